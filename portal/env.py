@@ -1,0 +1,63 @@
+"""Typed readers of the environment that fail loudly, at start, with the setting's name and a remedy."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, default).strip()
+
+
+def flag(name: str, default: bool) -> bool:
+    value = text(name, "1" if default else "0").lower()
+    if value in {"1", "true", "yes", "on"}:
+        return True
+    if value in {"0", "false", "no", "off", ""}:
+        return False
+    raise _wrong(name, value, "1 or 0")
+
+
+def number(name: str, default: int, *, least: int = 0, most: int = 2**53) -> int:
+    value = text(name, str(default))
+    if not value.isascii() or not value.isdigit() or not least <= int(value) <= most:
+        raise _wrong(name, value, f"a whole number from {least} to {most}")
+    return int(value)
+
+
+def choice(name: str, default: str, choices: tuple[str, ...]) -> str:
+    value = text(name, default)
+    if value not in choices:
+        raise _wrong(name, value, "one of " + ", ".join(choices))
+    return value
+
+
+def names(name: str, default: tuple[str, ...] = ()) -> list[str]:
+    value = text(name, ",".join(default))
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def folder(name: str, default: Path) -> Path:
+    value = text(name)
+    path = Path(value).expanduser().absolute() if value else default
+    if path.exists() and not path.is_dir():
+        raise _wrong(name, value, "a folder")
+    return path
+
+
+def url(name: str, default: str, schemes: tuple[str, ...]) -> str:
+    value = text(name, default)
+    if not value:
+        return ""
+    parts = urlsplit(value)
+    if parts.scheme not in schemes or not (parts.netloc or parts.path):
+        raise _wrong(name, value.split("@")[-1], "an address such as " + " or ".join(f"{s}://…" for s in schemes))
+    return value.rstrip("/")
+
+
+def _wrong(name: str, value: str, expected: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"{name}={value!r}: expected {expected}. See docs/operations.md, Settings.")

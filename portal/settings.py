@@ -1,0 +1,240 @@
+"""Every setting, read once from the environment; the table is in docs/operations.md."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from csp.constants import NONE, SELF
+from django.utils.translation import gettext_lazy as _
+
+from portal import env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+# Where and to whom ---------------------------------------------------------------------------------------
+SKILLQUAY_VAR = env.folder("SKILLQUAY_VAR", BASE_DIR / "var")
+SKILLQUAY_VAR.mkdir(mode=0o700, parents=True, exist_ok=True)
+SKILLQUAY_PORT = env.number("SKILLQUAY_PORT", 8000, least=1, most=65535)
+SKILLQUAY_BIND = env.text("SKILLQUAY_BIND", "127.0.0.1")
+SKILLQUAY_PUBLIC_URL = env.url("SKILLQUAY_PUBLIC_URL", f"http://127.0.0.1:{SKILLQUAY_PORT}", ("http", "https"))
+SKILLQUAY_TRUSTED_PROXIES = env.names("SKILLQUAY_TRUSTED_PROXIES")
+SKILLQUAY_EXAMPLES = env.flag("SKILLQUAY_EXAMPLES", True)
+SKILLQUAY_WORKERS = env.number("SKILLQUAY_WORKERS", 2, least=1, most=256)
+SKILLQUAY_WEB_PROCESSES = env.number("SKILLQUAY_WEB_PROCESSES", 1, least=1, most=64)
+
+# Limits of packages, bytes unless said otherwise; no real package known to us meets one --------------------
+SKILLQUAY_ARCHIVE_BYTES = env.number("SKILLQUAY_ARCHIVE_BYTES", 20 * 2**20, least=1024)
+SKILLQUAY_UNPACKED_BYTES = env.number("SKILLQUAY_UNPACKED_BYTES", 50 * 2**20, least=1024)
+SKILLQUAY_FILE_BYTES = env.number("SKILLQUAY_FILE_BYTES", 10 * 2**20, least=1024)
+SKILLQUAY_ARCHIVE_ENTRIES = env.number("SKILLQUAY_ARCHIVE_ENTRIES", 2000, least=1)
+
+# Limits of runs --------------------------------------------------------------------------------------------
+SKILLQUAY_RUN_SECONDS = env.number("SKILLQUAY_RUN_SECONDS", 900, least=1)  # the longest a run may take
+SKILLQUAY_RUN_DEFAULT_SECONDS = env.number("SKILLQUAY_RUN_DEFAULT_SECONDS", 300, least=1)
+SKILLQUAY_RUN_MEMORY_MB = env.number("SKILLQUAY_RUN_MEMORY_MB", 512, least=64)
+SKILLQUAY_RUN_DISK_MB = env.number("SKILLQUAY_RUN_DISK_MB", 256, least=1)
+SKILLQUAY_RUN_PROCESSES = env.number("SKILLQUAY_RUN_PROCESSES", 64, least=8)
+SKILLQUAY_RUN_OUTPUT_BYTES = env.number("SKILLQUAY_RUN_OUTPUT_BYTES", 10_485_760, least=1024)
+SKILLQUAY_RUN_ATTEMPTS = env.number("SKILLQUAY_RUN_ATTEMPTS", 3, least=1, most=20)
+SKILLQUAY_INPUT_BYTES = env.number("SKILLQUAY_INPUT_BYTES", 50 * 2**20, least=1)
+SKILLQUAY_INPUT_HOURS = env.number("SKILLQUAY_INPUT_HOURS", 24, least=1)
+SKILLQUAY_REQUEST_BYTES = env.number("SKILLQUAY_REQUEST_BYTES", 2 * 2**20, least=1024)  # a JSON body
+SKILLQUAY_SANDBOX = env.choice("SKILLQUAY_SANDBOX", "auto", ("auto", "bwrap", "nsrun", "unsafe"))
+SKILLQUAY_SANDBOX_MINIMUM = env.choice("SKILLQUAY_SANDBOX_MINIMUM", "nsrun", ("bwrap", "nsrun"))
+
+
+# Django ----------------------------------------------------------------------------------------------------
+def _secret_key() -> str:
+    """The environment's key, else one made once under ``var/``, readable by its owner alone."""
+    if given := env.text("SKILLQUAY_SECRET_KEY"):
+        return given
+    path = SKILLQUAY_VAR / "secret-key"
+    try:
+        with open(path, "x", opener=_owner_only) as file:
+            file.write(secrets.token_urlsafe(48))
+    except FileExistsError:
+        pass
+    return path.read_text()
+
+
+def _owner_only(path: str, flags: int) -> int:
+    import os
+
+    return os.open(path, flags, 0o600)
+
+
+SECRET_KEY = _secret_key()
+DEBUG = False
+ALLOWED_HOSTS = ["*"]  # no address is ever made from Host: see registry.addresses
+INTERNAL_IPS: list[str] = []
+ROOT_URLCONF = "portal.urls"
+WSGI_APPLICATION = "portal.wsgi.application"
+AUTH_USER_MODEL = "registry.User"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "registry",
+    "worker",
+    "portal",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_htmx",
+    "csp",
+    "axes",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "registry.middleware.ActorMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "portal.context.site",
+            ]
+        },
+    }
+]
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LOCALE_PATHS = [BASE_DIR / "portal" / "locale"]
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+_HTTPS = SKILLQUAY_PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+CSRF_TRUSTED_ORIGINS = [SKILLQUAY_PUBLIC_URL]
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31_536_000 if _HTTPS else 0
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+        "object-src": [NONE],
+    }
+}
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "home"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
+STATIC_URL = "/static/"
+STATIC_ROOT = SKILLQUAY_VAR / "static"
+WHITENOISE_USE_FINDERS = True
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = SKILLQUAY_REQUEST_BYTES
+DATA_UPLOAD_MAX_NUMBER_FILES = SKILLQUAY_ARCHIVE_ENTRIES
+FILE_UPLOAD_PERMISSIONS = 0o600
+
+
+# Databases, broker, storage ----------------------------------------------------------------------------------
+def _database(address: str) -> dict[str, Any]:
+    parts = urlsplit(address)
+    if parts.scheme == "sqlite" or not address:
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": parts.path if address else SKILLQUAY_VAR / "skillquay.sqlite3",
+            "OPTIONS": {
+                "timeout": 20,
+                "transaction_mode": "IMMEDIATE",
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON",
+            },
+        }
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.path.lstrip("/"),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": parts.port or "",
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+DATABASES = {"default": _database(env.url("DATABASE_URL", "", ("postgres", "postgresql", "sqlite")))}
+REDIS_URL = env.url("REDIS_URL", "", ("redis", "rediss"))
+STORAGE_URL = env.url("STORAGE_URL", "", ("s3",))
+SKILLQUAY_S3_ENDPOINT = env.url("SKILLQUAY_S3_ENDPOINT", "", ("http", "https"))
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "registry.api.authentication.TokenAuthentication",
+        "registry.api.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "EXCEPTION_HANDLER": "registry.api.errors.answer",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Skillquay",
+    "DESCRIPTION": "Publish, find and run agent skills.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVERS": [{"url": SKILLQUAY_PUBLIC_URL}],
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.text("SKILLQUAY_LOG_LEVEL", "INFO")},
+}

@@ -1,0 +1,12 @@
+"""Opaque, stable, time-ordered ids: what addresses and answers name a row by."""
+
+import secrets
+import time
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def new_uid() -> str:
+    """26 characters: 48 bits of milliseconds, 80 random bits, so that newer sorts later (ULID's layout)."""
+    number = (time.time_ns() // 1_000_000 << 80) | secrets.randbits(80)
+    return "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))

@@ -1,0 +1,28 @@
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from registry.models.identity import new_uid
+from registry.models.team import Team
+
+
+class Scope(models.TextChoices):
+    READ = "read", _("Read skills and runs")
+    RUN = "run", _("Start and cancel runs")
+    PUBLISH = "publish", _("Publish versions")
+
+
+class Token(models.Model):
+    """An access token; only its SHA-256 is kept. Its power is scopes ∩ its owner's present role."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="tokens")
+    team = models.ForeignKey(Team, models.CASCADE, null=True, blank=True, related_name="tokens")
+    name = models.CharField(max_length=120)
+    prefix = models.CharField(max_length=12)
+    secret_hash = models.CharField(max_length=64, unique=True)
+    scopes = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)

@@ -1,0 +1,23 @@
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from registry.models.skill import Skill
+
+
+class UseKind(models.TextChoices):
+    LOAD = "load", _("Loaded")
+    INSTALL = "install", _("Installed")
+    RUN = "run", _("Run")
+
+
+class Use(models.Model):
+    """A caller's uses of a skill; ``last_counted_at`` holds further ones off for 60 s."""
+
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="uses")
+    caller = models.CharField(max_length=64)
+    kind = models.CharField(max_length=8, choices=UseKind.choices)
+    count = models.PositiveIntegerField(default=0)
+    last_counted_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["skill", "caller", "kind"], name="one_use_row_a_caller")]

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models
+
+from registry.models.identity import new_uid
+from registry.models.skill import Skill
+
+if TYPE_CHECKING:
+    from registry.actors import Actor
+
+
+class VersionQuerySet(models.QuerySet["Version"]):
+    def visible_to(self, actor: Actor) -> VersionQuerySet:
+        return self.filter(skill__in=Skill.objects.visible_to(actor))
+
+
+class Version(models.Model):
+    """Immutable once published; ``registry.publishing`` is its only writer."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="versions")
+    number = models.CharField(max_length=64)  # semver
+    precedence = models.CharField(max_length=200)  # sorts as semver does
+    number_as_written = models.CharField(max_length=64, blank=True)
+    digest = models.CharField(max_length=71)  # "sha256:…" of the served archive
+    archive_size = models.PositiveIntegerField()  # bytes
+    profile = models.CharField(max_length=16)
+    manifest = models.JSONField()
+    body = models.TextField()
+    problems = models.JSONField(default=list)
+    changelog = models.TextField(blank=True)
+    published_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    yanked_at = models.DateTimeField(null=True, blank=True)
+    yank_reason = models.CharField(max_length=500, blank=True)
+
+    objects = VersionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["skill", "number"], name="one_number_a_skill")]
+        indexes = [models.Index(fields=["digest"], name="version_digest")]
+
+    def __str__(self) -> str:
+        return f"{self.skill}@{self.number}"

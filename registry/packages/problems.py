@@ -1,0 +1,94 @@
+"""What is wrong, said so that a person can mend it: the one shape of every refusal, check and notice.
+
+Codes are stable and never translated; their texts are English templates that the floors above translate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Severity = Literal["error", "warning", "notice"]
+
+
+def gettext_noop(text: str) -> str:
+    """Marks a text for translation; the floor that shows it translates."""
+    return text
+
+
+@dataclass(frozen=True)
+class Code:
+    """One stable code: its texts (templates with ``%(name)s``), HTTP status and whether to try again."""
+
+    name: str
+    message: str
+    remedy: str
+    severity: Severity = "error"
+    http: int = 422
+    retryable: bool = False
+
+
+CODES: dict[str, Code] = {}
+
+
+def declare(*codes: Code) -> None:
+    """Adds codes to the one list; a code said twice is a programming error."""
+    for code in codes:
+        if code.name in CODES:
+            raise ValueError(f"code {code.name} is declared twice")
+        CODES[code.name] = code
+
+
+def _as_is(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A failed check: which code, where (``path`` within the package or input, ``line`` from 1), with what."""
+
+    code: str
+    path: str = ""
+    line: int | None = None
+    params: Mapping[str, object] = field(default_factory=dict)
+    severity: Severity = "error"
+
+    def message(self, translate: Callable[[str], str] = _as_is) -> str:
+        return translate(CODES[self.code].message) % self.params
+
+    def remedy(self, translate: Callable[[str], str] = _as_is) -> str:
+        return translate(CODES[self.code].remedy) % self.params
+
+    def document(self, translate: Callable[[str], str] = _as_is) -> dict[str, object]:
+        """The JSON object of commands and API: code, severity, message, path, line, remedy."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message(translate),
+            "path": self.path,
+            "line": self.line,
+            "remedy": self.remedy(translate),
+        }
+
+
+def problem(code: str, *, path: str = "", line: int | None = None, **params: object) -> Problem:
+    """A problem with the severity that its code was declared with."""
+    return Problem(code, path, line, params, CODES[code].severity)
+
+
+class Refused(Exception):
+    """The one way to say no: at least one problem, the first of them the reason."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__(problems[0].message())
+        self.problems = problems
+
+    @property
+    def code(self) -> str:
+        return self.problems[0].code
+
+
+def refuse(code: str, *, path: str = "", line: int | None = None, **params: object) -> Refused:
+    """``raise refuse("CODE", name=…)``."""
+    return Refused(problem(code, path=path, line=line, **params))

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from registry.models import Role, Skill, Team
+from registry.models.identity import new_uid
+
+if TYPE_CHECKING:
+    from registry.actors import Actor
+
+
+class Status(models.TextChoices):
+    """Where a run stands; ``failure_code`` says why. Only ``worker.states`` changes it."""
+
+    QUEUED = "queued", _("Queued")
+    WAITING_APPROVAL = "waiting_approval", _("Waiting for approval")
+    RUNNING = "running", _("Running")
+    SUCCEEDED = "succeeded", _("Succeeded")
+    FAILED = "failed", _("Failed")
+    TIMED_OUT = "timed_out", _("Timed out")
+    CANCELLED = "cancelled", _("Cancelled")
+    LOST = "lost", _("Lost")
+    REFUSED = "refused", _("Refused")
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def visible_to(self, actor: Actor) -> RunQuerySet:
+        """Runs whose existence the actor may know of: their own, their teams', their skills'."""
+        if actor.is_administrator:
+            return self
+        if actor.user is None:
+            return self.none()
+        teams = actor.team_ids
+        own = Q(caller=actor.user)
+        if actor.token and actor.token.team_id:
+            own &= Q(team_id=actor.token.team_id)
+        return self.filter(own | Q(team_id__in=teams) | Q(skill__team_id__in=teams))
+
+    def readable_by(self, actor: Actor) -> RunQuerySet:
+        """Runs whose inputs, log, result and artifacts the actor may read: its caller, that team's maintainers."""
+        if actor.is_administrator:
+            return self
+        if actor.user is None:
+            return self.none()
+        maintained = [team for team, role in actor.roles.items() if role in (Role.MAINTAINER, Role.OWNER)]
+        own = Q(caller=actor.user)
+        if actor.token and actor.token.team_id:
+            own &= Q(team_id=actor.token.team_id)
+        return self.filter(own | Q(team_id__in=maintained))
+
+
+class Run(models.Model):
+    """One call of a skill. The row is the queue's truth; it keeps what it ran when the skill is gone."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    skill = models.ForeignKey(Skill, models.SET_NULL, null=True, related_name="runs")
+    skill_label = models.CharField(max_length=130)  # team/slug
+    version_number = models.CharField(max_length=64)
+    digest = models.CharField(max_length=71)
+    team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="runs")  # the caller's
+    caller = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="runs")
+    token_name = models.CharField(max_length=120, blank=True)
+
+    protocol = models.CharField(max_length=16)
+    entry = models.CharField(max_length=500, blank=True)
+    request = models.JSONField()  # script, action, tool, inputs, stdin, debug
+    request_id = models.CharField(max_length=64, db_index=True)  # context.request_id, findable
+    limits = models.JSONField(default=dict)
+
+    status = models.CharField(max_length=16, choices=Status.choices, default=Status.QUEUED)
+    failure_code = models.CharField(max_length=64, blank=True)
+    message = models.TextField(blank=True)
+    progress = models.PositiveSmallIntegerField(null=True)  # percent
+    result = models.JSONField(null=True)  # worker.protocols.call.Outcome as a document
+    exit_code = models.IntegerField(null=True)
+    sandbox = models.JSONField(default=dict)  # {tier, enforcement}
+    log_bytes = models.PositiveIntegerField(default=0)
+
+    attempt = models.PositiveSmallIntegerField(default=0)
+    max_attempts = models.PositiveSmallIntegerField(default=1)
+    claim_token = models.CharField(max_length=32, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    dispatched_at = models.DateTimeField(null=True)
+    cancel_requested_at = models.DateTimeField(null=True)
+    run_after = models.DateTimeField()
+
+    cache_key = models.CharField(max_length=64, blank=True)
+    cache_until = models.DateTimeField(null=True)
+    cached_from = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
+    again_of = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
+
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["run_after", "id"], name="run_runnable", condition=Q(status="queued")),
+            models.Index(fields=["lease_until"], name="run_leases", condition=Q(status="running")),
+            models.Index(fields=["cache_key", "-cache_until"], name="run_cache", condition=~Q(cache_key="")),
+            models.Index(fields=["team", "-id"], name="run_team"),
+            models.Index(fields=["caller", "-id"], name="run_caller"),
+            models.Index(fields=["skill", "-id"], name="run_skill"),
+        ]
+
+    def __str__(self) -> str:
+        return self.uid
+
+
+class Attempt(models.Model):
+    """One claimed execution; ``steps`` are the platform's own: unpack, sandbox, execute, collect, record."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="attempts")
+    number = models.PositiveSmallIntegerField()
+    worker = models.CharField(max_length=120)
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    status = models.CharField(max_length=16, choices=Status.choices, default=Status.RUNNING)
+    failure_code = models.CharField(max_length=64, blank=True)
+    steps = models.JSONField(default=list)
+    sandbox = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_row_an_attempt")]
+
+
+class Step(models.Model):
+    """One of the skill's own ``intermediateSteps``, in order."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="steps")
+    attempt = models.PositiveSmallIntegerField()
+    seq = models.PositiveIntegerField()
+    step_id = models.CharField(max_length=200, blank=True)
+    name = models.CharField(max_length=200)
+    input = models.JSONField(null=True)
+    output = models.JSONField(null=True)
+    error = models.JSONField(null=True)
+    duration_ms = models.FloatField(null=True)
+    timestamp = models.FloatField(null=True)  # epoch milliseconds
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "attempt", "seq"], name="one_step_a_seq")]
+
+
+class LogChunk(models.Model):
+    """A piece of a run's log, append-only: an earlier attempt's log stays."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="log_chunks")
+    attempt = models.PositiveSmallIntegerField()
+    seq = models.PositiveIntegerField()
+    stream = models.CharField(max_length=6)  # stdout or stderr
+    offset = models.PositiveIntegerField()  # bytes of this attempt's log before this chunk, both streams
+    data = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "attempt", "seq"], name="one_chunk_a_seq")]
+
+
+class Artifact(models.Model):
+    """A file that a run left in its output folder; the bytes are in storage under the digest."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    run = models.ForeignKey(Run, models.CASCADE, related_name="artifacts")
+    path = models.CharField(max_length=500)
+    size = models.PositiveBigIntegerField()  # bytes
+    digest = models.CharField(max_length=71)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "path"], name="one_artifact_a_path")]
+
+
+class InputFile(models.Model):
+    """A file uploaded for a run to come: private to its owner, swept when it expires unused."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    name = models.CharField(max_length=255)
+    size = models.PositiveBigIntegerField()  # bytes
+    digest = models.CharField(max_length=71)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(db_index=True)

@@ -1,0 +1,64 @@
+"""What a run may do and what came of it: the sandbox's frozen values. No Django."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Stream = Literal["stdout", "stderr"]
+Ending = Literal[
+    "exited", "timed_out", "output_limit", "memory_limit", "disk_limit", "cancelled", "lease_lost", "start_failed"
+]
+StopReason = Literal["cancelled", "lease_lost"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    timeout_s: float = 300.0
+    memory_mb: int = 512
+    output_bytes: int = 10_485_760  # stdout and stderr together
+    disk_mb: int = 256  # everything the run writes below /job and /tmp
+    files: int = 4096  # entries below /job
+    processes: int = 64
+    descriptors: int = 256
+
+
+@dataclass(frozen=True)
+class Job:
+    """One start of a script. Host folders are the caller's; paths in ``argv`` are those inside the sandbox.
+
+    Inside: the package read-only at /skill, ``job_dir`` at /job (with input/ read-only and output/), both host
+    folders made by the caller. ``channel_bytes`` > 0 opens descriptor 3 for writing; what is written there
+    comes back as ``Ended.channel``.
+    """
+
+    argv: tuple[str, ...]
+    package_dir: Path
+    job_dir: Path
+    stdin: bytes = b""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    cwd: str = "/job"
+    channel_bytes: int = 0
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a start ended. ``exit_code`` is None where a signal ended it; durations in seconds."""
+
+    ending: Ending
+    exit_code: int | None
+    signal: int | None
+    stdout: bytes
+    stderr: bytes
+    channel: bytes
+    duration_s: float
+    tier: str  # bwrap | nsrun | landlock | unsafe
+    enforcement: Mapping[str, str]  # which mechanism held memory, processes, disk: cgroup | watchdog | rlimit
+    detail: str = ""
+
+
+OnOutput = Callable[[Stream, bytes], None]
+Tick = Callable[[], StopReason | None]
