@@ -55,7 +55,9 @@ def url(name: str, default: str, schemes: tuple[str, ...]) -> str:
         return ""
     parts = urlsplit(value)
     if parts.scheme not in schemes or not (parts.netloc or parts.path):
-        raise _wrong(name, value.split("@")[-1], "an address such as " + " or ".join(f"{s}://…" for s in schemes))
+        raise _wrong(
+            name, value.split("@")[-1], "an address such as " + " or ".join(f"{s}://…" for s in schemes)
+        )
     return value.rstrip("/")
 
 

@@ -18,7 +18,9 @@ class TermScope(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["term", "scope", "team"], name="one_df_a_scope", nulls_distinct=False)
+            models.UniqueConstraint(
+                fields=["term", "scope", "team"], name="one_df_a_scope", nulls_distinct=False
+            )
         ]
 
 

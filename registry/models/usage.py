@@ -20,4 +20,6 @@ class Use(models.Model):
     last_counted_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["skill", "caller", "kind"], name="one_use_row_a_caller")]
+        constraints = [
+            models.UniqueConstraint(fields=["skill", "caller", "kind"], name="one_use_row_a_caller")
+        ]

@@ -20,7 +20,9 @@ class Request:
     stdin: str | None = None  # protocol "script" only
     debug: bool = False
     context: Mapping[str, Any] = field(default_factory=dict)  # agent_id, user_id, request_id: opaque ids
-    config: Mapping[str, Any] = field(default_factory=dict)  # execute(): the manifest's settings, the run's limits
+    config: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # execute(): the manifest's settings, the run's limits
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,14 @@ from typing import Literal
 
 Stream = Literal["stdout", "stderr"]
 Ending = Literal[
-    "exited", "timed_out", "output_limit", "memory_limit", "disk_limit", "cancelled", "lease_lost", "start_failed"
+    "exited",
+    "timed_out",
+    "output_limit",
+    "memory_limit",
+    "disk_limit",
+    "cancelled",
+    "lease_lost",
+    "start_failed",
 ]
 StopReason = Literal["cancelled", "lease_lost"]
 
