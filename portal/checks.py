@@ -1,0 +1,45 @@
+"""What an operator should know before the first request; ids are stable."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Warning, register
+
+
+@register
+def public_address_is_safe(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    if _is_loopback(settings.SKILLQUAY_BIND) or settings.SKILLQUAY_PUBLIC_URL.startswith("https://"):
+        return []
+    return [
+        Warning(
+            f"SKILLQUAY_BIND is {settings.SKILLQUAY_BIND} and SKILLQUAY_PUBLIC_URL is not https: "
+            "passwords and tokens cross the network readable.",
+            hint="Put a proxy with TLS in front and set SKILLQUAY_PUBLIC_URL=https://…; see docs/operations.md.",
+            id="skillquay.W001",
+        )
+    ]
+
+
+@register
+def scripts_run_isolated(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    if settings.SKILLQUAY_SANDBOX != "unsafe":
+        return []
+    return [
+        Warning(
+            "SKILLQUAY_SANDBOX=unsafe: scripts run with the full rights of the worker.",
+            hint="Unset it; `manage.py sandbox_doctor` names the isolation tiers this machine has.",
+            id="skillquay.W002",
+        )
+    ]
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"

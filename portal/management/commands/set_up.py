@@ -1,0 +1,54 @@
+"""``manage.py set_up``: database, administrator and examples; done again, it changes nothing."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+
+from registry.actors import Actor
+from registry.models import Membership, Role, Team, User, Visibility
+from registry.packages.limits import Limits
+from registry.packages.problems import Refused
+from registry.packages.reading import read_folder
+from registry.publishing import publish
+
+EXAMPLES = settings.BASE_DIR / "examples"
+
+
+class Command(BaseCommand):
+    help = "Make the database, an administrator (name and password printed once) and publish the examples."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        administrator = self._administrator()
+        if settings.SKILLQUAY_EXAMPLES:
+            self._publish_examples(administrator)
+
+    def _administrator(self) -> User:
+        if found := User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first():
+            return found
+        password = secrets.token_urlsafe(12)
+        user = User.objects.create_superuser("admin", password=password, must_change_password=True)
+        self.stdout.write("An administrator was made. This is shown once; you choose a new password at sign-in:")
+        self.stdout.write(f"    name      admin\n    password  {password}")
+        return user
+
+    def _publish_examples(self, administrator: User) -> None:
+        team, _ = Team.objects.get_or_create(slug="examples", defaults={"name": "Examples"})
+        Membership.objects.get_or_create(team=team, user=administrator, defaults={"role": Role.OWNER})
+        actor = Actor(user=administrator)
+        created = 0
+        for folder in sorted(path.parent for path in EXAMPLES.glob("*/SKILL.md")):
+            try:
+                package = read_folder(folder, limits=Limits())
+                created += publish(
+                    package, team=team, actor=actor, visibility=Visibility.PUBLIC, source="bundled"
+                ).created
+            except Refused as refused:
+                self.stderr.write(f"example {folder.name}: {refused.code}: {refused}")
+        if created:
+            self.stdout.write(f"{created} example skills were published in team examples.")

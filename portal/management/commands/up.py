@@ -1,0 +1,64 @@
+"""``manage.py up``: web, worker and reaper under one supervisor, one log, one place to press Ctrl-C."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from portal.supervisor import Program, Supervisor
+
+GRACE_S = 40  # a worker ends its present run within worker_soft_shutdown_timeout, 30 s
+
+
+class Command(BaseCommand):
+    help = "Serve the site: web, worker and reaper, supervised."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        held = _hold_folder()
+        programs = [_web(), _worker(), _reaper()]
+        self.stderr.write(f"Skillquay is at {settings.SKILLQUAY_PUBLIC_URL} (Ctrl-C ends it)")
+        Supervisor(programs, folder=settings.BASE_DIR, grace_s=GRACE_S).run()
+        held.close()
+
+
+def _hold_folder() -> IO[str]:
+    """Two supervisors over one folder would double every process: the second is refused."""
+    file = open(settings.SKILLQUAY_VAR / "up.lock", "w", opener=_private)  # noqa: SIM115 - held while we live
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise CommandError(
+            "Skillquay is already up on this folder. End it first, or set SKILLQUAY_VAR and SKILLQUAY_PORT."
+        ) from None
+    return file
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
+def _web() -> Program:
+    argv = [sys.executable, "-m", "uvicorn", "portal.asgi:application", "--no-access-log", "--no-server-header"]
+    argv += ["--host", settings.SKILLQUAY_BIND, "--port", str(settings.SKILLQUAY_PORT)]
+    argv += ["--workers", str(settings.SKILLQUAY_WEB_PROCESSES), "--timeout-graceful-shutdown", "5"]
+    if settings.SKILLQUAY_TRUSTED_PROXIES:
+        argv += ["--proxy-headers", "--forwarded-allow-ips", ",".join(settings.SKILLQUAY_TRUSTED_PROXIES)]
+    else:
+        argv += ["--no-proxy-headers"]
+    return Program("web", argv)
+
+
+def _worker() -> Program:
+    argv = [sys.executable, "-m", "celery", "-A", "worker", "worker", "--pool", "prefork", "--loglevel", "WARNING"]
+    argv += ["--concurrency", str(settings.SKILLQUAY_WORKERS), "--without-gossip", "--without-mingle"]
+    argv += ["--without-heartbeat"]
+    return Program("worker", argv)
+
+
+def _reaper() -> Program:
+    return Program("reaper", [sys.executable, "manage.py", "reap"])

@@ -1,0 +1,173 @@
+"""Keeps the site's processes alive: starts them, restarts the dead with back-off, ends them cleanly.
+
+One thread a child reads its output line by line, so that the log is one and a script's control characters
+never reach the operator's terminal.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+FIRST_PAUSE_S = 1.0
+LONGEST_PAUSE_S = 30.0
+HEALTHY_AFTER_S = 60.0
+LONGEST_LINE = 16_384  # bytes; a longer line is cut into several
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    argv: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Child:
+    program: Program
+    running: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    pause_s: float = FIRST_PAUSE_S
+    start_at: float = 0.0
+    tail: bytes = b""
+
+
+def escape(line: bytes) -> str:
+    """One log line without control characters: what a script prints cannot move an operator's cursor."""
+    return "".join(
+        c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode("ascii")
+        for c in line.decode("utf-8", "backslashreplace")
+    )
+
+
+class Supervisor:
+    def __init__(
+        self, programs: Sequence[Program], *, folder: Path, grace_s: float, log: IO[str] = sys.stderr
+    ) -> None:
+        self.children = [Child(program) for program in programs]
+        self.folder = folder
+        self.grace_s = grace_s
+        self.log = log
+        self.stopping = False
+        self.selector = selectors.DefaultSelector()
+
+    def run(self) -> None:
+        """Returns when a SIGTERM or SIGINT has ended every child."""
+        signal.signal(signal.SIGTERM, self._stop)
+        signal.signal(signal.SIGINT, self._stop)
+        while not self.stopping:
+            self._start_due()
+            self._relay(timeout=0.5)
+            self._reap()
+        self._end_all()
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.stopping = True
+
+    def say(self, name: str, line: str) -> None:
+        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        print(f"{stamp} {name:<7} {line}", file=self.log, flush=True)
+
+    def _start_due(self) -> None:
+        now = time.monotonic()
+        for child in self.children:
+            if child.running is None and now >= child.start_at and not self.stopping:
+                self._start(child, now)
+
+    def _start(self, child: Child, now: float) -> None:
+        child.running = subprocess.Popen(
+            child.program.argv,
+            cwd=self.folder,
+            env={**os.environ, **child.program.environment, "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=_die_with(os.getpid()),
+        )
+        child.started_at = now
+        assert child.running.stdout is not None
+        os.set_blocking(child.running.stdout.fileno(), False)
+        self.selector.register(child.running.stdout, selectors.EVENT_READ, child)
+        self.say("up", f"{child.program.name} started, pid {child.running.pid}")
+
+    def _relay(self, timeout: float) -> None:
+        for key, _ in self.selector.select(timeout):
+            child: Child = key.data
+            if data := os.read(key.fd, 65_536):
+                self._print_lines(child, data)
+            else:
+                self.selector.unregister(key.fileobj)
+
+    def _print_lines(self, child: Child, data: bytes) -> None:
+        *lines, child.tail = (child.tail + data).split(b"\n")
+        while len(child.tail) > LONGEST_LINE:
+            lines.append(child.tail[:LONGEST_LINE])
+            child.tail = child.tail[LONGEST_LINE:]
+        for line in lines:
+            self.say(child.program.name, escape(line.rstrip(b"\r")))
+
+    def _reap(self) -> None:
+        now = time.monotonic()
+        for child in self.children:
+            if child.running is None or child.running.poll() is None:
+                continue
+            healthy = now - child.started_at >= HEALTHY_AFTER_S
+            child.pause_s = FIRST_PAUSE_S if healthy else child.pause_s
+            child.start_at = now + child.pause_s
+            self.say("up", f"{child.program.name} {_ending(child.running)}; back in {child.pause_s:.0f} s")
+            child.pause_s = min(child.pause_s * 2, LONGEST_PAUSE_S)
+            self._forget(child)
+
+    def _forget(self, child: Child) -> None:
+        assert child.running is not None
+        stream = child.running.stdout
+        assert stream is not None
+        if stream in (key.fileobj for key in self.selector.get_map().values()):
+            self.selector.unregister(stream)
+        stream.close()
+        child.running = None
+        child.tail = b""
+
+    def _end_all(self) -> None:
+        self.say("up", "ending")
+        alive = [child.running for child in self.children if child.running]
+        for process in alive:
+            process.terminate()
+        deadline = time.monotonic() + self.grace_s
+        while any(process.poll() is None for process in alive) and time.monotonic() < deadline:
+            self._relay(timeout=0.1)
+        for process in alive:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        self.say("up", "ended")
+
+
+def _ending(process: subprocess.Popen[bytes]) -> str:
+    code = process.returncode
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
+
+
+def _die_with(parent: int) -> Callable[[], None]:
+    """A supervisor that is killed takes its children along, politely: they get SIGTERM."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+    def prepare() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return prepare

@@ -1,0 +1,76 @@
+"""The house's own order: pins, migrations, settings and commands that are documented, rows on tests."""
+
+from __future__ import annotations
+
+import ast
+import re
+from importlib.metadata import version
+
+import pytest
+from django.core.checks import run_checks
+from django.core.management import call_command, get_commands
+
+from tests.architecture.test_arrow import ROOT, SOURCES
+
+OURS = ("registry", "worker", "portal")
+
+
+def _pins(name):
+    lines = (ROOT / name).read_text().splitlines()
+    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
+
+
+@pytest.mark.row("P9")
+@pytest.mark.parametrize("name", ["requirements.txt", "tests/requirements.txt"])
+def test_every_installed_version_is_the_pinned_one(name):
+    assert {package: version(package) for package in _pins(name)} == _pins(name)
+
+
+@pytest.mark.row("P9")
+@pytest.mark.django_db
+def test_models_and_migrations_agree():
+    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+
+
+@pytest.mark.row("P9")
+def test_the_system_checks_find_nothing():
+    assert run_checks() == []
+
+
+@pytest.mark.row("P9")
+def test_every_setting_is_in_the_operators_table():
+    read = set()
+    for path in SOURCES:
+        read |= set(re.findall(r'env\.\w+\(\s*"([A-Z0-9_]+)"', path.read_text()))
+    documented = (ROOT / "docs/operations.md").read_text()
+    assert sorted(name for name in read if f"`{name}`" not in documented) == []
+
+
+@pytest.mark.row("P9")
+def test_every_command_is_documented():
+    documented = (ROOT / "docs/operations.md").read_text()
+    ours = [name for name, app in get_commands().items() if app in OURS]
+    assert sorted(name for name in ours if f"`{name}" not in documented) == []
+
+
+def _says_a_row(node, marked_file):
+    return marked_file or any("row" in ast.dump(decorator) for decorator in node.decorator_list)
+
+
+@pytest.mark.row("P9")
+def test_every_test_says_which_row_it_proves():
+    without = []
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        tree = ast.parse(path.read_text())
+        marked_file = "pytestmark" in path.read_text() and "mark.row" in path.read_text()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and any("row" in ast.dump(d) for d in node.decorator_list):
+                marked_file = True
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.FunctionDef)
+                and node.name.startswith("test_")
+                and not _says_a_row(node, marked_file)
+            ):
+                without.append(f"{path.relative_to(ROOT)}::{node.name}")
+    assert without == []

@@ -1,0 +1,50 @@
+"""The figures of docs/architecture.md, Style: small files, small functions, no vague names."""
+
+from __future__ import annotations
+
+import ast
+from statistics import median
+
+import pytest
+
+from tests.architecture.test_arrow import ROOT, SOURCES
+
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 50
+MEDIAN_FUNCTION = 8
+VAGUE = {"utils", "helpers", "common", "misc", "manager", "data", "info", "handle", "process"}
+
+
+def _functions():
+    for path in SOURCES:
+        if "migrations" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name}", node.end_lineno - node.lineno + 1
+
+
+@pytest.mark.row("P9")
+def test_files_are_small():
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
+    assert {path: n for path, n in lengths.items() if n > LONGEST_FILE and "migrations" not in path} == {}
+
+
+@pytest.mark.row("P9")
+def test_functions_are_small():
+    lengths = dict(_functions())
+    assert {name: n for name, n in lengths.items() if n > LONGEST_FUNCTION} == {}
+    assert median(lengths.values()) <= MEDIAN_FUNCTION
+
+
+@pytest.mark.row("P9")
+def test_no_module_has_a_vague_name():
+    assert [str(path) for path in SOURCES if VAGUE & set(path.relative_to(ROOT).with_suffix("").parts)] == []
+
+
+@pytest.mark.row("P9")
+def test_only_one_door_leads_out():
+    """Until the outbound client exists, nothing of ours dials out at all."""
+    clients = ("import requests", "import httpx", "import urllib.request", "import aiohttp", "import http.client")
+    wrong = [str(p) for p in SOURCES for line in p.read_text().splitlines() if line.strip().startswith(clients)]
+    assert wrong == []
