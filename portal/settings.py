@@ -210,6 +210,9 @@ DATABASES = {"default": _database(env.url("DATABASE_URL", "", ("postgres", "post
 REDIS_URL = env.url("REDIS_URL", "", ("redis", "rediss"))
 STORAGE_URL = env.url("STORAGE_URL", "", ("s3",))
 SKILLQUAY_S3_ENDPOINT = env.url("SKILLQUAY_S3_ENDPOINT", "", ("http", "https"))
+SKILLQUAY_S3_REGION = env.text("SKILLQUAY_S3_REGION", "us-east-1")
+SKILLQUAY_S3_ACCESS_KEY = env.text("SKILLQUAY_S3_ACCESS_KEY")
+SKILLQUAY_S3_SECRET_KEY = env.text("SKILLQUAY_S3_SECRET_KEY")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

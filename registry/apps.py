@@ -1,6 +1,22 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 from django.apps import AppConfig
 
 
 class RegistryConfig(AppConfig):
     name = "registry"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from registry import codes  # noqa: F401  (declares them)
+        from registry.storage import register_references
+
+        register_references(_version_digests)
+
+
+def _version_digests() -> Iterable[str]:
+    from registry.models import Version
+
+    return Version.objects.values_list("digest", flat=True).distinct().iterator()

@@ -3,7 +3,7 @@ from registry.models.file import File
 from registry.models.idempotency import IdempotencyKey
 from registry.models.membership import Membership
 from registry.models.posting import Posting, Term, TermScope
-from registry.models.skill import Skill, Visibility
+from registry.models.skill import INTERNAL, Skill, Tag, Visibility
 from registry.models.team import Role, Team
 from registry.models.token import Scope, Token
 from registry.models.usage import Use, UseKind
@@ -11,6 +11,7 @@ from registry.models.user import User
 from registry.models.version import Version
 
 __all__ = [
+    "INTERNAL",
     "AuditEntry",
     "File",
     "IdempotencyKey",
@@ -19,6 +20,7 @@ __all__ = [
     "Role",
     "Scope",
     "Skill",
+    "Tag",
     "Team",
     "Term",
     "TermScope",

@@ -1,10 +1,11 @@
 from django.db import models
 
 from registry.models.skill import Skill
-from registry.models.team import Team
 
 
 class Term(models.Model):
+    """A word or a pair of characters; one that ends in ``*`` is the beginning of a word in a name or tag."""
+
     text = models.CharField(max_length=64, unique=True)
 
 
@@ -12,23 +13,20 @@ class TermScope(models.Model):
     """In how many skills of one scope a term stands; an actor's df is the sum over the visible scopes."""
 
     term = models.ForeignKey(Term, models.CASCADE)
-    scope = models.CharField(max_length=8)  # public, site or team
-    team = models.ForeignKey(Team, models.CASCADE, null=True)  # for scope "team" only
+    scope = models.CharField(max_length=24)  # "public", "site" or "team:<key>", see Skill.search_scope
     df = models.PositiveIntegerField(default=0)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["term", "scope", "team"], name="one_df_a_scope", nulls_distinct=False
-            )
-        ]
+        constraints = [models.UniqueConstraint(fields=["term", "scope"], name="one_df_a_scope")]
 
 
 class Posting(models.Model):
-    term = models.ForeignKey(Term, models.CASCADE)
+    """A term of a skill's latest version; written by ``registry.indexing`` only."""
+
+    term = models.ForeignKey(Term, models.CASCADE, db_index=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="postings")
     weight = models.SmallIntegerField()  # saturated field-weighted frequency × 1000
-    field_mask = models.SmallIntegerField()  # bit per field, see registry.search
+    field_mask = models.SmallIntegerField()  # a bit a field, see registry.indexing.Field
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["term", "skill"], name="one_posting_a_term")]

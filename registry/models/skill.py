@@ -12,6 +12,8 @@ from registry.models.team import Team
 if TYPE_CHECKING:
     from registry.actors import Actor
 
+INTERNAL = "internal"  # the type that is listed to its own team only, whatever its visibility
+
 
 class Visibility(models.TextChoices):
     PRIVATE = "private", _("Private")
@@ -24,10 +26,9 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         """The skills whose existence this actor may know of."""
         if actor.is_administrator:
             return self
-        seen = Q(visibility=Visibility.PUBLIC)
-        if actor.is_signed_in:
-            seen |= (Q(visibility=Visibility.SITE) & ~Q(type="internal")) | Q(team_id__in=actor.team_ids)
-        return self.filter(seen & (~Q(type="internal") | Q(team_id__in=actor.team_ids)))
+        open_to = [Visibility.PUBLIC, Visibility.SITE] if actor.is_signed_in else [Visibility.PUBLIC]
+        seen = Q(visibility__in=open_to) & ~Q(type=INTERNAL)
+        return self.filter(seen | Q(team_id__in=actor.team_ids) if actor.team_ids else seen)
 
 
 class Skill(models.Model):
@@ -48,6 +49,10 @@ class Skill(models.Model):
     category = models.CharField(max_length=120, blank=True)
     tags = models.JSONField(default=list)
 
+    # Written by registry.indexing only.
+    name_key = models.CharField(max_length=200, blank=True, db_index=True)  # the name as a search compares it
+    search_scope = models.CharField(max_length=24, blank=True)  # where its terms are counted
+
     # Written by registry.usage only.
     usage_count = models.PositiveIntegerField(default=0)
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -58,9 +63,25 @@ class Skill(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_slug_a_team")]
         indexes = [
+            models.Index(fields=["slug"], name="skill_slug"),
             models.Index(fields=["-hot_key", "id"], name="skill_hot"),
             models.Index(fields=["-usage_count", "id"], name="skill_count"),
         ]
 
     def __str__(self) -> str:
         return f"{self.team.slug}/{self.slug}"
+
+    @property
+    def seen_as(self) -> str:
+        """The visibility that counts: an internal skill is its team's, whatever was chosen."""
+        return Visibility.PRIVATE if self.type == INTERNAL else self.visibility
+
+
+class Tag(models.Model):
+    """One tag of a skill's latest version, for filters and counts; ``Skill.tags`` keeps their order."""
+
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="tag_rows")
+    text = models.CharField(max_length=120)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["text", "skill"], name="one_tag_a_skill")]

@@ -1,7 +1,26 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from registry.models.identity import new_uid
+
+if TYPE_CHECKING:
+    from registry.actors import Actor
+
+
+class TeamQuerySet(models.QuerySet["Team"]):
+    def visible_to(self, actor: Actor) -> TeamQuerySet:
+        """The actor's own teams, and those of which they see a skill; the others might as well not exist."""
+        if actor.is_administrator:
+            return self
+        from registry.models.skill import Skill
+
+        shown = Skill.objects.visible_to(actor).values("team_id")
+        return self.filter(Q(id__in=actor.team_ids) | Q(id__in=shown))
 
 
 class Team(models.Model):
@@ -9,6 +28,8 @@ class Team(models.Model):
     slug = models.SlugField(max_length=64, unique=True)
     name = models.CharField(max_length=120)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = TeamQuerySet.as_manager()
 
     def __str__(self) -> str:
         return self.slug

@@ -11,15 +11,13 @@ class UseKind(models.TextChoices):
 
 
 class Use(models.Model):
-    """A caller's uses of a skill; ``last_counted_at`` holds further ones off for 60 s."""
+    """One caller's uses of one skill, of any kind; ``last_counted_at`` holds further ones off for 60 s."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="uses")
     caller = models.CharField(max_length=64)
-    kind = models.CharField(max_length=8, choices=UseKind.choices)
+    last_kind = models.CharField(max_length=8, choices=UseKind.choices)
     count = models.PositiveIntegerField(default=0)
     last_counted_at = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["skill", "caller", "kind"], name="one_use_row_a_caller")
-        ]
+        constraints = [models.UniqueConstraint(fields=["skill", "caller"], name="one_use_row_a_caller")]

@@ -5,7 +5,7 @@ from registry.models.identity import new_uid
 
 
 class User(AbstractUser):
-    """A person, or an agent with an account of its own; ``uid`` is what leaves the site instead of the key."""
+    """A person, or an agent with an account of its own; ``uid`` leaves the site in place of the key."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     language = models.CharField(max_length=10, blank=True)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import models
 
+from registry.models.fields import BytewiseCharField
 from registry.models.identity import new_uid
 from registry.models.skill import Skill
 
@@ -23,14 +24,14 @@ class Version(models.Model):
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="versions")
     number = models.CharField(max_length=64)  # semver
-    precedence = models.CharField(max_length=200)  # sorts as semver does
+    precedence = BytewiseCharField(max_length=400)  # sorts as semver does
     number_as_written = models.CharField(max_length=64, blank=True)
     digest = models.CharField(max_length=71)  # "sha256:…" of the served archive
     archive_size = models.PositiveIntegerField()  # bytes
     profile = models.CharField(max_length=16)
     manifest = models.JSONField()
     body = models.TextField()
-    problems = models.JSONField(default=list)
+    problems = models.JSONField(default=list)  # registry.publishing.problems_of reads them
     changelog = models.TextField(blank=True)
     published_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

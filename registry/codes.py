@@ -1,0 +1,120 @@
+"""The refusals of the registry and of its API, with their HTTP status."""
+
+from registry.packages.problems import Code, declare, gettext_noop
+
+declare(
+    Code(
+        "NOT_FOUND",
+        gettext_noop("There is no %(what)s %(name)s, or it is not yours to see."),
+        gettext_noop("Check the spelling, and that you are signed in as somebody who may see it."),
+        http=404,
+    ),
+    Code(
+        "NAME_AMBIGUOUS",
+        gettext_noop("%(name)s alone does not say which skill is meant: %(candidates)s."),
+        gettext_noop("Give the team with it, as team/slug."),
+        http=409,
+    ),
+    Code(
+        "FORBIDDEN",
+        gettext_noop("You may not do this here: %(action)s."),
+        gettext_noop("Ask an owner of the team; docs/permissions.md has the table of who may do what."),
+        http=403,
+    ),
+    Code(
+        "SIGN_IN_REQUIRED",
+        gettext_noop("This needs somebody who is signed in."),
+        gettext_noop("Sign in, or send an access token."),
+        http=401,
+    ),
+    Code(
+        "TOKEN_INVALID",
+        gettext_noop("The access token is unknown, expired or revoked, or its owner is no longer active."),
+        gettext_noop("Make a new token on your account page."),
+        http=401,
+    ),
+    Code(
+        "TOKEN_SCOPE_UNKNOWN",
+        gettext_noop("A token needs at least one of the scopes %(scopes)s, and no other."),
+        gettext_noop("Choose what the token is for."),
+        http=422,
+    ),
+    Code(
+        "TOKEN_EXPIRY_INVALID",
+        gettext_noop("A token expires in the future, within a year."),
+        gettext_noop("Choose a date within a year."),
+        http=422,
+    ),
+    Code(
+        "VERSION_EXISTS",
+        gettext_noop("%(skill)s %(version)s is already published, with other content."),
+        gettext_noop("Published versions never change: raise the version and publish again."),
+        http=409,
+    ),
+    Code(
+        "VERSION_DIFFERS",
+        gettext_noop("The package says it is version %(stated)s; it cannot be published as %(asked)s."),
+        gettext_noop("Change the version in SKILL.md, or leave the other away."),
+        http=422,
+    ),
+    Code(
+        "VERSION_INVALID",
+        gettext_noop("%(version)s is not a version number of at most 64 characters."),
+        gettext_noop("Write a semantic version such as 1.2.0."),
+        http=422,
+    ),
+    Code(
+        "VISIBILITY_UNKNOWN",
+        gettext_noop("%(visibility)s is not a visibility."),
+        gettext_noop("Choose private, site or public."),
+        http=422,
+    ),
+    Code(
+        "SLUG_INVALID",
+        gettext_noop("%(slug)s cannot be part of an address."),
+        gettext_noop("Use small letters, digits and single hyphens, at most 64, and no reserved word."),
+        http=422,
+    ),
+    Code(
+        "TEAM_EXISTS",
+        gettext_noop("There is already a team %(slug)s."),
+        gettext_noop("Choose another name."),
+        http=409,
+    ),
+    Code(
+        "ROLE_UNKNOWN",
+        gettext_noop("%(role)s is not a role."),
+        gettext_noop("Choose viewer, member, maintainer or owner."),
+        http=422,
+    ),
+    Code(
+        "MEMBER_EXISTS",
+        gettext_noop("%(user)s is already on the team."),
+        gettext_noop("Change the role instead."),
+        http=409,
+    ),
+    Code(
+        "LAST_OWNER",
+        gettext_noop("%(user)s is the last owner of %(team)s."),
+        gettext_noop("Make somebody else an owner first."),
+        http=409,
+    ),
+    Code(
+        "TEXT_INVALID",
+        gettext_noop("%(field)s is empty or too long, or holds characters that no text has."),
+        gettext_noop("Write plain text of at most %(most)s characters."),
+        http=422,
+    ),
+    Code(
+        "BLOB_TOO_LARGE",
+        gettext_noop("The content is larger than %(limit)s bytes."),
+        gettext_noop("Make it smaller, or ask the administrator for a higher limit."),
+        http=413,
+    ),
+    Code(
+        "BLOB_MISSING",
+        gettext_noop("The stored content %(digest)s is gone or damaged."),
+        gettext_noop("Restore the blob folder from a backup; docs/operations.md says how."),
+        http=500,
+    ),
+)

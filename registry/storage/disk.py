@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import BinaryIO
+
+_COMING = ".coming-"
+
+
+class Disk:
+    """Blobs as ``<folder>/ab/cd/<key>``, readable by the site's user alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @contextmanager
+    def incoming(self) -> Iterator[_IncomingFile]:
+        coming = _IncomingFile(self, self.folder / f"{_COMING}{secrets.token_hex(16)}")
+        try:
+            yield coming
+        finally:
+            coming.close()
+
+    def open(self, key: str) -> BinaryIO:
+        return open(self.path(key), "rb")
+
+    def exists(self, key: str) -> bool:
+        return self.path(key).is_file()
+
+    def local_path(self, key: str) -> Path | None:
+        path = self.path(key)
+        return path if path.is_file() else None
+
+    def older_than(self, age: timedelta) -> Iterator[tuple[str, int]]:
+        for path in self.folder.glob("??/??/*"):
+            with suppress(FileNotFoundError):
+                status = path.stat()
+                if _age(status) >= age:
+                    yield path.name, status.st_size
+
+    def remove(self, key: str, age: timedelta) -> bool:
+        path = self.path(key)
+        with self.locked(), suppress(FileNotFoundError):
+            if _age(path.stat()) >= age:
+                path.unlink()
+                return True
+        return False
+
+    def remove_leftovers(self, age: timedelta) -> int:
+        removed = 0
+        for path in self.folder.glob(f"{_COMING}*"):
+            with suppress(FileNotFoundError):
+                if _age(path.stat()) >= age:
+                    path.unlink()
+                    removed += 1
+        return removed
+
+    def path(self, key: str) -> Path:
+        return self.folder / key[:2] / key[2:4] / key
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Between the sweeper's look at a blob's age and its removal nobody makes the blob young again."""
+        lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+
+
+class _IncomingFile:
+    """A hidden file on the same disk, renamed to its key once every byte of it is down."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self.disk, self.path = disk, path
+        self.file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
+
+    def write(self, chunk: bytes) -> None:
+        self.file.write(chunk)
+
+    def keep_as(self, key: str) -> None:
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        target = self.disk.path(key)
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self.disk.locked():
+            os.replace(self.path, target)
+        _fsync_folder(target.parent)
+
+    def close(self) -> None:
+        self.file.close()
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+
+
+def _age(status: os.stat_result) -> timedelta:
+    return timedelta(seconds=time.time() - status.st_mtime)
+
+
+def _fsync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
