@@ -53,6 +53,13 @@ def test_every_command_is_documented():
     assert sorted(name for name in ours if f"`{name}" not in documented) == []
 
 
+@pytest.mark.row("B3", "P9")
+def test_every_code_is_documented():
+    from portal.management.commands.document_errors import PAGE, page
+
+    assert PAGE.read_text() == page(), "run manage.py document_errors"
+
+
 def _says_a_row(node, marked_file):
     return marked_file or any("row" in ast.dump(decorator) for decorator in node.decorator_list)
 

@@ -1,0 +1,64 @@
+"""``?wait=30`` on runs: Django answers at once, this lane waits for the run to end and asks again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from urllib.parse import parse_qsl, urlencode
+
+from portal.lanes.inner import Answer, App, Receive, Scope, Send, ask, get
+from portal.lanes.watching import has_ended
+
+LONGEST_WAIT_S = 60.0
+_RUNS = re.compile(r"/api/v1/runs(/[0-9a-z]{26})?$")
+
+
+class WaitLane:
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _RUNS.fullmatch(scope["path"]):
+            return await self.app(scope, receive, send)
+        query, wait_s = _without_wait(scope["query_string"])
+        if wait_s is None:
+            return await self.app(scope, receive, send)
+        first = await ask(self.app, {**scope, "query_string": query}, receive)
+        uid = _run_under_way(first)
+        if uid and await _ended_within(uid, wait_s):
+            last = await get(self.app, scope, f"/api/v1/runs/{uid}")
+            return await Answer(last.status, _with_location(first, last), last.body).relay(send)
+        return await first.relay(send)
+
+
+def _without_wait(query_string: bytes) -> tuple[bytes, float | None]:
+    """The query without ``wait``, and its seconds; None where it is absent or not a number (Django refuses it)."""
+    pairs = parse_qsl(query_string.decode(), keep_blank_values=True)
+    waits = [value for key, value in pairs if key == "wait"]
+    if len(waits) != 1 or not re.fullmatch(r"\d{1,4}", waits[0]) or waits[0].strip("0") == "":
+        return query_string, None
+    rest = urlencode([pair for pair in pairs if pair[0] != "wait"])
+    return rest.encode(), min(float(waits[0]), LONGEST_WAIT_S)
+
+
+def _run_under_way(answer: Answer) -> str | None:
+    if answer.status not in (200, 201, 202):
+        return None
+    document = json.loads(answer.body)
+    under_way = isinstance(document, dict) and document.get("status") in ("queued", "running")
+    return document["id"] if under_way else None
+
+
+async def _ended_within(uid: str, wait_s: float) -> bool:
+    deadline = time.monotonic() + wait_s
+    pause = 0.02
+    while not (ended := await has_ended(uid)) and time.monotonic() < deadline:
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.3, 0.25)
+    return ended
+
+
+def _with_location(first: Answer, last: Answer) -> list[tuple[bytes, bytes]]:
+    return last.headers + [pair for pair in first.headers if pair[0] == b"location"]

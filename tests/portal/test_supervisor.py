@@ -1,0 +1,86 @@
+"""The supervisor: dead children return, the log is harmless, TERM ends all."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from portal.supervisor import escape
+
+pytestmark = pytest.mark.row("P9", "B6")
+
+SITE = """
+import sys
+from pathlib import Path
+from portal.supervisor import Program, Supervisor
+programs = [Program("a", [sys.executable, "-c", {a!r}]), Program("b", [sys.executable, "-c", {b!r}])]
+Supervisor(programs, folder=Path("."), grace_s={grace}).run()
+"""
+SLEEP = "import time; print('awake', flush=True); time.sleep(60)"
+
+
+def _start(tmp_path, a=SLEEP, b=SLEEP, grace=5):
+    log = open(tmp_path / "log", "wb")  # noqa: SIM115 - the process writes to it
+    process = subprocess.Popen([sys.executable, "-c", SITE.format(a=a, b=b, grace=grace)], stderr=log)
+    log.close()
+    return process, tmp_path / "log"
+
+
+def _wait_for(condition, seconds=15):
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return found
+
+
+def _pids(log, name):
+    return [int(pid) for pid in re.findall(rf"{name} started, pid (\d+)", log.read_text())]
+
+
+def _alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_control_characters_of_a_script_are_escaped():
+    assert escape(b"\x1b[2Jred\x07 \xff \xe4\xb8\xad\tx") == "\\x1b[2Jred\\x07 \\\\xff 中\tx".replace("\\\\", "\\")
+    assert escape("a\u202eb".encode()) == "a\\u202eb"
+
+
+def test_a_dead_child_comes_back(tmp_path):
+    process, log = _start(tmp_path)
+    try:
+        first = _wait_for(lambda: _pids(log, "a"))[0]
+        os.kill(first, signal.SIGKILL)
+        assert _wait_for(lambda: _pids(log, "a")[1:])[0] != first
+        assert "a was ended by SIGKILL; back in 1 s" in log.read_text()
+    finally:
+        process.terminate()
+        assert process.wait(10) == 0
+
+
+def test_term_ends_every_child_even_a_stubborn_one(tmp_path):
+    stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
+    process, log = _start(tmp_path, b=stubborn, grace=1)
+    _wait_for(lambda: "deaf" in log.read_text() and "awake" in log.read_text())
+    process.terminate()
+    assert process.wait(10) == 0
+    assert not any(_alive(pid) for name in "ab" for pid in _pids(log, name))
+
+
+def test_a_killed_supervisor_takes_its_children_along(tmp_path):
+    process, log = _start(tmp_path)
+    pids = _wait_for(lambda: _pids(log, "a") and _pids(log, "b") and _pids(log, "a") + _pids(log, "b"))
+    process.kill()
+    process.wait(10)
+    _wait_for(lambda: not any(_alive(pid) for pid in pids))
