@@ -5,7 +5,7 @@ A lane asks Django once who may (by the same request that a client would make), 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote_from_bytes
 
 from a2wsgi import WSGIMiddleware
@@ -16,7 +16,7 @@ from portal.lanes.waiting import WaitLane
 from portal.wsgi import application as django_application
 
 if TYPE_CHECKING:
-    from portal.lanes.inner import Receive, Scope, Send
+    from portal.lanes.inner import App, Receive, Scope, Send
 
 WEB_THREADS = 4
 _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
@@ -24,14 +24,14 @@ _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
 
 class Application:
     def __init__(self) -> None:
-        pages = FileLane(WSGIMiddleware(hand_over_files(django_application), workers=WEB_THREADS))
-        self.bridge = EventLane(WaitLane(pages))
+        django = WSGIMiddleware(hand_over_files(django_application), workers=WEB_THREADS)
+        self.app = EventLane(WaitLane(FileLane(cast("App", django))))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             # The bridge takes ASCII only; a client may send raw bytes.
             scope["query_string"] = quote_from_bytes(scope["query_string"], safe=_QUERY_SAFE).encode()
-        await self.bridge(scope, receive, send)
+        await self.app(scope, receive, send)
 
 
 application = Application()

@@ -6,7 +6,8 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
+from typing import Any
 from urllib.parse import parse_qs
 
 from portal.lanes.inner import App, Receive, Scope, Send, get, gone
@@ -39,8 +40,8 @@ class EventLane:
         return await _until_gone(_follow(found[1], _position(scope), send), receive)
 
 
-async def _until_gone(work: object, receive: Receive) -> None:
-    following = asyncio.ensure_future(work)  # type: ignore[arg-type]
+async def _until_gone(work: Awaitable[None], receive: Receive) -> None:
+    following = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(gone(receive))
     try:
         await asyncio.wait({following, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -68,18 +69,17 @@ async def _follow(uid: str, position: str, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"event: end\ndata: {}\n\n" if ended else b""})
 
 
-def _event(event: Mapping[str, object]) -> str:
+def _event(event: Mapping[str, Any]) -> str:
     text = json.dumps(event["data"], ensure_ascii=False, separators=(",", ":"))
     return f"id: {event['id']}\nevent: {event['event']}\ndata: {text}\n\n"
 
 
-def _piece(text: str) -> dict[str, object]:
+def _piece(text: str) -> dict[str, Any]:
     return {"type": "http.response.body", "body": text.encode(), "more_body": True}
 
 
 def _position(scope: Scope) -> str:
     """Where the client was: the browser says ``Last-Event-ID`` when it reconnects, others ``?after=``."""
-    for name, value in scope["headers"]:
-        if name == b"last-event-id":
-            return str(value.decode("latin1"))
-    return parse_qs(scope["query_string"].decode()).get("after", [""])[0]
+    headers: list[tuple[bytes, bytes]] = scope["headers"]
+    reconnected = next((value.decode("latin1") for name, value in headers if name == b"last-event-id"), "")
+    return reconnected or parse_qs(scope["query_string"].decode()).get("after", [""])[0]

@@ -13,7 +13,13 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-_BODY_HEADERS = {b"content-length", b"content-type", b"transfer-encoding", b"idempotency-key", b"if-none-match"}
+_BODY_HEADERS = {
+    b"content-length",
+    b"content-type",
+    b"transfer-encoding",
+    b"idempotency-key",
+    b"if-none-match",
+}
 
 
 @dataclass

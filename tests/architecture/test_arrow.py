@@ -1,4 +1,4 @@
-"""Portal → worker → registry → registry.packages: nothing imports upwards, and the pure rooms know no Django."""
+"""Portal → worker → registry → registry.packages: nothing imports upwards; the pure rooms know no Django."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = ("portal", "worker", "registry", "registry.packages")
 PURE = ("registry.packages", "worker.sandbox", "worker.protocols")
 FRAMEWORKS = ("django", "rest_framework", "celery", "kombu")
-SOURCES = [path for floor in ("portal", "worker", "registry") for path in sorted((ROOT / floor).rglob("*.py"))]
+SOURCES = [
+    path for floor in ("portal", "worker", "registry") for path in sorted((ROOT / floor).rglob("*.py"))
+]
 
 
 def _module(path: Path) -> str:

@@ -45,6 +45,14 @@ def test_no_module_has_a_vague_name():
 @pytest.mark.row("P9")
 def test_only_one_door_leads_out():
     """Until the outbound client exists, nothing of ours dials out at all."""
-    clients = ("import requests", "import httpx", "import urllib.request", "import aiohttp", "import http.client")
-    wrong = [str(p) for p in SOURCES for line in p.read_text().splitlines() if line.strip().startswith(clients)]
+    clients = (
+        "import requests",
+        "import httpx",
+        "import urllib.request",
+        "import aiohttp",
+        "import http.client",
+    )
+    wrong = [
+        str(p) for p in SOURCES for line in p.read_text().splitlines() if line.strip().startswith(clients)
+    ]
     assert wrong == []

@@ -53,7 +53,9 @@ def _alive(pid):
 
 
 def test_control_characters_of_a_script_are_escaped():
-    assert escape(b"\x1b[2Jred\x07 \xff \xe4\xb8\xad\tx") == "\\x1b[2Jred\\x07 \\\\xff 中\tx".replace("\\\\", "\\")
+    assert escape(b"\x1b[2Jred\x07 \xff \xe4\xb8\xad\tx") == "\\x1b[2Jred\\x07 \\\\xff 中\tx".replace(
+        "\\\\", "\\"
+    )
     assert escape("a\u202eb".encode()) == "a\\u202eb"
 
 
@@ -70,7 +72,9 @@ def test_a_dead_child_comes_back(tmp_path):
 
 
 def test_term_ends_every_child_even_a_stubborn_one(tmp_path):
-    stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
+    stubborn = (
+        "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
+    )
     process, log = _start(tmp_path, b=stubborn, grace=1)
     _wait_for(lambda: "deaf" in log.read_text() and "awake" in log.read_text())
     process.terminate()

@@ -33,7 +33,9 @@ class Command(BaseCommand):
             return found
         password = secrets.token_urlsafe(12)
         user = User.objects.create_superuser("admin", password=password, must_change_password=True)
-        self.stdout.write("An administrator was made. This is shown once; you choose a new password at sign-in:")
+        self.stdout.write(
+            "An administrator was made. This is shown once; you choose a new password at sign-in:"
+        )
         self.stdout.write(f"    name      admin\n    password  {password}")
         return user
 

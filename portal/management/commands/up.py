@@ -43,7 +43,14 @@ def _private(path: str, flags: int) -> int:
 
 
 def _web() -> Program:
-    argv = [sys.executable, "-m", "uvicorn", "portal.asgi:application", "--no-access-log", "--no-server-header"]
+    argv = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "portal.asgi:application",
+        "--no-access-log",
+        "--no-server-header",
+    ]
     argv += ["--host", settings.SKILLQUAY_BIND, "--port", str(settings.SKILLQUAY_PORT)]
     argv += ["--workers", str(settings.SKILLQUAY_WEB_PROCESSES), "--timeout-graceful-shutdown", "5"]
     if settings.SKILLQUAY_TRUSTED_PROXIES:
@@ -54,7 +61,18 @@ def _web() -> Program:
 
 
 def _worker() -> Program:
-    argv = [sys.executable, "-m", "celery", "-A", "worker", "worker", "--pool", "prefork", "--loglevel", "WARNING"]
+    argv = [
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "worker",
+        "worker",
+        "--pool",
+        "prefork",
+        "--loglevel",
+        "WARNING",
+    ]
     argv += ["--concurrency", str(settings.SKILLQUAY_WORKERS), "--without-gossip", "--without-mingle"]
     argv += ["--without-heartbeat"]
     return Program("worker", argv)
