@@ -1,0 +1,19 @@
+"""What every page knows: theme, language, and where in the site it stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+
+THEMES = ("auto", "light", "dark")
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    theme = request.COOKIES.get("theme", "auto")
+    return {
+        "theme": theme if theme in THEMES else "auto",
+        "section": request.path_info.strip("/").split("/")[0],
+        "here": request.get_full_path(),
+        "actor": getattr(request, "actor", None),
+    }

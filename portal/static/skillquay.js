@@ -1,0 +1,77 @@
+"use strict";
+// Everything here is comfort: each page works without it.
+(() => {
+  const keep = (name, value) => {
+    document.cookie = `${name}=${encodeURIComponent(value)}; path=/; max-age=31536000; samesite=lax`;
+  };
+
+  // The server writes times in the zone that this cookie names.
+  keep("zone", Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC");
+
+  // Theme: at once here, and by the form's POST where scripts are off.
+  for (const form of document.querySelectorAll("form[data-theme-form]")) {
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const theme = event.submitter.value;
+      keep("theme", theme);
+      document.documentElement.dataset.theme = theme;
+      for (const button of form.querySelectorAll("button")) {
+        button.setAttribute("aria-pressed", String(button === event.submitter));
+      }
+      form.closest("details").open = false;
+    });
+  }
+
+  // <button class="copy" data-copy="#id" data-done="Copied" hidden>: shown only where it can work.
+  const copyButtons = () => {
+    for (const button of document.querySelectorAll("[data-copy][hidden]")) button.hidden = !navigator.clipboard;
+  };
+  copyButtons();
+  document.addEventListener("htmx:load", copyButtons);
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    const source = document.querySelector(button.dataset.copy);
+    await navigator.clipboard.writeText(source.value ?? source.textContent);
+    const label = button.querySelector("[data-label]") || button;
+    const before = label.textContent;
+    label.textContent = button.dataset.done;
+    setTimeout(() => { label.textContent = before; }, 1500);
+  });
+
+  // Menus close on Escape and on a click elsewhere.
+  const closeMenus = (except) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) if (menu !== except) menu.open = false;
+  };
+  document.addEventListener("click", (event) => closeMenus(event.target.closest("details.menu")));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    const menu = event.target.closest("details.menu");
+    closeMenus();
+    menu?.querySelector("summary").focus();
+  });
+
+  // <div class="log" data-follow>: stays at its end while lines arrive, until paused or scrolled up.
+  for (const log of document.querySelectorAll("[data-follow]")) {
+    const pause = document.querySelector("[data-follow-pause]");
+    const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 24;
+    let following = true;
+    const set = (on) => {
+      following = on;
+      pause?.setAttribute("aria-pressed", String(!on));
+      log.setAttribute("aria-live", on ? "polite" : "off");
+      if (on) log.scrollTop = log.scrollHeight;
+    };
+    if (pause) {
+      pause.hidden = false;
+      pause.addEventListener("click", () => set(!following));
+    }
+    log.addEventListener("scroll", () => { if (!atEnd() && following) set(false); }, { passive: true });
+    new MutationObserver(() => { if (following) log.scrollTop = log.scrollHeight; })
+      .observe(log, { childList: true, subtree: true });
+    set(true);
+  }
+
+  // The first thing to read after a refused form is what to mend.
+  document.querySelector(".error-summary")?.focus();
+})();

@@ -1,0 +1,28 @@
+"""How a status looks: tone, icon and word, so that colour never stands alone."""
+
+from __future__ import annotations
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+TONES: dict[str, tuple[str, str, str | Promise]] = {
+    # Runs, attempts and steps
+    "queued": ("quiet", "queued", _("Queued")),
+    "waiting_approval": ("warn", "queued", _("Waiting for approval")),
+    "running": ("running", "running", _("Running")),
+    "succeeded": ("ok", "ok", _("Succeeded")),
+    "failed": ("bad", "bad", _("Failed")),
+    "timed_out": ("bad", "queued", _("Timed out")),
+    "cancelled": ("quiet", "stopped", _("Cancelled")),
+    "lost": ("warn", "warn", _("Lost")),
+    "refused": ("warn", "stopped", _("Refused")),
+    # Severities of problems
+    "error": ("bad", "bad", _("Error")),
+    "warning": ("warn", "warn", _("Warning")),
+    "notice": ("info", "info", _("Notice")),
+    # Visibilities
+    "private": ("quiet", "lock", _("Private")),
+    "site": ("quiet", "site", pgettext_lazy("visibility", "Site")),
+    "public": ("quiet", "globe", _("Public")),
+}
