@@ -1,12 +1,13 @@
 from django.db import models
 
+from registry.models.fields import BytewiseCharField
 from registry.models.skill import Skill
 
 
 class Term(models.Model):
     """A word or a pair of characters; one that ends in ``*`` is the beginning of a word in a name or tag."""
 
-    text = models.CharField(max_length=64, unique=True)
+    text = BytewiseCharField(max_length=64, unique=True)
 
 
 class TermScope(models.Model):

@@ -1,0 +1,145 @@
+"""Text to search terms: the same for what is indexed and what is asked, and on every database.
+
+Words are folded (NFKC, no accents, small letters), split at case changes and hyphens and lightly stemmed.
+Chinese, Japanese and Korean have no spaces: pairs of neighbouring characters stand for words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+LONGEST = 60  # characters of a term; what is longer is cut
+_CJK = "々\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_RUN = re.compile(rf"(?P<cjk>[{_CJK}]+)|[^\W_{_CJK}]+")
+_CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_VOWEL = re.compile("[aeiouy]")
+_TELLING_NOTHING = """
+    a an and are as at be by can do for from how i in is it me my of on or our please that the this to want we
+    what which with you your
+"""  # dropped from a query that has other words
+_EMPTY = frozenset(re.findall(r"\w+", _TELLING_NOTHING))
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word of a query: what it is looked up as, and where it stands in the query as written."""
+
+    term: str
+    text: str  # as written
+    start: int
+    end: int
+    parts: tuple[str, ...] = ()  # of a word written as fooBar
+    beginning: str = ""  # the term of words in names and tags that begin so; of the last word only
+
+
+def terms(text: str) -> Iterator[str]:
+    """Every term to index of a text, in order, as often as it occurs."""
+    for run in _RUN.finditer(fold(text)):
+        if run["cjk"]:
+            yield from run[0]
+            yield from _pairs(run[0])
+            continue
+        yield stem(run[0])
+        parts = _CASE_CHANGE.split(run[0])
+        if len(parts) > 1:
+            yield from map(stem, parts)
+
+
+def beginnings(text: str) -> Iterator[str]:
+    """The terms under which the words of a name or tag are found by their first letters."""
+    for run in _RUN.finditer(fold(text)):
+        if not run["cjk"]:
+            for word in {run[0].lower(), *(part.lower() for part in _CASE_CHANGE.split(run[0]))}:
+                yield from (f"{word[:length]}*" for length in range(2, min(len(word), 16)))
+
+
+def query_words(text: str) -> list[Word]:
+    """The words of a query, each once; empty ones and lone characters only where there is nothing else."""
+    folded, places = _fold_with_places(text)
+    found: dict[str, Word] = {}
+    for run in _RUN.finditer(folded):
+        for word in _words_of(run, places):
+            found.setdefault(word.term, word)
+    words = list(found.values())
+    telling = [word for word in words if word.term not in _EMPTY and not _is_lone(word.term)]
+    return telling or words
+
+
+def key(text: str) -> str:
+    """The words of a text, folded and separated by single blanks: what names are compared by."""
+    return " ".join(run[0].lower() for run in _RUN.finditer(fold(text)))
+
+
+def fold(text: str) -> str:
+    return text if text.isascii() else "".join(map(_fold_character, text))
+
+
+def stem(word: str) -> str:
+    """A word without its English ending; a rough one, made for being the same on both sides."""
+    word = word.lower()[:LONGEST]
+    if not word.isascii() or len(word) < 4 or not word.isalpha():
+        return word
+    word = _without_plural(word)
+    for ending in ("ing", "ed"):
+        base = word.removesuffix(ending)
+        if base != word and len(base) > 2 and _VOWEL.search(base) and not word.endswith("eed"):
+            double = base[-1] == base[-2] and base[-1] not in "lsz"
+            word = base[:-1] if double else base
+            break
+    return word[:-1] if word.endswith("e") and len(word) > 4 else word
+
+
+def _without_plural(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "ches", "shes", "zes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _pairs(run: str) -> Iterator[str]:
+    return (run[at : at + 2] for at in range(len(run) - 1))
+
+
+def _words_of(run: re.Match[str], places: list[int]) -> Iterator[Word]:
+    start, end, text = run.start(), run.end(), run[0]
+    if run["cjk"]:
+        size = min(len(text), 2)
+        for at in range(start, end - size + 1):
+            pair = text[at - start : at - start + size]
+            yield Word(pair, pair, places[at], places[at + size])
+        return
+    parts = _CASE_CHANGE.split(text)
+    yield Word(
+        stem(text),
+        text,
+        places[start],
+        places[end],
+        parts=tuple(map(stem, parts)) if len(parts) > 1 else (),
+        beginning=f"{text.lower()}*" if end == len(run.string) and 2 <= len(text) < 16 else "",
+    )
+
+
+def _is_lone(term: str) -> bool:
+    return len(term) == 1 and not term.isascii()
+
+
+def _fold_with_places(text: str) -> tuple[str, list[int]]:
+    """The folded text, and for each of its characters (and its end) the place in ``text``."""
+    pieces = [_fold_character(character) for character in text]
+    places = [place for place, piece in enumerate(pieces) for _ in piece]
+    return "".join(pieces), [*places, len(text)]
+
+
+@lru_cache(maxsize=8192)
+def _fold_character(character: str) -> str:
+    """One character without accents and width; case is kept, for words are split at it."""
+    apart = unicodedata.normalize("NFKD", character)
+    plain = "".join(part for part in apart if not "\u0300" <= part <= "\u036f")
+    return unicodedata.normalize("NFC", plain)
