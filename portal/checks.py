@@ -19,7 +19,7 @@ def public_address_is_safe(app_configs: Sequence[AppConfig] | None, **kwargs: An
         Warning(
             f"SKILLQUAY_BIND is {settings.SKILLQUAY_BIND} and SKILLQUAY_PUBLIC_URL is not https: "
             "passwords and tokens cross the network readable.",
-            hint="Put a proxy with TLS in front and set SKILLQUAY_PUBLIC_URL=https://…; see docs/operations.md.",
+            hint="Put a TLS proxy in front and set SKILLQUAY_PUBLIC_URL=https://…; see docs/operations.md.",
             id="skillquay.W001",
         )
     ]

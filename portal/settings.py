@@ -41,6 +41,7 @@ SKILLQUAY_RUN_DISK_MB = env.number("SKILLQUAY_RUN_DISK_MB", 256, least=1)
 SKILLQUAY_RUN_PROCESSES = env.number("SKILLQUAY_RUN_PROCESSES", 64, least=8)
 SKILLQUAY_RUN_OUTPUT_BYTES = env.number("SKILLQUAY_RUN_OUTPUT_BYTES", 10_485_760, least=1024)
 SKILLQUAY_RUN_ATTEMPTS = env.number("SKILLQUAY_RUN_ATTEMPTS", 3, least=1, most=20)
+SKILLQUAY_LEASE_SECONDS = env.number("SKILLQUAY_LEASE_SECONDS", 30, least=3, most=600)  # renewed thrice in it
 SKILLQUAY_INPUT_BYTES = env.number("SKILLQUAY_INPUT_BYTES", 50 * 2**20, least=1)
 SKILLQUAY_INPUT_HOURS = env.number("SKILLQUAY_INPUT_HOURS", 24, least=1)
 SKILLQUAY_REQUEST_BYTES = env.number("SKILLQUAY_REQUEST_BYTES", 2 * 2**20, least=1024)  # a JSON body
@@ -104,6 +105,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "registry.middleware.ActorMiddleware",
+    "portal.middleware.FirstPasswordMiddleware",
+    "portal.middleware.RefusalMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -171,6 +174,8 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
+AXES_LOCKOUT_CALLABLE = "portal.views.session.locked_out"
+CSRF_FAILURE_VIEW = "portal.views.errors.csrf_failure"
 
 STATIC_URL = "/static/"
 STATIC_ROOT = SKILLQUAY_VAR / "static"
@@ -181,7 +186,7 @@ DATA_UPLOAD_MAX_NUMBER_FILES = SKILLQUAY_ARCHIVE_ENTRIES
 FILE_UPLOAD_PERMISSIONS = 0o600
 
 
-# Databases, broker, storage ----------------------------------------------------------------------------------
+# Databases, broker, storage ---------------------------------------------------------------------------------
 def _database(address: str) -> dict[str, Any]:
     parts = urlsplit(address)
     if parts.scheme == "sqlite" or not address:

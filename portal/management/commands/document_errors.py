@@ -13,7 +13,7 @@ PAGE = settings.BASE_DIR / "docs" / "errors.md"
 HEAD = """# Codes
 
 Every refusal, failure and finding has a stable code. This page is written by `manage.py document_errors`.
-`%(name)s` stands for the value at hand. *HTTP* is the API's status; *again* says that a later try may succeed.
+`%(name)s` stands for the value at hand. *HTTP* is the API's status; *again*: a later try may succeed.
 
 | code | severity | HTTP | again | what it says | what to do |
 |---|---|---|---|---|---|
