@@ -34,7 +34,7 @@ class WaitLane:
 
 
 def _without_wait(query_string: bytes) -> tuple[bytes, float | None]:
-    """The query without ``wait``, and its seconds; None where it is absent or no number: Django refuses it."""
+    """The query without ``wait``, and its seconds; None where absent or no number (Django refuses)."""
     pairs = parse_qsl(query_string.decode(), keep_blank_values=True)
     waits = [value for key, value in pairs if key == "wait"]
     if len(waits) != 1 or not re.fullmatch(r"\d{1,4}", waits[0]) or waits[0].strip("0") == "":
