@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ["tests.skipping"]
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 
@@ -16,6 +17,12 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("../shared is absent: the source documents are not part of the project")
     return SHARED
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(settings):
+    """The real hash takes half a second for each of the three."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,16 @@
+"""Where everything is installed nothing may be skipped: ``TEST_NOTHING_SKIPPED=1`` turns a skip into a failure."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    if report.skipped and os.environ.get("TEST_NOTHING_SKIPPED") and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, where nothing may be: {report.longrepr[2]}"
