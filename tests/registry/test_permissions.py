@@ -19,10 +19,8 @@ CELLS = list(itertools.product(Action, Standing, VISIBILITIES))
 
 def documented(heading):
     """The rows of the first table after the heading, as lists of cells."""
-    text = (ROOT / "docs" / "permissions.md").read_text()
-    table = re.search(
-        rf"^# {heading}.*?^\|[^\n]*\n\|[-|]+\n(.*?)(?:\n\n|\Z)", text.replace("## ", "# "), re.M | re.S
-    )
+    text = (ROOT / "docs" / "permissions.md").read_text().partition(f"# {heading}\n")[2]
+    table = re.search(r"^\|.*\n\|[-|]+\n((?:\|.*\n?)+)", text, re.M)
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[1].splitlines()]
 
 

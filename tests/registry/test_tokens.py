@@ -109,9 +109,7 @@ def test_a_token_needs_a_name_that_is_text(alice, name):
     assert refused_code(tokens.issue, alice, **wrong) == "TEXT_INVALID"
 
 
-def test_only_the_owner_in_person_or_the_administrator_makes_and_ends_tokens(
-    alice, bob, administrator, issued
-):
+def test_only_the_owner_or_the_administrator_makes_and_ends_tokens(alice, bob, administrator, issued):
     same = {"name": "ci", "scopes": ["read"], "expires_at": soon()}
     by_token = tokens.actor_of(issued[1])
     for stranger in (Actor(user=bob), ANONYMOUS, by_token):
@@ -124,7 +122,7 @@ def test_a_token_is_bound_to_a_team_of_its_owner_only(alice, charlie, team):
     same = {"name": "ci", "scopes": ["read"], "expires_at": soon()}
     elsewhere = charlie.memberships.get().team
     assert refused_code(tokens.issue, alice, **same, team=elsewhere, by=Actor(user=alice)) == "NOT_FOUND"
-    token, secret = tokens.issue(alice, **same, team=team, by=Actor(user=alice))
+    _, secret = tokens.issue(alice, **same, team=team, by=Actor(user=alice))
     assert tokens.actor_of(secret).team_ids == {team.pk}
 
 
