@@ -58,7 +58,7 @@ declare(
         http=422,
     ),
     Code(
-        "VERSION_INVALID",
+        "VERSION_NUMBER_INVALID",
         gettext_noop("%(version)s is not a version number of at most 64 characters."),
         gettext_noop("Write a semantic version such as 1.2.0."),
         http=422,

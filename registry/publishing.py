@@ -169,7 +169,7 @@ def _problems_of_draft(draft: _Draft) -> tuple[Problem, ...]:
     stated, asked = draft.manifest.version, draft.number
     for number in {stated, asked} - {None}:
         if len(number or "") > _LONGEST_NUMBER or versions.parse(number or "") is None:
-            found.append(problem("VERSION_INVALID", path="version", version=(number or "")[:80]))
+            found.append(problem("VERSION_NUMBER_INVALID", path="version", version=(number or "")[:80]))
     if stated and asked and stated != versions.normalise(asked):
         found.append(problem("VERSION_DIFFERS", path="version", stated=stated, asked=asked))
     if draft.visibility:

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from math import log
+
+import pytest
+
+from registry import usage
+from registry.models import Skill, Use
+
+NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def skill(team):
+    return Skill.objects.create(team=team, slug="report", name="Report")
+
+
+@pytest.mark.row("D9")
+@pytest.mark.parametrize(
+    ("count", "days", "expected"),
+    [(0, 0, 0), (1, 0, 1), (8, 7, 4), (8, 14, 2), (10, 21, 1.25), (10, 28, 1), (10, 365, 1), (3, -1, 3)],
+)
+def test_the_score_halves_each_week_down_to_a_tenth(count, days, expected):
+    assert usage.score(count, NOW - timedelta(days=days), NOW) == pytest.approx(expected)
+
+
+@pytest.mark.row("D9")
+def test_what_was_never_used_scores_nothing():
+    assert usage.score(0, None, NOW) == 0
+
+
+@pytest.mark.row("D9")
+@pytest.mark.django_db
+def test_calls_of_one_caller_within_a_minute_count_once(skill):
+    moments = [0, 1, 59.9, 60, 61, 119.9, 120]
+    counted = [usage.record_use(skill, "user:1", "run", now=NOW + timedelta(seconds=s)) for s in moments]
+    assert counted == [True, False, False, True, False, False, True]
+    skill.refresh_from_db()
+    assert (skill.usage_count, skill.last_used_at) == (3, NOW + timedelta(seconds=120))
+
+
+@pytest.mark.row("D9")
+@pytest.mark.django_db
+def test_another_kind_of_use_within_the_minute_does_not_count_either(skill):
+    assert usage.record_use(skill, "user:1", "load", now=NOW)
+    assert not usage.record_use(skill, "user:1", "run", now=NOW)
+
+
+@pytest.mark.row("D9")
+@pytest.mark.django_db
+def test_another_caller_and_another_skill_count_for_themselves(skill, team):
+    other = Skill.objects.create(team=team, slug="other", name="Other")
+    assert usage.record_use(skill, "user:1", "run", now=NOW)
+    assert usage.record_use(skill, "user:2", "run", now=NOW)
+    assert usage.record_use(other, "user:1", "run", now=NOW)
+    skill.refresh_from_db()
+    assert skill.usage_count == 2
+    assert Use.objects.count() == 3
+
+
+@pytest.mark.row("D9")
+@pytest.mark.django_db
+def test_the_order_by_use_is_exact(team):
+    dice = random.Random(9)
+    skills = []
+    for n in range(300):
+        count, last = dice.randint(1, 60), NOW - timedelta(hours=dice.randint(0, 2000))
+        used = {"usage_count": count, "last_used_at": last, "hot_key": _heat(count, last)}
+        skills.append(Skill.objects.create(team=team, slug=f"s{n}", name=f"S{n}", **used))
+    unused = Skill.objects.create(team=team, slug="unused", name="Unused")
+    for limit in (1, 5, 20, 100):
+        exact = sorted(skills, key=lambda s: (-usage.score(s.usage_count, s.last_used_at, NOW), s.pk))[:limit]
+        assert usage.most_used(Skill.objects.all(), limit, now=NOW) == exact
+    assert unused not in usage.most_used(Skill.objects.all(), 1000, now=NOW)
+
+
+@pytest.mark.row("D9")
+@pytest.mark.django_db
+def test_the_stored_heat_is_the_logarithm_of_the_decayed_count(skill):
+    for minute in range(5):
+        usage.record_use(skill, "user:1", "run", now=NOW + timedelta(minutes=minute))
+    skill.refresh_from_db()
+    assert skill.hot_key == pytest.approx(_heat(5, NOW + timedelta(minutes=4)))
+
+
+def _heat(count, last):
+    return log(count) + last.timestamp() * log(2) / (7 * 86400)
