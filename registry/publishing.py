@@ -17,9 +17,6 @@ from registry.packages.problems import Problem, Refused, problem, refuse
 from registry.packages.repack import digest_of, repack
 from registry.permissions import Action, require
 
-FIRST = "0.1.0"  # of a package that names no version, in a skill that has none yet
-_LONGEST_NUMBER = 64
-
 
 @dataclass(frozen=True)
 class Publication:
@@ -56,14 +53,18 @@ class _Draft:
     digest: str
     team: Team
     actor: Actor
-    number: str | None
-    visibility: str | None
+    asked: str  # the publisher's version, "" for none
+    visibility: str  # "" for as it is
     changelog: str
     source: str
 
     @property
     def manifest(self) -> Manifest:
         return self.package.manifest
+
+    @property
+    def label(self) -> str:
+        return f"{self.team.slug}/{self.manifest.slug}"
 
 
 def publish(
@@ -111,7 +112,7 @@ def check(
         except Refused as refused:
             against += refused.problems
     return Preview(
-        skill=f"{team.slug}/{draft.manifest.slug}",
+        skill=draft.label,
         number=number,
         digest=draft.digest,
         archive_size=len(draft.archive),
@@ -156,8 +157,8 @@ def _draft(
         digest_of(archive),
         team,
         actor,
-        number or None,
-        visibility or None,
+        number or "",
+        visibility or "",
         changelog,
         source,
     )
@@ -166,11 +167,10 @@ def _draft(
 def _problems_of_draft(draft: _Draft) -> tuple[Problem, ...]:
     """What can be held against a draft without asking what is published already; all of it at once."""
     found = [each for each in draft.package.problems if each.severity == "error"]
-    stated, asked = draft.manifest.version, draft.number
-    for number in {stated, asked} - {None}:
-        if len(number or "") > _LONGEST_NUMBER or versions.parse(number or "") is None:
-            found.append(problem("VERSION_NUMBER_INVALID", path="version", version=(number or "")[:80]))
-    if stated and asked and stated != versions.normalise(asked):
+    stated, asked = draft.manifest.version, draft.asked
+    if asked and not versions.normalise(asked):
+        found.append(problem("VERSION_NUMBER_INVALID", path="version", version=asked[:80]))
+    elif asked and stated and versions.normalise(asked) != stated:
         found.append(problem("VERSION_DIFFERS", path="version", stated=stated, asked=asked))
     if draft.visibility:
         try:
@@ -197,25 +197,23 @@ def _publish(draft: _Draft) -> Publication:
     _apply_visibility(draft, skill)
     version = _create(draft, skill, number)
     _show_latest(skill, version, manifest)
-    label = f"{draft.team.slug}/{skill.slug}@{number}"
-    audit.record(draft.actor, "version.publish", label, team=draft.team, digest=draft.digest)
+    target = f"{draft.label}@{number}"
+    audit.record(draft.actor, "version.publish", target, team=draft.team, digest=draft.digest)
     return Publication(version, created=True, problems=draft.package.problems)
 
 
 def _number(draft: _Draft, skill: Skill | None) -> tuple[str, Version | None]:
     """The number that the draft gets, and the version that already is exactly this."""
-    stated = draft.manifest.version or (versions.normalise(draft.number) if draft.number else None)
-    if skill is None:
-        return stated or FIRST, None
-    published = skill.versions.order_by("-precedence")
+    stated = draft.manifest.version or versions.normalise(draft.asked)
+    published = skill.versions.order_by("-precedence") if skill else Version.objects.none()
     if stated is None:
-        same = published.filter(digest=draft.digest).first()
+        if same := published.filter(digest=draft.digest).first():
+            return same.number, same
         highest = published.first()
-        return (same.number if same else versions.next_patch(highest.number) if highest else FIRST), same
+        return versions.next_patch(highest.number if highest else None), None
     existing = published.filter(number=stated).first()
     if existing and existing.digest != draft.digest:
-        label = f"{draft.team.slug}/{skill.slug}"
-        raise refuse("VERSION_EXISTS", path="version", skill=label, version=stated)
+        raise refuse("VERSION_EXISTS", path="version", skill=draft.label, version=stated)
     return stated, existing
 
 
@@ -300,4 +298,9 @@ def _show_latest(skill: Skill, version: Version, manifest: Manifest) -> None:
 def _latest(skill: Skill) -> int:
     """The key of the highest version: a pre-release only where there is nothing else."""
     rows = skill.versions.filter(yanked_at=None).values_list("pk", "number", "precedence")
-    return max(rows, key=lambda row: (not versions.is_prerelease(row[1]), row[2]))[0]
+    return max(rows, key=lambda row: (not _is_prerelease(row[1]), row[2]))[0]
+
+
+def _is_prerelease(number: str) -> bool:
+    parsed = versions.parse(number)
+    return bool(parsed and parsed.prerelease)

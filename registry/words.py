@@ -113,14 +113,14 @@ def _words_of(run: re.Match[str], places: list[int]) -> Iterator[Word]:
         size = min(len(text), 2)
         for at in range(start, end - size + 1):
             pair = text[at - start : at - start + size]
-            yield Word(pair, pair, places[at], places[at + size])
+            yield Word(pair, pair, places[at], places[at + size - 1] + 1)
         return
     parts = _CASE_CHANGE.split(text)
     yield Word(
         stem(text),
         text,
         places[start],
-        places[end],
+        places[end - 1] + 1,
         parts=tuple(map(stem, parts)) if len(parts) > 1 else (),
         beginning=f"{text.lower()}*" if end == len(run.string) and 2 <= len(text) < 16 else "",
     )
@@ -131,10 +131,10 @@ def _is_lone(term: str) -> bool:
 
 
 def _fold_with_places(text: str) -> tuple[str, list[int]]:
-    """The folded text, and for each of its characters (and its end) the place in ``text``."""
+    """The folded text, and for each of its characters its place in ``text``."""
     pieces = [_fold_character(character) for character in text]
     places = [place for place, piece in enumerate(pieces) for _ in piece]
-    return "".join(pieces), [*places, len(text)]
+    return "".join(pieces), places
 
 
 @lru_cache(maxsize=8192)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import models
 
-from registry.models.fields import BytewiseCharField
 from registry.models.identity import new_uid
 from registry.models.skill import Skill
 
@@ -24,7 +23,7 @@ class Version(models.Model):
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="versions")
     number = models.CharField(max_length=64)  # semver
-    precedence = BytewiseCharField(max_length=400)  # sorts as semver does
+    precedence = models.CharField(max_length=200)  # sorts as semver does
     number_as_written = models.CharField(max_length=64, blank=True)
     digest = models.CharField(max_length=71)  # "sha256:…" of the served archive
     archive_size = models.PositiveIntegerField()  # bytes

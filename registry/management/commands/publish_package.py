@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.utils.translation import gettext
+
+from registry.catalog import find_team
+from registry.limits import package_limits
+from registry.models import Visibility
+from registry.packages.package import Package
+from registry.packages.problems import Problem, Refused, refuse
+from registry.packages.reading import read_folder, read_upload
+from registry.publishing import Publication, publish
+from registry.shell import ShellCommand, problem_line
+
+
+class Command(ShellCommand):
+    help = "Publish packages: folders, zips, tar.gz files or single SKILL.md files. What is published stays."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("paths", metavar="PATH", nargs="+", type=Path)
+        parser.add_argument("--team", required=True, metavar="T")
+        parser.add_argument("--version-number", default=None, help="for packages that name none")
+        parser.add_argument("--visibility", choices=Visibility.values, default=None)
+        parser.add_argument("--changelog", default="")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        published: list[Publication] = []
+        problems: list[tuple[Path, Problem]] = []
+        for path in options["paths"]:
+            try:
+                publication = self.publish(path, options)
+            except Refused as refused:
+                problems += [(path, problem) for problem in refused.problems]
+                continue
+            published.append(publication)
+            problems += [(path, problem) for problem in publication.problems]
+        ok = len(published) == len(options["paths"])
+        document = {
+            "ok": ok,
+            "published": [_row(publication) for publication in published],
+            "problems": [{**problem.document(gettext), "package": str(path)} for path, problem in problems],
+        }
+        lines = [*map(_line, published), *(f"{path}: {problem_line(found)}" for path, found in problems)]
+        self.answer(document, lines, as_json=options["json"], ok=ok)
+
+    def publish(self, path: Path, options: dict[str, Any]) -> Publication:
+        actor = self.actor(options)
+        return publish(
+            _read(path),
+            team=find_team(options["team"], actor),
+            actor=actor,
+            version=options["version_number"],
+            visibility=options["visibility"],
+            changelog=options["changelog"],
+            source="disk",
+        )
+
+
+def _read(path: Path) -> Package:
+    """The package at a path, whatever form it has."""
+    limits = package_limits()
+    if path.is_dir():
+        return read_folder(path, limits=limits)
+    try:
+        with path.open("rb") as file:
+            return read_upload(file.read(limits.archive + 1), filename=path.name, limits=limits)
+    except OSError as error:
+        raise refuse("FILE_UNREADABLE", path=str(path), reason=error.strerror or str(error)) from error
+
+
+def _row(publication: Publication) -> dict[str, str]:
+    version = publication.version
+    return {"skill": str(version.skill), "version": version.number, "digest": version.digest}
+
+
+def _line(publication: Publication) -> str:
+    done = "published" if publication.created else "already published"
+    return f"{publication.version}  {done}  {publication.version.digest}"

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry import words
+
+pytestmark = pytest.mark.row("P4")
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Release notes", ["releas", "note"]),
+        ("release-notes_v2", ["releas", "note", "v2"]),
+        ("createReport", ["createreport", "creat", "report"]),
+        ("ＰＤＦ　ｔｏｏｌｓ", ["pdf", "tool"]),
+        ("Résumé", ["resum"]),
+        ("总结报告", ["总", "结", "报", "告", "总结", "结报", "报告"]),
+        ("报", ["报"]),
+        ("导出PDF报告", ["导", "出", "导出", "pdf", "报", "告", "报告"]),
+        ("カタカナ", ["カ", "タ", "カ", "ナ", "カタ", "タカ", "カナ"]),
+        ("k8s S3 C++", ["k8s", "s3", "c"]),
+        ("", []),
+        ("… — !?", []),
+    ],
+)
+def test_a_text_is_cut_into_terms(text, terms):
+    assert list(words.terms(text)) == terms
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        ["report", "reports", "Report", "REPORTS", "reporting", "reported"],
+        ["summary", "summaries"],
+        ["translate", "translates", "translating", "translated"],
+        ["run", "runs", "running"],
+        ["process", "processes", "processing", "processed"],
+        ["match", "matches", "matching"],
+        ["box", "boxes"],
+    ],
+)
+def test_the_forms_of_a_word_are_one_term(family):
+    assert len({words.stem(form) for form in family}) == 1
+
+
+@pytest.mark.parametrize(
+    "word", ["status", "analysis", "news", "red", "speed", "string", "class", "bus", "3ds", "thing"]
+)
+def test_a_word_that_only_looks_like_a_form_keeps_its_own(word):
+    others = ["statu", "analysi", "spe", "str", "clas", "bu", "3d", "th"]
+    assert words.stem(word) not in others
+
+
+def test_words_of_a_query_say_where_they_stand():
+    query = "生成ＰＤＦ  weekly Reports"
+    found = words.query_words(query)
+    assert [(word.term, query[word.start : word.end]) for word in found] == [
+        ("生成", "生成"),
+        ("pdf", "ＰＤＦ"),
+        ("weekly", "weekly"),
+        ("report", "Reports"),
+    ]
+
+
+def test_lone_characters_and_empty_words_are_asked_for_only_where_there_is_nothing_else():
+    assert [word.term for word in words.query_words("how to 写 a 报告")] == ["报告"]
+    assert [word.term for word in words.query_words("写")] == ["写"]
+    assert [word.term for word in words.query_words("how to")] == ["how", "to"]
+
+
+def test_only_the_last_word_may_be_a_beginning():
+    assert [word.beginning for word in words.query_words("weekly rep")] == ["", "rep*"]
+    assert [word.beginning for word in words.query_words("weekly rep ")] == ["", ""]
+
+
+def test_the_beginnings_of_a_name_are_its_words_cut_short():
+    assert set(words.beginnings("Data 报告")) == {"da*", "dat*"}
+    assert {"cre*", "createre*", "repo*"} <= set(words.beginnings("createReport"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Release Notes", "release-notes"), ("PDF 工具", "pdf工具 "), ("Ａ-b_C", "a b c"), ("Café", "cafe")],
+)
+def test_names_that_read_the_same_have_one_key(one, other):
+    assert words.key(one) == words.key(other)
+
+
+@given(st.text(max_size=200))
+def test_any_text_at_all_is_cut_the_same_way_twice_and_fits_its_column(text):
+    found = list(words.terms(text))
+    assert found == list(words.terms(text))
+    assert all(0 < len(term) < 64 and "\0" not in term for term in found)
+    for word in words.query_words(text):
+        assert 0 <= word.start < word.end <= len(text)
+        assert word.term in found or word.term in words.terms(text[word.start : word.end])
