@@ -1,0 +1,65 @@
+"""Tier A: the layout as options of bubblewrap 0.8 and later; the launcher passes them by descriptor."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from . import layout, seccomp
+from .policy import Job
+
+Option = str | dict[str, str]
+# bubblewrap sets no limits, so a shell does, inside, where the process limit counts for this sandbox alone.
+# dash knows -p for processes, bash and busybox -u; a limit above the machine's own hard limit is left as it is.
+_LIMIT_THEN_BECOME = (
+    "ulimit -c 0; ulimit -f {blocks} 2>/dev/null; ulimit -n {descriptors} 2>/dev/null; "
+    "ulimit -u {processes} 2>/dev/null || ulimit -p {processes} || exit 126; "
+    'exec "$@"'
+)
+_FIXED = (
+    "--unshare-all --unshare-user --disable-userns --die-with-parent --new-session --cap-drop ALL "
+    f"--uid {layout.UID} --gid {layout.UID} --hostname skill --clearenv"
+).split()
+
+
+@cache
+def program() -> str | None:
+    return shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin")
+
+
+def plan(job: Job, steps: list[layout.Step]) -> dict[str, Any]:
+    """The launcher's order: ``{"bytes": …}`` (latin-1) stands for a descriptor from which they are read."""
+    options: list[Option] = list(_FIXED)
+    for name, value in layout.environment(job).items():
+        options += ["--setenv", name, value]
+    for step in steps:
+        options += _options(step)
+    options += ["--remount-ro", "/", "--chdir", job.cwd]
+    options += ["--seccomp", {"bytes": seccomp.program().decode("latin-1")}]
+    return {"program": program(), "options": options, "argv": _argv(job, layout.rlimits(job))}
+
+
+def _argv(job: Job, limits: Mapping[str, int]) -> list[str]:
+    blocks = limits["file_bytes"] // 512
+    text = _LIMIT_THEN_BECOME.format(blocks=blocks, **limits)
+    return ["/bin/sh", "-c", text, "sh", *job.argv]
+
+
+def _options(step: layout.Step) -> list[Option]:
+    match step:
+        case layout.Bind():
+            kind = ("--ro-bind" if step.read_only else "--bind") + ("-try" if step.optional else "")
+            return [kind, step.outside, step.inside]
+        case layout.Link():
+            return ["--symlink", step.to, step.inside]
+        case layout.Text():
+            return ["--perms", "0644", "--ro-bind-data", {"bytes": step.text}, step.inside]
+        case layout.Tmpfs():
+            return ["--perms", "1777", "--size", str(step.size), "--tmpfs", step.inside]
+        case layout.Proc():
+            return ["--proc", step.inside]
+        case layout.Dev():
+            shared = ["--perms", "1777", "--size", str(step.size), "--tmpfs", f"{step.inside}/shm"]
+            return ["--dev", step.inside, *shared, "--remount-ro", step.inside]

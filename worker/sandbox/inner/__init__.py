@@ -1,0 +1,1 @@
+"""What runs outside Django in a process of its own: the launcher of sandboxes. Standard library only."""

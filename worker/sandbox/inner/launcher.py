@@ -1,0 +1,250 @@
+"""The launcher: one small process beside each worker, which forks a keeper for every run.
+
+worker ── control socket ──► launcher ── fork ──► keeper ── fork ──► bwrap, or the parts of tier B
+
+Forking this process costs a tenth of starting an interpreter. A keeper is root where the worker is: it stages
+what lies under private folders, drops to the run's own uid only in its child, adopts every orphan of the run
+and says "ended" when none is left. A lost worker closes its sockets, and the keeper kills the run.
+"""
+
+from __future__ import annotations
+
+import array
+import fcntl
+import json
+import os
+import select
+import signal
+import socket
+from typing import Any
+
+from . import kernel, nsrun
+
+_LIMIT = 1 << 26
+
+
+def main(control: int) -> None:
+    """Serves until the worker's end of ``control`` closes."""
+    kernel.rename_command_line("skillquay-launcher")
+    kernel.adopt_orphans()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.SIG_IGN)
+    door = socket.socket(fileno=control)
+    os.umask(0o022)
+    while True:
+        message, descriptors = _receive(door)
+        if not message:
+            return
+        if os.fork() == 0:
+            door.close()
+            _keep(descriptors, locked=message == b"l")
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _receive(door: socket.socket) -> tuple[bytes, list[int]]:
+    received = array.array("i")
+    message, ancillary, _flags, _address = door.recvmsg(1, socket.CMSG_SPACE(16 * received.itemsize))
+    for level, kind, content in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            received.frombytes(content[: len(content) - len(content) % received.itemsize])
+    for descriptor in received:
+        os.set_inheritable(descriptor, False)
+    return message, list(received)
+
+
+def _keep(descriptors: list[int], *, locked: bool) -> None:
+    """One run, from its order to the last of its processes; never returns.
+
+    The lock on the run's user id, where there is one, is only held: it opens when this process ends.
+    """
+    order_fd, leash_fd, *streams = descriptors
+    if locked:
+        del streams[0]
+    leash = socket.socket(fileno=leash_fd)
+    try:
+        for usual in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(usual, signal.SIG_DFL)
+        kernel.die_with(os.getppid())
+        kernel.adopt_orphans()
+        with open(order_fd, "rb") as file:
+            order = json.loads(file.read(_LIMIT))
+        _keep_order(order, leash, streams)
+    except BaseException as error:
+        _say(leash, failed=str(error) or type(error).__name__)
+        _bury()
+    finally:
+        os._exit(0)
+
+
+def _keep_order(order: dict[str, Any], leash: socket.socket, streams: list[int]) -> None:
+    if order["staging"]:
+        _stage(order["staging_folder"], order["staging"])
+    status_in, status_out = (_above(end) for end in os.pipe())
+    keeper = os.getpid()
+    child = os.fork()
+    if child == 0:
+        leash.close()
+        os.close(status_in)
+        _start(order, keeper, streams, status_out)
+    os.close(status_out)
+    for stream in streams:
+        os.close(stream)
+    _watch(child, leash, status_in)
+    _say(leash, ended=True)
+
+
+def _stage(folder: str, binds: list[list[str]]) -> None:
+    """Binds private folders into an open one, in a mount namespace that ends with this keeper."""
+    kernel.unshare(kernel.CLONE_NEWNS)
+    kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0755,size=64k")
+    for source, name in binds:
+        target = f"{folder}/{name}"
+        if os.path.isdir(source):
+            os.mkdir(target)
+        else:
+            os.close(os.open(target, os.O_CREAT | os.O_WRONLY))
+        kernel.mount(source, target, flags=kernel.MS_BIND | kernel.MS_REC)
+
+
+def _start(order: dict[str, Any], keeper: int, streams: list[int], status: int) -> None:
+    """In the child: joins the cgroup, drops to the run's uid, places the streams, becomes the tier."""
+    try:
+        for file in order["cgroup"]:
+            with open(file, "w") as procs:
+                procs.write("0")
+        for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(ignored_by_python, signal.SIG_DFL)
+        _become(order["uid"])
+        kernel.set_dumpable(True)
+        kernel.die_with(keeper)
+        _place(streams)
+        if order["tier"] == "bwrap":
+            _bwrap(order, status)
+        elif order["tier"] == "nsrun":
+            nsrun.enter(order["nsrun"], status)
+        else:
+            _bare(order["unsafe"], status)
+    except BaseException as error:
+        os.write(status, json.dumps({"failed": str(error) or type(error).__name__}).encode() + b"\n")
+    finally:
+        os._exit(1)
+
+
+def _become(uid: int | None) -> None:
+    if uid is not None:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+
+
+def _place(streams: list[int]) -> None:
+    """Streams become 0, 1, 2 and, for a channel, 3."""
+    for number, stream in enumerate([_above(stream) for stream in streams]):
+        os.dup2(stream, number, inheritable=True)
+
+
+def _above(descriptor: int) -> int:
+    """The same, out of the way of the script's own numbers."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(descriptor)
+    return moved
+
+
+def _bwrap(order: dict[str, Any], status: int) -> None:
+    plan = order["bwrap"]
+    options: list[str] = []
+    for option in plan["options"]:
+        if isinstance(option, dict):
+            options.append(str(_readable(option["bytes"].encode("latin-1"))))
+        else:
+            options.append(option)
+    os.set_inheritable(status, True)
+    options += ["--json-status-fd", str(status)]
+    packed = b"".join(os.fsencode(option) + b"\0" for option in options)
+    argv = [plan["program"], "--args", str(_readable(packed)), "--", *plan["argv"]]
+    os.execve(plan["program"], argv, {})
+
+
+def _readable(content: bytes) -> int:
+    """A descriptor from which exactly ``content`` is read; a memory file, since a pipe may be too small."""
+    descriptor = os.memfd_create("q", 0)
+    os.write(descriptor, content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _bare(plan: dict[str, Any], status: int) -> None:
+    """The tier ``unsafe``: no isolation at all, only limits."""
+    inner = os.fork()
+    if inner:
+        _line(status, {"child-pid": inner})
+        nsrun.report(status, os.waitpid(inner, 0)[1])
+        os._exit(0)
+    os.setsid()
+    kernel.die_with(os.getppid())
+    nsrun.limit(plan["limits"])
+    os.chdir(plan["cwd"])
+    nsrun.become(plan)
+
+
+def _watch(child: int, leash: socket.socket, status: int) -> None:
+    """Passes on what the tier says, kills on the worker's word or absence, returns when all are dead."""
+    handle = os.pidfd_open(child)
+    poll = select.poll()
+    for descriptor in (leash.fileno(), status, handle):
+        poll.register(descriptor, select.POLLIN)
+    ended = False
+    while not ended:
+        for descriptor, _event in poll.poll():
+            if descriptor == status:
+                text = os.read(status, 4096)
+                _forward(leash, text) if text else poll.unregister(status)
+            elif descriptor == leash.fileno():
+                ended = True
+            else:
+                ended = True
+    _bury()
+    os.set_blocking(status, False)
+    while text := _rest(status):
+        _forward(leash, text)
+
+
+def _rest(status: int) -> bytes:
+    try:
+        return os.read(status, 4096)
+    except BlockingIOError:
+        return b""
+
+
+def _bury() -> None:
+    """Kills and waits for children until there are none: orphans of the run come here to die."""
+    while True:
+        for child in _children():
+            os.kill(child, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _children() -> list[int]:
+    with open(f"/proc/self/task/{os.getpid()}/children") as file:
+        return [int(pid) for pid in file.read().split()]
+
+
+def _forward(leash: socket.socket, text: bytes) -> None:
+    try:
+        leash.sendall(text)
+    except OSError:
+        return
+
+
+def _line(descriptor: int, value: dict[str, Any]) -> None:
+    os.write(descriptor, json.dumps(value).encode() + b"\n")
+
+
+def _say(leash: socket.socket, **message: Any) -> None:
+    _forward(leash, json.dumps(message).encode() + b"\n")

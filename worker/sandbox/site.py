@@ -1,0 +1,25 @@
+"""What the machine's administrator decides about sandboxes; the Django floor fills it from settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Tier = Literal["bwrap", "nsrun", "unsafe"]
+TIERS: tuple[Tier, ...] = ("bwrap", "nsrun")  # strongest first
+
+
+@dataclass(frozen=True)
+class Site:
+    """``choice`` auto takes the strongest usable tier not below ``minimum``; ``unsafe`` is no isolation.
+
+    The staging folder and the pool of user ids (one for each run at a time) serve workers that are root.
+    """
+
+    choice: Literal["auto", "bwrap", "nsrun", "unsafe"] = "auto"
+    minimum: Literal["bwrap", "nsrun"] = "nsrun"
+    staging: Path = Path("/run/skillquay-sandbox")
+    uid_base: int = 47_000
+    uid_count: int = 512
+    use_cgroups: bool = True

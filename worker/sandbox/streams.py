@@ -1,0 +1,257 @@
+"""The conversation with a run: stdin out, three streams in, the clock, the limits and the worker's own word."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import socket
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from . import cgroup, watchdog
+from .policy import Ended, Ending, Job, OnOutput, Stream, Tick
+
+_READ = 65_536
+_TICK_S = 0.2
+_MEMORY_S = 0.05
+_BURIAL_S = 30.0
+_NAMES: tuple[Stream, Stream] = ("stdout", "stderr")
+
+
+class Conversation:
+    """Holds one run until all its processes are dead; the first reason to end it is the one that counts."""
+
+    def __init__(
+        self,
+        job: Job,
+        leash: socket.socket,
+        streams: list[int],
+        group: cgroup.Group | None,
+        began: float,
+        grace_s: float,
+    ) -> None:
+        self.job, self.leash, self.group, self.began, self.grace_s = job, leash, group, began, grace_s
+        self.stdin, self.streams = streams[0], streams[1:]
+        self.taken: list[list[bytes]] = [[], [], []]
+        self.room = [job.limits.output_bytes, job.channel_bytes]
+        self.said: dict[str, Any] = {}
+        self.heard = b""
+        self.reason: Ending | None = None
+        self.detail = ""
+        self.buried = False
+        self.kill_at: float | None = None
+        self.killed_at: float | None = None
+        self.finished = began
+        self.next = {"tick": began, "memory": began + _MEMORY_S, "disk": began + 2 * _MEMORY_S}
+
+    def hold(self, on_output: OnOutput | None, tick: Tick | None) -> None:
+        self.on_output = on_output
+        with selectors.DefaultSelector() as selector:
+            self.selector = selector
+            selector.register(self.leash, selectors.EVENT_READ, self._listen)
+            for place, stream in enumerate(self.streams):
+                selector.register(stream, selectors.EVENT_READ, self._reader(place))
+            self._offer_stdin()
+            while not self.buried:
+                for key, _events in selector.select(self._patience()):
+                    key.data()
+                self._look_around(time.monotonic(), tick)
+            self.finished = time.monotonic()
+            self._drain()
+            self._note_memory()
+
+    def ended(self, tier: str, enforcement: Mapping[str, str]) -> Ended:
+        code, signal = self.said.get("exit-code"), self.said.get("signal")
+        if tier == "bwrap" and code is not None and 128 < code <= 128 + 64:
+            code, signal = None, code - 128  # bubblewrap reports a signal as a shell does
+        if self.reason is None and code is None and signal is None:
+            self.reason = "start_failed"
+            self.detail = str(self.said.get("failed") or self._last_line() or "the run's keeper was lost")
+        return Ended(
+            ending=self.reason or "exited",
+            exit_code=code,
+            signal=signal if signal is not None else (9 if self.reason and code is None else None),
+            stdout=b"".join(self.taken[0]),
+            stderr=b"".join(self.taken[1]),
+            channel=b"".join(self.taken[2]),
+            duration_s=self.finished - self.began,
+            tier=tier,
+            enforcement=enforcement,
+            detail=self.detail,
+        )
+
+    def _last_line(self) -> str:
+        lines = b"".join(self.taken[1]).decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+    # the leash
+
+    def _listen(self) -> None:
+        text = self.leash.recv(_READ)
+        if not text:
+            self.buried = True
+            return
+        *lines, self.heard = (self.heard + text).split(b"\n")
+        for line in lines:
+            # bubblewrap writes objects over several lines; each of its pairs that matters stands on one.
+            self.said |= _pairs(line)
+
+    def _stop(self, reason: Ending, detail: str = "") -> None:
+        """Ends the run at once; what killed it first stays the reason."""
+        self.reason = self.reason or reason
+        self.detail = self.detail or detail
+        if self.killed_at is None:
+            self.killed_at = time.monotonic()
+            try:
+                self.leash.sendall(b"k")
+            except OSError:
+                self.buried = True
+
+    # the streams
+
+    def _offer_stdin(self) -> None:
+        self.unsent = memoryview(self.job.stdin)
+        if self.unsent:
+            self.selector.register(self.stdin, selectors.EVENT_WRITE, self._write)
+        else:
+            self._close_stdin()
+
+    def _write(self) -> None:
+        try:
+            self.unsent = self.unsent[os.write(self.stdin, self.unsent[:_READ]) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self.unsent = memoryview(b"")
+        if not self.unsent:
+            self.selector.unregister(self.stdin)
+            self._close_stdin()
+
+    def _close_stdin(self) -> None:
+        # The number stays ours (the caller closes it): only the writing end behind it goes.
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        os.dup2(null, self.stdin, inheritable=False)
+        os.close(null)
+
+    def _reader(self, place: int) -> Any:
+        return lambda: self._read(place)
+
+    def _read(self, place: int) -> bool:
+        """Takes what is there, up to the limit; True when there may be more."""
+        try:
+            chunk = os.read(self.streams[place], _READ)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            self._silence(place)
+            return False
+        purse = 1 if place == 2 else 0
+        kept = chunk[: self.room[purse]]
+        self.room[purse] -= len(kept)
+        if kept:
+            self.taken[place].append(kept)
+            if self.on_output and place < 2:
+                self.on_output(_NAMES[place], kept)
+        if len(kept) < len(chunk):
+            self._stop("output_limit", "descriptor 3" if purse else "")
+            return False
+        return True
+
+    def _silence(self, place: int) -> None:
+        if self.selector.get_map().get(self.streams[place]):
+            self.selector.unregister(self.streams[place])
+
+    def _drain(self) -> None:
+        """Everyone is dead: what they wrote lies in the pipes, and nobody can add to it."""
+        for place in range(len(self.streams)):
+            while self._read(place):
+                pass
+
+    # the clock and the limits
+
+    def _patience(self) -> float:
+        moments = [*self.next.values(), self.began + self.job.limits.timeout_s]
+        if self.kill_at is not None:
+            moments.append(self.kill_at)
+        if self.killed_at is not None:
+            moments = [self.next["tick"]]
+        return max(0.0, min(moments) - time.monotonic())
+
+    def _look_around(self, now: float, tick: Tick | None) -> None:
+        if now >= self.next["tick"]:
+            self.next["tick"] = now + _TICK_S
+            self._ask(tick, now)
+        if self.killed_at is not None:
+            if now > self.killed_at + _BURIAL_S:
+                self.buried, self.detail = True, "a process of the run could not be ended"
+            return
+        if now >= self.began + self.job.limits.timeout_s:
+            self._stop("timed_out")
+        elif self.kill_at is not None and now >= self.kill_at:
+            self._stop("cancelled")
+        elif now >= self.next["memory"]:
+            self._watch(now)
+
+    def _ask(self, tick: Tick | None, now: float) -> None:
+        wish = tick() if tick else None
+        if wish == "lease_lost":
+            self._stop("lease_lost")
+        elif wish == "cancelled" and self.kill_at is None and self.killed_at is None:
+            self.reason = self.reason or "cancelled"
+            self.kill_at = now + self.grace_s
+            if self.first:
+                watchdog.ask_to_end(self.first)
+
+    @property
+    def first(self) -> int | None:
+        return self.said.get("child-pid")
+
+    def _watch(self, now: float) -> None:
+        self.next["memory"] = now + _MEMORY_S
+        if self.group and self.group.out_of_memory():
+            self._stop("memory_limit")
+        if self.first is None:
+            return
+        if now >= self.next["disk"]:
+            self._watch_slowly(now, self.first)
+        elif not self.group:
+            self._weigh(self.first, 0)
+
+    def _weigh(self, first: int, unmapped: int) -> None:
+        cap = self.job.limits.memory_mb << 20
+        if watchdog.resident_bytes(watchdog.members(first), cap) + unmapped > cap:
+            self._stop("memory_limit")
+
+    def _watch_slowly(self, now: float, first: int) -> None:
+        limits, size = self.job.limits, self.job.limits.disk_mb << 20
+        device = os.stat(self.job.job_dir).st_dev
+        unlinked = watchdog.Unlinked.held_by(watchdog.members(first), device)
+        written = watchdog.folder_usage(self.job.job_dir, entries=limits.files, size=size)
+        passing = watchdog.tmpfs_usage(first)
+        if written.size + unlinked.disk + passing.size > size:
+            self._stop("disk_limit", "bytes")
+        elif max(written.entries, passing.entries) > limits.files:
+            self._stop("disk_limit", "files")
+        elif not self.group:
+            self._weigh(first, unlinked.memory)
+        cost = time.monotonic() - now
+        self.next["disk"] = now + max(2 * _MEMORY_S, 10 * cost)
+
+    def _note_memory(self) -> None:
+        if self.group and self.reason in (None, "memory_limit") and self.group.out_of_memory():
+            self.reason = "memory_limit"
+
+
+def _pairs(line: bytes) -> dict[str, Any]:
+    text = line.decode(errors="replace").strip().rstrip(",")
+    if not text.startswith("{"):
+        text = "{" + text
+    if not text.endswith("}"):
+        text += "}"
+    try:
+        said = json.loads(text)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}

@@ -1,0 +1,33 @@
+"""No isolation, by an administrator's explicit setting only: paths of the sandbox become those of the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import layout, runtimes
+from .policy import Job
+
+
+def plan(job: Job) -> dict[str, Any]:
+    environment = layout.environment(job)
+    folders = [str(runtime.program.parent) for runtime in runtimes.installed().values()]
+    environment["PATH"] = ":".join([*folders, "/usr/local/bin:/usr/bin:/bin"])
+    return {
+        "argv": [_program(job.argv[0]), *(_outside(job, part) for part in job.argv[1:])],
+        "environment": {name: _outside(job, value) for name, value in environment.items()},
+        "cwd": _outside(job, job.cwd),
+        # Processes cannot be counted for one run where all share a user: bounding them would stop others.
+        "limits": {name: value for name, value in layout.rlimits(job).items() if name != "processes"},
+    }
+
+
+def _program(name: str) -> str:
+    runtime = runtimes.installed().get({"python3": "python"}.get(name, name))
+    return str(runtime.program) if runtime else name
+
+
+def _outside(job: Job, text: str) -> str:
+    for inside, outside in (("/skill", job.package_dir), ("/job", job.job_dir)):
+        if text == inside or text.startswith(inside + "/"):
+            return str(outside) + text[len(inside) :]
+    return text

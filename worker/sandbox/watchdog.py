@@ -1,0 +1,142 @@
+"""What no kernel limit holds on every machine: memory without cgroups, and what a run leaves on the disk."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def members(first: int) -> list[int]:
+    """The run's processes: the first of its namespace, to which orphans return, and all below it."""
+    found, todo = [], [first]
+    while todo:
+        pid = todo.pop()
+        found.append(pid)
+        try:
+            threads = os.listdir(f"/proc/{pid}/task")
+        except OSError:
+            continue
+        for thread in threads:
+            todo += [int(child) for child in _read(f"/proc/{pid}/task/{thread}/children").split()]
+    return found
+
+
+def ask_to_end(first: int) -> None:
+    """SIGTERM to every process of the run but the first, which is not the script's."""
+    for pid in members(first)[1:]:
+        try:
+            handle = os.pidfd_open(pid)
+        except OSError:
+            continue
+        try:
+            # The number may have been given anew between listing and opening.
+            if os.readlink(f"/proc/{pid}/ns/pid") == os.readlink(f"/proc/{first}/ns/pid"):
+                signal.pidfd_send_signal(handle, signal.SIGTERM)
+        except OSError:
+            pass
+        finally:
+            os.close(handle)
+
+
+def resident_bytes(pids: list[int], cap: int) -> int:
+    """Resident memory of all; where that is above ``cap``, shared pages are counted once (slower)."""
+    total = sum(_resident(pid) for pid in pids)
+    return sum(_proportional(pid) for pid in pids) if total > cap else total
+
+
+def _resident(pid: int) -> int:
+    fields = _read(f"/proc/{pid}/statm").split()
+    return int(fields[1]) * PAGE if len(fields) > 1 else 0
+
+
+def _proportional(pid: int) -> int:
+    for line in _read(f"/proc/{pid}/smaps_rollup").splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    return _resident(pid)
+
+
+@dataclass
+class Unlinked:
+    """Bytes of open files that have no name any more: on the job's disk, and in memory (memfd, tmpfs)."""
+
+    disk: int = 0
+    memory: int = 0
+    seen: set[tuple[int, int]] = field(default_factory=set)
+
+    @classmethod
+    def held_by(cls, pids: list[int], device: int) -> Unlinked:
+        held = cls()
+        for pid in pids:
+            held._add(pid, device)
+        return held
+
+    def _add(self, pid: int, device: int) -> None:
+        try:
+            names = os.listdir(f"/proc/{pid}/fd")
+        except OSError:
+            return
+        for name in names:
+            try:
+                status = os.stat(f"/proc/{pid}/fd/{name}")
+            except OSError:
+                continue
+            key = (status.st_dev, status.st_ino)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink or key in self.seen:
+                continue
+            self.seen.add(key)
+            if status.st_dev == device:
+                self.disk += status.st_blocks * 512
+            else:
+                self.memory += status.st_blocks * 512
+
+
+@dataclass(frozen=True)
+class Usage:
+    entries: int
+    size: int
+
+
+def folder_usage(folder: Path, *, entries: int, size: int) -> Usage:
+    """What lies below ``folder``, counted until either bound is passed; no link is followed."""
+    counted, used, todo = 0, 0, [str(folder)]
+    while todo and counted <= entries and used <= size:
+        try:
+            scan = list(os.scandir(todo.pop()))
+        except PermissionError:
+            continue
+        except OSError:
+            continue
+        for entry in scan:
+            counted += 1
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            used += status.st_blocks * 512
+            if stat.S_ISDIR(status.st_mode):
+                todo.append(entry.path)
+    return Usage(counted, used)
+
+
+def tmpfs_usage(first: int) -> Usage:
+    """What the run has put below its own /tmp; nothing where that cannot be seen."""
+    try:
+        status = os.statvfs(f"/proc/{first}/root/tmp")
+    except OSError:
+        return Usage(0, 0)
+    used = (status.f_blocks - status.f_bfree) * status.f_frsize
+    return Usage(status.f_files - status.f_ffree, used)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ""
