@@ -108,6 +108,7 @@ def check(
     number, existing = "", None
     if not against:
         try:
+            _apply_visibility(draft, skill or Skill(team=team, slug=draft.manifest.slug))
             number, existing = _number(draft, skill)
         except Refused as refused:
             against += refused.problems
