@@ -1,3 +1,40 @@
-from django.urls import URLPattern, URLResolver
+"""Every address of a page; a tab is an address, so that Back and bookmarks work."""
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from django.urls import URLPattern, URLResolver, path
+
+from portal.views import account, catalog, errors, files, home, preferences, session, skill, teams, tokens
+
+_SKILL = "skills/<slug:team>/<slug:slug>/"
+_VERSION = _SKILL + "<str:number>/"
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", home.page, name="home"),
+    path("sign-in/", session.sign_in, name="sign-in"),
+    path("sign-out/", session.sign_out, name="sign-out"),
+    path("preferences/language/", preferences.set_language, name="set-language"),
+    path("preferences/theme/", preferences.set_theme, name="set-theme"),
+    path("account/", account.page, name="account"),
+    path("account/password/", session.password, name="password"),
+    path("account/tokens/", tokens.page, name="tokens"),
+    path("account/tokens/<str:uid>/revoke/", tokens.revoke, name="token-revoke"),
+    path("teams/", teams.listing, name="teams"),
+    path("teams/new/", teams.new, name="team-new"),
+    path("teams/<slug:slug>/", teams.page, name="team"),
+    path("teams/<slug:slug>/members/", teams.add, name="member-add"),
+    path("teams/<slug:slug>/members/<str:uid>/role/", teams.role, name="member-role"),
+    path("teams/<slug:slug>/members/<str:uid>/remove/", teams.remove, name="member-remove"),
+    path("skills/", catalog.page, name="catalog"),
+    path(_SKILL, skill.overview, name="skill"),
+    path(_SKILL + "versions/", skill.versions, name="versions"),
+    path(_SKILL + "settings/", skill.settings, name="skill-settings"),
+    # Before this line: words that stand in a version's place.
+    path(_VERSION, skill.version, name="version"),
+    path(_VERSION + "files/", files.tree, name="files"),
+    path(_VERSION + "files/<path:path>", files.file, name="file"),
+    path(_VERSION + "raw/<path:path>", files.raw, name="raw-file"),
+]
+
+handler400 = errors.bad_request
+handler403 = errors.forbidden
+handler404 = errors.not_found
+handler500 = errors.broken

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -11,7 +10,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from django import template
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import conditional_escape, format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext, pgettext
@@ -28,7 +27,7 @@ def icon(name: str) -> SafeString:
     return format_html(
         '<svg class="icon{}" viewBox="0 0 16 16" aria-hidden="true">{}</svg>',
         " spin" if name == "running" else "",
-        mark_safe(ICONS[name]),  # noqa: S308 - our own paths
+        mark_safe(ICONS[name]),
     )
 
 
@@ -47,24 +46,25 @@ def status(value: str) -> SafeString:
 
 # A stranger's text ---------------------------------------------------------------------------------------
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
 
 
 def visible(text: str) -> str:
-    """The text with what a reader cannot see (controls, direction marks, zero widths) written as ``‹U+202E›``."""
+    """The text with what no reader sees (controls, direction marks, zero widths) written as ``‹U+202E›``."""
     return _UNSEEN.sub(lambda found: f"‹U+{ord(found.group()):04X}›", text)
+
+
+def mark_hidden(html: str) -> str:
+    """HTML with what no reader sees replaced by its number in a box; the caller has escaped the rest."""
+    return _UNSEEN.sub(lambda found: f'<span class="hidden-char">U+{ord(found.group()):04X}</span>', html)
 
 
 @register.filter
 def plain(value: object) -> SafeString:
     """A stranger's name or sentence: escaped, isolated in direction, with nothing hidden in it."""
-    escaped = conditional_escape(str("" if value is None else value))
-    marked = _UNSEEN.sub(
-        lambda found: f'<span class="hidden-char">U+{ord(found.group()):04X}</span>', str(escaped)
-    )
-    return mark_safe(f"<bdi>{marked}</bdi>")  # noqa: S308 - escaped above
+    return mark_safe(f"<bdi>{mark_hidden(str(escape('' if value is None else value)))}</bdi>")
 
 
 @register.filter
@@ -163,12 +163,6 @@ def size(count: int | None) -> str:
 def short_digest(digest: str) -> str:
     """The first twelve digits of ``sha256:…``."""
     return digest.removeprefix("sha256:")[:12]
-
-
-@register.filter
-def is_wide(text: str) -> bool:
-    """Whether a text holds wide (Chinese, Japanese, Korean) characters."""
-    return any(unicodedata.east_asian_width(character) in "WF" for character in text)
 
 
 @register.simple_tag(takes_context=True)

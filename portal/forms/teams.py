@@ -1,0 +1,34 @@
+"""The forms of teams and their members."""
+
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from registry.models import Role, User
+
+
+class TeamForm(forms.Form):
+    name = forms.CharField(label=_("Name"), max_length=120)
+    slug = forms.CharField(
+        label=_("Short name"),
+        max_length=64,
+        help_text=_("Part of every address: small letters, digits and single hyphens. It never changes."),
+    )
+
+
+class RoleForm(forms.Form):
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.MEMBER)
+
+
+class MemberForm(RoleForm):
+    user = forms.CharField(label=_("User name"), max_length=150)
+
+    field_order = ("user", "role")
+
+    def clean_user(self) -> User:
+        name = self.cleaned_data["user"]
+        user = User.objects.filter(username=name, is_active=True).first()
+        if user is None:
+            raise forms.ValidationError(_("There is no user %(name)s."), params={"name": name})
+        return user

@@ -1,0 +1,138 @@
+"""Teams: one's own, one team's page, and who is on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from portal.forms.refusals import add_refusal
+from portal.forms.teams import MemberForm, RoleForm, TeamForm
+from registry import teams
+from registry.actors import Actor
+from registry.catalog import find_team
+from registry.middleware import ActorRequest
+from registry.models import AuditEntry, Membership, Role, Skill, Team, User
+from registry.packages.problems import Refused, refuse
+from registry.permissions import Action, may, require
+
+AUDIT_SHOWN = 50
+
+
+@login_required
+def listing(request: ActorRequest) -> HttpResponse:
+    own = Membership.objects.filter(user=request.actor.user).select_related("team").order_by("team__slug")
+    own = own.annotate(skills=Count("team__skills", distinct=True))
+    others = Team.objects.visible_to(request.actor).exclude(pk__in=request.actor.team_ids).order_by("slug")
+    return render(request, "teams/list.html", {"own": own, "others": others})
+
+
+@login_required
+def new(request: ActorRequest) -> HttpResponse:
+    form = TeamForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            team = teams.create_team(form.cleaned_data["slug"], form.cleaned_data["name"], request.actor)
+            return redirect("team", team.slug)
+        except Refused as refused:
+            add_refusal(form, refused)
+    return render(request, "teams/new.html", {"form": form})
+
+
+@require_safe
+def page(request: ActorRequest, slug: str) -> HttpResponse:
+    team = find_team(slug, request.actor)
+    return _page(request, team, MemberForm())
+
+
+@require_POST
+@login_required
+def add(request: ActorRequest, slug: str) -> HttpResponse:
+    team = find_team(slug, request.actor)
+    require(request.actor, Action.MEMBERS, team=team)  # before a name is looked up for them
+    form = MemberForm(request.POST)
+    if form.is_valid():
+        try:
+            member = teams.add_member(
+                team, form.cleaned_data["user"], form.cleaned_data["role"], request.actor
+            )
+            messages.success(request, _("%(name)s is on the team now.") % {"name": member.user.username})
+            return redirect("team", slug)
+        except Refused as refused:
+            add_refusal(form, refused)
+    return _page(request, team, form)
+
+
+@require_POST
+@login_required
+def role(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
+    team = find_team(slug, request.actor)
+    user = _member(team, uid, request.actor)
+    try:
+        teams.change_role(team, user, request.POST.get("role", ""), request.actor)
+        messages.success(request, _("The role of %(name)s is changed.") % {"name": user.username})
+    except Refused as refused:
+        _say(request, refused)
+    return redirect("team", slug)
+
+
+@require_POST
+@login_required
+def remove(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
+    team = find_team(slug, request.actor)
+    user = _member(team, uid, request.actor)
+    try:
+        teams.remove_member(team, user, request.actor)
+        messages.success(request, _("%(name)s is no longer on the team.") % {"name": user.username})
+    except Refused as refused:
+        _say(request, refused)
+    return redirect(
+        "teams" if user == request.actor.user else "team", *([] if user == request.actor.user else [slug])
+    )
+
+
+def _page(request: ActorRequest, team: Team, form: MemberForm) -> HttpResponse:
+    actor = request.actor
+    is_member = team.pk in actor.team_ids or actor.is_administrator
+    shown = Skill.objects.visible_to(actor).filter(team=team, latest__isnull=False)
+    context: dict[str, Any] = {
+        "team": team,
+        "skills": shown.select_related("team", "latest").order_by("slug"),
+        "members": _members(team) if is_member else None,
+        "may_manage": may(actor, Action.MEMBERS, team=team),
+        "form": form,
+        "audit": _audit(team) if may(actor, Action.SETTINGS, team=team) else None,
+    }
+    return render(request, "teams/team.html", context, status=400 if form.is_bound else 200)
+
+
+def _members(team: Team) -> list[tuple[Membership, RoleForm]]:
+    order = list(Role.values)[::-1]
+    rows = sorted(
+        team.memberships.select_related("user"), key=lambda row: (order.index(row.role), row.user.username)
+    )
+    return [(row, RoleForm(initial={"role": row.role}, auto_id=f"role-{row.user.uid}-%s")) for row in rows]
+
+
+def _audit(team: Team) -> list[AuditEntry]:
+    return list(AuditEntry.objects.filter(team=team).select_related("user").order_by("-pk")[:AUDIT_SHOWN])
+
+
+def _member(team: Team, uid: str, actor: Actor) -> User:
+    if team.pk not in actor.team_ids and not actor.is_administrator:
+        raise refuse("NOT_FOUND", what="member", name=uid[:30])
+    membership = team.memberships.select_related("user").filter(user__uid=uid).first()
+    if membership is None:
+        raise refuse("NOT_FOUND", what="member", name=uid[:30])
+    return membership.user
+
+
+def _say(request: ActorRequest, refused: Refused) -> None:
+    problem = refused.problems[0]
+    messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")
