@@ -15,7 +15,7 @@ TYPES = ("direct", "service", "distributed", "static", "preprocessor", "internal
 
 @dataclass(frozen=True)
 class PackageFile:
-    """One regular file: ``path`` relative to SKILL.md's folder, NFC, with ``/``; mode 0755 when executable."""
+    """One regular file: ``path`` relative to SKILL.md's folder, NFC, with ``/``; 0755 when executable."""
 
     path: str
     data: bytes

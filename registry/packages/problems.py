@@ -46,7 +46,7 @@ def _as_is(text: str) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    """A failed check: which code, where (``path`` within the package or input, ``line`` from 1), with what."""
+    """A failed check: which code, where (``path`` in the package or input, ``line`` from 1)."""
 
     code: str
     path: str = ""

@@ -1,0 +1,117 @@
+"""``manage.py check_package PATH…``: what publishing would say, without a database."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.utils.translation import gettext
+
+from registry.packages.limits import Limits
+from registry.packages.package import PROFILES, Package, Profile
+from registry.packages.paths import shown
+from registry.packages.problems import Problem, Refused, refuse
+from registry.packages.reading import read_folder, read_upload
+from registry.packages.repack import digest_of, repack
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One path's outcome: a package, or what kept it from being read."""
+
+    path: str
+    package: Package | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not any(problem.severity == "error" for problem in self.problems)
+
+
+class Command(BaseCommand):
+    help = (
+        "Check skill packages: zip, tar.gz, folder or SKILL.md. Exit status 0 fine, 1 refused, 2 wrong call."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("paths", nargs="+", metavar="PATH")
+        parser.add_argument(
+            "--profile", choices=PROFILES, help="check under this profile, whatever the package is"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        checked = [check_path(path, options["profile"]) for path in options["paths"]]
+        ok = all(one.ok for one in checked)
+        if options["json"]:
+            document = {"ok": ok, "packages": [document_of(one) for one in checked]}
+            self.stdout.write(json.dumps(document, ensure_ascii=False, indent=2))
+        else:
+            for one in checked:
+                self._describe(one)
+        if not ok:
+            raise SystemExit(1)
+
+    def _describe(self, checked: Checked) -> None:
+        verdict = self.style.SUCCESS("ok") if checked.ok else self.style.ERROR("refused")
+        self.stdout.write(f"{shown(checked.path)}: {verdict}")
+        if checked.package:
+            manifest = checked.package.manifest
+            self.stdout.write(
+                f"  {manifest.slug} {manifest.version or '-'}, profile {checked.package.profile}, "
+                f"{len(checked.package.files)} files, {_bytes(checked.package)} bytes"
+            )
+        for problem in checked.problems:
+            place = ":".join(str(part) for part in (problem.path, problem.line) if part)
+            message = shown(problem.message(gettext))
+            self.stdout.write(f"  {problem.severity} {problem.code} {place + ' ' if place else ''}{message}")
+            self.stdout.write(f"    {shown(problem.remedy(gettext))}")
+
+
+def check_path(path: str, profile: Profile | None) -> Checked:
+    """Reads one path; whatever is wrong with it is a problem of its row."""
+    try:
+        package = _read(Path(path), profile)
+    except Refused as refused:
+        return Checked(path, None, refused.problems)
+    return Checked(path, package, package.problems)
+
+
+def _read(path: Path, profile: Profile | None) -> Package:
+    if path.is_dir():
+        return read_folder(path, profile=profile)
+    limits = Limits()
+    try:
+        with path.open("rb") as source:
+            data = source.read(limits.archive + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise refuse("FILE_UNREADABLE", path=shown(path.name), reason=reason) from None
+    name = path.resolve().parent.name if path.name == "SKILL.md" else path.name
+    return read_upload(data, filename=name, limits=limits, profile=profile)
+
+
+def document_of(checked: Checked) -> dict[str, object]:
+    """The row of one path; what a package that could not be read has not is null."""
+    package = checked.package
+    return {
+        "path": checked.path,
+        "ok": checked.ok,
+        "slug": package and package.manifest.slug,
+        "name": package and package.manifest.name,
+        "version": package and package.manifest.version,
+        "profile": package and package.profile,
+        "digest": package and digest_of(repack(package.files)),
+        "files": package and len(package.files),
+        "bytes": package and _bytes(package),
+        "problems": [problem.document(gettext) for problem in checked.problems],
+    }
+
+
+def _bytes(package: Package) -> int:
+    return sum(len(file.data) for file in package.files)

@@ -1,0 +1,243 @@
+"""What a package must be, one function a check; every problem at once, in the order of files and lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from registry.packages import profiles
+from registry.packages.frontmatter import SKILL_MD, FrontMatter
+from registry.packages.package import Manifest, PackageFile, Profile
+from registry.packages.paths import shown
+from registry.packages.problems import Problem, problem
+from registry.packages.profiles import CODE, RUNNABLE, judged, single_scripts, suffix
+from registry.packages.schemas import check_schema
+from registry.packages.sections import SAFETY, SECTIONS, declared_scripts, find_sections
+
+DESCRIPTION_CHARACTERS = 1024
+_SCANNED = 256 * 1024  # bytes of a file that are looked at
+_REQUIRED = {
+    "name": "lower-case letters, digits and hyphens",
+    "description": "what the skill does and when to use it",
+    "version": "MAJOR.MINOR.PATCH",
+    "type": "one of direct, service, distributed, static, preprocessor, internal",
+    "capabilities": "a list of what the skill can do",
+    "tags": "a list of tags",
+    "triggers": "intents, phrases, event_types, priority",
+    "input_schema": "a JSON Schema",
+    "output_schema": "a JSON Schema",
+    "security": "timeout_ms, memory_mb, network, filesystem",
+    "resources": "entry, helpers, references, assets",
+}
+_SPELLINGS = {"input_schema": "inputSchema", "output_schema": "outputSchema"}
+_ABP_TYPES = ("string", "number", "integer", "boolean", "array", "object")
+_MAGIC = (b"\x7fELF", b"MZ\x90\0", b"#!", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\0asm")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What checks look at; ``found`` is what gate, front matter and manifest have noted already."""
+
+    files: tuple[PackageFile, ...]
+    front: FrontMatter
+    manifest: Manifest
+    found: tuple[Problem, ...] = ()
+
+    @property
+    def paths(self) -> frozenset[str]:
+        return frozenset(file.path for file in self.files)
+
+    def at(self, code: str, *place: str, **params: object) -> Problem:
+        """A problem at the line of this field, else at the front matter's first line."""
+        return problem(code, path=SKILL_MD, line=self.front.line(*place) or self.front.line() or 1, **params)
+
+
+def choose_profile(facts: Facts) -> Profile:
+    """The profile that this package is held to."""
+    return profiles.choose_profile(facts.front.values, facts.files)
+
+
+def check(facts: Facts, profile: Profile) -> tuple[Problem, ...]:
+    """Everything that is wrong or worth knowing under this profile."""
+    found = [*facts.found]
+    for one in CHECKS:
+        found.extend(one(facts, profile))
+    ordered = sorted(found, key=lambda item: (item.path, item.line or 0, item.code))
+    return tuple(judged(item, profile) for item in ordered)
+
+
+def check_required(facts: Facts, profile: Profile) -> Iterator[Problem]:
+    """Document C's required fields, under its own profile only."""
+    for name, expected in _REQUIRED.items() if profile == "apexbridge" else ():
+        values = facts.front.values
+        if values.get(name) is None and values.get(_SPELLINGS.get(name, name)) is None:
+            if name in ("name", "description") and not getattr(facts.manifest, name):
+                continue  # said already, as every profile needs them
+            if name == "version" and facts.manifest.version:
+                continue
+            yield facts.at("FIELD_MISSING", name, field=name, expected=expected)
+
+
+def check_description(facts: Facts, _: Profile) -> Iterator[Problem]:
+    """At most 1,024 characters."""
+    length = len(facts.manifest.description)
+    if length > DESCRIPTION_CHARACTERS:
+        yield facts.at("DESCRIPTION_TOO_LONG", "description", length=length, limit=DESCRIPTION_CHARACTERS)
+
+
+def check_scripts(facts: Facts, profile: Profile) -> Iterator[Problem]:
+    """Something to run, under C's profile, unless the skill is static."""
+    if profile != "apexbridge" or facts.manifest.type == "static":
+        return
+    if not any(path.startswith("scripts/") and suffix(path) in RUNNABLE for path in facts.paths):
+        yield problem("SCRIPTS_MISSING", path="scripts/")
+
+
+def check_entry(facts: Facts, _: Profile) -> Iterator[Problem]:
+    """The entry is a runnable file below scripts/."""
+    entry = facts.manifest.resources.entry
+    if entry is None:
+        return
+    place, label = ("resources", "entry"), shown(entry)
+    if _leads_out(entry):
+        yield facts.at("ENTRY_UNSAFE", *place, entry=label)
+    elif entry not in facts.paths:
+        yield facts.at("RESOURCE_MISSING", *place, field="resources.entry", resource=label)
+    elif not entry.startswith("scripts/"):
+        yield facts.at("ENTRY_OUTSIDE_SCRIPTS", *place, entry=label)
+    elif suffix(entry) not in RUNNABLE:
+        yield facts.at("ENTRY_NOT_RUNNABLE", *place, entry=label)
+
+
+def _leads_out(path: str) -> bool:
+    return path.startswith(("/", "../")) or path == ".." or bool(re.match(r"[A-Za-z]:", path))
+
+
+def check_resources(facts: Facts, _: Profile) -> Iterator[Problem]:
+    """Helpers, references and assets are files or folders of the package."""
+    folders = {path.rpartition("/")[0] for path in facts.paths}
+    for name in ("helpers", "references", "assets"):
+        for index, path in enumerate(getattr(facts.manifest.resources, name)):
+            said = {"field": f"resources.{name}", "resource": shown(path)}
+            if _leads_out(path):
+                yield facts.at("RESOURCE_UNSAFE", "resources", name, str(index), **said)
+            elif path not in facts.paths and not any(f == path or f.startswith(path + "/") for f in folders):
+                yield facts.at("RESOURCE_MISSING", "resources", name, str(index), **said)
+
+
+def check_code(facts: Facts, profile: Profile) -> Iterator[Problem]:
+    """Executable code lies in scripts/; tests may be code, and a single-file skill keeps B's layout."""
+    kept = {file.path for file in single_scripts(facts.files)} if profile == "single-file" else set()
+    for file in facts.files:
+        if file.path.startswith(("scripts/", "tests/")) or file.path in kept or file.path == SKILL_MD:
+            continue
+        if suffix(file.path) in CODE or file.data.startswith(_MAGIC):
+            yield problem("CODE_OUTSIDE_SCRIPTS", path=shown(file.path))
+
+
+def check_schemas(facts: Facts, _: Profile) -> Iterator[Problem]:
+    """Both schemas are ones that can be used; inputs are named, so theirs describes an object."""
+    for name in ("input_schema", "output_schema"):
+        schema = getattr(facts.manifest, name)
+        if schema is None:
+            continue
+        spelling = name if name in facts.front.values else _SPELLINGS[name]
+        for found in check_schema(schema, where=spelling):
+            place = [part.replace("~1", "/").replace("~0", "~") for part in found.path.split("/")[1:]]
+            yield facts.at(found.code, spelling, *place, **found.params)
+        kind = schema.get("type", "object")
+        if name == "input_schema" and kind != "object" and not (isinstance(kind, list) and "object" in kind):
+            yield facts.at("SCHEMA_NOT_OBJECT", spelling, "type", where=spelling)
+
+
+def check_abp(facts: Facts, _: Profile) -> Iterator[Problem]:
+    """Tools with names of their own and typed parameters."""
+    if facts.manifest.abp is None and facts.manifest.protocol != "abp":
+        return
+    tools = (facts.manifest.abp or {}).get("tools")
+    if not isinstance(tools, list) or not tools:
+        yield facts.at("ABP_TOOL", "abp", "tools", field="abp.tools", reason="there is none")
+        return
+    seen: set[str] = set()
+    for index, tool in enumerate(tools):
+        label = f"abp.tools[{index}]"
+        for reason in _tool_flaws(tool, seen):
+            yield facts.at("ABP_TOOL", "abp", "tools", str(index), field=label, reason=reason)
+
+
+def _tool_flaws(tool: object, seen: set[str]) -> Iterator[str]:
+    name = tool.get("name") if isinstance(tool, Mapping) else None
+    if not isinstance(tool, Mapping) or not isinstance(name, str) or not name:
+        yield "it has no name"
+        return
+    if name in seen:
+        yield f"{shown(name)} stands there twice"
+    seen.add(name)
+    parameters = tool.get("parameters")
+    if parameters is not None and not isinstance(parameters, Mapping):
+        yield "its parameters are not named"
+        return
+    for key, parameter in (parameters or {}).items():
+        if not isinstance(parameter, Mapping):
+            yield f"parameter {shown(key)} is not a group of fields"
+        elif parameter.get("type", "string") not in _ABP_TYPES:
+            yield f"parameter {shown(key)} has no type among {', '.join(_ABP_TYPES)}"
+        elif not isinstance(parameter.get("required", False), bool):
+            yield f"required of parameter {shown(key)} is neither true nor false"
+
+
+def check_single_file(facts: Facts, profile: Profile) -> Iterator[Problem]:
+    """One Python script, that the protocol of document B can start."""
+    if profile == "single-file" and (count := len(single_scripts(facts.files))) != 1:
+        yield problem("SINGLE_FILE_SCRIPT", path="scripts/", count=count)
+
+
+def check_declared_scripts(facts: Facts, _: Profile) -> Iterator[Problem]:
+    """Each id that a phase or action declares is a script of the package (document A)."""
+    ids = {p.removeprefix("scripts/").rpartition(".")[0] for p in facts.paths if p.startswith("scripts/")}
+    for file in facts.files:
+        if file.path.startswith(("phases/", "actions/")) and suffix(file.path) == "md":
+            for script, line in declared_scripts(file.data[:_SCANNED].decode("utf-8-sig", "replace")):
+                if script not in ids and script.rpartition(".")[0] not in ids:
+                    yield problem("SCRIPT_UNDECLARED", path=shown(file.path), line=line, script=script)
+
+
+def check_sections(facts: Facts, profile: Profile) -> Iterator[Problem]:
+    """The sections that document C asks for; safety only where secrets, network or memory are used."""
+    if profile != "apexbridge":
+        return
+    found = find_sections(facts.front.body)
+    for section in SECTIONS:
+        wanted = section.required and (section is not SAFETY or _is_sensitive(facts))
+        if wanted and section.name not in found:
+            yield problem(
+                "SECTION_MISSING",
+                path=SKILL_MD,
+                line=facts.front.body_line,
+                section=section.name,
+                chinese=section.chinese,
+            )
+
+
+def _is_sensitive(facts: Facts) -> bool:
+    security = facts.manifest.security
+    if security.secrets or security.network != "none":
+        return True
+    scripts = (file for file in facts.files if file.path.startswith("scripts/"))
+    return any(b"memoryWrites" in file.data[:_SCANNED] for file in scripts)
+
+
+CHECKS = (
+    check_required,
+    check_description,
+    check_scripts,
+    check_entry,
+    check_resources,
+    check_code,
+    check_schemas,
+    check_abp,
+    check_single_file,
+    check_declared_scripts,
+    check_sections,
+)

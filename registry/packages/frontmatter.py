@@ -1,0 +1,152 @@
+"""SKILL.md → front matter and body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from registry.packages.limits import Limits
+from registry.packages.paths import shown
+from registry.packages.problems import Problem, Refused, problem, refuse
+from registry.packages.yaml_reading import Place, YamlReader
+
+SKILL_MD = "SKILL.md"
+TEXT_FIELDS = frozenset(
+    {("name",), ("displayName",), ("display_name",), ("description",), ("version",), ("metadata", "version")}
+)
+_NEW_LINE = re.compile(r"\r\n|\n|\r")
+_FIELD = re.compile(r"^(?P<indent>[ ]*(?:- )?)(?P<name>[A-Za-z_][\w.-]*):[ \t]+(?P<value>\S.*?)[ \t]*$")
+_QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*(#.*)?""")
+
+
+@dataclass(frozen=True)
+class FrontMatter:
+    """The typed values, the line of each (by place), and the text below them."""
+
+    values: Mapping[str, Any]
+    body: str
+    body_line: int = 1  # the line of SKILL.md on which the body begins
+    lines: Mapping[Place, int] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    def line(self, *place: str) -> int | None:
+        """The line of the value there, or of the nearest that holds it."""
+        while place and place not in self.lines:
+            place = place[:-1]
+        return self.lines.get(place) if place else None
+
+
+def read_skill_md(data: bytes, limits: Limits) -> FrontMatter:
+    """Refuses what is no text; flaws of the front matter are problems of a FrontMatter without values."""
+    text = _decode(data, limits)
+    lines = list(_split(text))
+    opening = next((index for index, (line, _) in enumerate(lines) if line.strip()), None)
+    if opening is None or lines[opening][0].rstrip() != "---":
+        return FrontMatter({}, text, problems=(problem("FRONT_MATTER_MISSING", path=SKILL_MD, line=1),))
+    closing = next(
+        (i for i in range(opening + 1, len(lines)) if lines[i][0].rstrip() in ("---", "...")), None
+    )
+    if closing is None:
+        found = problem("FRONT_MATTER_UNCLOSED", path=SKILL_MD, line=opening + 1)
+        return FrontMatter({}, text, problems=(found,))
+    header = text[lines[opening][1] : lines[closing - 1][1]]
+    body = text[lines[closing][1] :]
+    try:
+        values, places, problems = _read_values(header, opening + 2, limits)
+    except Refused as refused:
+        return FrontMatter({}, body, closing + 2, problems=refused.problems)
+    return FrontMatter(values, body, closing + 2, places, problems)
+
+
+def _decode(data: bytes, limits: Limits) -> str:
+    if len(data) > limits.skill_md:
+        raise refuse("SKILL_TOO_LARGE", path=SKILL_MD, limit=limits.skill_md)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise refuse("SKILL_NOT_TEXT", path=SKILL_MD, line=line, reason=f"byte {error.start}") from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise refuse("TEXT_NOT_STORABLE", path=SKILL_MD, line=line, character="U+0000")
+    return text
+
+
+def _split(text: str) -> Iterator[tuple[str, int]]:
+    """Each line without its end, and where the next one begins."""
+    position = 0
+    for match in _NEW_LINE.finditer(text):
+        yield text[position : match.start()], match.end()
+        position = match.end()
+    yield text[position:], len(text)
+
+
+def _read_values(
+    header: str, first_line: int, limits: Limits
+) -> tuple[Mapping[str, Any], Mapping[Place, int], tuple[Problem, ...]]:
+    if len(header.encode()) > limits.front_matter:
+        raise refuse("FRONT_MATTER_TOO_LARGE", path=SKILL_MD, line=first_line, limit=limits.front_matter)
+    reader = YamlReader(limits, SKILL_MD, first_line, TEXT_FIELDS)
+    notices: tuple[Problem, ...] = ()
+    try:
+        values = reader.read(header)
+    except Refused as refused:
+        if refused.code != "FRONT_MATTER_INVALID":
+            raise
+        mended, notices = _quote_values(header, first_line, limits)
+        if not notices:
+            raise
+        reader = YamlReader(limits, SKILL_MD, first_line, TEXT_FIELDS)
+        try:
+            values = reader.read(mended)
+        except Refused:
+            raise refused from None
+    if values is None:
+        values = {}
+    if not isinstance(values, dict):
+        raise refuse("FRONT_MATTER_NOT_FIELDS", path=SKILL_MD, line=first_line)
+    return values, reader.lines, notices
+
+
+def _quote_values(header: str, first_line: int, limits: Limits) -> tuple[str, tuple[Problem, ...]]:
+    """The same lines, values that YAML cannot read put into quotes, with a notice for each."""
+    lines = _NEW_LINE.split(header)
+    notices = []
+    index = 0
+    while index < len(lines):
+        match = _FIELD.match(lines[index])
+        end = _end_of_value(lines, index, len(match["indent"])) if match else index + 1
+        if match and _needs_quotes(match["value"], limits):
+            quoted = "'" + match["value"].replace("'", "''")
+            rest = [line.replace("'", "''") for line in lines[index + 1 : end]]
+            block = [f"{match['indent']}{match['name']}: {quoted}", *rest]
+            block[-1] += "'"
+            lines[index:end] = block
+            notices.append(
+                problem(
+                    "FRONT_MATTER_QUOTED", path=SKILL_MD, line=first_line + index, field=shown(match["name"])
+                )
+            )
+        index = end
+    return "\n".join(lines), tuple(notices)
+
+
+def _end_of_value(lines: list[str], index: int, indent: int) -> int:
+    """The line after a value's last: more indented, not empty lines go on with it."""
+    end = index + 1
+    while end < len(lines) and lines[end].strip() and len(lines[end]) - len(lines[end].lstrip(" ")) > indent:
+        end += 1
+    return end
+
+
+def _needs_quotes(value: str, limits: Limits) -> bool:
+    if value[0] in "|>" or _QUOTED.fullmatch(value):
+        return False
+    if value[0] in "[{" and value.count(value[0]) > value.count("]" if value[0] == "[" else "}"):
+        return False  # goes on in the next line
+    try:
+        return isinstance(YamlReader(limits).read(value), dict)
+    except Refused:
+        return True

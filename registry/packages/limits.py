@@ -1,0 +1,23 @@
+"""How large a stranger's package may be. The defaults refuse none of 5,956 real ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MEGABYTE = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bytes, unless the name says otherwise."""
+
+    archive: int = 20 * MEGABYTE
+    unpacked: int = 50 * MEGABYTE
+    file: int = 10 * MEGABYTE
+    skill_md: int = 256 * 1024
+    front_matter: int = 64 * 1024
+    entries: int = 2_000  # files and folders
+    path_characters: int = 500
+    path_depth: int = 20
+    yaml_depth: int = 20
+    yaml_nodes: int = 10_000

@@ -1,0 +1,112 @@
+"""How often a validator would visit, counted before it does: references that multiply are a bomb."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+PAIRS = 200_000  # of a subschema and a value; more are not counted but too costly
+_SAME = ("not", "if", "then", "else")
+_SAME_LISTS = ("allOf", "anyOf", "oneOf")
+_EACH = ("items", "additionalItems", "contains", "unevaluatedItems", "prefixItems")
+_MEMBERS = ("additionalProperties", "unevaluatedProperties")
+
+
+def cost_of(schema: Mapping[str, Any], value: object, limit: int) -> int:
+    """An upper bound of visits, or something above ``limit``; 0 where no reference can multiply."""
+    if not _refers(schema):
+        return 0
+    return _Counter(schema, limit).count(schema, value)
+
+
+def _refers(schema: object) -> bool:
+    if isinstance(schema, Mapping):
+        return "$ref" in schema or "$dynamicRef" in schema or any(_refers(inner) for inner in schema.values())
+    return isinstance(schema, list) and any(_refers(inner) for inner in schema)
+
+
+class _Counter:
+    """Memoised over pairs of subschema and value, both by identity, so that counting itself stays small."""
+
+    def __init__(self, root: Mapping[str, Any], limit: int) -> None:
+        self.root = root
+        self.limit = limit
+        self.known: dict[tuple[int, int], int] = {}
+
+    def count(self, schema: object, value: object) -> int:
+        if not isinstance(schema, Mapping):
+            return 1
+        pair = (id(schema), id(value))
+        if pair in self.known:
+            return self.known[pair]
+        if len(self.known) > PAIRS:
+            return self.limit + 1
+        self.known[pair] = 1  # a reference to itself at the same value is followed once
+        try:
+            total = 1
+            for inner, below in _visits(schema, value, self.root):
+                total += self.count(inner, below)
+                if total > self.limit:
+                    break
+        except RecursionError:
+            total = self.limit + 1
+        self.known[pair] = total
+        return total
+
+
+def _visits(
+    schema: Mapping[str, Any], value: object, root: Mapping[str, Any]
+) -> Iterator[tuple[Any, object]]:
+    """Each subschema that a validator applies here, with the value that it is applied to."""
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        if isinstance(reference := schema.get(keyword), str):
+            yield _target(root, reference), value
+    for keyword in _SAME:
+        yield schema.get(keyword), value
+    for keyword in _SAME_LISTS:
+        for inner in _parts(schema.get(keyword)):
+            yield inner, value
+    for keyword in ("dependentSchemas", "dependencies"):
+        for inner in _parts(schema.get(keyword)):
+            yield inner, value
+    if isinstance(value, Mapping):
+        yield from _member_visits(schema, value)
+    elif isinstance(value, list):
+        for keyword in _EACH:
+            for inner in (
+                _parts(schema.get(keyword))
+                if isinstance(schema.get(keyword), list)
+                else [schema.get(keyword)]
+            ):
+                yield from ((inner, below) for below in value if isinstance(inner, Mapping))
+
+
+def _member_visits(schema: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator[tuple[Any, object]]:
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping):
+        yield from ((properties[name], below) for name, below in value.items() if name in properties)
+    general = [schema.get(keyword) for keyword in _MEMBERS] + list(_parts(schema.get("patternProperties")))
+    for inner in general:
+        if isinstance(inner, Mapping):
+            yield from ((inner, below) for below in value.values())
+
+
+def _parts(value: object) -> list[Any]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _target(root: Mapping[str, Any], reference: str) -> object:
+    """What a JSON pointer names; an anchor (``#name``) counts as the whole schema."""
+    node: Any = root
+    for part in reference.removeprefix("#").split("/")[1:]:
+        part = unquote(part).replace("~1", "/").replace("~0", "~")
+        if isinstance(node, Mapping) and part in node:
+            node = node[part]
+        elif isinstance(node, list) and part.isdigit() and int(part) < len(node):
+            node = node[int(part)]
+        else:
+            return None
+    return node

@@ -1,0 +1,126 @@
+"""JSON Schemas of strangers: checked, never fetched for, never followed out of themselves.
+
+jsonschema-rs without retrieval and with its linear regex engine, so that no pattern runs away; look-around is
+therefore not taken.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import jsonschema_rs
+
+from registry.packages.paths import shown
+from registry.packages.problems import Problem, Refused, problem, refuse
+from registry.packages.schema_cost import cost_of
+
+BYTES = 64 * 1024
+DEPTH = 32
+NODES = 5_000
+COST = 2_000_000  # visits of a subschema to a value; about two seconds
+ERRORS = 50
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_PATTERNS = jsonschema_rs.RegexOptions(size_limit=1 << 18, dfa_size_limit=1 << 20)
+
+
+def check_schema(schema: object, *, where: str = "schema") -> tuple[Problem, ...]:
+    """What keeps this from being a schema that we use; ``path`` is a JSON pointer into it."""
+    try:
+        _check_shape(schema, where)
+        _compile(schema, where)
+    except Refused as refused:
+        return refused.problems
+    return ()
+
+
+def validate(schema: Mapping[str, Any], value: object) -> tuple[Problem, ...]:
+    """Where the value does not fit, at most 50 places; ``path`` is a JSON pointer into the value."""
+    try:
+        _check_shape(schema, "schema")
+        validator = _compile(schema, "schema")
+        if cost_of(schema, value, COST) > COST:
+            return (problem("VALUE_TOO_COSTLY"),)
+        errors = _first(validator.iter_errors(value), ERRORS)
+    except Refused as refused:
+        return refused.problems
+    except (ValueError, RecursionError, TypeError, OverflowError) as error:
+        return (problem("VALUE_INVALID", reason=shown(str(error))),)
+    found = [
+        problem("VALUE_INVALID", path=pointer(error.instance_path), reason=shown(error.message))
+        for error in errors
+    ]
+    return tuple(sorted(found, key=lambda one: one.path))
+
+
+def with_defaults(schema: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
+    """The value with the ``default`` of each property that it leaves out, within objects that it has too."""
+    result = dict(value)
+    properties = schema.get("properties")
+    for name, inner in properties.items() if isinstance(properties, Mapping) else ():
+        if not isinstance(inner, Mapping):
+            continue
+        if name not in result and "default" in inner:
+            result[name] = copy.deepcopy(inner["default"])
+        elif isinstance(result.get(name), Mapping):
+            result[name] = with_defaults(inner, result[name])
+    return result
+
+
+def pointer(parts: Iterator[str | int] | list[str | int]) -> str:
+    """RFC 6901; empty for the whole value."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def _first(
+    errors: Iterator[jsonschema_rs.ValidationError], limit: int
+) -> list[jsonschema_rs.ValidationError]:
+    return [error for error, _ in zip(errors, range(limit), strict=False)]
+
+
+def _check_shape(schema: object, where: str) -> None:
+    """Size, depth and references, before any library sees it."""
+    if not isinstance(schema, Mapping):
+        raise refuse("SCHEMA_INVALID", where=where, reason="it is not an object")
+    nodes = 0
+    pending: list[tuple[Any, tuple[str | int, ...]]] = [(schema, ())]
+    while pending:
+        node, place = pending.pop()
+        nodes += 1
+        if nodes > NODES or len(place) > DEPTH:
+            raise refuse("SCHEMA_TOO_LARGE", where=where, reason=f"more than {NODES} parts or {DEPTH} levels")
+        if isinstance(node, Mapping):
+            _check_references(node, place, where)
+            pending.extend((inner, (*place, str(name))) for name, inner in node.items())
+        elif isinstance(node, list):
+            pending.extend((inner, (*place, index)) for index, inner in enumerate(node))
+    if len(json.dumps(schema)) > BYTES * 2:
+        raise refuse("SCHEMA_TOO_LARGE", where=where, reason=f"more than {BYTES} bytes")
+
+
+def _check_references(node: Mapping[str, Any], place: tuple[str | int, ...], where: str) -> None:
+    for keyword in _REFERENCES:
+        reference = node.get(keyword)
+        if isinstance(reference, str) and not reference.startswith("#"):
+            raise refuse(
+                "SCHEMA_REFERENCE", path=pointer([*place, keyword]), where=where, reference=shown(reference)
+            )
+
+
+def _retrieve(uri: str) -> Any:
+    raise ValueError(f"not fetched: {uri}")
+
+
+def _compile(schema: Any, where: str) -> jsonschema_rs.Validator:
+    try:
+        return jsonschema_rs.validator_for(
+            schema, pattern_options=_PATTERNS, retriever=_retrieve, offline=True, validate_formats=True
+        )
+    except jsonschema_rs.ValidationError as error:
+        raise refuse(
+            "SCHEMA_INVALID", path=pointer(error.instance_path), where=where, reason=shown(error.message)
+        ) from None
+    except (ValueError, TypeError, RecursionError, OverflowError, jsonschema_rs.ReferencingError) as error:
+        raise refuse("SCHEMA_INVALID", where=where, reason=shown(str(error))) from None
