@@ -1,0 +1,190 @@
+"""Rows as the JSON objects of the API, and their shapes for its documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from django.utils.translation import gettext
+from rest_framework import serializers
+
+from registry import publishing
+from registry.actors import Actor
+from registry.addresses import absolute
+from registry.models import File, Skill, Version
+
+
+def moment(at: datetime | None) -> str | None:
+    """RFC 3339 in UTC, to the microsecond."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z") if at else None
+
+
+def api_address(*parts: str) -> str:
+    return absolute("/api/v1/" + "/".join(quote(part) for part in parts))
+
+
+def skill_document(skill: Skill) -> dict[str, Any]:
+    """What does not change when somebody uses the skill, so that its ETag holds."""
+    latest = skill.latest
+    label = str(skill)
+    return {
+        "id": skill.uid,
+        "skill": label,
+        "team": skill.team.slug,
+        "slug": skill.slug,
+        "name": skill.name,
+        "description": skill.description,
+        "type": skill.type,
+        "domain": skill.domain,
+        "category": skill.category,
+        "tags": skill.tags,
+        "visibility": skill.visibility,
+        "source": skill.source,
+        "version": latest.number if latest else None,
+        "digest": latest.digest if latest else None,
+        "created_at": moment(skill.created_at),
+        "updated_at": moment(skill.updated_at),
+        "url": api_address("skills", label),
+        "page": absolute(f"/skills/{quote(label)}/"),
+    }
+
+
+def version_summary(version: Version) -> dict[str, Any]:
+    address = ("skills", str(version.skill), "versions", version.number)
+    return {
+        "id": version.uid,
+        "skill": str(version.skill),
+        "version": version.number,
+        "digest": version.digest,
+        "size": version.archive_size,
+        "profile": version.profile,
+        "changelog": version.changelog,
+        "created_at": moment(version.created_at),
+        "yanked_at": moment(version.yanked_at),
+        "yank_reason": version.yank_reason,
+        "url": api_address(*address),
+        "files_url": api_address(*address, "files"),
+        "archive_url": api_address(*address, "archive"),
+    }
+
+
+def version_document(version: Version, actor: Actor) -> dict[str, Any]:
+    author = version.published_by if actor.is_signed_in else None
+    return {
+        **version_summary(version),
+        "version_as_written": version.number_as_written,
+        "published_by": author.username if author else None,
+        "manifest": version.manifest,
+        "body": version.body,
+        "problems": [each.document(gettext) for each in publishing.problems_of(version)],
+    }
+
+
+def file_document(version: Version, file: File) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "size": file.size,
+        "digest": file.digest,
+        "is_text": file.is_text,
+        "executable": file.executable,
+        "url": api_address("skills", str(version.skill), "versions", version.number, "files", file.path),
+    }
+
+
+class Doc(serializers.Serializer[Any]):
+    """An object of an answer."""
+
+
+class ProblemDoc(Doc):
+    code = serializers.CharField()
+    severity = serializers.ChoiceField(choices=["error", "warning", "notice"])
+    message = serializers.CharField()
+    path = serializers.CharField(help_text="A file of the package, a field of the body or a parameter.")
+    line = serializers.IntegerField(allow_null=True, help_text="From 1.")
+    remedy = serializers.CharField()
+
+
+class ErrorDoc(Doc):
+    """Every failure: a stable code to act on, texts in the language of Accept-Language."""
+
+    code = serializers.CharField(help_text="Stable; listed at `/api/v1/errors`.")
+    message = serializers.CharField()
+    remedy = serializers.CharField(help_text="What to do about it.")
+    retryable = serializers.BooleanField(help_text="Whether the same request may succeed later.")
+    docs_url = serializers.URLField()
+    request_id = serializers.CharField(help_text="The answer's `X-Request-ID`.")
+    problems = ProblemDoc(many=True)
+
+
+class SkillDoc(Doc):
+    id = serializers.CharField(help_text="Opaque and stable.")
+    skill = serializers.CharField(help_text="`team/slug`.")
+    team = serializers.CharField()
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    type = serializers.CharField()
+    domain = serializers.CharField()
+    category = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField())
+    visibility = serializers.ChoiceField(choices=["private", "site", "public"])
+    source = serializers.CharField()
+    version = serializers.CharField(allow_null=True, help_text="The latest version's number.")
+    digest = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+    url = serializers.URLField()
+    page = serializers.URLField(help_text="The page for people.")
+
+
+class VersionSummaryDoc(Doc):
+    id = serializers.CharField()
+    skill = serializers.CharField()
+    version = serializers.CharField()
+    digest = serializers.CharField(help_text="`sha256:…` of the archive.")
+    size = serializers.IntegerField(help_text="Bytes of the archive.")
+    profile = serializers.CharField()
+    changelog = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    yanked_at = serializers.DateTimeField(allow_null=True)
+    yank_reason = serializers.CharField()
+    url = serializers.URLField()
+    files_url = serializers.URLField()
+    archive_url = serializers.URLField()
+
+
+class VersionDoc(VersionSummaryDoc):
+    version_as_written = serializers.CharField()
+    published_by = serializers.CharField(allow_null=True, help_text="For those signed in.")
+    manifest = serializers.DictField(help_text="The typed front matter, unknown fields included.")
+    body = serializers.CharField(help_text="SKILL.md without its front matter.")
+    problems = ProblemDoc(many=True)
+
+
+class FileDoc(Doc):
+    path = serializers.CharField()
+    size = serializers.IntegerField()
+    digest = serializers.CharField()
+    is_text = serializers.BooleanField()
+    executable = serializers.BooleanField()
+    url = serializers.URLField()
+
+
+def page_document(
+    items: list[Mapping[str, Any]] | list[dict[str, Any]], cursor: str | None
+) -> dict[str, Any]:
+    return {"items": items, "next_cursor": cursor}
+
+
+def page_shape(shape: type[Doc]) -> serializers.Serializer[Any]:
+    """The documentation of a page of these."""
+    from drf_spectacular.utils import inline_serializer
+
+    name = shape.__name__.removesuffix("Doc") + "Page"
+    fields = {
+        "items": shape(many=True),
+        "next_cursor": serializers.CharField(allow_null=True, help_text="Null on the last page."),
+    }
+    return inline_serializer(name, fields)

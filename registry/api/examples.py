@@ -1,0 +1,119 @@
+"""The examples of the documentation, one a document, put together by the operations that speak of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample
+
+_HOST = "https://skills.example"
+_DIGEST = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+_AT = "2026-11-20T09:30:00.000000Z"
+_VERSION_URL = f"{_HOST}/api/v1/skills/docs/summarise/versions/1.2.0"
+
+SKILL = {
+    "id": "01kajq3s5d8m6v9x2c4b7n1p0z",
+    "skill": "docs/summarise",
+    "team": "docs",
+    "slug": "summarise",
+    "name": "Summarise",
+    "description": "Summarises a document in five sentences.",
+    "type": "direct",
+    "domain": "writing",
+    "category": "text",
+    "tags": ["text", "summary"],
+    "visibility": "site",
+    "source": "upload",
+    "version": "1.2.0",
+    "digest": _DIGEST,
+    "created_at": _AT,
+    "updated_at": _AT,
+    "url": f"{_HOST}/api/v1/skills/docs/summarise",
+    "page": f"{_HOST}/skills/docs/summarise/",
+}
+VERSION_SUMMARY = {
+    "id": "01kajq3s5d8m6v9x2c4b7n1p10",
+    "skill": "docs/summarise",
+    "version": "1.2.0",
+    "digest": _DIGEST,
+    "size": 1834,
+    "profile": "agentskills",
+    "changelog": "Reads PDF too.",
+    "created_at": _AT,
+    "yanked_at": None,
+    "yank_reason": "",
+    "url": _VERSION_URL,
+    "files_url": f"{_VERSION_URL}/files",
+    "archive_url": f"{_VERSION_URL}/archive",
+}
+VERSION = {
+    **VERSION_SUMMARY,
+    "version_as_written": "1.2",
+    "published_by": "alice",
+    "manifest": {"name": "summarise", "description": "Summarises a document in five sentences."},
+    "body": "# Summarise\n",
+    "problems": [],
+}
+FILE = {
+    "path": "scripts/main.py",
+    "size": 412,
+    "digest": _DIGEST,
+    "is_text": True,
+    "executable": True,
+    "url": f"{_VERSION_URL}/files/scripts/main.py",
+}
+USAGE = {"skill": "docs/summarise", "count": 42, "last_used_at": _AT, "score": 38.2}
+PUBLISHED = {
+    "ok": True,
+    "created": True,
+    "skill": "docs/summarise",
+    "version": "1.2.0",
+    "digest": _DIGEST,
+    "problems": [],
+    "url": _VERSION_URL,
+}
+SEARCH = {
+    "query": "summary",
+    "none": False,
+    "results": [
+        {
+            "skill": "docs/summarise",
+            "version": "1.2.0",
+            "score": 12.5,
+            "tier": "tags",
+            "reasons": [
+                {"kind": "word", "field": "tags", "text": "summary", "start": 0, "end": 7, "share": 1.0}
+            ],
+        }
+    ],
+}
+ME = {
+    "id": "01kajq3s5d8m6v9x2c4b7n1p11",
+    "username": "alice",
+    "is_administrator": False,
+    "teams": [{"team": "docs", "name": "Docs", "role": "owner"}],
+    "token": {"name": "laptop", "scopes": ["read", "run"], "team": None, "expires_at": _AT},
+}
+CHANGES = {"items": [SKILL], "position": "WyJjaGFuZ2VzIl0", "more": False}
+CODE = {
+    "code": "VERSION_EXISTS",
+    "message": "%(skill)s %(version)s is already published, with other content.",
+    "remedy": "Published versions never change: raise the version and publish again.",
+    "severity": "error",
+    "status": 409,
+    "retryable": False,
+}
+
+
+def page(item: dict[str, Any]) -> dict[str, Any]:
+    return {"items": [item], "next_cursor": None}
+
+
+def answers(value: Any, *, status: str = "200") -> OpenApiExample:
+    """The example of an answer."""
+    return OpenApiExample("Answer", value=value, response_only=True, status_codes=[status])
+
+
+def asks(value: Any) -> OpenApiExample:
+    """The example of a request's body."""
+    return OpenApiExample("Request", value=value, request_only=True)

@@ -1,0 +1,199 @@
+"""Skills: the list with its filters, one skill, its visibility, its usage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry import catalog, publishing, usage
+from registry.api import cursors, etags, examples
+from registry.api.documents import Doc, SkillDoc, moment, page_document, page_shape, skill_document
+from registry.api.endpoint import Endpoint
+from registry.api.idempotency import once
+from registry.api.shapes import PageQuery, Shape, StrictText, read_body, read_query
+from registry.models import Skill, UseKind, Visibility
+from registry.permissions import Action
+from registry.search import Filters, search
+
+MOST_IDS = 100
+
+
+class SkillsQuery(PageQuery):
+    q = serializers.CharField(required=False, max_length=500, help_text="Only what search finds, best first.")
+    team = serializers.CharField(required=False, max_length=64)
+    type = serializers.CharField(required=False, max_length=16)
+    tag = serializers.CharField(required=False, max_length=120)
+    ids = serializers.CharField(
+        required=False, max_length=4000, help_text="At most 100 ids or team/slug, separated by commas."
+    )
+
+    def validate_ids(self, value: str) -> str:
+        if len(value.split(",")) > MOST_IDS:
+            raise serializers.ValidationError(f"at most {MOST_IDS}")
+        return value
+
+
+class SkillChange(Shape):
+    visibility = serializers.ChoiceField(choices=Visibility.choices)
+
+
+class Skills(Endpoint):
+    needs = {"GET": (Action.SEE,)}
+
+    @extend_schema(
+        operation_id="list_skills",
+        summary="List the skills you may see",
+        tags=["skills"],
+        parameters=[SkillsQuery],
+        responses=page_shape(SkillDoc),
+        examples=[examples.answers(examples.page(examples.SKILL))],
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """The most used of late first; with `q`, the best match first. `ids` reads many at once."""
+        query = read_query(SkillsQuery, request)
+        skills, cursor = self._found(query) if query.get("q") else self._listed(query)
+        return etags.document_response(
+            request, page_document([skill_document(skill) for skill in skills], cursor)
+        )
+
+    def _listed(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
+        visible = Skill.objects.visible_to(self.actor).select_related("team", "latest")
+        visible = visible.defer("latest__manifest", "latest__body")
+        if "ids" in query:
+            visible = _named(visible, query["ids"].split(","))
+        page = cursors.page_of("skills", query, kinds=(float, str))
+        return cursors.highest_first(_filters(query).narrow(visible), page, "hot_key")
+
+    def _found(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
+        page = cursors.page_of("skills", query, kinds=(int,))
+        start = min(max(page.after[0], 0), cursors.LONGEST_PAGE * 10) if page.after else 0
+        end = start + page.limit
+        found = search(query["q"], self.actor, limit=end + 1, filters=_filters(query)).hits
+        chosen = [hit.skill for hit in found[start:end]]
+        if "ids" in query:
+            wanted = set(query["ids"].split(","))
+            chosen = [skill for skill in chosen if {skill.uid, str(skill)} & wanted]
+        return chosen, page.next_cursor([end]) if len(found) > end else None
+
+
+class SkillDetail(Endpoint):
+    needs = {"GET": (Action.SEE,), "PATCH": (Action.SETTINGS,)}
+
+    @extend_schema(
+        operation_id="get_skill",
+        summary="Read one skill",
+        tags=["skills"],
+        responses=SkillDoc,
+        examples=[examples.answers(examples.SKILL)],
+    )
+    def get(self, request: Request, team: str, slug: str) -> HttpResponse:
+        """A skill that you may not see answers exactly like one that is not there."""
+        skill = catalog.find_skill(f"{team}/{slug}", self.actor)
+        return etags.document_response(request, skill_document(skill))
+
+    @extend_schema(
+        operation_id="change_skill",
+        summary="Change who may see a skill",
+        tags=["skills"],
+        request=SkillChange,
+        responses=SkillDoc,
+        examples=[examples.asks({"visibility": "site"}), examples.answers(examples.SKILL)],
+    )
+    def patch(self, request: Request, team: str, slug: str) -> HttpResponse:
+        """For maintainers. With `If-Match: <ETag>` only while nobody else has changed it."""
+        change = read_body(SkillChange, request.data)
+        with transaction.atomic():
+            skill = catalog.find_skill(f"{team}/{slug}", self.actor)
+            Skill.objects.select_for_update().get(pk=skill.pk)
+            etags.require_match(request, skill_document(skill))
+            publishing.set_visibility(skill, change["visibility"], self.actor)
+        return etags.document_response(request, skill_document(skill))
+
+
+class UsageDoc(Doc):
+    skill = serializers.CharField()
+    count = serializers.IntegerField(help_text="Uses; those of one caller within 60 s count once.")
+    last_used_at = serializers.DateTimeField(allow_null=True)
+    score = serializers.FloatField(help_text="count × max(0.5^(days since the last use / 7), 0.1).")
+
+
+class SkillUsage(Endpoint):
+    needs = {"GET": (Action.SEE,)}
+
+    @extend_schema(
+        operation_id="get_usage",
+        summary="How much a skill is used",
+        tags=["usage"],
+        responses=UsageDoc,
+        examples=[examples.answers(examples.USAGE)],
+    )
+    def get(self, request: Request, team: str, slug: str) -> HttpResponse:
+        """The score is what orders catalog and ties; it halves every seven days without use."""
+        skill = catalog.find_skill(f"{team}/{slug}", self.actor)
+        return etags.document_response(request, usage_document(skill))
+
+
+class UseReport(Shape):
+    skill = StrictText(max_length=130, help_text="`team/slug`.")
+    kind = serializers.ChoiceField(
+        choices=[UseKind.LOAD.value, UseKind.INSTALL.value], default=UseKind.LOAD.value
+    )
+
+
+class UseReported(UsageDoc):
+    counted = serializers.BooleanField(help_text="False within 60 s of your last use of it.")
+
+
+class Uses(Endpoint):
+    needs = {"POST": (Action.SEE,)}
+
+    @extend_schema(
+        operation_id="report_use",
+        summary="Say that you used a skill",
+        tags=["usage"],
+        request=UseReport,
+        responses=UseReported,
+        examples=[
+            examples.asks({"skill": "docs/summarise", "kind": "load"}),
+            examples.answers({**examples.USAGE, "counted": True}),
+        ],
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """For agents that load skills by themselves; downloads and runs are counted without this."""
+        report = read_body(UseReport, request.data)
+
+        def act() -> HttpResponse:
+            skill = catalog.find_skill(report["skill"], self.actor)
+            counted = usage.record_use(skill, self.actor.caller, report["kind"])
+            skill.refresh_from_db(fields=["usage_count", "last_used_at"])
+            return etags.document_response(request, {**usage_document(skill), "counted": counted})
+
+        return once(request, report, act)
+
+
+def usage_document(skill: Skill) -> dict[str, Any]:
+    return {
+        "skill": str(skill),
+        "count": skill.usage_count,
+        "last_used_at": moment(skill.last_used_at),
+        "score": round(usage.score(skill.usage_count, skill.last_used_at, timezone.now()), 3),
+    }
+
+
+def _filters(query: dict[str, Any]) -> Filters:
+    return Filters(query.get("team", ""), query.get("type", ""), query.get("tag", ""))
+
+
+def _named(skills: QuerySet[Skill], names: list[str]) -> QuerySet[Skill]:
+    labels = [name.split("/", 1) for name in names if "/" in name]
+    wanted = Q(uid__in=[name for name in names if "/" not in name])
+    for team, slug in labels:
+        wanted |= Q(team__slug=team, slug=slug)
+    return skills.filter(wanted)

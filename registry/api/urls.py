@@ -1,0 +1,28 @@
+from django.urls import path
+
+from registry.api.finding import Changes, Search
+from registry.api.packages import Packages
+from registry.api.site import CodeDetail, Codes, Me
+from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
+from registry.api.versions import Archive, FileContent, Files, VersionDetail, Versions
+
+_SKILL = "skills/<str:team>/<str:slug>"
+_VERSION = f"{_SKILL}/versions/<str:number>"
+
+urlpatterns = [
+    path("skills", Skills.as_view(), name="api-skills"),
+    path(_SKILL, SkillDetail.as_view(), name="api-skill"),
+    path(f"{_SKILL}/usage", SkillUsage.as_view(), name="api-skill-usage"),
+    path(f"{_SKILL}/versions", Versions.as_view(), name="api-versions"),
+    path(_VERSION, VersionDetail.as_view(), name="api-version"),
+    path(f"{_VERSION}/files", Files.as_view(), name="api-files"),
+    path(f"{_VERSION}/files/<path:path>", FileContent.as_view(), name="api-file"),
+    path(f"{_VERSION}/archive", Archive.as_view(), name="api-archive"),
+    path("packages", Packages.as_view(), name="api-packages"),
+    path("search", Search.as_view(), name="api-search"),
+    path("changes", Changes.as_view(), name="api-changes"),
+    path("usage", Uses.as_view(), name="api-usage"),
+    path("me", Me.as_view(), name="api-me"),
+    path("errors", Codes.as_view(), name="api-codes"),
+    path("errors/<str:code>", CodeDetail.as_view(), name="api-code"),
+]

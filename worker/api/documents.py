@@ -1,0 +1,154 @@
+"""Runs and inputs as the JSON objects of the API, and their shapes for its documentation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from registry.api.documents import Doc, api_address, moment
+from worker.models import Artifact, InputFile, Run, Status
+
+
+def run_summary(run: Run, *, readable: bool) -> dict[str, Any]:
+    """A row of the list; who may not read the run's content learns status, code and times."""
+    seen = {
+        "id": run.uid,
+        "skill": run.skill_label,
+        "version": run.version_number,
+        "digest": run.digest,
+        "status": run.status,
+        "failure_code": run.failure_code,
+        "attempt": run.attempt,
+        "duration_ms": _duration_ms(run),
+        "created_at": moment(run.created_at),
+        "started_at": moment(run.started_at),
+        "finished_at": moment(run.finished_at),
+        "readable": readable,
+        "url": api_address("runs", run.uid),
+    }
+    return seen | _content(run) if readable else seen | dict.fromkeys(_content(run))
+
+
+def _content(run: Run) -> dict[str, Any]:
+    return {
+        "team": run.team.slug if run.team else None,
+        "caller": run.caller.username if run.caller else None,
+        "protocol": run.protocol,
+        "entry": run.entry,
+        "progress": run.progress,
+        "message": run.message,
+        "request_id": run.request_id,
+    }
+
+
+def _duration_ms(run: Run) -> float | None:
+    if run.started_at is None or run.finished_at is None:
+        return None
+    return round((run.finished_at - run.started_at).total_seconds() * 1000, 3)
+
+
+def artifact_document(run: Run, artifact: Artifact) -> dict[str, Any]:
+    return {
+        "path": artifact.path,
+        "size": artifact.size,
+        "digest": artifact.digest,
+        "url": api_address("runs", run.uid, "artifacts", artifact.path),
+    }
+
+
+def input_document(file: InputFile) -> dict[str, Any]:
+    return {
+        "id": file.uid,
+        "name": file.name,
+        "size": file.size,
+        "digest": file.digest,
+        "created_at": moment(file.created_at),
+        "expires_at": moment(file.expires_at),
+        "use_as": {"input": file.uid},
+    }
+
+
+class ArtifactDoc(Doc):
+    path = serializers.CharField()
+    size = serializers.IntegerField()
+    digest = serializers.CharField()
+    url = serializers.URLField()
+
+
+class ArtifactsDoc(Doc):
+    items = ArtifactDoc(many=True)
+
+
+class RunSummaryDoc(Doc):
+    id = serializers.CharField()
+    skill = serializers.CharField()
+    version = serializers.CharField()
+    digest = serializers.CharField()
+    status = serializers.ChoiceField(choices=Status.values)
+    failure_code = serializers.CharField(allow_blank=True)
+    attempt = serializers.IntegerField()
+    duration_ms = serializers.FloatField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    readable = serializers.BooleanField(help_text="False: the fields from team on are null.")
+    team = serializers.CharField(allow_null=True)
+    caller = serializers.CharField(allow_null=True)
+    protocol = serializers.CharField(allow_null=True)
+    entry = serializers.CharField(allow_null=True)
+    progress = serializers.IntegerField(allow_null=True)
+    message = serializers.CharField(allow_null=True)
+    request_id = serializers.CharField(allow_null=True)
+    url = serializers.URLField()
+
+
+class RunDoc(Doc):
+    """A run and, for who may read it, everything that came of it; `status` tells when it has ended."""
+
+    id = serializers.CharField()
+    skill = serializers.CharField()
+    version = serializers.CharField()
+    digest = serializers.CharField()
+    status = serializers.ChoiceField(choices=Status.values)
+    failure_code = serializers.CharField(allow_blank=True)
+    protocol = serializers.CharField(required=False)
+    success = serializers.BooleanField(required=False, allow_null=True)
+    outputs = serializers.DictField(required=False, allow_null=True, help_text="Of a plain script.")
+    output = serializers.JSONField(required=False, allow_null=True, help_text="Of every other protocol.")
+    message = serializers.CharField(required=False, allow_null=True)
+    error = serializers.DictField(required=False, allow_null=True, help_text="`{code, message, details}`.")
+    warnings = serializers.ListField(required=False, allow_null=True)
+    stdout = serializers.CharField(required=False, allow_null=True)
+    stderr = serializers.CharField(required=False, allow_null=True)
+    steps = serializers.ListField(child=serializers.DictField(), required=False, allow_null=True)
+    artifacts = ArtifactDoc(many=True, required=False, allow_null=True)
+    memory_writes = serializers.ListField(required=False, allow_null=True)
+    cached = serializers.BooleanField(required=False, allow_null=True)
+    attempt = serializers.IntegerField(required=False)
+    duration_ms = serializers.FloatField(required=False, allow_null=True)
+    sandbox = serializers.DictField(required=False, allow_null=True)
+
+
+class PieceDoc(Doc):
+    stream = serializers.ChoiceField(choices=["stdout", "stderr"])
+    offset = serializers.IntegerField(help_text="Bytes of the attempt's log before it, both streams.")
+    text = serializers.CharField()
+
+
+class LogDoc(Doc):
+    attempt = serializers.IntegerField()
+    offset = serializers.IntegerField()
+    pieces = PieceDoc(many=True)
+    next_offset = serializers.IntegerField(help_text="Ask on from here until `ended`.")
+    ended = serializers.BooleanField()
+
+
+class InputDoc(Doc):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    size = serializers.IntegerField()
+    digest = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(help_text="Swept then, unless a run holds it.")
+    use_as = serializers.DictField(help_text="What to write in a run's inputs.")
