@@ -4,3 +4,10 @@ from django.apps import AppConfig
 class WorkerConfig(AppConfig):
     name = "worker"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from registry.storage import register_references
+        from worker import artifacts, codes, inputs  # noqa: F401  (codes declares them)
+
+        register_references(artifacts.references)
+        register_references(inputs.references)

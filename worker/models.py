@@ -42,7 +42,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(own | Q(team_id__in=teams) | Q(skill__team_id__in=teams))
 
     def readable_by(self, actor: Actor) -> RunQuerySet:
-        """Runs whose inputs, log, result and artifacts the actor may read: its caller, that team's maintainers."""
+        """Runs whose inputs, log, result and artifacts are open to the actor: its caller, team maintainers."""
         if actor.is_administrator:
             return self
         if actor.user is None:
@@ -68,7 +68,8 @@ class Run(models.Model):
 
     protocol = models.CharField(max_length=16)
     entry = models.CharField(max_length=500, blank=True)
-    request = models.JSONField()  # script, action, tool, inputs, stdin, debug
+    request = models.JSONField()  # worker.protocols.call.Request as a document, files as they were named
+    files = models.JSONField(default=list)  # worker.inputs.InputUse documents: where which bytes lie
     request_id = models.CharField(max_length=64, db_index=True)  # context.request_id, findable
     limits = models.JSONField(default=dict)
 
@@ -88,8 +89,10 @@ class Run(models.Model):
     dispatched_at = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)
     run_after = models.DateTimeField()
+    idempotency_key = models.CharField(max_length=200, blank=True)
 
     cache_key = models.CharField(max_length=64, blank=True)
+    cache_ttl = models.PositiveIntegerField(null=True)  # seconds
     cache_until = models.DateTimeField(null=True)
     cached_from = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
     again_of = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
@@ -108,6 +111,13 @@ class Run(models.Model):
             models.Index(fields=["team", "-id"], name="run_team"),
             models.Index(fields=["caller", "-id"], name="run_caller"),
             models.Index(fields=["skill", "-id"], name="run_skill"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["caller", "idempotency_key"],
+                condition=~Q(idempotency_key=""),
+                name="one_run_an_idempotency_key",
+            )
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,57 @@
+"""What a run left in its output folder, kept under its digest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from registry import storage
+from worker.models import Artifact
+from worker.sandbox.collect import collect
+from worker.sandbox.policy import Limits
+from worker.storable import clean_text
+
+_LONGEST_PATH = 500
+
+
+@dataclass(frozen=True)
+class Kept:
+    path: str
+    size: int  # bytes
+    digest: str
+
+
+@dataclass(frozen=True)
+class Collection:
+    files: tuple[Kept, ...] = ()
+    left_out: tuple[str, ...] = ()  # "name: why"
+
+
+def keep(job_dir: Path, limits: Limits) -> Collection:
+    """Stores the regular files below ``output/``; every process of the run is dead by now."""
+    kept: list[Kept] = []
+    left_out: list[str] = []
+
+    def leave_out(path: str, reason: str) -> None:
+        left_out.append(f"{clean_text(path)[:200]}: {reason}")
+
+    found = collect(job_dir, max_files=limits.files, max_bytes=limits.disk_mb << 20, on_skip=leave_out)
+    for one in found:
+        if len(one.path) > _LONGEST_PATH:
+            leave_out(one.path, "the path is too long")
+            continue
+        stored = storage.store_stream(_blocks(one.file), limit=one.size)
+        kept.append(Kept(one.path, stored.size, stored.digest))
+    return Collection(tuple(kept), tuple(left_out))
+
+
+def _blocks(file: BinaryIO) -> Iterator[bytes]:
+    while block := file.read(1 << 20):
+        yield block
+
+
+def references() -> Iterator[str]:
+    """Digests that are in use as artifacts."""
+    return Artifact.objects.values_list("digest", flat=True).distinct().iterator()

@@ -1,0 +1,67 @@
+"""The Celery app: ``celery -A worker worker``. The broker only wakes workers; the database is the queue."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+from typing import Any
+
+from celery import Celery
+from celery.signals import worker_init, worker_process_init
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+
+from django.conf import settings
+
+from worker.transport import ALIAS, folders
+
+_PR_SET_PDEATHSIG = 1
+_BEYOND_THE_LONGEST_RUN_S = 120  # unpacking, collecting, recording
+
+
+def _broker() -> dict[str, Any]:
+    if settings.REDIS_URL:
+        options: dict[str, Any] = {"socket_connect_timeout": 1, "socket_timeout": 5, "max_retries": 0}
+        return {"broker_url": settings.REDIS_URL, "broker_transport_options": options}
+    options = {"polling_interval": 0.01, "store_processed": True, **folders(settings.SKILLQUAY_VAR)}
+    return {"broker_url": f"{ALIAS}://", "broker_transport_options": options}
+
+
+app = Celery("worker")
+app.conf.update(
+    **_broker(),
+    include=["worker.tasks"],
+    accept_content=["json"],
+    task_serializer="json",
+    task_acks_late=False,  # a message is a wake-up: losing one loses nothing, repeating one does nothing
+    task_ignore_result=True,
+    task_default_queue="skillquay",
+    task_time_limit=settings.SKILLQUAY_RUN_SECONDS + _BEYOND_THE_LONGEST_RUN_S,
+    worker_concurrency=settings.SKILLQUAY_WORKERS,
+    worker_prefetch_multiplier=1,
+    worker_max_tasks_per_child=200,
+    worker_soft_shutdown_timeout=30,
+    worker_enable_remote_control=False,
+    worker_hijack_root_logger=False,
+    worker_send_task_events=False,
+    worker_cancel_long_running_tasks_on_connection_loss=False,
+    broker_connection_retry_on_startup=True,
+    broker_connection_timeout=2,
+    broker_heartbeat=0,
+    timezone="UTC",
+)
+
+
+@worker_init.connect
+def _probe_sandbox(**kwargs: object) -> None:
+    """Once, before the children fork: they inherit what was found."""
+    from worker.execution import probe
+
+    probe()
+
+
+@worker_process_init.connect
+def _die_with_parent(**kwargs: object) -> None:
+    """A child whose worker was killed must not go on claiming runs."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

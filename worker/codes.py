@@ -1,0 +1,79 @@
+"""The refusals of asking for a run, and the table of failure codes: each with the status it stands under."""
+
+from registry.packages.problems import Code, declare, gettext_noop
+from worker.models import Status
+
+declare(
+    Code(
+        "INPUT_NOT_FOUND",
+        gettext_noop("There is no input file %(name)s, or it is not yours, or it has expired."),
+        gettext_noop("Upload the file again, or name an artifact of a run whose content you may read."),
+    ),
+    Code(
+        "INPUT_TOO_LARGE",
+        gettext_noop("The file is larger than %(limit)s bytes."),
+        gettext_noop("Send a smaller file; the limit is SKILLQUAY_INPUT_BYTES."),
+        http=413,
+    ),
+    Code(
+        "INPUT_NAME_INVALID",
+        gettext_noop("The file name %(name)s cannot be used."),
+        gettext_noop("Give a file name of at most 255 bytes without slashes or control characters."),
+    ),
+    Code(
+        "REQUEST_TOO_LARGE",
+        gettext_noop("The inputs are larger than %(limit)s bytes."),
+        gettext_noop("Send large values as files: POST /api/v1/inputs."),
+        http=413,
+    ),
+    Code(
+        "REQUEST_INVALID",
+        gettext_noop("The request cannot be stored: %(reason)s."),
+        gettext_noop("Send inputs that are JSON, without NUL characters or lone surrogates."),
+    ),
+    Code(
+        "RUN_TEAM_INVALID",
+        gettext_noop("You cannot run skills for this team: %(team)s."),
+        gettext_noop("Run for a team that you are a member of."),
+        http=403,
+    ),
+    Code(
+        "CANCELLED",
+        gettext_noop("The run was cancelled."),
+        gettext_noop("Run it again if that was not meant."),
+        retryable=True,
+    ),
+    Code(
+        "WORKER_LOST",
+        gettext_noop("The worker that executed the run is gone, and what the run did until then is unknown."),
+        gettext_noop("Run it again; a skill that may be repeated says so with retry_on_lost."),
+        retryable=True,
+    ),
+    Code(
+        "PACKAGE_MISSING",
+        gettext_noop("The package of this version is no longer stored."),
+        gettext_noop("Run another version."),
+    ),
+    Code(
+        "WORKER_ERROR",
+        gettext_noop("The portal failed while it executed the run: %(reason)s."),
+        gettext_noop("Run it again; an administrator finds the cause in the worker's log."),
+        http=500,
+        retryable=True,
+    ),
+)
+
+# Where a run stands for each code of the portal's own; every other code, a skill's own too, is a failure.
+_STATUS = {
+    "TIMEOUT": Status.TIMED_OUT,
+    "CANCELLED": Status.CANCELLED,
+    "WORKER_LOST": Status.LOST,
+    "SANDBOX_UNAVAILABLE": Status.REFUSED,
+    "SANDBOX_FORBIDDEN": Status.REFUSED,
+    "NETWORK_ALLOWLIST_UNAVAILABLE": Status.REFUSED,
+}
+
+
+def status_of(failure_code: str) -> Status:
+    """Where a run stands that ended with this code; "" is success."""
+    return _STATUS.get(failure_code, Status.FAILED) if failure_code else Status.SUCCEEDED

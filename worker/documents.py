@@ -1,0 +1,126 @@
+"""The one document of a run that commands, API and pages show, as docs/api.md describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from registry.actors import Actor
+from registry.addresses import absolute
+from registry.packages.problems import refuse
+from worker.models import Attempt, Run, Step
+from worker.recording import streams_of
+
+
+def run_document(run: Run, *, actor: Actor) -> dict[str, Any]:
+    """What the actor may know of the run; its content keys are left out for those who may not read it."""
+    known = Run.objects.visible_to(actor).filter(pk=run.pk)
+    if not known.exists():
+        raise refuse("NOT_FOUND", what="run", name=run.uid)
+    document = _standing(run)
+    if Run.objects.readable_by(actor).filter(pk=run.pk).exists():
+        document |= _content(run)
+    return {key: document[key] for key in KEYS if key in document}
+
+
+KEYS = (
+    *(
+        "id",
+        "skill",
+        "version",
+        "digest",
+        "protocol",
+        "status",
+        "failure_code",
+        "success",
+        "outputs",
+        "output",
+    ),
+    *("message", "error", "warnings", "stdout", "stderr", "steps", "artifacts", "memory_writes", "cached"),
+    *("attempt", "duration_ms", "sandbox"),
+)
+
+
+def _standing(run: Run) -> dict[str, Any]:
+    return {
+        "id": run.uid,
+        "skill": run.skill_label,
+        "version": run.version_number,
+        "digest": run.digest,
+        "protocol": run.protocol,
+        "status": run.status,
+        "failure_code": run.failure_code,
+        "success": run.status == "succeeded",
+        "cached": run.cached_from_id is not None,
+        "attempt": run.attempt,
+        "duration_ms": duration_ms(run),
+        "sandbox": run.sandbox or {"tier": "", "enforcement": {}},
+    }
+
+
+def _content(run: Run) -> dict[str, Any]:
+    result: Mapping[str, Any] = run.result or {}
+    stdout, stderr = streams_of(run)
+    return {
+        "outputs": result.get("outputs", {}),
+        "output": result.get("output"),
+        "message": run.message,
+        "error": result.get("error") or _error(run),
+        "warnings": result.get("warnings", []),
+        "stdout": stdout,
+        "stderr": stderr,
+        "steps": steps_of(run),
+        "artifacts": artifacts_of(run),
+        "memory_writes": result.get("memory_writes", []),
+    }
+
+
+def _error(run: Run) -> dict[str, Any] | None:
+    """Runs that ended without an answer of the script: cancelled, lost, refused."""
+    if not run.failure_code:
+        return None
+    return {"code": run.failure_code, "message": run.message, "details": None}
+
+
+def duration_ms(run: Run) -> float | None:
+    """From the start of the last attempt to its end; None while there is no end."""
+    if run.started_at is None or run.finished_at is None:
+        return None
+    return round((run.finished_at - run.started_at).total_seconds() * 1000, 3)
+
+
+def steps_of(run: Run) -> list[dict[str, Any]]:
+    """The platform's steps of the last attempt, with the skill's own after ``execute``."""
+    attempt = Attempt.objects.filter(run=run, number=run.attempt).first()
+    platform = [{**step, "kind": "platform"} for step in (attempt.steps if attempt else [])]
+    own = list(_own_steps(run))
+    at = next((i + 1 for i, step in enumerate(platform) if step["name"] == "execute"), len(platform))
+    ordered = [*platform[:at], *own, *platform[at:]]
+    return [
+        {"seq": seq, **{key: step[key] for key in ("name", "kind", "status", "duration_ms", "error")}}
+        for seq, step in enumerate(ordered)
+    ]
+
+
+def _own_steps(run: Run) -> Iterator[dict[str, Any]]:
+    for step in Step.objects.filter(run=run, attempt=run.attempt).order_by("seq"):
+        yield {
+            "name": step.name,
+            "kind": "skill",
+            "status": "failed" if step.error else "succeeded",
+            "duration_ms": step.duration_ms,
+            "error": step.error,
+        }
+
+
+def artifacts_of(run: Run) -> list[dict[str, Any]]:
+    return [
+        {"path": file.path, "size": file.size, "digest": file.digest, "url": artifact_url(run, file.path)}
+        for file in run.artifacts.order_by("path")
+    ]
+
+
+def artifact_url(run: Run, path: str) -> str:
+
+    return absolute(f"/api/v1/runs/{run.uid}/artifacts/{quote(path)}")

@@ -1,0 +1,219 @@
+"""One attempt of a run, from the claimed row to the finished one.
+
+unpack → sandbox (folders, inputs, the call) → execute → collect → record
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError
+
+from registry import usage
+from registry.models import Skill, UseKind
+from registry.packages.problems import Refused, refuse
+from registry.packages.schemas import with_defaults
+from worker import artifacts, inputs, protocols, recording, sandbox
+from worker.codes import status_of
+from worker.protocols.call import Call, Outcome, Request
+from worker.sandbox.policy import Ended, Job, Limits
+from worker.sandbox.site import Site
+from worker.states import Claim, Verdict, finish
+from worker.storable import clean_text
+from worker.supervision import Supervision
+from worker.unpacking import Opened, opened
+
+log = logging.getLogger(__name__)
+_CHANNEL_BYTES = 10_485_760
+_RECORD_AGAIN_S = (0.5, 2.0, 5.0)  # a finished run is worth waiting for a locked database
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an attempt came to before it is written."""
+
+    outcome: Outcome
+    ended: Ended | None = None
+    collection: artifacts.Collection = field(default_factory=artifacts.Collection)
+
+
+def execute(claim: Claim) -> bool:
+    """Executes a claimed run and ends it; False when the lease was lost and nothing was written."""
+    watch = Supervision(claim)
+    try:
+        result = _attempt(claim, watch)
+    except Refused as no:
+        result = Result(_refused(no))
+    except Exception as error:
+        log.exception("Run %s, attempt %d, failed in the portal", claim.uid, claim.attempt)
+        result = Result(_refused(refuse("WORKER_ERROR", reason=type(error).__name__)))
+    if watch.lost or (result.ended and result.ended.ending == "lease_lost"):
+        log.warning("Run %s, attempt %d, lost its lease: nothing is written", claim.uid, claim.attempt)
+        return False
+    return _record(claim, watch, result)
+
+
+def _attempt(claim: Claim, watch: Supervision) -> Result:
+    with watch.step("unpack"):
+        package = opened(claim.digest)
+    folder = Path(settings.SKILLQUAY_VAR) / "jobs" / f"{claim.uid}-{claim.attempt}"
+    try:
+        with watch.step("sandbox"):
+            _make_folders(claim, folder)
+            call, job = _prepare(claim, package, folder)
+        with watch.step("execute"):
+            ended = sandbox.run(job, on_output=watch.on_output, tick=watch.tick, site=site())
+        outcome = protocols.interpret(call, ended, output_schema=package.manifest.output_schema)
+        if not outcome.success:
+            watch.mark("execute", outcome.failure_code, outcome.message)
+        if watch.lost or ended.ending == "lease_lost":
+            return Result(outcome, ended)
+        with watch.step("collect"):
+            collection = artifacts.keep(folder, job.limits)
+        return Result(outcome, ended, collection)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make_folders(claim: Claim, folder: Path) -> None:
+    folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    for path in (folder, folder / "input", folder / "output"):
+        path.mkdir(mode=0o755)
+    inputs.place(claim.files, folder / "input")
+
+
+def _prepare(claim: Claim, package: Opened, folder: Path) -> tuple[Call, Job]:
+    limits = Limits(**claim.limits)
+    request = request_for_script(claim.request, claim.files, package)
+    call = protocols.prepare(package.paths, package.manifest, package.profile, request, read=package.read)
+    return call, Job(
+        argv=call.argv,
+        package_dir=package.folder,
+        job_dir=folder,
+        stdin=call.stdin,
+        environment={**package.manifest.security.environment, **call.environment},
+        channel_bytes=_CHANNEL_BYTES if call.channel else 0,
+        limits=limits,
+    )
+
+
+def request_for_script(
+    document: Mapping[str, Any], files: Iterable[Mapping[str, Any]], package: Opened
+) -> Request:
+    """The stored request with paths where files and ``output_dir`` are named, and the schema's defaults."""
+    schema = package.manifest.input_schema
+    given: Any = with_defaults(schema, document["inputs"]) if schema else document["inputs"]
+    for use in inputs.uses_of(files):
+        given = _with(given, use.pointer.split("/")[1:], use.path)
+    if "output_dir" in given:
+        given = {**given, "output_dir": OUTPUT_DIR}
+    return Request(**{**document, "inputs": given})
+
+
+OUTPUT_DIR = "/job/output"
+
+
+def _with(value: Any, way: list[str], put: str) -> Any:
+    """The value with what lies at the end of the pointer's way replaced."""
+    if not way:
+        return put
+    key = way[0].replace("~1", "/").replace("~0", "~")
+    if isinstance(value, list):
+        return [_with(item, way[1:], put) if str(i) == key else item for i, item in enumerate(value)]
+    return {**value, key: _with(value[key], way[1:], put)}
+
+
+def _refused(no: Refused) -> Outcome:
+    problem = no.problems[0]
+    error = {"code": problem.code, "message": problem.message(), "details": {"remedy": problem.remedy()}}
+    return Outcome(success=False, failure_code=problem.code, message=problem.message(), error=error)
+
+
+def _record(claim: Claim, watch: Supervision, result: Result) -> bool:
+    with watch.step("record"):
+        pieces = watch.rest_of_log()
+        verdict = _verdict(watch, result)
+
+    def write() -> None:
+        recording.write_log(claim, pieces)
+        if result.outcome.steps:
+            recording.write_steps(claim, result.outcome.steps)
+        if result.collection.files or claim.attempt > 1:
+            recording.write_artifacts(claim, result.collection.files)
+
+    held = _insistently(lambda: finish(claim, verdict, write=write))
+    if held:
+        _count_use(claim)
+    return held
+
+
+def _insistently(write: Callable[[], bool]) -> bool:
+    for pause in _RECORD_AGAIN_S:
+        try:
+            return write()
+        except DatabaseError:
+            log.warning("The end of a run could not be written; trying again", exc_info=True)
+            time.sleep(pause)
+    return write()
+
+
+def _verdict(watch: Supervision, result: Result) -> Verdict:
+    outcome, ended = result.outcome, result.ended
+    return Verdict(
+        status=status_of(outcome.failure_code),
+        failure_code=clean_text(outcome.failure_code)[:64],
+        message=clean_text(outcome.message),
+        result=outcome_document(outcome, result.collection.left_out),
+        exit_code=ended.exit_code if ended else None,
+        sandbox={"tier": ended.tier, "enforcement": dict(ended.enforcement)} if ended else {},
+        steps=watch.steps,
+        log_bytes=watch.log.size,
+        progress=watch.progress,
+    )
+
+
+def outcome_document(outcome: Outcome, left_out: Sequence[str] = ()) -> dict[str, Any]:
+    """What ``Run.result`` keeps of an outcome; its steps are rows."""
+    not_kept = (f"not collected from the output folder: {name}" for name in left_out[:20])
+    return {
+        "success": outcome.success,
+        "output": outcome.output,
+        "outputs": outcome.outputs,
+        "format": outcome.format,
+        "answer": outcome.answer,
+        "error": outcome.error,
+        "warnings": [*outcome.warnings, *not_kept],
+        "token_usage": outcome.token_usage,
+        "memory_writes": list(outcome.memory_writes),
+        "metadata": outcome.metadata,
+    }
+
+
+def _count_use(claim: Claim) -> None:
+    """A use is counted beside the run's end: to miss one in a crash harms nobody."""
+    if claim.skill_id is None or claim.caller_id is None:
+        return
+    try:
+        usage.record_use(Skill(pk=claim.skill_id), f"user:{claim.caller_id}", UseKind.RUN)
+    except DatabaseError:
+        log.warning("A use of run %s was not counted", claim.uid, exc_info=True)
+
+
+def site() -> Site:
+    """The administrator's decisions about sandboxes."""
+    choice: Any = settings.SKILLQUAY_SANDBOX  # both are checked when settings are read
+    minimum: Any = settings.SKILLQUAY_SANDBOX_MINIMUM
+    return Site(choice=choice, minimum=minimum)
+
+
+def probe() -> None:
+    """Finds out which tiers work here, and says so in the worker's log."""
+    for tier in sandbox.usable_tiers(site()):
+        log.info("Sandbox tier %s: %s", tier.name, "usable" if tier.usable else tier.reason)

@@ -1,0 +1,82 @@
+"""What puts things right, safe to run many times: lapsed leases, missed wake-ups, sweeps."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from registry import storage
+from worker import inputs, states, transport, unpacking
+from worker.dispatch import wake
+from worker.models import Attempt, Run, Status
+from worker.tasks import host_name
+
+log = logging.getLogger(__name__)
+EVERY_S = 5.0
+SWEEP_EVERY_S = 600.0
+_WAKE_AGAIN = timedelta(seconds=5)
+_JOB_FOLDER_KEPT_S = 600.0
+
+
+@dataclass(frozen=True)
+class Reaped:
+    lapsed: int  # attempts taken from dead workers
+    woken: int  # wake-ups published
+
+
+def reap_once() -> Reaped:
+    """Takes back runs of dead workers and wakes this host's free slots for runs that nobody was woken for."""
+    lapsed = states.lapse(timezone.now())
+    for uid in lapsed:
+        log.warning("The worker of run %s is gone", uid)
+    return Reaped(len(lapsed), _wake_free_slots())
+
+
+def _wake_free_slots() -> int:
+    """At most one wake-up a free slot, never one a run: a wake-up goes on until no run is left."""
+    now = timezone.now()
+    runnable = Run.objects.filter(status=Status.QUEUED, run_after__lte=now)
+    missed = runnable.exclude(dispatched_at__gt=now - _WAKE_AGAIN).order_by("run_after", "id")
+    free = settings.SKILLQUAY_WORKERS - _busy_slots()
+    keys = list(missed.values_list("pk", flat=True)[: max(free, 0)])
+    woken = 0
+    for _ in keys:
+        if not wake():
+            break
+        woken += 1
+    Run.objects.filter(pk__in=keys[:woken], status=Status.QUEUED).update(dispatched_at=now)
+    return woken
+
+
+def _busy_slots() -> int:
+    here = Attempt.objects.filter(finished_at=None, worker__startswith=f"{host_name()}:")
+    return here.filter(run__status=Status.RUNNING).count()
+
+
+def sweep_once() -> None:
+    """Removes what nothing needs: expired inputs, unnamed blobs, old packages, dead runs' folders."""
+    inputs.sweep()
+    storage.sweep()
+    unpacking.sweep()
+    sweep_job_folders()
+    if not settings.REDIS_URL:
+        transport.sweep(Path(settings.SKILLQUAY_VAR))
+
+
+def sweep_job_folders() -> int:
+    """Folders that a killed worker left: those of no running attempt, untouched for ten minutes."""
+    root, removed = Path(settings.SKILLQUAY_VAR) / "jobs", 0
+    running = set(Run.objects.filter(status=Status.RUNNING).values_list("uid", "attempt"))
+    alive = {f"{uid}-{attempt}" for uid, attempt in running}
+    for folder in root.iterdir() if root.is_dir() else ():
+        if folder.name not in alive and folder.stat().st_mtime < time.time() - _JOB_FOLDER_KEPT_S:
+            shutil.rmtree(folder, ignore_errors=True)
+            removed += 1
+    return removed

@@ -1,0 +1,229 @@
+"""Asking for a run, stopping it, telling what came of it: the verbs of pages, API and commands."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from registry import audit
+from registry.actors import Actor
+from registry.models import Skill, Team, Version
+from registry.models.identity import new_uid
+from registry.packages.manifest import manifest_of
+from registry.packages.package import Manifest
+from registry.packages.problems import Refused, problem, refuse
+from registry.packages.schemas import validate
+from registry.permissions import Action, may, require
+from worker import caching, inputs, protocols, states
+from worker.dispatch import wake
+from worker.documents import run_document as run_document
+from worker.execution import OUTPUT_DIR, execute, request_for_script
+from worker.inputs import Resolved
+from worker.models import Run
+from worker.protocols.call import Request
+from worker.sandbox.policy import Limits
+from worker.storable import is_storable
+from worker.unpacking import opened
+
+_LONGEST_REQUEST_ID = 64
+
+
+def request_run(
+    *,
+    actor: Actor,
+    version: Version,
+    request: Request,
+    team: Team | None = None,
+    again_of: Run | None = None,
+    idempotency_key: str = "",
+    fresh: bool = False,
+) -> Run:
+    """The run that was asked for: queued, answered from the cache unless ``fresh``, or refused with a row.
+
+    Raises Refused, with a JSON pointer of the input, for what cannot even be queued. The same
+    ``idempotency_key`` of one caller names one run.
+    """
+    require(actor, Action.RUN, skill=version.skill)
+    if idempotency_key and (earlier := _earlier(actor, idempotency_key)):
+        return earlier
+    manifest = manifest_of(version.manifest)
+    caller_team = _team_of(actor, version.skill, team)
+    resolved = _checked_inputs(request, manifest, actor, again_of)
+    request = _with_context(request, manifest, actor, caller_team, version)
+    run = _new_run(actor, version, manifest, request, resolved)
+    run.team, run.again_of, run.idempotency_key = caller_team, again_of, idempotency_key
+    _choose_protocol(run, version, request)
+    try:
+        with transaction.atomic():
+            _insert(run, manifest, fresh=fresh)
+    except IntegrityError:
+        if idempotency_key and (earlier := _earlier(actor, idempotency_key)):
+            return earlier
+        raise
+    return run
+
+
+def _earlier(actor: Actor, idempotency_key: str) -> Run | None:
+    return Run.objects.filter(caller=actor.user, idempotency_key=idempotency_key).first()
+
+
+def _team_of(actor: Actor, skill: Skill, team: Team | None) -> Team | None:
+    """For whom the run is: the team named, the token's, the skill's for its members, or one's own."""
+    if team is not None:
+        if not actor.is_administrator and team.pk not in actor.team_ids:
+            raise refuse("RUN_TEAM_INVALID", path="team", team=team.slug)
+        return team
+    if actor.token and actor.token.team_id:
+        return actor.token.team
+    if actor.is_administrator or skill.team_id in actor.team_ids:
+        return skill.team
+    return Team.objects.filter(pk__in=actor.team_ids).order_by("pk").first()
+
+
+def _checked_inputs(request: Request, manifest: Manifest, actor: Actor, again_of: Run | None) -> Resolved:
+    if not is_storable({"inputs": request.inputs, "stdin": request.stdin, "context": request.context}):
+        raise refuse("REQUEST_INVALID", path="inputs", reason="it holds what JSON text cannot carry")
+    size = len(json.dumps([request.inputs, request.stdin, request.context]))
+    if size > settings.SKILLQUAY_REQUEST_BYTES:
+        raise refuse("REQUEST_TOO_LARGE", path="inputs", limit=settings.SKILLQUAY_REQUEST_BYTES)
+    resolved = inputs.resolve(request.inputs, manifest.input_schema, actor=actor, again_of=again_of)
+    if manifest.input_schema is not None and request.tool is None:
+        given = dict(resolved.inputs)
+        if "output_dir" in given:
+            given["output_dir"] = OUTPUT_DIR
+        if problems := validate(manifest.input_schema, given):
+            raise Refused(*problems)
+    return resolved
+
+
+def _with_context(
+    request: Request, manifest: Manifest, actor: Actor, team: Team | None, version: Version
+) -> Request:
+    """Opaque ids of this team's; where an answer is shared by a team, the script is told the team alone."""
+    shared = caching.is_shared(request, manifest, team)
+    subject = "" if shared or actor.user is None else actor.user.uid
+    agent = "" if shared else actor.token.uid if actor.token else subject
+    context = {
+        **request.context,
+        "agent_id": opaque_id("agent", team, agent),
+        "user_id": opaque_id("user", team, subject),
+        "request_id": _request_id(request.context.get("request_id")),
+    }
+    return replace(request, context=context, config=_config(manifest, version))
+
+
+def opaque_id(kind: str, team: Team | None, subject: str) -> str:
+    """An id that is stable within a team and says nothing outside it."""
+    name = f"{kind}:{team.uid if team else ''}:{subject}".encode()
+    return hmac.new(settings.SECRET_KEY.encode(), name, hashlib.sha256).hexdigest()[:32]
+
+
+def _request_id(given: object) -> str:
+    fits = isinstance(given, str) and 0 < len(given) <= _LONGEST_REQUEST_ID and given.isprintable()
+    return str(given) if fits else new_uid()
+
+
+def _config(manifest: Manifest, version: Version) -> dict[str, Any]:
+    """What ``execute()`` gets as its config: the manifest's settings and the run's limits."""
+    limits, own = limits_of(manifest), manifest.extra.get("config")
+    return {
+        **(own if isinstance(own, Mapping) else {}),
+        "skill": manifest.slug,
+        "version": version.number,
+        "timeout_ms": round(limits.timeout_s * 1000),
+        "memory_mb": limits.memory_mb,
+        "network": "none",
+        "filesystem": manifest.security.filesystem,
+    }
+
+
+def limits_of(manifest: Manifest) -> Limits:
+    """The smaller of what the skill says and what the site allows."""
+    said = manifest.security
+    default_ms = settings.SKILLQUAY_RUN_DEFAULT_SECONDS * 1000
+    timeout_ms = said.timeout_ms if said.timeout_ms is not None else default_ms
+    memory_mb = said.memory_mb if said.memory_mb is not None else settings.SKILLQUAY_RUN_MEMORY_MB
+    return Limits(
+        timeout_s=min(timeout_ms / 1000, settings.SKILLQUAY_RUN_SECONDS),
+        memory_mb=min(memory_mb, settings.SKILLQUAY_RUN_MEMORY_MB),
+        output_bytes=settings.SKILLQUAY_RUN_OUTPUT_BYTES,
+        disk_mb=settings.SKILLQUAY_RUN_DISK_MB,
+        processes=settings.SKILLQUAY_RUN_PROCESSES,
+    )
+
+
+def _new_run(actor: Actor, version: Version, manifest: Manifest, request: Request, resolved: Resolved) -> Run:
+    now = timezone.now()
+    return Run(
+        skill=version.skill,
+        skill_label=str(version.skill),
+        version_number=version.number,
+        digest=version.digest,
+        caller=actor.user,
+        token_name=actor.token.name if actor.token else "",
+        request=asdict(request),
+        files=[use.document() for use in resolved.files],
+        request_id=request.context["request_id"],
+        limits=asdict(limits_of(manifest)),
+        max_attempts=settings.SKILLQUAY_RUN_ATTEMPTS if manifest.retry_on_lost else 1,
+        run_after=now,
+        created_at=now,
+    )
+
+
+def _choose_protocol(run: Run, version: Version, request: Request) -> None:
+    """Refuses, before anything is queued, what the package has no script, action or tool for."""
+    package = opened(version.digest)
+    asked = request_for_script(run.request, run.files, package)
+    call = protocols.prepare(package.paths, package.manifest, package.profile, asked, read=package.read)
+    run.protocol, run.entry = call.protocol, call.entry
+
+
+def _insert(run: Run, manifest: Manifest, *, fresh: bool) -> None:
+    if manifest.security.network == "allowlist":
+        why = problem("NETWORK_ALLOWLIST_UNAVAILABLE")
+        states.refuse_run(run, why.code, f"{why.message()} {why.remedy()}")
+        return
+    if manifest.cacheable and run.caller_id is not None:
+        run.cache_ttl = caching.ttl_of(manifest)
+        run.cache_key = caching.key_of(run, manifest)
+        if not fresh and (source := caching.find(run.cache_key)):
+            caching.answer(run, source)
+            return
+    states.queue(run)
+    transaction.on_commit(wake)
+
+
+def cancel(run: Run, *, actor: Actor) -> bool:
+    """Stops a run, in whatever state; False when it had ended already."""
+    if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
+        raise refuse("NOT_FOUND", what="run", name=run.uid)
+    if not Run.objects.readable_by(actor).filter(pk=run.pk).exists() or not _may_run(actor, run):
+        raise refuse("FORBIDDEN", action=Action.RUN.value)
+    stopped = states.cancel(run.pk)
+    if stopped and run.caller_id != (actor.user.pk if actor.user else None):
+        audit.record(actor, "run.cancel", run.uid, team=run.team)
+    return stopped
+
+
+def _may_run(actor: Actor, run: Run) -> bool:
+    """A token without the scope to run has not the power to stop either; the skill itself may be gone."""
+    return actor.token is None or (run.skill is not None and may(actor, Action.RUN, skill=run.skill))
+
+
+def run_here(run: Run) -> Run:
+    """Executes a queued run in this process, by the worker's own code."""
+    from worker.tasks import worker_name
+
+    if claim := states.claim_next(worker_name(), run_id=run.pk):
+        execute(claim)
+    run.refresh_from_db()
+    return run

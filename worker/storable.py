@@ -1,0 +1,51 @@
+"""Values of strangers made storable: what JSON columns of SQLite and PostgreSQL cannot hold is replaced."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+DEEPEST = 200  # levels of lists and objects
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_SUSPECT = re.compile(r"\\u0000|\\u[dD][89a-fA-F]")
+
+
+def json_text(value: Any) -> str:
+    """The value as JSON text that both databases accept; the common, clean value is encoded once."""
+    try:
+        text = json.dumps(value, allow_nan=False)
+        if not _SUSPECT.search(text) and text.count("[") + text.count("{") < DEEPEST:
+            return text
+    except (ValueError, RecursionError):
+        pass
+    return json.dumps(clean(value))
+
+
+def clean(value: Any, depth: int = DEEPEST) -> Any:
+    """NUL and lone surrogates become U+FFFD, NaN and infinities null, what is nested too deeply "…"."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        if not depth:
+            return "…"
+        return {clean_text(str(key)): clean(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(item, depth - 1) for item in value] if depth else "…"
+    return value
+
+
+def clean_text(text: str) -> str:
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def is_storable(value: Any) -> bool:
+    """Whether the value would be stored as it is."""
+    try:
+        return bool(clean(value) == value)
+    except RecursionError:
+        return False

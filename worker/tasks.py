@@ -1,0 +1,34 @@
+"""The worker's one task: a wake-up, on which runs are claimed and executed until none is left."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+
+from worker.celery import app
+from worker.dispatch import WAKE, wake
+from worker.execution import execute
+from worker.states import claim_next
+
+BURST_S = 2.0  # after which the child goes back to Celery, which may end or renew it
+
+
+@app.task(name=WAKE)
+def on_wake() -> None:
+    """Claims and executes until no run is left or the burst is over; then the next wake-up goes on."""
+    until = time.monotonic() + BURST_S
+    name = worker_name()
+    while claim := claim_next(name):
+        execute(claim)
+        if time.monotonic() > until:
+            wake()
+            return
+
+
+def worker_name() -> str:
+    return f"{host_name()}:{os.getpid()}"
+
+
+def host_name() -> str:
+    return socket.gethostname()[:100]

@@ -1,0 +1,80 @@
+"""The embedded broker: kombu's filesystem transport, mended so that no reader ever sees half a message."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.utils.json import dumps, loads
+
+ALIAS = "skillquay"
+_PROCESSED_KEPT_S = 60.0
+
+
+class Channel(filesystem.Channel):
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
+        """Writes under a hidden name and renames: the stock transport shows a reader an empty file."""
+        name = f"{time.time_ns()}_{os.urandom(8).hex()}.{queue}.msg"
+        hidden = os.path.join(self.data_folder_out, f".{name}")
+        with open(hidden, "w") as file:
+            file.write(dumps(payload))
+        os.rename(hidden, os.path.join(self.data_folder_out, name))
+
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
+        """The oldest message; of several readers one wins the rename."""
+        ending = f".{queue}.msg"
+        names = sorted(name for name in os.listdir(self.data_folder_in) if name.endswith(ending))
+        for name in names:
+            if name.startswith("."):
+                continue
+            taken = os.path.join(self.processed_folder, name)
+            try:
+                os.rename(os.path.join(self.data_folder_in, name), taken)
+            except FileNotFoundError:
+                continue
+            with open(taken) as file:
+                return loads(file.read())
+        raise Empty
+
+
+class Transport(filesystem.Transport):
+    Channel = Channel
+
+
+TRANSPORT_ALIASES[ALIAS] = "worker.transport:Transport"
+
+
+def folders(var: Path) -> dict[str, str]:
+    """The broker's folders below ``var``, made when missing, as kombu's transport options."""
+    queue, taken, control = (var / "broker" / name for name in ("queue", "taken", "control"))
+    for folder in (queue, taken, control):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return {
+        "data_folder_in": str(queue),
+        "data_folder_out": str(queue),
+        "processed_folder": str(taken),
+        "control_folder": str(control),
+    }
+
+
+def sweep(var: Path, *, now: float | None = None) -> int:
+    """Removes messages that were taken, and writes that never ended, more than a minute ago."""
+    before = (time.time() if now is None else now) - _PROCESSED_KEPT_S
+    removed = 0
+    for folder in ("queue", "taken"):
+        for entry in os.scandir(var / "broker" / folder) if (var / "broker" / folder).is_dir() else ():
+            if (folder == "taken" or entry.name.startswith(".")) and _older(entry, before):
+                Path(entry.path).unlink(missing_ok=True)
+                removed += 1
+    return removed
+
+
+def _older(entry: os.DirEntry[str], moment: float) -> bool:
+    try:
+        return entry.stat().st_mtime < moment
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,127 @@
+"""Packages ready to run: unpacked once a digest and machine, read-only, shared by every run of them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import cast
+
+from django.conf import settings
+
+from registry import storage
+from registry.models import Version
+from registry.packages.manifest import manifest_of
+from registry.packages.package import Manifest, Profile
+from registry.packages.problems import refuse
+from registry.packages.repack import unpack
+
+KEPT_UNUSED_S = 7 * 24 * 3600.0
+_MARK_AGAIN_S = 3600.0  # how often a use moves the folder's date
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A package on this machine's disk and what its front matter says."""
+
+    folder: Path
+    paths: tuple[str, ...]
+    manifest: Manifest
+    profile: Profile
+
+    def read(self, path: str) -> bytes:
+        return (self.folder / path).read_bytes()
+
+
+def opened(digest: str) -> Opened:
+    """The package of that digest, unpacked where it was not; PACKAGE_MISSING when nothing is stored of it."""
+    folder = _root() / digest.partition(":")[2]
+    package = _opened(digest, folder)
+    if not _mark_used(folder):  # swept since: open it anew
+        _opened.cache_clear()
+        package = _opened(digest, folder)
+    return package
+
+
+@lru_cache(maxsize=256)
+def _opened(digest: str, folder: Path) -> Opened:
+    version = Version.objects.filter(digest=digest).values("manifest", "profile").first()
+    if version is None:
+        raise refuse("PACKAGE_MISSING")
+    if not folder.is_dir():
+        _unpack(digest, folder)
+    paths = tuple(sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()))
+    return Opened(folder, paths, manifest_of(version["manifest"]), cast("Profile", version["profile"]))
+
+
+def _unpack(digest: str, folder: Path) -> None:
+    """Beside, then renamed: nobody sees half a package, and of many at once one wins."""
+    beside = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
+    folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    beside.mkdir(mode=0o755)
+    try:
+        unpack(storage.read(digest), beside)
+        _make_read_only(beside)
+        os.rename(beside, folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+    finally:
+        _remove(beside)
+
+
+def _make_read_only(folder: Path) -> None:
+    for here, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            path = Path(here, name)
+            path.chmod(0o555 if path.stat().st_mode & 0o100 else 0o444)
+        if Path(here) != folder:  # a folder without write permission cannot be renamed by a plain user
+            Path(here).chmod(0o555)
+    folder.chmod(0o755)
+
+
+def _mark_used(folder: Path) -> bool:
+    try:
+        if time.time() - folder.stat().st_mtime > _MARK_AGAIN_S:
+            os.utime(folder)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def sweep(*, now: float | None = None) -> int:
+    """Removes packages that nothing ran for a week, and unpackings that died."""
+    before = (time.time() if now is None else now) - KEPT_UNUSED_S
+    return _remove_older(_root(), before)
+
+
+def _remove_older(root: Path, before: float) -> int:
+    removed = 0
+    for entry in _folders(root):
+        gone = root / f".gone-{secrets.token_hex(8)}"
+        if entry.stat().st_mtime < before:
+            os.rename(entry, gone)
+            _remove(gone)
+            removed += 1
+    return removed
+
+
+def _folders(root: Path) -> Iterable[Path]:
+    return [Path(entry.path) for entry in os.scandir(root)] if root.is_dir() else []
+
+
+def _remove(folder: Path) -> None:
+    if not folder.exists():
+        return
+    for here, _, _ in os.walk(folder):
+        Path(here).chmod(0o755)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _root() -> Path:
+    return Path(settings.SKILLQUAY_VAR) / "cache" / "packages"
