@@ -179,7 +179,6 @@ AXES_LOCKOUT_CALLABLE = "portal.views.session.locked_out"
 CSRF_FAILURE_VIEW = "portal.views.errors.csrf_failure"
 
 STATIC_URL = "/static/"
-STATIC_ROOT = SKILLQUAY_VAR / "static"
 WHITENOISE_USE_FINDERS = True
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = SKILLQUAY_REQUEST_BYTES
