@@ -6,4 +6,6 @@ class PortalConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        import portal.checks  # noqa: F401 - registers the system checks
+        """Registers the system checks and declares the codes of forms."""
+        import portal.checks
+        import portal.codes  # noqa: F401

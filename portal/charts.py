@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from portal.status import TONES
+
 WIDTH = 1000.0
 _LEAST = 3.0  # thousandths, so that a very short bar is seen
 
@@ -32,6 +34,10 @@ class Dot:
     status: str
     at: datetime
     duration_ms: float
+
+    @property
+    def tone(self) -> str:
+        return TONES.get(self.status, ("quiet",))[0]
 
 
 @dataclass(frozen=True)

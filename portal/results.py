@@ -1,4 +1,4 @@
-"""What a run answered, by kind: a table, a tree, Markdown or plain text, within bounds that a page can hold."""
+"""What a run answered, by kind: a table, a tree, Markdown or plain text, within a page's bounds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from portal.texts import json_text, seen
+from portal.texts import json_text
 
 _MOST_NODES = 1500
 _MOST_ROWS = 200
@@ -111,7 +111,7 @@ class _Tree:
 def one_line(value: object, *, most: int = 120) -> str:
     """A value in a few words, for a row of a list."""
     text = value if isinstance(value, str) else json_text(value, indent=None)
-    text = seen(" ".join(text[: most * 4].split()))
+    text = " ".join(text[: most * 4].split())
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -125,8 +125,8 @@ def inputs_line(request: Mapping[str, Any], *, most: int = 120) -> str:
 
 def _pair(value: object) -> str:
     if isinstance(value, Mapping):
-        if isinstance(value.get("artifact"), str):
-            return value["artifact"].rpartition("/")[2]
+        if isinstance(artifact := value.get("artifact"), str):
+            return artifact.rpartition("/")[2]
         if "input" in value and len(value) == 1:
             return "📎"
     return one_line(value, most=40)

@@ -73,7 +73,7 @@ def _read(run: Run, attempt: int, seq: int) -> list[tuple[int, str, bytes]]:
 def _cut(
     chunks: list[tuple[int, str, bytes]], number: int, *, running: bool, most: int | None, seq: int = 0
 ) -> Lines:
-    """Lines of each stream in the order in which they began; an unfinished end waits while the run goes on."""
+    """Lines of each stream in the order in which they began; an unfinished end waits while it runs."""
     whole = chunks[: _complete(chunks)] if running else chunks
     found: list[tuple[str, bytes]] = []
     open_at: dict[str, int] = {}  # stream → its line that has no end yet

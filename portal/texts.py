@@ -1,4 +1,4 @@
-"""Text of strangers made fit to be read: what cannot be seen is shown, what commands a terminal is taken out."""
+"""Text of strangers made fit to be read: the unseen is shown, terminal commands go."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ import re
 
 # Escape sequences of terminals: CSI, OSC and the like up to their end, and two-character ones.
 _ANSI = re.compile(
-    "\x1b(?:\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\\\)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
-)
-# Controls but tab, and what turns, hides or joins text without being seen.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "\x1b(?:\\[[0-?]*[ -/]*[@-~]"
+    "|[\\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\\\)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
 _JSON_UNSEEN = re.compile(
     "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
@@ -24,18 +20,13 @@ def without_ansi(text: str) -> str:
     return _ANSI.sub("", text)
 
 
-def seen(text: str) -> str:
-    """The text with every character that cannot be seen written as ``<U+202E>``."""
-    return _UNSEEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
-
-
 def log_line(text: str) -> str:
-    """One line of a log: what a carriage return overwrote is gone, colours too, other controls are shown."""
-    return seen(without_ansi(text).rstrip("\r").rpartition("\r")[2])
+    """One line of a log: without colours, and without what a carriage return overwrote."""
+    return without_ansi(text).rstrip("\r").rpartition("\r")[2]
 
 
 def json_text(value: object, *, indent: int | None = 2) -> str:
-    """JSON for people: their letters as they are, what cannot be seen as an escape that reads back the same."""
+    """JSON for people: letters as they are, the unseen as escapes that read back the same."""
     return _JSON_UNSEEN.sub(_escape, json.dumps(value, ensure_ascii=False, indent=indent))
 
 

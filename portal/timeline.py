@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from portal.charts import Bar, Span, bars
@@ -40,18 +41,25 @@ class Row:
     attempt: int = 1
 
     @property
+    def input_id(self) -> str:
+        return f"step-{self.attempt}-{self.seq}-input"
+
+    @property
+    def output_id(self) -> str:
+        return f"step-{self.attempt}-{self.seq}-output"
+
+    @property
     def has_detail(self) -> bool:
         return bool(self.input or self.output or self.error)
 
 
-def timeline(run: Run, *, readable: bool) -> list[Row]:
-    """The rows in their order, bars on one scale; a skill's steps only for who may read the run."""
+def timeline(run: Run) -> list[Row]:
+    """The rows in their order, bars on one scale."""
     rows = _waiting(run)
     for attempt in run.attempts.order_by("number"):
-        offset = max(0.0, (attempt.started_at - run.created_at).total_seconds() * 1000)
-        platform = _platform(attempt, offset)
-        steps = list(run.steps.filter(attempt=attempt.number).order_by("seq")[:MOST]) if readable else []
-        rows += _with_steps(platform, steps, run, offset)
+        platform = _platform(attempt, run.created_at.timestamp() * 1000)
+        steps = list(run.steps.filter(attempt=attempt.number).order_by("seq")[:MOST])
+        rows += _with_steps(platform, steps, run)
     drawn = bars([Span(row.start_ms, row.duration_ms or 0) for row in rows])
     return [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
 
@@ -63,33 +71,33 @@ def _waiting(run: Run) -> list[Row]:
     return [Row(str(_("Waiting in the queue")), "waiting", waited, 0.0)]
 
 
-def _platform(attempt: Attempt, offset: float) -> list[Row]:
-    rows, at = [], offset
+def _platform(attempt: Attempt, created_ms: float) -> list[Row]:
+    now = timezone.now().timestamp() * 1000
+    rows = []
     for step in attempt.steps:
+        begun = _number(step.get("started_at")) or created_ms
         duration = _number(step.get("duration_ms"))
-        start = offset + start_ms if (start_ms := _number(step.get("start_ms"))) is not None else at
+        going = duration is None and not attempt.finished_at
         name = str(step.get("name", ""))
-        error = step.get("error")
         rows.append(
             Row(
                 str(_PLATFORM.get(name, name)),
                 "platform",
-                duration,
-                start,
-                failed=bool(error) or step.get("status") == "failed",
-                error=_error(error),
+                max(0.0, now - begun) if going else duration,
+                max(0.0, begun - created_ms),
+                failed=step.get("status") == "failed",
+                error=_error(step.get("error")),
                 attempt=attempt.number,
             )
         )
-        at = start + (duration or 0.0)
     return rows
 
 
-def _with_steps(platform: list[Row], steps: Sequence[Step], run: Run, offset: float) -> list[Row]:
+def _with_steps(platform: list[Row], steps: Sequence[Step], run: Run) -> list[Row]:
     """The skill's steps beneath the platform step that ran the script."""
     title = str(_PLATFORM["execute"])
     place = next((n for n, row in enumerate(platform) if row.name == title), len(platform) - 1)
-    base = platform[place].start_ms if platform else offset
+    base = platform[place].start_ms if platform else 0.0
     return platform[: place + 1] + _steps(steps, run, base) + platform[place + 1 :]
 
 
@@ -138,21 +146,6 @@ def _error(error: object) -> str:
     if stack and head and stack.startswith(head):
         return stack
     return "\n".join(part for part in (head, stack) if part) or json_text(dict(error))
-
-
-def duration_words(milliseconds: float | None) -> str:
-    """A duration as people read it: "0.4 ms", "320 ms", "4.2 s", "3 min 05 s", "1 h 02 min"."""
-    if milliseconds is None:
-        return "—"
-    seconds = milliseconds / 1000
-    if seconds < 1:
-        return f"{milliseconds:.0f} ms" if milliseconds >= 10 else f"{milliseconds:.2g} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 def waited_ms(run: Run, now: Any) -> float:

@@ -1,8 +1,25 @@
 """Every address of a page; a tab is an address, so that Back and bookmarks work."""
 
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
-from portal.views import account, catalog, errors, files, home, preferences, session, skill, teams, tokens
+from portal.views import (
+    account,
+    catalog,
+    errors,
+    files,
+    home,
+    preferences,
+    publish,
+    run,
+    run_form,
+    runs,
+    session,
+    skill,
+    teams,
+    tokens,
+    use,
+)
+from registry.api import reference
 
 _SKILL = "skills/<slug:team>/<slug:slug>/"
 _VERSION = _SKILL + "<str:number>/"
@@ -27,11 +44,26 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(_SKILL, skill.overview, name="skill"),
     path(_SKILL + "versions/", skill.versions, name="versions"),
     path(_SKILL + "settings/", skill.settings, name="skill-settings"),
+    path(_SKILL + "run/", run_form.page, name="run-form"),
+    path(_SKILL + "use/", use.page, name="use"),
+    path(_SKILL + "runs/", runs.of_skill, name="skill-runs"),
+    path("publish/", publish.page, name="publish"),
+    path("runs/", runs.everyone, name="runs"),
+    path("runs/<str:uid>/", run.page, name="run"),
+    path("runs/<str:uid>/live/", run.live, name="run-live"),
+    path("runs/<str:uid>/log/", run.log, name="run-log"),
+    path("runs/<str:uid>/cancel/", run.stop, name="run-cancel"),
+    path("runs/<str:uid>/again/", run.again, name="run-again"),
+    path("runs/<str:uid>/artifacts/<path:path>", run.artifact, name="artifact"),
     # Before this line: words that stand in a version's place.
     path(_VERSION, skill.version, name="version"),
     path(_VERSION + "files/", files.tree, name="files"),
     path(_VERSION + "files/<path:path>", files.file, name="file"),
     path(_VERSION + "raw/<path:path>", files.raw, name="raw-file"),
+    path("api/v1/", include("registry.api.urls")),
+    path("api/schema/", reference.Schema.as_view(), name="api-schema"),
+    path("api/docs/", reference.Docs.as_view(), name="api-docs"),
+    path("llms.txt", reference.Guide.as_view(), name="llms"),
 ]
 
 handler400 = errors.bad_request

@@ -1,4 +1,4 @@
-"""The form for a script without a schema: arguments as rows of key, value or file, and what stands on stdin."""
+"""The form for a script without a schema: rows of names with values or files."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from portal.forms.file_field import FileInputField, Kept
 from portal.forms.schema_form import Store, pointer_key
 from portal.texts import json_text
 from registry.packages.problems import Problem
+from worker.inputs import is_file_property
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 BLANK_ROWS = 3
@@ -52,7 +53,8 @@ class ArgumentsForm(forms.Form):
             widget=forms.TextInput(attrs={"class": "code", "autocapitalize": "off"}),
         )
         content = FileInputField(label=_("Value"), required=False)
-        content.widget.artifacts = artifacts  # type: ignore[attr-defined]
+        content.widget.text_first = True
+        content.widget.artifacts = artifacts
         if value is not None:
             content.initial = content.shown(
                 value if isinstance(value, str) or _is_file_value(value) else json_text(value, indent=None)
@@ -73,10 +75,16 @@ class ArgumentsForm(forms.Form):
                 self.add_error(
                     f"key-{number}", _("A name has letters, digits and “_”, and begins with a letter.")
                 )
+            elif self._is_misnamed_file(number, key):
+                self.add_error(f"key-{number}", _("The name of a file ends in “_path” or “_file”."))
             elif key in seen:
                 self.add_error(f"key-{number}", _("This name is given twice."))
             seen.add(key) if key else None
         return self.cleaned_data
+
+    def _is_misnamed_file(self, number: int, key: str) -> bool:
+        value = self.cleaned_data.get(f"value-{number}")
+        return value is not None and not isinstance(value, str) and not is_file_property(key, None)
 
     def inputs(self, store: Store) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -84,7 +92,7 @@ class ArgumentsForm(forms.Form):
             value = self.cleaned_data[f"value-{number}"]
             if isinstance(value, UploadedFile):
                 kept: Kept = store(value)
-                self.fields[f"value-{number}"].widget.kept = kept  # type: ignore[attr-defined]
+                self.fields[f"value-{number}"].widget.kept = kept
                 value = {"input": kept.uid}
             if key := self.cleaned_data[f"key-{number}"]:
                 values[key] = "" if value is None else value

@@ -25,7 +25,7 @@ class Kept:
 class FileChoice:
     """What the control's parts hold."""
 
-    upload: UploadedFile | None = None
+    upload: UploadedFile[bytes] | None = None
     text: str = ""
     artifact: str = ""  # "<run uid>/<path>"
     kept: Kept | None = None
@@ -40,6 +40,7 @@ class FileInput(forms.Widget):
         super().__init__()
         self.kept: Kept | None = None
         self.artifacts: Sequence[tuple[str, str]] = ()
+        self.text_first = False  # where a file is the exception
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> FileChoice:
         uid, _slash, known = str(data.get(f"{name}-kept", "")).partition("/")
@@ -60,7 +61,8 @@ class FileInput(forms.Widget):
             "choice": choice,
             "kept": self.kept or choice.kept,
             "artifacts": self.artifacts,
-            "open": bool(choice.text or choice.artifact),
+            "text_first": self.text_first,
+            "open": bool(choice.artifact or (choice.text and not self.text_first)),
         }
         return context
 
@@ -99,14 +101,3 @@ class FileInputField(forms.Field):
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return True
-
-
-def is_file(key: str, schema: Mapping[str, Any]) -> bool:
-    """Whether a property is a file: its schema says so, or its key ends so and its schema does not deny it."""
-    if schema.get("format") == "binary" or schema.get("contentMediaType"):
-        return True
-    return (
-        key.endswith(("_path", "_file"))
-        and schema.get("type", "string") == "string"
-        and "format" not in schema
-    )

@@ -1,4 +1,4 @@
-"""A browser's folder upload with its folders: Django drops them twice, in its parser and in its file's name."""
+"""A browser's folder upload with its folders: Django drops them twice, in parser and file name."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _FolderHandler(FileUploadHandler):
         stream = BytesIO(b"".join(self.pieces))
         self.pieces = []
         return FolderFile(
-            self.file_name,
+            self.file_name or "",
             stream,
             self.field_name,
             self.file_name,

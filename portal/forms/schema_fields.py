@@ -1,4 +1,4 @@
-"""The fields that a form made from a JSON Schema is built of. Each cleans to a JSON value, or None: left out."""
+"""The fields of a form made from a JSON Schema. Each cleans to a JSON value, or None: left out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from portal.forms.file_field import FileInputField, is_file
+from portal.forms.file_field import FileInputField
 from portal.texts import json_text
+from worker.inputs import is_file_property
 
 Schema = Mapping[str, Any]
 LONG = 120  # characters that one line holds comfortably
@@ -122,7 +123,7 @@ class LinesField(forms.CharField):
 
 
 def parse_json(text: str) -> Any:
-    """The JSON value of somebody's text; NaN, Infinity and nesting without end are refused like other errors."""
+    """The JSON value of somebody's text; NaN, Infinity and endless nesting are refused too."""
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -140,7 +141,7 @@ def _no_constant(name: str) -> None:
 
 
 def field_of(key: str, schema: Schema, *, required: bool) -> forms.Field:
-    """The field for one property: a control where its type has one, else its JSON with the sub-schema shown."""
+    """The field for one property: a control for its type, else its JSON with the sub-schema shown."""
     common = {
         "required": required,
         "label": str(schema.get("title") or key),
@@ -152,7 +153,7 @@ def field_of(key: str, schema: Schema, *, required: bool) -> forms.Field:
 
 
 def _field(key: str, schema: Schema, common: dict[str, Any]) -> forms.Field:
-    if is_file(key, schema):
+    if is_file_property(key, schema):
         return FileInputField(**common)
     if choices := _values(schema):
         return ChoiceField(choices=_choices(choices, blank=not common["required"]), **common)
@@ -213,7 +214,7 @@ def _most(schema: Schema, name: str) -> int | None:
 
 
 def _number(schema: Schema, kind: str, common: dict[str, Any]) -> forms.Field:
-    bounds = {
+    bounds: dict[str, Any] = {
         "min_value": _bound(schema.get("minimum")),
         "max_value": _bound(schema.get("maximum")),
     }

@@ -17,7 +17,7 @@ from registry.packages.problems import Problem
 OUTPUT_DIR = "output_dir"
 _MOST_FIELDS = 200
 
-Store = Callable[[UploadedFile], Kept]
+Store = Callable[["UploadedFile[bytes]"], Kept]
 
 
 class SchemaForm(forms.Form):
@@ -46,7 +46,7 @@ class SchemaForm(forms.Form):
             if key in given:
                 field.initial = field.shown(given[key])  # type: ignore[attr-defined]
             if isinstance(field, FileInputField):
-                field.widget.artifacts = artifacts  # type: ignore[attr-defined]
+                field.widget.artifacts = artifacts
             self.fields[name], self.names[key] = field, name
         self.left_over = {key: value for key, value in given.items() if key not in self.names}
 
@@ -57,7 +57,7 @@ class SchemaForm(forms.Form):
             value = self.cleaned_data.get(name)
             if isinstance(value, UploadedFile):
                 kept = store(value)
-                self.fields[name].widget.kept = kept  # type: ignore[attr-defined]
+                self.fields[name].widget.kept = kept
                 value = {"input": kept.uid}
             if value is not None:
                 values[key] = value

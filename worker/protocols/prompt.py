@@ -1,4 +1,4 @@
-"""A skill that is a prompt: its text with the caller's arguments put in. Pure; no command is ever run here."""
+"""A skill that is a prompt: its text with the caller's arguments put in. No command is run here."""
 
 from __future__ import annotations
 

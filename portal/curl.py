@@ -1,0 +1,17 @@
+"""The same call as a line for a shell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from portal.texts import json_text
+from registry.addresses import absolute
+
+
+def run_line(document: dict[str, Any]) -> str:
+    """curl for ``POST /api/v1/runs``; the token stands in a variable, never in the line."""
+    body = json_text(document).replace("'", "'\\''")
+    return (
+        'curl -fsS -H "Authorization: Bearer $SKILLQUAY_TOKEN" -H "Content-Type: application/json" \\\n'
+        f"  -d '{body}' \\\n  {absolute('/api/v1/runs')}"
+    )

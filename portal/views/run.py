@@ -1,0 +1,264 @@
+"""One run's page: what is seen of it, its parts while it goes on, its log, its files, again and cancel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from portal import run_log
+from portal.explanations import explain
+from portal.results import shown
+from portal.timeline import ran_ms, timeline, waited_ms
+from registry import storage
+from registry.actors import Actor
+from registry.catalog import find_skill, find_version
+from registry.middleware import ActorRequest
+from registry.models import Version
+from registry.packages.problems import Refused
+from worker.models import Run, Status
+from worker.protocols.call import Request
+from worker.states import ENDED
+
+_PIECE = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A run and how much of it this actor may read."""
+
+    run: Run
+    readable: bool
+    own: bool
+
+    @property
+    def ended(self) -> bool:
+        return self.run.status in ENDED
+
+    @property
+    def cancellable(self) -> bool:
+        return self.readable and not self.ended
+
+
+@require_GET
+@never_cache
+def page(request: ActorRequest, uid: str) -> HttpResponse:
+    """Everything about a run; it refreshes itself where scripts are off, unless asked to hold still."""
+    seen = _seen(uid, request.actor)
+    context = _context(seen, request) | _log(seen, request)
+    context |= {"refreshes": not seen.ended and request.GET.get("refresh") != "0"}
+    return render(request, "run/run.html", context)
+
+
+@require_GET
+@never_cache
+def live(request: ActorRequest, uid: str) -> HttpResponse:
+    """The parts that change while a run goes on, and the log's lines after ``?position=``."""
+    seen = _seen(uid, request.actor)
+    attempt = _attempt(request, seen.run)
+    context = _context(seen, request) | {"attempt": attempt}
+    if seen.readable:
+        position = request.GET.get("position", "")
+        context["log"] = run_log.since(seen.run, attempt, position, running=not seen.ended)
+    return render(request, "run/live.html", context)
+
+
+@require_GET
+@never_cache
+def log(request: ActorRequest, uid: str) -> HttpResponseBase:
+    """The whole log by pages of lines, or as bytes with ``?raw=1``."""
+    seen = _readable(uid, request.actor)
+    attempt = _attempt(request, seen.run)
+    if request.GET.get("raw"):
+        return _download(run_log.raw(seen.run, attempt), f"{uid}-{attempt}.log", "text/plain; charset=utf-8")
+    line = _number(request.GET.get("line", ""), 1)
+    lines = run_log.page(seen.run, attempt, line, running=not seen.ended)
+    first = lines.lines[0].number if lines.lines else 1
+    context = {
+        "seen": seen,
+        "run": seen.run,
+        "attempt": attempt,
+        "log": lines,
+        "earlier": max(1, first - run_log.PAGE) if first > 1 else None,
+        "later": first + run_log.PAGE if first + run_log.PAGE <= lines.total else None,
+        "pages": (lines.total + run_log.PAGE - 1) // run_log.PAGE or 1,
+        "page_number": (first - 1) // run_log.PAGE + 1,
+    }
+    return render(request, "run/log.html", context)
+
+
+@require_GET
+def artifact(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
+    """A file that the run left, as a download that no browser opens."""
+    seen = _readable(uid, request.actor)
+    row = seen.run.artifacts.filter(path=path).first()
+    if row is None:
+        raise Http404
+    answer = _download(_pieces(row.digest), path.rpartition("/")[2], "application/octet-stream")
+    answer["Content-Length"] = str(row.size)
+    return answer
+
+
+@require_POST
+def stop(request: ActorRequest, uid: str) -> HttpResponse:
+    """Asks a run to end."""
+    from worker.runs import cancel
+
+    seen = _readable(uid, request.actor)
+    try:
+        cancel(seen.run, actor=request.actor)
+        messages.success(request, _("The run was asked to stop."))
+    except Refused as refused:
+        messages.error(request, refused.problems[0].message(_))
+    return redirect("run", uid)
+
+
+@require_POST
+def again(request: ActorRequest, uid: str) -> HttpResponse:
+    """The same version with the same inputs once more; the earlier run and its log stay."""
+    from worker.runs import request_run
+
+    seen = _readable(uid, request.actor)
+    try:
+        run = request_run(
+            actor=request.actor,
+            version=_version(seen.run, request.actor),
+            request=request_of(seen.run),
+            team=seen.run.team if seen.run.team_id in request.actor.team_ids else None,
+            again_of=seen.run,
+        )
+    except Refused as refused:
+        messages.error(request, refused.problems[0].message(_))
+        return redirect("run", uid)
+    return redirect("run", run.uid)
+
+
+def request_of(run: Run) -> Request:
+    """What was asked of the run, to be asked again; the context is made anew."""
+    row = run.request
+    return Request(
+        inputs=row.get("inputs") or {},
+        script=row.get("script"),
+        action=row.get("action"),
+        tool=row.get("tool"),
+        stdin=row.get("stdin"),
+        debug=bool(row.get("debug")),
+    )
+
+
+def _version(run: Run, actor: Actor) -> Version:
+    return find_version(find_skill(run.skill_label, actor), run.version_number, actor)
+
+
+def _seen(uid: str, actor: Actor) -> Seen:
+    visible = Run.objects.visible_to(actor).select_related(
+        "skill__team", "team", "caller", "cached_from", "again_of"
+    )
+    run = visible.filter(uid=uid).first()
+    if run is None:
+        raise Http404
+    readable = Run.objects.readable_by(actor).filter(pk=run.pk).exists()
+    return Seen(run, readable, actor.user is not None and run.caller_id == actor.user.pk)
+
+
+def _readable(uid: str, actor: Actor) -> Seen:
+    seen = _seen(uid, actor)
+    if not seen.readable:
+        raise Http404
+    return seen
+
+
+def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
+    run, now = seen.run, timezone.now()
+    result = (run.result or {}) if seen.readable else {}
+    failed = run.status not in (Status.SUCCEEDED, Status.QUEUED, Status.RUNNING, Status.WAITING_APPROVAL)
+    return {
+        "seen": seen,
+        "run": run,
+        "skill_seen": run.skill
+        and type(run.skill).objects.visible_to(request.actor).filter(pk=run.skill.pk).exists(),
+        "waited_ms": waited_ms(run, now),
+        "ran_ms": ran_ms(run, now),
+        "rows": timeline(run) if seen.readable else (),
+        "why": explain(run.failure_code, _error(result)) if failed and run.failure_code else None,
+        "error": result.get("error"),
+        "error_details": _details(result),
+        "result": result,
+        "output": shown(_output(result), format=str(result.get("format") or "")),
+        "metadata": _metadata(result),
+        "artifacts": run.artifacts.order_by("path") if seen.readable else (),
+        "inputs": shown(run.request.get("inputs") or {}) if seen.readable else None,
+        "earlier": _linked(run.cached_from, request.actor),
+        "again_of": _linked(run.again_of, request.actor),
+    }
+
+
+def _linked(run: Run | None, actor: Actor) -> Run | None:
+    """Another run that this one tells of, where the reader may know of it."""
+    return Run.objects.visible_to(actor).filter(pk=run.pk).first() if run else None
+
+
+def _output(result: dict[str, Any]) -> object:
+    output = result.get("output")
+    return output if output not in (None, {}, "") else result.get("outputs")
+
+
+def _error(result: dict[str, Any]) -> dict[str, Any]:
+    error = result.get("error")
+    details = error.get("details") if isinstance(error, dict) else None
+    return details if isinstance(details, dict) else {}
+
+
+def _details(result: dict[str, Any]) -> Any:
+    error = result.get("error")
+    details = error.get("details") if isinstance(error, dict) else None
+    return shown(details) if details else None
+
+
+def _metadata(result: dict[str, Any]) -> list[tuple[str, str]]:
+    metadata = result.get("metadata")
+    if not isinstance(metadata, dict):
+        return []
+    return [
+        (str(key), str(value)) for key, value in metadata.items() if isinstance(value, str | int | float)
+    ][:20]
+
+
+def _log(seen: Seen, request: HttpRequest) -> dict[str, Any]:
+    attempt = _attempt(request, seen.run)
+    if not seen.readable:
+        return {"attempt": attempt, "log": None}
+    lines = run_log.tail(seen.run, attempt, running=not seen.ended)
+    return {"attempt": attempt, "log": lines, "hidden_lines": lines.total - len(lines.lines)}
+
+
+def _attempt(request: HttpRequest, run: Run) -> int:
+    return _number(request.GET.get("attempt", ""), max(run.attempt, 1))
+
+
+def _number(text: str, default: int) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default
+
+
+def _pieces(digest: str) -> Any:
+    with storage.open_blob(digest) as file:
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _download(pieces: Any, name: str, content_type: str) -> StreamingHttpResponse:
+    answer = StreamingHttpResponse(pieces, content_type=content_type)
+    answer["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    answer["X-Content-Type-Options"] = "nosniff"
+    answer["Cache-Control"] = "private, no-store"
+    return answer

@@ -1,0 +1,178 @@
+"""The form that starts a run: from a schema, from a script's arguments, or as JSON; never a dead button."""
+
+from __future__ import annotations
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from portal.allowances import allowances
+from portal.asking import Asking, Before, Offer, offer_of, schema_for
+from portal.forms.file_field import Kept
+from portal.texts import json_text
+from portal.views.skill import layout
+from registry.actors import Actor
+from registry.catalog import find_skill, find_version
+from registry.middleware import ActorRequest
+from registry.models import Role, Team
+from registry.models.identity import new_uid
+from registry.packages.problems import Problem, Refused
+from registry.permissions import Action, may
+from worker.inputs import store_input
+from worker.models import Artifact, Run
+from worker.protocols.call import Request
+from worker.recording import streams_of
+
+_ARTIFACTS = 30  # of earlier runs, suggested as inputs
+_HELP = {"help": ""}
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
+    """The form, filled from ``?again=<run>`` or as it was refused; a run that starts leads to its page."""
+    skill = find_skill(f"{team}/{slug}", request.actor)
+    if not request.actor.is_signed_in:
+        return redirect_to_login(request.get_full_path())
+    again = _again(request)
+    number = request.POST.get("version") or request.GET.get("version") or (again.version_number if again else None)
+    offer = offer_of(find_version(skill, number, request.actor))
+    if offer.menu.prompt_only:
+        return redirect("use", team, slug)
+    if offer.is_static or not may(request.actor, Action.RUN, skill=skill):
+        return _nothing_to_press(request, offer)
+    asking = _asking(request, offer, again)
+    if request.method == "POST" and "more" not in request.POST and (run := _start(request, asking, again)):
+        return redirect("run", run.uid)
+    return _form(request, asking, again)
+
+
+def _start(request: ActorRequest, asking: Asking, again: Run | None) -> Run | None:
+    """The run, or None where the forms now say what is wrong."""
+    from worker.runs import request_run
+
+    if "help" in request.POST:
+        return _ask_for_help(request, asking)
+    if not asking.is_valid():
+        return None
+    try:
+        return request_run(
+            actor=request.actor,
+            version=asking.offer.version,
+            request=asking.request(lambda upload: _store(upload, request.actor)),
+            team=asking.team,
+            again_of=again,
+            idempotency_key=_once(request),
+        )
+    except Refused as refused:
+        asking.take(refused.problems)
+        return None
+
+
+def _once(request: ActorRequest) -> str:
+    """A form that is sent twice, as by a double click, starts one run."""
+    once = request.POST.get("once", "")
+    return f"form:{once[:40]}" if once else ""
+
+
+def _ask_for_help(request: ActorRequest, asking: Asking) -> Run | None:
+    """A run of the script with ``--help``: what it prints is shown beside the form from then on."""
+    from worker.runs import request_run
+
+    asking.is_valid()
+    asked = Request(inputs=_HELP, script=asking.ask.given("script"))
+    try:
+        return request_run(actor=request.actor, version=asking.offer.version, request=asked, team=asking.team)
+    except Refused as refused:
+        for form in asking.forms:
+            form.errors.clear()
+        asking.take([Problem(problem.code, "", None, problem.params) for problem in refused.problems])
+        return None
+
+
+def _store(upload: UploadedFile[bytes], actor: Actor) -> Kept:
+    stored = store_input(upload.chunks(), upload.name or "", actor)
+    return Kept(stored.uid, stored.name, stored.size)
+
+
+def _asking(request: ActorRequest, offer: Offer, again: Run | None) -> Asking:
+    posted = request.method == "POST"
+    query = request.POST if posted else request.GET
+    tool = query.get("tool", "") or str((again.request.get("tool") if again else None) or "")
+    tools = [one.name for one in offer.menu.tools]
+    return Asking(
+        offer,
+        Before(again.request, again.team) if again else Before({"script": query.get("script")}),
+        tool=tool if tool in tools else tools[0] if tools else "",
+        as_json=query.get("as") == "json",
+        teams=_teams(request.actor),
+        artifacts=_artifacts(request.actor),
+        data=request.POST if posted else None,
+        files=request.FILES if posted else None,
+    )
+
+
+def _form(request: ActorRequest, asking: Asking, again: Run | None) -> HttpResponse:
+    offer = asking.offer
+    refused = any(form.is_bound and form.errors for form in asking.forms) and "more" not in request.POST
+    context = layout(request, offer.version.skill, "run", version=offer.version) | {
+        "asking": asking,
+        "offer": offer,
+        "again": again,
+        "refused": refused,
+        "as_json": asking.shape == "json",
+        "can_switch": asking.shape != "json" or (request.GET.get("as") or request.POST.get("as")) == "json",
+        "once": new_uid(),
+        "schema_text": json_text(schema_for(offer, asking.tool)),
+        "allowances": allowances(offer.manifest),
+        "curl": asking.curl(),
+        "help": _help_output(request.actor, offer) if asking.shape == "arguments" else "",
+    }
+    return render(request, "run/form.html", context, status=422 if refused else 200)
+
+
+def _nothing_to_press(request: ActorRequest, offer: Offer) -> HttpResponse:
+    """Says why there is no form here, and what there is instead."""
+    version = offer.version
+    context = layout(request, version.skill, "run", version=version) | {
+        "offer": offer,
+        "files": version.files.order_by("path"),
+    }
+    return render(request, "run/nothing.html", context, status=200 if offer.is_static else 403)
+
+
+def _again(request: ActorRequest) -> Run | None:
+    uid = request.POST.get("again") or request.GET.get("again")
+    if not uid:
+        return None
+    run = Run.objects.readable_by(request.actor).select_related("team").filter(uid=uid[:26]).first()
+    if run is None:
+        raise Http404
+    return run
+
+
+def _teams(actor: Actor) -> QuerySet[Team]:
+    """The teams for which the actor may start runs."""
+    keys = [team for team, role in actor.roles.items() if role != Role.VIEWER]
+    return Team.objects.filter(pk__in=keys).order_by("slug")
+
+
+def _artifacts(actor: Actor) -> list[tuple[str, str]]:
+    runs = Run.objects.readable_by(actor).filter(caller=actor.user)
+    rows = Artifact.objects.filter(run__in=runs).select_related("run").order_by("-id")[:_ARTIFACTS]
+    return [(f"{row.run.uid}/{row.path}", f"{row.path} · {row.run.skill_label}") for row in rows]
+
+
+def _help_output(actor: Actor, offer: Offer) -> str:
+    """What the script printed when it was last asked for its help, by this person."""
+    runs = (
+        Run.objects.readable_by(actor).filter(caller=actor.user, digest=offer.version.digest).order_by("-id")
+    )
+    for run in runs[:50]:
+        if run.request.get("inputs") == _HELP and run.finished_at:
+            return "".join(streams_of(run))[:20_000]
+    return ""
