@@ -12,7 +12,7 @@ from .policy import Job
 
 Option = str | dict[str, str]
 # bubblewrap sets no limits, so a shell does, inside, where the process limit counts for this sandbox alone.
-# dash knows -p for processes, bash and busybox -u; a limit above the machine's own hard limit is left as it is.
+# dash knows -p for processes, bash and busybox -u; a limit above the machine's hard limit is left as it is.
 _LIMIT_THEN_BECOME = (
     "ulimit -c 0; ulimit -f {blocks} 2>/dev/null; ulimit -n {descriptors} 2>/dev/null; "
     "ulimit -u {processes} 2>/dev/null || ulimit -p {processes} || exit 126; "
@@ -47,6 +47,10 @@ def _argv(job: Job, limits: Mapping[str, int]) -> list[str]:
     return ["/bin/sh", "-c", text, "sh", *job.argv]
 
 
+def _empty(folder: str) -> list[Option]:
+    return ["--perms", "0555", "--size", "4096", "--tmpfs", folder, "--remount-ro", folder]
+
+
 def _options(step: layout.Step) -> list[Option]:
     match step:
         case layout.Bind():
@@ -59,7 +63,8 @@ def _options(step: layout.Step) -> list[Option]:
         case layout.Tmpfs():
             return ["--perms", "1777", "--size", str(step.size), "--tmpfs", step.inside]
         case layout.Proc():
-            return ["--proc", step.inside]
+            # The first process has no limits set: who could write into its memory would have none either.
+            return ["--proc", step.inside, *_empty(f"{step.inside}/1")]
         case layout.Dev():
             shared = ["--perms", "1777", "--size", str(step.size), "--tmpfs", f"{step.inside}/shm"]
             return ["--dev", step.inside, *shared, "--remount-ro", step.inside]

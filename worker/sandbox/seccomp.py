@@ -43,31 +43,41 @@ _BOTH = {  # numbered alike on every architecture since 5.1
     "listmount": 458,
     "open_tree_attr": 467,
 }
+
+
+def _table(text: str) -> dict[str, int]:
+    pairs = (pair.split() for pair in text.split(", "))
+    return {name: int(number) for name, number in pairs}
+
+
 NUMBERS: Mapping[str, Mapping[str, int]] = {
     "x86_64": _BOTH
-    | dict(mount=165, umount2=166, pivot_root=155, chroot=161, unshare=272, setns=308)
-    | dict(ptrace=101, process_vm_readv=310, process_vm_writev=311, kcmp=312)
-    | dict(bpf=321, userfaultfd=323, perf_event_open=298, keyctl=250, add_key=248, request_key=249)
-    | dict(init_module=175, finit_module=313, delete_module=176, kexec_load=246, kexec_file_load=320)
-    | dict(create_module=174, get_kernel_syms=177, query_module=178, open_by_handle_at=304)
-    | dict(name_to_handle_at=303, quotactl=179, swapon=167, swapoff=168, reboot=169, syslog=103, acct=163)
-    | dict(settimeofday=164, clock_settime=227, clock_adjtime=305, adjtimex=159)
-    | dict(sethostname=170, setdomainname=171, move_pages=279, mbind=237, migrate_pages=256)
-    | dict(set_mempolicy=238, fanotify_init=300, vhangup=153, lookup_dcookie=212, nfsservctl=180)
-    | dict(iopl=172, ioperm=173, modify_ldt=154, uselib=134, ustat=136, sysfs=139, _sysctl=156)
-    | dict(shmget=29, msgget=68)
-    | dict(clone=56, clone3=435, ioctl=16, socket=41, socketpair=53, personality=135),
+    | _table(
+        "mount 165, umount2 166, pivot_root 155, chroot 161, unshare 272, setns 308, ptrace 101, "
+        "process_vm_readv 310, process_vm_writev 311, kcmp 312, bpf 321, userfaultfd 323, "
+        "perf_event_open 298, keyctl 250, add_key 248, request_key 249, init_module 175, "
+        "finit_module 313, delete_module 176, kexec_load 246, kexec_file_load 320, create_module 174, "
+        "get_kernel_syms 177, query_module 178, open_by_handle_at 304, name_to_handle_at 303, "
+        "quotactl 179, swapon 167, swapoff 168, reboot 169, syslog 103, acct 163, settimeofday 164, "
+        "clock_settime 227, clock_adjtime 305, adjtimex 159, sethostname 170, setdomainname 171, "
+        "move_pages 279, mbind 237, migrate_pages 256, set_mempolicy 238, fanotify_init 300, "
+        "vhangup 153, lookup_dcookie 212, nfsservctl 180, iopl 172, ioperm 173, modify_ldt 154, "
+        "uselib 134, ustat 136, sysfs 139, _sysctl 156, shmget 29, msgget 68, clone 56, clone3 435, "
+        "ioctl 16, socket 41, socketpair 53, personality 135"
+    ),
     "aarch64": _BOTH
-    | dict(mount=40, umount2=39, pivot_root=41, chroot=51, unshare=97, setns=268)
-    | dict(ptrace=117, process_vm_readv=270, process_vm_writev=271, kcmp=272)
-    | dict(bpf=280, userfaultfd=282, perf_event_open=241, keyctl=219, add_key=217, request_key=218)
-    | dict(init_module=105, finit_module=273, delete_module=106, kexec_load=104, kexec_file_load=294)
-    | dict(open_by_handle_at=265, name_to_handle_at=264, quotactl=60, swapon=224, swapoff=225)
-    | dict(reboot=142, syslog=116, acct=89, settimeofday=170, clock_settime=112, clock_adjtime=266)
-    | dict(adjtimex=171, sethostname=161, setdomainname=162, move_pages=239, mbind=235, migrate_pages=238)
-    | dict(set_mempolicy=237, fanotify_init=262, vhangup=58, lookup_dcookie=18, nfsservctl=42)
-    | dict(shmget=194, msgget=186)
-    | dict(clone=220, clone3=435, ioctl=29, socket=198, socketpair=199, personality=92),
+    | _table(
+        "mount 40, umount2 39, pivot_root 41, chroot 51, unshare 97, setns 268, ptrace 117, "
+        "process_vm_readv 270, process_vm_writev 271, kcmp 272, bpf 280, userfaultfd 282, "
+        "perf_event_open 241, keyctl 219, add_key 217, request_key 218, init_module 105, "
+        "finit_module 273, delete_module 106, kexec_load 104, kexec_file_load 294, "
+        "open_by_handle_at 265, name_to_handle_at 264, quotactl 60, swapon 224, swapoff 225, "
+        "reboot 142, syslog 116, acct 89, settimeofday 170, clock_settime 112, clock_adjtime 266, "
+        "adjtimex 171, sethostname 161, setdomainname 162, move_pages 239, mbind 235, "
+        "migrate_pages 238, set_mempolicy 237, fanotify_init 262, vhangup 58, lookup_dcookie 18, "
+        "nfsservctl 42, shmget 194, msgget 186, clone 220, clone3 435, ioctl 29, socket 198, "
+        "socketpair 199, personality 92"
+    ),
 }
 _CONDITIONAL = ("clone", "clone3", "ioctl", "socket", "socketpair", "personality")
 
@@ -81,7 +91,7 @@ def _answer(number: int) -> bytes:
 
 
 def _unless_one_of(call: int, offset: int, values: tuple[int, ...]) -> bytes:
-    """EPERM for ``call`` unless the argument is one of ``values``; otherwise falls through, number reloaded."""
+    """EPERM for ``call`` unless the argument is one of ``values``; else goes on, the number reloaded."""
     body = _op(_LOAD, offset)
     for place, value in enumerate(values):
         body += _op(_EQUAL, value, len(values) - place)

@@ -1,4 +1,4 @@
-"""The conversation with a run: stdin out, three streams in, the clock, the limits and the worker's own word."""
+"""The conversation with a run: stdin out, three streams in, the clock, the limits and the worker's word."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ class Conversation:
             self._note_memory()
 
     def ended(self, tier: str, enforcement: Mapping[str, str]) -> Ended:
-        code, signal = self.said.get("exit-code"), self.said.get("signal")
+        code: int | None = self.said.get("exit-code")
+        signal: int | None = self.said.get("signal")
         if tier == "bwrap" and code is not None and 128 < code <= 128 + 64:
             code, signal = None, code - 128  # bubblewrap reports a signal as a shell does
         if self.reason is None and code is None and signal is None:
@@ -89,7 +90,10 @@ class Conversation:
     # the leash
 
     def _listen(self) -> None:
-        text = self.leash.recv(_READ)
+        try:
+            text = self.leash.recv(_READ)
+        except ConnectionResetError:
+            return  # it ended with our word to it unread; what it had said before is read next
         if not text:
             self.buried = True
             return

@@ -31,7 +31,7 @@ _STAGING = gettext_noop(
 
 @dataclass(frozen=True)
 class TierReport:
-    """``reason`` is the kernel's or bubblewrap's own message where the tier is not usable, ``fix`` what helps."""
+    """``reason`` is the kernel's or bubblewrap's own message where the tier fails, ``fix`` what helps."""
 
     name: str
     usable: bool

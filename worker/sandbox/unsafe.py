@@ -1,4 +1,4 @@
-"""No isolation, by an administrator's explicit setting only: paths of the sandbox become those of the host."""
+"""No isolation, only by an explicit setting: paths of the sandbox become those of the host."""
 
 from __future__ import annotations
 

@@ -60,11 +60,11 @@ def _first_process(plan: dict[str, Any], status: int) -> None:
     _furnish(plan)
     _write("/proc/sys/user/max_user_namespaces", "0")
     os.setsid()
+    kernel.set_dumpable(False)  # closed to the script from its first instruction; its own exec resets it
     script = os.fork()
     if script == 0:
         _script(plan)
     kernel.drop_capabilities()
-    kernel.set_dumpable(False)
     _close_all_but(status)
     while True:
         pid, ended = os.wait()

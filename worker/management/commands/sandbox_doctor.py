@@ -1,0 +1,42 @@
+"""``manage.py sandbox_doctor``: attacks every isolation tier of this machine and says what held."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from worker.sandbox import doctor
+
+
+class Command(BaseCommand):
+    help = "Tries every attack in every isolation tier that this machine has."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        document = doctor.examine()
+        if options["json"]:
+            self.stdout.write(json.dumps(document, ensure_ascii=False))
+        else:
+            self.stdout.write("\n".join(_table(document)))
+        if not doctor.sound(document):
+            sys.exit(1)
+
+
+def _table(document: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    for tier in document["tiers"]:
+        lines.append(f"{tier['name']}: {'usable' if tier['usable'] else 'not usable: ' + tier['reason']}")
+        lines += [f"  to mend it: {tier['fix']}"] if tier["fix"] else []
+        for check in tier["checks"]:
+            lines.append(
+                f"  {'ok  ' if check['passed'] else 'FAIL'} {check['attack']:<52} {check['detail'][:90]}"
+            )
+        lines += [f"  --   {skipped['attack']:<52} {skipped['reason']}" for skipped in tier["not_tried"]]
+    lines += [f"missing {name}: {fix}" for name, fix in document["missing"].items()]
+    return lines

@@ -1,0 +1,24 @@
+"""A worker for the attack in which it is killed: starts one run that never ends, in the tier it is told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from worker.sandbox.policy import Job, Limits
+from worker.sandbox.running import run_in
+from worker.sandbox.site import Site
+
+_SLEEPER = "import os, time\nos.fork()\nos.setsid() if os.getpid() % 2 else None\nprint('up', flush=True)\ntime.sleep(600)"
+
+
+def main(tier: str, package: str, job_dir: str, mark: str, staging: str) -> None:
+    job = Job(("python", "-c", _SLEEPER, mark), Path(package), Path(job_dir), limits=Limits(timeout_s=600))
+    chosen = "bwrap" if tier == "bwrap" else "nsrun"
+    run_in(
+        chosen, job, site=Site(staging=Path(staging)), on_output=lambda stream, text: print("up", flush=True)
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

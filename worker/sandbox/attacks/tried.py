@@ -1,0 +1,179 @@
+"""Tries the attacks for real in one tier: what the doctor prints and the tests assert."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import seccomp
+from ..policy import Job, Limits
+from ..running import run_in
+from ..site import Site, Tier
+from .bombs import BOMBS, Bomb
+
+_HERE = Path(__file__).parent
+_ROOT = _HERE.parents[2]
+LOST_WORKER = "kill the worker in the middle of a run"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One attack tried: ``detail`` says what stopped it, or what it reached."""
+
+    attack: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Folders for one tier's attacks, private as the worker's own are."""
+
+    tier: Tier
+    site: Site
+    folder: Path
+
+    @property
+    def package(self) -> Path:
+        return self.folder / "package"
+
+    def job_dir(self) -> Path:
+        folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="job-"))
+        for name in ("input", "output"):
+            (folder / name).mkdir()
+        return folder
+
+
+@contextlib.contextmanager
+def arena(tier: Tier, site: Site) -> Iterator[Arena]:
+    folder = Path(tempfile.mkdtemp(prefix="skillquay-attacks-"))
+    try:
+        opened = Arena(tier, site, folder)
+        opened.package.mkdir()
+        opened.package.chmod(0o755)
+        shutil.copyfile(_HERE / "probes.py", opened.package / "probes.py")
+        (opened.package / "probes.py").chmod(0o644)
+        yield opened
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def all_attacks(tier: Tier, site: Site) -> list[Check]:
+    """Every attack, in order; about ten seconds."""
+    with arena(tier, site) as opened:
+        return [*probes(opened), *(bomb(opened, one) for one in BOMBS), lost_worker(opened)]
+
+
+def probes(opened: Arena) -> list[Check]:
+    """The attacks by single calls, all in one run."""
+    with _host(opened) as host:
+        job = Job(
+            ("python", "-B", "-I", "-S", "/skill/probes.py"),
+            opened.package,
+            opened.job_dir(),
+            stdin=json.dumps(host).encode(),
+            limits=Limits(timeout_s=30),
+        )
+        ended = run_in(opened.tier, job, site=opened.site)
+    checks = [Check(**json.loads(line)) for line in ended.stdout.splitlines()]
+    if ended.exit_code != 0 or not checks:
+        why = ended.detail or ended.stderr.decode(errors="replace")[-500:]
+        checks.append(
+            Check("run all probes", False, f"{ended.ending} {ended.exit_code} {ended.signal}: {why}")
+        )
+    return checks
+
+
+@contextlib.contextmanager
+def _host(opened: Arena) -> Iterator[dict[str, Any]]:
+    """What the probes try to reach: a listening port, sockets, files, this process."""
+    other = opened.job_dir() / "output" / "secret"
+    other.write_text("another run's")
+    canary, name = secrets.token_hex(8), secrets.token_hex(8)
+    os.environ["SKILLQUAY_CANARY"] = canary
+    with contextlib.ExitStack() as stack:
+        stack.callback(os.environ.pop, "SKILLQUAY_CANARY", None)
+        port = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        for address in ("\0" + name, str(opened.folder / "socket")):
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(address)
+            listener.listen()
+        yield {
+            "numbers": dict(seccomp.NUMBERS[os.uname().machine]),
+            "worker": os.getpid(),
+            "canary": canary,
+            "port": port.getsockname()[1],
+            "abstract": name,
+            "socket_file": str(opened.folder / "socket"),
+            "other_run": str(other),
+            "secrets": [
+                str(_ROOT / "portal" / "settings.py"),
+                str(_ROOT / "manage.py"),
+                str(_HERE / "tried.py"),
+            ],
+            "paths": [str(_ROOT), str(opened.folder)],
+        }
+
+
+def bomb(opened: Arena, attack: Bomb) -> Check:
+    """One exhausting attack; nothing of it may be alive afterwards."""
+    mark, job_dir = secrets.token_hex(8), opened.job_dir()
+    job = Job(
+        ("python", "-B", "-I", "-S", "-c", attack.source, mark), opened.package, job_dir, limits=attack.limits
+    )
+    ended = run_in(opened.tier, job, site=opened.site)
+    passed, detail = attack.judge(ended, job_dir)
+    alive = marked(mark)
+    if alive:
+        return Check(attack.attack, False, f"{len(alive)} processes outlived the run")
+    return Check(attack.attack, passed, detail)
+
+
+def lost_worker(opened: Arena) -> Check:
+    mark = secrets.token_hex(8)
+    staging = str(opened.site.staging)
+    command = [sys.executable, "-m", "worker.sandbox.attacks.lost_worker", opened.tier, str(opened.package)]
+    worker = subprocess.Popen(
+        [*command, str(opened.job_dir()), mark, staging],
+        cwd=_ROOT,
+        stdout=subprocess.PIPE,
+        env=_environment(),
+    )
+    assert worker.stdout is not None
+    with worker.stdout as said:
+        up = said.readline()
+    seen = len(marked(mark)) - 1
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    deadline = time.monotonic() + 5
+    while marked(mark) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    left = len(marked(mark))
+    return Check(LOST_WORKER, bool(up) and seen > 0 and not left, f"{seen} processes before, {left} after")
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR")}
+
+
+def marked(mark: str) -> list[int]:
+    """Processes with this word in their command line."""
+    found = []
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if name.isdigit() and mark.encode() in Path("/proc", name, "cmdline").read_bytes():
+                found.append(int(name))
+    return found
