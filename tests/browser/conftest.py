@@ -1,0 +1,104 @@
+"""A real browser against a live server over a database file, as pages are used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = Path("/usr/bin/chromium")
+_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+SHOTS = os.environ.get("SKILLQUAY_SHOTS", "")  # a folder: pictures of the pages are left there
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    if not CHROMIUM.exists():
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    # Playwright's loop runs in this thread, and Django refuses its ORM beside a loop; no task of it uses the ORM.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
+        yield opened
+        opened.close()
+    os.environ.pop("DJANGO_ALLOW_ASYNC_UNSAFE", None)
+
+
+@pytest.fixture
+def server(live_server, settings) -> str:
+    """The address of a live server, which the links of its pages name too."""
+    settings.SKILLQUAY_PUBLIC_URL = live_server.url
+    return live_server.url
+
+
+@pytest.fixture
+def page(browser, server) -> Iterator[Any]:
+    """A page of a fresh browser context; the test fails when a script of the page does, or asks elsewhere."""
+    context = browser.new_context(base_url=server, viewport={"width": 1280, "height": 900})
+    opened, wrong = context.new_page(), []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("console", lambda line: wrong.append(line.text) if "Security Policy" in line.text else None)
+    opened.on(
+        "request",
+        lambda request: None if request.url.startswith((server, "data:")) else wrong.append(request.url),
+    )
+    yield opened
+    context.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def sign_in(page) -> Callable[[Any], None]:
+    """``sign_in(user)``: through the form, as people do."""
+
+    def enter(user: Any) -> None:
+        page.goto("/sign-in/")
+        page.fill("input[name=username]", user.username)
+        page.fill("input[name=password]", f"{user.username}-password")
+        page.click("main button[type=submit], main form button")
+        page.wait_for_url("**/")
+
+    return enter
+
+
+@pytest.fixture
+def axe(page) -> Callable[[], None]:
+    """``axe()``: fails with what the accessibility checker finds on the page as it stands."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    def examine() -> None:
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
+
+    return examine
+
+
+@pytest.fixture
+def shot(page) -> Callable[[str], None]:
+    """``shot("home")``: pictures in light, dark and phone width, where SKILLQUAY_SHOTS names a folder."""
+
+    def take(name: str) -> None:
+        if not SHOTS:
+            return
+        folder = Path(SHOTS)
+        folder.mkdir(parents=True, exist_ok=True)
+        for look, scheme, width in (("light", "light", 1280), ("dark", "dark", 1280), ("phone", "light", 390)):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": 900})
+            page.screenshot(path=folder / f"{name}-{look}.png", full_page=True)
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size({"width": 1280, "height": 900})
+
+    return take
