@@ -25,7 +25,7 @@ def _broker() -> dict[str, Any]:
         options: dict[str, Any] = {"socket_connect_timeout": 1, "socket_timeout": 5, "max_retries": 0}
         return {"broker_url": settings.REDIS_URL, "broker_transport_options": options}
     options = {"polling_interval": 0.01, "store_processed": True, **folders(settings.SKILLQUAY_VAR)}
-    return {"broker_url": f"{ALIAS}://", "broker_transport_options": options}
+    return {"broker_url": f"{ALIAS}://localhost", "broker_transport_options": options}
 
 
 app = Celery("worker")

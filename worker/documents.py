@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
 from registry.actors import Actor
 from registry.addresses import absolute
-from registry.packages.problems import refuse
-from worker.models import Attempt, Run, Step
+from registry.packages.problems import Refused, refuse
+from worker.models import Attempt, Run, Status, Step
 from worker.recording import streams_of
 
 
@@ -124,3 +124,22 @@ def artifacts_of(run: Run) -> list[dict[str, Any]]:
 def artifact_url(run: Run, path: str) -> str:
 
     return absolute(f"/api/v1/runs/{run.uid}/artifacts/{quote(path)}")
+
+
+def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]) -> dict[str, Any]:
+    """A run that was refused before there was a row, in the shape of every other run."""
+    problems = [problem.document(translate) for problem in no.problems]
+    label, _, version = skill.partition("@")
+    empty = dict.fromkeys(("digest", "protocol", "stdout", "stderr"), "")
+    nothing: dict[str, Any] = {key: [] for key in ("warnings", "steps", "artifacts", "memory_writes")}
+    document = {
+        **empty,
+        **nothing,
+        "id": None, "skill": label, "version": version, "status": Status.REFUSED.value, "success": False,
+        "outputs": {}, "output": None, "cached": False, "attempt": 0, "duration_ms": None,
+        "failure_code": no.code,
+        "message": problems[0]["message"],
+        "error": {"code": no.code, "message": problems[0]["message"], "details": {"problems": problems}},
+        "sandbox": {"tier": "", "enforcement": {}},
+    }
+    return {key: document[key] for key in KEYS}

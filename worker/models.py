@@ -42,7 +42,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(own | Q(team_id__in=teams) | Q(skill__team_id__in=teams))
 
     def readable_by(self, actor: Actor) -> RunQuerySet:
-        """Runs whose inputs, log, result and artifacts are open to the actor: its caller, team maintainers."""
+        """Runs whose inputs, log, result and artifacts are open to the actor: caller or team maintainer."""
         if actor.is_administrator:
             return self
         if actor.user is None:
