@@ -43,7 +43,11 @@ def run_in(
         stack.callback(leash.close)
         pipes.close_inner()
         conversation = Conversation(job, leash, pipes.outer, group, began, grace_s)
-        conversation.hold(on_output, tick)
+        try:
+            conversation.hold(on_output, tick)
+        except BaseException:
+            conversation.abandon()
+            raise
         return conversation.ended(tier, enforcement(tier, group is not None))
 
 

@@ -17,6 +17,7 @@ _READ = 65_536
 _TICK_S = 0.2
 _MEMORY_S = 0.05
 _BURIAL_S = 30.0
+_SHELL_SIGNALS = range(129, 193)
 _NAMES: tuple[Stream, Stream] = ("stdout", "stderr")
 
 
@@ -62,10 +63,20 @@ class Conversation:
             self._drain()
             self._note_memory()
 
+    def abandon(self) -> None:
+        """The caller failed: ends the run and waits until nothing of it is left."""
+        self._stop("cancelled")
+        self.leash.settimeout(_BURIAL_S)
+        while not self.buried:
+            try:
+                self._listen()
+            except TimeoutError:
+                return
+
     def ended(self, tier: str, enforcement: Mapping[str, str]) -> Ended:
         code: int | None = self.said.get("exit-code")
         signal: int | None = self.said.get("signal")
-        if tier == "bwrap" and code is not None and 128 < code <= 128 + 64:
+        if tier == "bwrap" and code and code in _SHELL_SIGNALS:
             code, signal = None, code - 128  # bubblewrap reports a signal as a shell does
         if self.reason is None and code is None and signal is None:
             self.reason = "start_failed"

@@ -9,15 +9,24 @@ from worker.sandbox.policy import Job, Limits
 from worker.sandbox.running import run_in
 from worker.sandbox.site import Site
 
-_SLEEPER = "import os, time\nos.fork()\nos.setsid() if os.getpid() % 2 else None\nprint('up', flush=True)\ntime.sleep(600)"
+_SLEEPER = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(600)
+print("up", flush=True)
+time.sleep(600)
+"""
 
 
 def main(tier: str, package: str, job_dir: str, mark: str, staging: str) -> None:
     job = Job(("python", "-c", _SLEEPER, mark), Path(package), Path(job_dir), limits=Limits(timeout_s=600))
-    chosen = "bwrap" if tier == "bwrap" else "nsrun"
-    run_in(
-        chosen, job, site=Site(staging=Path(staging)), on_output=lambda stream, text: print("up", flush=True)
-    )
+    run_in("bwrap" if tier == "bwrap" else "nsrun", job, site=Site(staging=Path(staging)), on_output=_pass_on)
+
+
+def _pass_on(stream: str, text: bytes) -> None:
+    sys.stdout.buffer.write(text)
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

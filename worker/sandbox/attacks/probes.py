@@ -401,7 +401,8 @@ def main() -> None:
             passed, detail = False, str(error)
         except Exception as error:
             passed, detail = False, f"the probe itself failed: {error!r}"
-        print(json.dumps({"attack": attack, "passed": passed, "detail": detail}), flush=True)
+        sys.stdout.write(json.dumps({"attack": attack, "passed": passed, "detail": detail}) + "\n")
+        sys.stdout.flush()  # a later probe may end this process
 
 
 if __name__ == "__main__":

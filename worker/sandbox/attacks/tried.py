@@ -155,14 +155,14 @@ def lost_worker(opened: Arena) -> Check:
     assert worker.stdout is not None
     with worker.stdout as said:
         up = said.readline()
-    seen = len(marked(mark)) - 1
-    worker.send_signal(signal.SIGKILL)
-    worker.wait()
+        seen = len(marked(mark)) - 1
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
     deadline = time.monotonic() + 5
     while marked(mark) and time.monotonic() < deadline:
         time.sleep(0.02)
     left = len(marked(mark))
-    return Check(LOST_WORKER, bool(up) and seen > 0 and not left, f"{seen} processes before, {left} after")
+    return Check(LOST_WORKER, bool(up) and seen >= 2 and not left, f"{seen} processes before, {left} after")
 
 
 def _environment() -> dict[str, str]:

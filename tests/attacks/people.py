@@ -1,0 +1,91 @@
+"""Who attacks: this process's own user, and where it is root also a plain user without any rights."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from worker.sandbox import Site, usable_tiers
+from worker.sandbox.attacks.tried import Check, all_attacks
+
+ROOT = Path(__file__).resolve().parents[2]
+PLAIN_UID = 61_234
+PEOPLE = ("this user", "a plain user")
+TIERS = ("bwrap", "nsrun")
+_AS_PLAIN_USER = """
+import json, sys
+from dataclasses import asdict
+from worker.sandbox import Site, usable_tiers
+from worker.sandbox.attacks.tried import all_attacks
+usable = [report.name for report in usable_tiers()]
+print(json.dumps([asdict(check) for check in all_attacks(sys.argv[1], Site())]))
+"""
+
+
+class Absent(Exception):
+    """This machine cannot try it; the text says why."""
+
+
+@functools.cache
+def tried(person: str, tier: str) -> dict[str, Check]:
+    """All attacks by one person in one tier, tried once however many tests ask."""
+    report = next(report for report in usable_tiers() if report.name == tier)
+    if not report.usable:
+        raise Absent(f"{tier}: {report.reason}")
+    checks = all_attacks(tier, Site()) if person == "this user" else _by_plain_user(tier)
+    return {check.attack: check for check in checks}
+
+
+def _by_plain_user(tier: str) -> list[Check]:
+    done = as_plain_user("-c", _AS_PLAIN_USER, tier)
+    assert done.returncode == 0, done.stderr
+    return [Check(**row) for row in json.loads(done.stdout)]
+
+
+def as_plain_user(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [_interpreter(), "-B", *arguments],
+        cwd=ROOT,
+        user=PLAIN_UID,
+        group=PLAIN_UID,
+        extra_groups=[],
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": _python_path()},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@functools.cache
+def _interpreter() -> str:
+    """One that the plain user can start: the virtual environment's may lie in root's own home."""
+    if os.geteuid() != 0:
+        raise Absent("only root can become another user")
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    for candidate in (sys.executable, f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"):
+        try:
+            command = [candidate, "-c", "import worker.sandbox"]
+            environment = {"PYTHONPATH": _python_path()}
+            done = subprocess.run(
+                command,
+                cwd=ROOT,
+                user=PLAIN_UID,
+                group=PLAIN_UID,
+                extra_groups=[],
+                env=environment,
+                check=False,
+                capture_output=True,
+            )
+        except OSError:
+            continue
+        if done.returncode == 0:
+            return candidate
+    raise Absent(f"no Python {version} that a plain user may start, or the checkout is closed to it")
+
+
+def _python_path() -> str:
+    return os.pathsep.join([str(ROOT), *(path for path in sys.path if path.endswith("site-packages"))])
