@@ -61,6 +61,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(_VERSION + "files/<path:path>", files.file, name="file"),
     path(_VERSION + "raw/<path:path>", files.raw, name="raw-file"),
     path("api/v1/", include("registry.api.urls")),
+    path("api/v1/", include("worker.api.urls")),
     path("api/schema/", reference.Schema.as_view(), name="api-schema"),
     path("api/docs/", reference.Docs.as_view(), name="api-docs"),
     path("llms.txt", reference.Guide.as_view(), name="llms"),

@@ -22,6 +22,7 @@ from registry.packages.problems import Refused, refuse
 DEEPEST = 64
 PIECE = 65_536  # bytes
 _IN_MEMORY = 2**20  # bytes
+_LONGEST = 2**40  # bytes that a body may ever announce; each address has a limit of its own
 
 
 @dataclass(frozen=True)
@@ -147,11 +148,13 @@ def require_length(request: HttpRequest) -> None:
         raise refuse("MEDIA_TYPE_UNSUPPORTED", type=encoding[:100], accepted="identity")
     if "chunked" in request.headers.get("Transfer-Encoding", "").lower() and not content_length(request):
         raise refuse("LENGTH_REQUIRED")
+    if content_length(request) > _LONGEST:
+        raise refuse("BODY_TOO_LARGE", limit=_LONGEST)
 
 
 def content_length(request: HttpRequest | Request) -> int:
     text = str(request.META.get("CONTENT_LENGTH") or "0")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 100 else 0
 
 
 def pieces(request: Request, *, limit: int) -> Iterator[bytes]:
@@ -170,13 +173,16 @@ def read_form(request: Request, *, limit: int) -> Form:
     """A multipart form of at most ``limit`` bytes; Django's own parser would strip folders from the names."""
     if content_length(request) > limit:
         raise refuse("BODY_TOO_LARGE", limit=limit)
+    collect = _Collect()
     try:
-        parser = _Multipart(request.META, request._request, [_Collect()], "utf-8")
-        fields, files = parser.parse()
+        fields, files = _Multipart(request.META, request._request, [collect], "utf-8").parse()
+        request._request._files = files  # type: ignore[attr-defined]  (closed with the request)
     except (MultiPartParserError, ValueError, UnicodeError) as error:
         raise refuse("BODY_INVALID", reason=str(error)[:200]) from None
     except RequestDataTooBig:
         raise refuse("BODY_TOO_LARGE", limit=settings.SKILLQUAY_REQUEST_BYTES) from None
+    finally:
+        collect.upload_interrupted()
     parts = tuple(part for _, many in files.lists() for part in many)
     return Form({key: str(value) for key, value in fields.items()}, parts)  # type: ignore[arg-type]
 
@@ -189,12 +195,20 @@ class _Multipart(MultiPartParser):
 class _Collect(FileUploadHandler):
     """Holds small files in memory and large ones in temporary files that no name leads to."""
 
+    part: Part | None = None
+
     def new_file(self, field_name: str, file_name: str, *more: Any, **named: Any) -> None:
         file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  (closed with the form)
         self.part = Part(field_name, file_name, file)  # type: ignore[arg-type]
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        assert self.part
         self.part.file.write(raw_data)
 
     def file_complete(self, file_size: int) -> Any:
-        return self.part
+        part, self.part = self.part, None
+        return part
+
+    def upload_interrupted(self) -> None:
+        if self.part:
+            self.part.close()

@@ -134,16 +134,15 @@ def _read(request: Request) -> tuple[dict[str, Any], _Upload]:
 
 
 def _raw(request: Request, kind: str) -> bytes:
+    if not bodies.content_length(request):
+        raise refuse("UPLOAD_EMPTY")
     if kind not in ARCHIVES:
         raise refuse(
             "MEDIA_TYPE_UNSUPPORTED",
             type=kind[:100] or "-",
             accepted=", ".join((*ARCHIVES[:2], "text/markdown", FORM)),
         )
-    data = b"".join(bodies.pieces(request, limit=settings.SKILLQUAY_ARCHIVE_BYTES))
-    if not data:
-        raise refuse("UPLOAD_EMPTY")
-    return data
+    return b"".join(bodies.pieces(request, limit=settings.SKILLQUAY_ARCHIVE_BYTES))
 
 
 def _of_form(form: bodies.Form) -> _Upload:
