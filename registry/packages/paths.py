@@ -21,12 +21,10 @@ _JUNK_PARTS = frozenset(
 _JUNK_NAME = re.compile(r"^(\._.*|.*~|\.#.*|#.*#|\..*\.sw[a-p])$")
 
 
-def shown(text: str) -> str:
+def shown(text: str, limit: int = SHOWN_CHARACTERS) -> str:
     """A stranger's text as a place or in a message: short, and without what terminals or databases obey."""
-    clean = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:SHOWN_CHARACTERS]
-    )
-    return clean + "…" if len(text) > SHOWN_CHARACTERS else clean
+    clean = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
+    return clean + "…" if len(text) > limit else clean
 
 
 def is_junk(path: str) -> bool:

@@ -10,13 +10,13 @@ import os
 import struct
 import zlib
 from collections.abc import Iterable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 from registry.packages.layout import SKILL_MD
 from registry.packages.limits import Limits
 from registry.packages.package import PackageFile
-from registry.packages.paths import check_paths, plain
+from registry.packages.paths import check_paths, plain, shown
 from registry.packages.problems import Refused, refuse
 from registry.packages.zip_archive import read_zip
 
@@ -62,15 +62,16 @@ def read_repacked(archive: bytes) -> tuple[PackageFile, ...]:
 def unpack(archive: bytes, into: Path) -> None:
     """Writes our own archive below ``into``, which is made if absent; follows no link, replaces nothing."""
     files = read_repacked(archive)
-    into.mkdir(mode=0o755, exist_ok=True)
-    root = os.open(into, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        for file in files:
-            _write(root, file)
+        into.mkdir(mode=0o755, exist_ok=True)
+        root = os.open(into, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            for file in files:
+                _write(root, file)
+        finally:
+            os.close(root)
     except OSError as error:
-        raise refuse("FILE_UNREADABLE", path=str(into.name), reason=error.strerror or str(error)) from error
-    finally:
-        os.close(root)
+        raise refuse("FILE_UNREADABLE", path=shown(into.name), reason=error.strerror or "") from error
 
 
 def _write(root: int, file: PackageFile) -> None:
@@ -88,6 +89,11 @@ def _write(root: int, file: PackageFile) -> None:
 
 def _enter(folder: int, part: str) -> int:
     """Opens the folder below, made if absent: an earlier file's is there, a link in its place fails."""
-    with suppress(FileExistsError):
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
         os.mkdir(part, 0o755, dir_fd=folder)
-    return os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except FileExistsError:
+        return os.open(part, flags, dir_fd=folder)
+    made = os.open(part, flags, dir_fd=folder)
+    os.fchmod(made, 0o755)
+    return made

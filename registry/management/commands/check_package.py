@@ -18,6 +18,8 @@ from registry.packages.problems import Problem, Refused, refuse
 from registry.packages.reading import read_folder, read_upload
 from registry.packages.repack import digest_of, repack
 
+_LINE = 1_000  # characters of a message
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -68,9 +70,9 @@ class Command(BaseCommand):
             )
         for problem in checked.problems:
             place = ":".join(str(part) for part in (problem.path, problem.line) if part)
-            message = shown(problem.message(gettext))
+            message = shown(problem.message(gettext), _LINE)
             self.stdout.write(f"  {problem.severity} {problem.code} {place + ' ' if place else ''}{message}")
-            self.stdout.write(f"    {shown(problem.remedy(gettext))}")
+            self.stdout.write(f"    {shown(problem.remedy(gettext), _LINE)}")
 
 
 def check_path(path: str, profile: Profile | None) -> Checked:
@@ -86,13 +88,15 @@ def _read(path: Path, profile: Profile | None) -> Package:
     if path.is_dir():
         return read_folder(path, profile=profile)
     limits = Limits()
+    if path.exists() and not path.is_file():
+        raise refuse("FILE_UNREADABLE", path=shown(path.name), reason="it is neither a file nor a folder")
     try:
         with path.open("rb") as source:
             data = source.read(limits.archive + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = getattr(error, "strerror", None) or str(error)
         raise refuse("FILE_UNREADABLE", path=shown(path.name), reason=reason) from None
-    name = path.resolve().parent.name if path.name == "SKILL.md" else path.name
+    name = path.resolve().parent.name + ".md" if path.name.lower() == "skill.md" else path.name
     return read_upload(data, filename=name, limits=limits, profile=profile)
 
 
