@@ -61,21 +61,12 @@ def _web() -> Program:
 
 
 def _worker() -> Program:
-    argv = [
-        sys.executable,
-        "-m",
-        "celery",
-        "-A",
-        "worker",
-        "worker",
-        "--pool",
-        "prefork",
-        "--loglevel",
-        "WARNING",
-    ]
-    argv += ["--concurrency", str(settings.SKILLQUAY_WORKERS), "--without-gossip", "--without-mingle"]
-    argv += ["--without-heartbeat"]
-    return Program("worker", argv)
+    argv = [sys.executable, "-m", "celery", "--quiet", "-A", "worker", "worker", "--loglevel", "WARNING"]
+    argv += ["--pool", "prefork", "--concurrency", str(settings.SKILLQUAY_WORKERS)]
+    argv += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    # Celery warns against root because it may unpickle; ours takes JSON only, and scripts get other uids.
+    quiet = "ignore:You're running the worker with superuser privileges"
+    return Program("worker", argv, {"PYTHONWARNINGS": quiet})
 
 
 def _reaper() -> Program:
