@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from registry.models import Skill, Version
+from registry.packages.reading import read_files
+from registry.packages.repack import repack
+from tests.samples import hostile_files, tidy_files
+from worker.models import InputFile
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("P3", "P8")]
+
+
+def _zip(files=None, name="report.zip"):
+    data = repack(read_files(list((files or tidy_files()).items())).files)
+    return SimpleUploadedFile(name, data, "application/zip")
+
+
+def _post(client, button="check", **values):
+    return client.post("/publish/", {"team": "docs", button: "1", **values})
+
+
+def test_strangers_sign_in_first_and_come_back(browse):
+    answer = browse().get("/publish/")
+    assert answer.status_code == 302
+    assert answer.url == "/sign-in/?next=/publish/"
+
+
+def test_who_may_publish_for_no_team_is_told_what_to_do(browse, django_user_model):
+    page = browse(django_user_model.objects.create_user("dora")).get("/publish/")
+    assert b"You may not publish for any team yet." in page.content
+
+
+def test_only_ones_own_teams_are_offered(browse, charlie, team):
+    page = browse(charlie).get("/publish/").content.decode()
+    assert "elsewhere" in page
+    assert ">Docs" not in page
+    refused = browse(charlie).post("/publish/", {"team": "docs", "publish": "1", "archive": _zip()})
+    assert refused.status_code == 422
+    assert not Skill.objects.exists()
+
+
+def test_check_says_what_would_be_published_and_changes_nothing(browse, bob):
+    page = _post(browse(bob), archive=_zip()).content.decode()
+    assert "Ready to publish" in page
+    assert "docs/weekly-report" in page
+    assert "1.2.0" in page
+    assert "agentskills" in page
+    assert "apexbridge" in page
+    assert "None: it reaches no other machine." in page
+    assert "scripts/report.py" in page
+    assert not Version.objects.exists()
+
+
+def test_what_was_checked_is_published_without_another_upload(browse, bob):
+    client = browse(bob)
+    page = _post(client, archive=_zip())
+    kept = InputFile.objects.get(owner=bob)
+    assert kept.uid in page.content.decode()
+    answer = _post(client, "publish", checked=kept.uid, visibility="site", changelog="First.")
+    assert answer.url == "/skills/docs/weekly-report/1.2.0/"
+    version = Version.objects.get()
+    assert version.changelog == "First."
+    assert version.skill.visibility == "site"
+
+
+def test_what_one_person_checked_is_nobody_elses(browse, alice, bob):
+    _post(browse(bob), archive=_zip())
+    answer = _post(browse(alice), "publish", checked=InputFile.objects.get().uid)
+    assert answer.status_code == 410
+    assert not Version.objects.exists()
+
+
+def test_every_problem_is_shown_at_once_with_file_and_remedy(browse, bob):
+    files = tidy_files() | {"SKILL.md": b"---\nname: x\nversion: one\ntype: direct\n---\n"}
+    page = _post(browse(bob), "publish", archive=_zip(files))
+    text = page.content.decode()
+    assert page.status_code == 422
+    assert "Nothing was published" in text
+    assert text.count("<code class=") > 3
+    assert "SKILL.md" in text
+    assert not Version.objects.exists()
+
+
+def test_bytes_that_are_no_package_are_refused_with_a_code(browse, bob):
+    page = _post(browse(bob), archive=SimpleUploadedFile("x.zip", b"PK\x03\x04 nothing"))
+    assert page.status_code in (400, 422)
+    assert b"<code" in page.content
+
+
+def test_one_skill_md_is_a_package_as_a_file_and_as_text(browse, bob):
+    text = "---\nname: one-note\ndescription: 写一段笔记。\n---\n\nWrite a note about $ARGUMENTS.\n"
+    _post(browse(bob), "publish", archive=SimpleUploadedFile("SKILL.md", text.encode()))
+    _post(browse(bob), "publish", text=text.replace("one-note", "two-notes").replace("\n", "\r\n"))
+    assert sorted(Skill.objects.values_list("slug", flat=True)) == ["one-note", "two-notes"]
+
+
+def test_a_folder_keeps_its_folders(browse, bob):
+    files = [SimpleUploadedFile(name, data) for name, data in tidy_files().items()]
+    for file, name in zip(files, tidy_files(), strict=True):
+        file._name = f"weekly-report/{name}"  # what a browser sends for a folder
+    answer = _post(browse(bob), "publish", folder=files)
+    assert answer.status_code == 302, answer.content.decode()
+    version = Version.objects.get()
+    assert "scripts/report.py" in version.files.values_list("path", flat=True)
+
+
+def test_other_bytes_under_the_same_number_are_refused_and_the_same_are_done(browse, bob):
+    client = browse(bob)
+    _post(client, "publish", archive=_zip())
+    again = client.post("/publish/", {"team": "docs", "publish": "1", "archive": _zip()}, follow=True)
+    assert b"was published already; nothing changed." in again.content
+    changed = tidy_files() | {"scripts/report.py": b"print(2)\n"}
+    refused = _post(client, "publish", archive=_zip(changed))
+    assert refused.status_code == 409
+    assert b"This version exists already" in refused.content
+    assert Version.objects.count() == 1
+
+
+def test_a_larger_upload_than_the_site_takes_is_refused_before_it_is_read(browse, bob, settings):
+    settings.SKILLQUAY_UNPACKED_BYTES = -(2**20)
+    answer = _post(browse(bob), archive=_zip())
+    assert answer.status_code == 413
+    assert b"UPLOAD_TOO_LARGE" in answer.content
+
+
+def test_too_many_files_are_refused_with_a_page(browse, bob, settings):
+    settings.DATA_UPLOAD_MAX_NUMBER_FILES = 2
+    files = [SimpleUploadedFile(f"{n}.md", b"x") for n in range(4)]
+    assert _post(browse(bob), folder=files).status_code == 413
+
+
+def test_nothing_or_two_things_at_once_are_asked_about(browse, bob):
+    assert b"Choose what to publish" in _post(browse(bob)).content
+    assert b"Give the package one way" in _post(browse(bob), archive=_zip(), text="x").content
+
+
+def test_a_form_without_the_csrf_token_is_refused(bob):
+    from django.test import Client
+
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(bob)
+    assert _post(client, "publish", archive=_zip()).status_code == 403
+    assert not Version.objects.exists()
+
+
+def test_a_hostile_package_makes_no_markup(browse, bob):
+    page = _post(browse(bob), archive=_zip(hostile_files())).content.decode()
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "onload=" not in page.replace("&lt;svg onload=", "").replace("onload=alert(21)", "")
