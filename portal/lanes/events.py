@@ -53,13 +53,14 @@ async def _until_gone(work: Awaitable[None], receive: Receive) -> None:
 
 
 async def _follow(uid: str, position: str, send: Send) -> None:
-    """Sends what came since ``position`` until the run has ended; every event carries its own position."""
+    """Sends what came since ``position`` until the run has ended."""
     spoken = started = time.monotonic()
     ended = False
     while not ended and time.monotonic() - started < LONGEST_S:
         events, position, ended = await events_after(uid, position)
         if events:
-            await send(_piece("".join(_event(event) for event in events)))
+            # Only the last one carries the position: who is cut off inside a batch gets it again, not less.
+            await send(_piece("".join(map(_event, events))[:-1] + f"id: {position}\n\n"))
             spoken = time.monotonic()
         elif time.monotonic() - spoken > KEEP_ALIVE_S:
             await send(_piece(": still here\n\n"))
@@ -71,7 +72,7 @@ async def _follow(uid: str, position: str, send: Send) -> None:
 
 def _event(event: Mapping[str, Any]) -> str:
     text = json.dumps(event["data"], ensure_ascii=False, separators=(",", ":"))
-    return f"id: {event['id']}\nevent: {event['event']}\ndata: {text}\n\n"
+    return f"event: {event['event']}\ndata: {text}\n\n"
 
 
 def _piece(text: str) -> dict[str, Any]:

@@ -1,0 +1,101 @@
+"""A whole site in processes of its own, as ``make run`` starts it, in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TOKEN = """
+from datetime import timedelta
+from django.utils import timezone
+from registry import tokens
+from registry.actors import Actor
+from registry.models import Scope, User
+user = User.objects.get(username="admin")
+until = timezone.now() + timedelta(days=1)
+print(tokens.issue(user, name="test", scopes=Scope.values, expires_at=until, by=Actor(user=user))[1])
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Site:
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.folder = folder
+        mine = {"SKILLQUAY_VAR": str(folder / "var"), "SKILLQUAY_PORT": str(self.port), "DATABASE_URL": ""}
+        self.environment = {**os.environ, "REDIS_URL": "", "STORAGE_URL": "", **mine, **environment}
+        self.log = folder / "up.log"
+        self.up: subprocess.Popen[bytes] | None = None
+        self.token = ""
+
+    def manage(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        argv = [sys.executable, "manage.py", *arguments]
+        return subprocess.run(
+            argv, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=check, timeout=120
+        )
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.up = subprocess.Popen(
+                [sys.executable, "manage.py", "up"], cwd=ROOT, env=self.environment, stderr=log, stdout=log
+            )
+        self.wait_for(self._answers)
+
+    def set_up(self) -> str:
+        printed = self.manage("set_up").stdout
+        self.token = self.manage("shell", "--no-imports", "-c", TOKEN).stdout.strip().splitlines()[-1]
+        return printed
+
+    def stop(self) -> int:
+        assert self.up is not None
+        self.up.terminate()
+        return self.up.wait(60)
+
+    def pids(self, name: str) -> list[int]:
+        return [int(pid) for pid in re.findall(rf"{name} started, pid (\d+)", self.log.read_text())]
+
+    def _answers(self) -> bool:
+        try:
+            return self.ask("/", token=None)[0] == 200
+        except OSError:
+            return False
+
+    def ask(self, path: str, *, body: object = None, token: str | None = "", **headers: str):
+        """(status, headers, bytes) of a GET, or of a POST where there is a body; the site's token unless None."""
+        request = urllib.request.Request(self.url + path)
+        for name, value in headers.items():
+            request.add_header(name.replace("_", "-"), value)
+        if token is not None:
+            request.add_header("Authorization", f"Bearer {token or self.token}")
+        if body is not None:
+            request.data = body if isinstance(body, bytes) else json.dumps(body).encode()
+            if not request.has_header("Content-type"):
+                request.add_header("Content-Type", "application/json")
+        try:
+            with urllib.request.urlopen(request, timeout=70) as answer:
+                return answer.status, answer.headers, answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.headers, error.read()
+
+    def wait_for(self, condition, seconds: float = 30):
+        deadline = time.monotonic() + seconds
+        while not (found := condition()):
+            assert time.monotonic() < deadline, self.log.read_text()[-3000:]
+            time.sleep(0.05)
+        return found
