@@ -72,6 +72,52 @@
     set(true);
   }
 
+  // <div data-live="…" data-events="…">: the events are a doorbell; what is shown is made by the server alone.
+  const live = document.querySelector("[data-live]");
+  if (live) {
+    const log = document.getElementById("log");
+    let position = live.dataset.position, busy = false, waiting = false, over = false, timer = 0;
+    const show = (text) => {
+      const page = new DOMParser().parseFromString(text, "text/html");
+      for (const part of page.querySelectorAll("[data-part]")) {
+        const old = document.getElementById(part.id);
+        const busyHere = old?.contains(document.activeElement) && part.id !== "run-outcome";
+        const opened = old?.querySelector("details[open]");
+        if (old && !(opened && part.id === "run-steps") && !busyHere && old.innerHTML !== part.innerHTML) old.replaceWith(part);
+      }
+      const fresh = page.getElementById("log-new");
+      if (fresh.children.length && log) {
+        log.append(...fresh.children);
+        document.getElementById("log-empty").hidden = true;
+      }
+      position = fresh.dataset.position || position;
+      over = fresh.hasAttribute("data-ended");
+    };
+    const look = async () => {
+      if (busy) { waiting = true; return; }
+      busy = true;
+      waiting = false;
+      try {
+        const answer = await fetch(`${live.dataset.live}?attempt=${live.dataset.attempt}&position=${position}`);
+        if (answer.ok) show(await answer.text());
+      } catch { /* the network is away: the next look may find it */ }
+      if (over) {
+        clearInterval(timer);
+        log?.removeAttribute("role");
+        log?.removeAttribute("aria-live");
+        document.querySelector("[data-follow-pause]")?.remove();
+        return;
+      }
+      setTimeout(() => { busy = false; if (waiting) look(); }, 400);
+    };
+    const poll = () => { timer ||= setInterval(look, 2000); };
+    const bell = new EventSource(live.dataset.events);
+    for (const name of ["log", "progress", "step", "status"]) bell.addEventListener(name, look);
+    bell.addEventListener("end", () => { bell.close(); look(); poll(); });
+    bell.addEventListener("error", () => { if (bell.readyState === EventSource.CLOSED) poll(); });
+    look();
+  }
+
   // The first thing to read after a refused form is what to mend.
   document.querySelector(".error-summary")?.focus();
 })();

@@ -1,0 +1,75 @@
+"""Every page of the registry, looked at by people with eyes, ears or a keyboard, in both languages."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from registry.usage import record_use
+from tests.samples import hostile_files, prompt_files, publish_files, tidy_files
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SKILL = "/skills/docs/weekly-report/"
+PAGES = {
+    "home": "/",
+    "catalog": "/skills/",
+    "search": "/skills/?q=report&tag=writing",
+    "nothing": "/skills/?q=zzzz",
+    "skill": SKILL,
+    "versions": f"{SKILL}versions/",
+    "old-version": f"{SKILL}1.1.0/",
+    "files": f"{SKILL}1.2.0/files/",
+    "file": f"{SKILL}1.2.0/files/scripts/report.py",
+    "picture": f"{SKILL}1.2.0/files/assets/chart.png",
+    "settings": f"{SKILL}settings/",
+    "teams": "/teams/",
+    "team": "/teams/docs/",
+    "team-new": "/teams/new/",
+    "account": "/account/",
+    "password": "/account/password/",
+    "tokens": "/account/tokens/",
+    "absent": "/skills/docs/absent/",
+}
+
+
+@pytest.fixture
+def catalog(team, alice, bob):
+    publish_files(tidy_files("1.1.0"), team=team, user=alice, changelog="The first that writes figures.")
+    report = publish_files(tidy_files("1.2.0"), team=team, user=bob).skill
+    publish_files(prompt_files(), team=team, user=alice, visibility="public")
+    publish_files(hostile_files(), team=team, user=alice)
+    for hour in range(5):
+        record_use(report, f"user:{hour}", "run", now=timezone.now() - timedelta(hours=hour + 30))
+    return report
+
+
+@pytest.mark.row("P8")
+def test_no_page_of_the_registry_shuts_anybody_out(page, sign_in, axe, shot, catalog, alice):
+    axe_of_strangers(page, axe, shot)
+    sign_in(alice)
+    for name, address in PAGES.items():
+        page.goto(address)
+        axe()
+        shot(name)
+
+
+def axe_of_strangers(page, axe, shot):
+    for name, address in (("stranger-home", "/"), ("sign-in", "/sign-in/"), ("stranger-absent", SKILL)):
+        page.goto(address)
+        axe()
+        shot(name)
+
+
+@pytest.mark.row("P8")
+@pytest.mark.parametrize("address", ["/", "/skills/", SKILL, "/teams/docs/", "/account/tokens/", f"{SKILL}versions/"])
+def test_dark_and_narrow_pages_hold_their_contrast_and_their_width(page, sign_in, axe, catalog, alice, address):
+    sign_in(alice)
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(address)
+    axe()
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390, f"{address} is {wide} px wide"

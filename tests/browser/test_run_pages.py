@@ -1,0 +1,91 @@
+"""Pages of runs in a real browser, looked at in every state."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.run_samples import add_artifact, add_log, add_step, make_hostile_run, make_run
+from tests.samples import prompt_files, publish_files
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.row("P5", "P8")]
+
+
+@pytest.fixture
+def version(team, alice):
+    return publish_files(prompt_files(), team=team, user=alice, visibility="public")
+
+
+@pytest.fixture
+def run(version, bob, team):
+    made = make_run(version, bob, team)
+    add_log(made, ("stdout", "Reading seven days\n"), ("stderr", "\x1b[33mwarning: 2026-11-18 has no rows\x1b[0m\n"))
+    add_log(made, *[("stdout", f"day {n}: 读取 {n * 17} rows\n") for n in range(1, 30)])
+    add_artifact(made, "out/report.csv", b"a,b\n1,2\n" * 400)
+    add_artifact(made, "out/图表.png", b"x" * 4200)
+    add_step(made, 0, "验证输入", input={"n": 1}, output={"ok": True}, duration_ms=300)
+    add_step(made, 1, "Clean the rows", output={"kept": 812, "removed": 4}, duration_ms=900)
+    add_step(made, 2, "Analyse", error={"name": "ValueError", "message": "bad row", "stack": "at line 3"}, duration_ms=60)
+    return made
+
+
+def test_runs_are_pleasant_to_read(page, sign_in, bob, run, version, team, axe, shot):
+    make_run(version, bob, team, status="failed", failure_code="DATA_NOT_FOUND", message="No rows for 北京.")
+    make_run(version, bob, team, status="queued", started_at=None, finished_at=None, result=None, message="")
+    make_run(version, bob, team, status="running", finished_at=None, result=None, message="", progress=40)
+    sign_in(bob)
+    page.goto("/runs/")
+    axe()
+    shot("runs")
+    page.goto(f"/runs/{run.uid}/")
+    page.click("#run-steps summary >> nth=1")
+    axe()
+    shot("run")
+    page.goto("/skills/docs/kind-review/runs/?code=DATA_NOT_FOUND")
+    axe()
+    shot("skill-runs")
+    page.goto("/runs/?status=failed")
+    page.click("#main tbody a")
+    axe()
+    shot("run-failed")
+    page.go_back()
+    assert page.url.endswith("?status=failed")
+
+
+def test_a_running_run_follows_its_log_and_ends_without_a_reload(page, sign_in, bob, version, team, axe, shot):
+    run = make_run(version, bob, team, status="running", finished_at=None, result=None, message="", progress=20)
+    add_log(run, ("stdout", "one\n"))
+    sign_in(bob)
+    page.goto(f"/runs/{run.uid}/")
+    page.wait_for_selector("#L1")
+    axe()
+    shot("run-running")
+    add_log(run, ("stdout", "two\n"), ("stderr", "60% complete\n"))
+    run.progress = 60
+    run.save(update_fields=["progress"])
+    page.wait_for_selector("#L3")
+    page.wait_for_selector("progress[value='60']")
+    add_log(run, ("stdout", "last without end"))
+    add_artifact(run, "end.txt", b"end")
+    run.status, run.finished_at, run.result = "succeeded", run.started_at, {"outputs": {"n": 3}}
+    run.save(update_fields=["status", "finished_at", "result"])
+    page.wait_for_selector("text=end.txt")
+    page.wait_for_selector("#L4")
+    assert page.locator("#log > div").count() == 4
+    assert page.locator("[data-follow-pause]").count() == 0
+    axe()
+
+
+def test_a_hostile_run_does_nothing_on_any_page(page, sign_in, bob, version, team):
+    run = make_hostile_run(version, bob, team)
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    sign_in(bob)
+    for path in (f"/runs/{run.uid}/", f"/runs/{run.uid}/log/", "/runs/", "/skills/docs/kind-review/runs/"):
+        page.goto(path)
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        assert page.locator("main script, main iframe, main [onload], main [onerror]").count() == 0
+        for address in page.locator("main a").evaluate_all("all => all.map((one) => one.protocol)"):
+            assert address in ("http:", "https:")
+    with page.expect_download() as download:
+        page.goto(f"/runs/{run.uid}/")
+        page.click("#run-outcome a[download]")
+    assert download.value.suggested_filename.endswith("svg")
