@@ -76,7 +76,7 @@ class Site:
             return False
 
     def ask(self, path: str, *, body: object = None, token: str | None = "", **headers: str):
-        """(status, headers, bytes) of a GET, or of a POST where there is a body; the site's token unless None."""
+        """(status, headers, bytes) of a GET, or of a POST of ``body``; the site's token unless None."""
         request = urllib.request.Request(self.url + path)
         for name, value in headers.items():
             request.add_header(name.replace("_", "-"), value)

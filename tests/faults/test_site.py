@@ -1,0 +1,156 @@
+"""The whole site as ``make run`` starts it: one path from publishing to the file left behind, and what kills it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import threading
+import time
+import urllib.request
+import zipfile
+
+import pytest
+
+from tests.site import Site
+
+pytestmark = [pytest.mark.faults, pytest.mark.row("P9", "P5")]
+
+SKILL = """---
+name: counter
+description: Counts slowly and leaves a file behind.
+version: 1.0.0
+---
+# Counter
+"""
+SCRIPT = """
+import argparse, json, pathlib, sys, time
+parser = argparse.ArgumentParser()
+parser.add_argument("--upto", type=int, default=3)
+parser.add_argument("--pause", type=float, default=0.0)
+parser.add_argument("--output-dir", default="output")
+args = parser.parse_args()
+for n in range(args.upto):
+    print(f"line {n}", file=sys.stderr, flush=True)
+    print(f"{(n + 1) * 100 // args.upto}% complete", file=sys.stderr, flush=True)
+    time.sleep(args.pause)
+pathlib.Path(args.output_dir, "count.txt").write_text("x" * 600_000)
+print(json.dumps({"counted": args.upto}))
+"""
+
+
+def _package():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("counter/SKILL.md", SKILL)
+        archive.writestr("counter/scripts/count.py", SCRIPT)
+    return buffer.getvalue()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    site = Site(tmp_path_factory.mktemp("site"), SKILLQUAY_EXAMPLES="0")
+    site.printed = site.set_up()
+    site.manage(
+        "shell", "--no-imports", "-c", "from registry.models import Team; Team.objects.create(slug='ops')"
+    )
+    site.start()
+    status, _, body = site.ask(
+        "/api/v1/packages?team=ops&visibility=private", body=_package(), Content_Type="application/zip"
+    )
+    assert status == 201, body
+    yield site
+    assert site.stop() == 0
+
+
+def _run(site, wait=30, **inputs):
+    inputs = {"output_dir": "here", **inputs}
+    status, headers, body = site.ask(
+        f"/api/v1/runs?wait={wait}", body={"skill": "ops/counter", "script": "count", "inputs": inputs}
+    )
+    assert status in (200, 201, 202), body
+    return json.loads(body)
+
+
+def test_the_administrator_is_told_once_and_a_second_start_changes_nothing(site):
+    assert "password" in site.printed
+    assert site.manage("set_up").stdout == ""
+
+
+def test_a_call_waits_for_its_result_and_the_file_left_behind_downloads_whole(site):
+    run = _run(site, upto=2)
+    assert (run["status"], run["outputs"]) == ("succeeded", {"counted": 2})
+    status, headers, body = site.ask(f"/api/v1/runs/{run['id']}/artifacts/count.txt")
+    assert (status, len(body), set(body)) == (200, 600_000, {ord("x")})
+    assert "attachment" in headers["Content-Disposition"]
+
+
+def test_a_wait_that_is_too_short_answers_with_the_run_under_way(site):
+    run = _run(site, wait=1, upto=3, pause=1)
+    assert run["status"] in ("queued", "running")
+    status, _, body = site.ask(f"/api/v1/runs/{run['id']}?wait=30")
+    assert json.loads(body)["status"] == "succeeded"
+
+
+def _events(site, uid, seconds=20, last=""):
+    request = urllib.request.Request(f"{site.url}/api/v1/runs/{uid}/events")
+    request.add_header("Authorization", f"Bearer {site.token}")
+    if last:
+        request.add_header("Last-Event-ID", last)
+    with urllib.request.urlopen(request, timeout=seconds) as stream:
+        assert stream.headers["Content-Type"].startswith("text/event-stream")
+        return stream.read().decode()
+
+
+@pytest.mark.row("B6")
+def test_events_bring_every_line_once_while_it_happens(site):
+    run = _run(site, wait=0, upto=4, pause=0.4)
+    text = _events(site, run["id"])
+    assert [text.count(f"line {n}\\n") for n in range(4)] == [1, 1, 1, 1]
+    assert "event: progress" in text
+    assert text.rstrip().endswith("event: end\ndata: {}")
+
+
+def test_who_comes_back_with_the_last_position_hears_nothing_twice(site):
+    run = _run(site, upto=2)
+    first = _events(site, run["id"])
+    last = [line[4:] for line in first.splitlines() if line.startswith("id: ")][-1]
+    assert "line 0" in first
+    assert "line" not in _events(site, run["id"], last=last)
+
+
+@pytest.mark.row("P2")
+def test_a_stranger_hears_the_same_of_a_run_as_of_none(site):
+    run = _run(site, upto=1)
+    answers = [
+        site.ask(f"/api/v1/runs/{uid}/events", token=None)
+        for uid in (run["id"], run["id"][:-1] + ("0" if run["id"][-1] != "0" else "1"))
+    ]
+    bodies = [{**json.loads(body), "request_id": ""} for _, _, body in answers]
+    assert answers[0][0] == answers[1][0] != 200
+    assert bodies[0] == bodies[1]
+
+
+def test_a_second_supervisor_over_the_same_folder_is_refused(site):
+    refused = site.manage("up", check=False)
+    assert refused.returncode == 1
+    assert "already up" in refused.stderr
+
+
+def test_two_hundred_slow_readers_hold_no_thread(site):
+    run = _run(site, wait=0, upto=5, pause=0.5)
+    threads = [threading.Thread(target=_events, args=(site, run["id"])) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    started = time.monotonic()
+    assert site.ask("/", token=None)[0] == 200
+    assert time.monotonic() - started < 10
+    for thread in threads:
+        thread.join()
+
+
+def test_a_killed_web_process_comes_back(site):
+    pid = site.pids("web")[-1]
+    os.kill(pid, signal.SIGKILL)
+    site.wait_for(lambda: site.pids("web")[-1] != pid and site._answers())
