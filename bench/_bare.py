@@ -1,0 +1,47 @@
+"""The bare loops: the same argv, package and policy, without queue, records, steps and logs. No Django."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import subprocess
+from pathlib import Path
+
+from worker import sandbox
+from worker.sandbox import runtimes
+from worker.sandbox.policy import Job, Limits
+
+
+def serve(pipe, job, var):
+    """Runs what is asked for until None comes."""
+    kinds = {"bare_subprocess": _subprocess, "bare_sandboxed": _sandboxed}
+    while asked := pipe.recv():
+        kind, count = asked
+        for _ in range(count):
+            kinds[kind](job, var)
+        pipe.send(count)
+
+
+def _subprocess(job, var):
+    package = job["package"]
+    program, *rest = (part.replace("/skill/", f"{package}/") for part in job["argv"])
+    argv = [str(runtimes.installed()[program].program), *rest]
+    subprocess.run(argv, cwd=var, env={}, capture_output=True, check=True)
+
+
+def _sandboxed(job, var):
+    folder = Path(var, "jobs", secrets.token_hex(8))
+    for path in (folder, folder / "input", folder / "output"):
+        path.mkdir(parents=True)
+    ended = sandbox.run(
+        Job(
+            argv=tuple(job["argv"]),
+            package_dir=Path(job["package"]),
+            job_dir=folder,
+            environment=job["environment"],
+            limits=Limits(**job["limits"]),
+        )
+    )
+    shutil.rmtree(folder)
+    if ended.exit_code != 0:
+        raise SystemExit(f"the bare loop fails: {ended}")

@@ -1,0 +1,183 @@
+"""One broker's measurement, in a process whose settings are those of a site of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from multiprocessing import get_context
+
+import django
+
+django.setup()
+
+from django.conf import settings
+from django.core.management import call_command
+
+from bench import _bare
+from registry.actors import Actor
+from registry.models import Team, User
+from registry.packages.reading import read_files
+from registry.publishing import publish
+from worker import runs, states
+from worker.dispatch import wake
+from worker.models import Run
+from worker.protocols.call import Request
+from worker.unpacking import opened
+
+SKILL = b"---\nname: bench\ndescription: Prints one JSON line.\nversion: 1.0.0\n---\n# Bench\n"
+SCRIPT = b'import json, sys\nprint(json.dumps({"arguments": sys.argv[1:]}))\n'
+PATIENCE_S = 120
+
+
+def main():
+    asked = json.loads(sys.argv[1])
+    call_command("migrate", verbosity=0)
+    actor, version = _publish()
+    job = _like_job(actor, version)
+    loops = _Loops(asked["processes"], job)
+    worker = _start_worker(asked["processes"])
+    try:
+        _burst(actor, version, asked["burst"], wakes=asked["processes"])  # everything is warm now
+        loops.time("bare_sandboxed", asked["processes"])
+        rounds = [_round(number, actor, version, loops, asked) for number in range(asked["rounds"])]
+        idle = [_pair(number, actor, version, loops) for number in range(asked["idle"])]
+    finally:
+        worker.terminate()
+        worker.wait()
+        loops.close()
+    tier = Run.objects.order_by("-pk").values_list("sandbox", flat=True)[0]["tier"]
+    print(json.dumps({"rounds": rounds, "idle": idle, "tier": tier, "processes": asked["processes"]}))
+
+
+def _publish():
+    user = User.objects.create_superuser("bench", password=None)
+    team = Team.objects.create(slug="bench", name="Bench")
+    actor = Actor(user=user)
+    package = read_files([("SKILL.md", SKILL), ("scripts/bench.py", SCRIPT)])
+    return actor, publish(package, team=team, actor=actor).version
+
+
+def _request(number=0):
+    return Request(inputs={"number": number})
+
+
+def _like_job(actor, version):
+    """What a bare loop runs: the argv, package and policy of one real run."""
+    run = runs.request_run(actor=actor, version=version, request=_request())
+    runs.run_here(run)
+    run.refresh_from_db()
+    if run.status != "succeeded":
+        raise SystemExit(f"the measured skill does not run: {run.failure_code} {run.message}")
+    package = opened(version.digest)
+    from worker import protocols
+
+    call = protocols.prepare(
+        package.paths, package.manifest, package.profile, Request(**run.request), read=package.read
+    )
+    limits = asdict(runs.limits_of(package.manifest))
+    return {
+        "argv": list(call.argv),
+        "package": str(package.folder),
+        "limits": limits,
+        "environment": dict(call.environment),
+    }
+
+
+class _Loops:
+    """Warm processes that run the bare loops, as many as the worker has."""
+
+    def __init__(self, processes, job):
+        context = get_context("spawn")
+        self.pipes, self.processes = [], []
+        for _ in range(processes):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_bare.serve, args=(theirs, job, str(settings.SKILLQUAY_VAR)))
+            process.start()
+            self.pipes.append(ours)
+            self.processes.append(process)
+
+    def time(self, kind, number):
+        """Seconds for ``number`` runs, spread over the processes."""
+        share, rest = divmod(number, len(self.pipes))
+        begun = time.perf_counter()
+        busy = [(pipe, share + (i < rest)) for i, pipe in enumerate(self.pipes) if share + (i < rest)]
+        for pipe, part in busy:
+            pipe.send((kind, part))
+        for pipe, _ in busy:
+            pipe.recv()
+        return time.perf_counter() - begun
+
+    def close(self):
+        for pipe in self.pipes:
+            pipe.send(None)
+        for process in self.processes:
+            process.join()
+
+
+def _start_worker(processes):
+    command = [sys.executable, "-m", "celery", "-A", "worker", "worker", "--pool", "prefork"]
+    command += ["--loglevel", "WARNING", "--concurrency", str(processes)]
+    command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    return subprocess.Popen(command, stdout=sys.stderr)
+
+
+def _round(number, actor, version, loops, asked):
+    """All four in one round, each round beginning with another, so that a busy moment meets them all."""
+    count = asked["burst"]
+    kinds = {
+        "bare_subprocess": lambda: loops.time("bare_subprocess", count),
+        "bare_sandboxed": lambda: loops.time("bare_sandboxed", count),
+        "burst": lambda: _burst(actor, version, count, wakes=asked["processes"]),
+        "burst_with_requests": lambda: _burst(actor, version, count, wakes=None),
+    }
+    names = list(kinds)
+    turn = number % len(names)
+    rates = {name: count / kinds[name]() for name in names[turn:] + names[:turn]}
+    return {name: rates[name] for name in names}
+
+
+def _burst(actor, version, count, *, wakes):
+    """Seconds until all have ended; the requests are made before the clock starts, unless ``wakes`` is None."""
+    begun = time.perf_counter()
+    if wakes is not None:
+        runs.wake = lambda: False
+    last = [runs.request_run(actor=actor, version=version, request=_request(i)).pk for i in range(count)][-1]
+    if wakes is not None:
+        runs.wake = wake
+        begun = time.perf_counter()
+        for _ in range(wakes):
+            wake()
+    _until(lambda: not Run.objects.filter(pk__lte=last).exclude(status__in=states.ENDED).exists())
+    return time.perf_counter() - begun
+
+
+def _pair(number, actor, version, loops):
+    """One run bare and one through the queue, in milliseconds; which is first alternates."""
+    kinds = [("bare", lambda: loops.time("bare_sandboxed", 1)), ("queue", lambda: _single(actor, version))]
+    times = {}
+    for name, measure in kinds[:: 1 if number % 2 else -1]:
+        time.sleep(0.03)
+        times[name] = measure() * 1000
+    return times
+
+
+def _single(actor, version):
+    begun = time.perf_counter()
+    run = runs.request_run(actor=actor, version=version, request=_request())
+    _until(lambda: Run.objects.filter(pk=run.pk, status__in=states.ENDED).exists(), every_s=0.002)
+    return time.perf_counter() - begun
+
+
+def _until(done, *, every_s=0.01):
+    until = time.monotonic() + PATIENCE_S
+    while not done():
+        if time.monotonic() > until:
+            raise SystemExit("the worker does not finish its runs")
+        time.sleep(every_s)
+
+
+if __name__ == "__main__":
+    main()
