@@ -147,6 +147,6 @@ def _needs_quotes(value: str, limits: Limits) -> bool:
     if value[0] in "[{" and value.count(value[0]) > value.count("]" if value[0] == "[" else "}"):
         return False  # goes on in the next line
     try:
-        return isinstance(YamlReader(limits).read(value), dict)
+        return value[0] != "{" and isinstance(YamlReader(limits).read(value), dict)
     except Refused:
         return True

@@ -109,14 +109,10 @@ def _check_references(node: Mapping[str, Any], place: tuple[str | int, ...], whe
             )
 
 
-def _retrieve(uri: str) -> Any:
-    raise ValueError(f"not fetched: {uri}")
-
-
 def _compile(schema: Any, where: str) -> jsonschema_rs.Validator:
     try:
         return jsonschema_rs.validator_for(
-            schema, pattern_options=_PATTERNS, retriever=_retrieve, offline=True, validate_formats=True
+            schema, pattern_options=_PATTERNS, offline=True, validate_formats=True
         )
     except jsonschema_rs.ValidationError as error:
         raise refuse(

@@ -58,4 +58,4 @@ def _identifier(text: str) -> str:
 
 def next_patch(latest: str | None) -> str:
     """The version of a package that names none: the patch after ``latest``, else the first one."""
-    return str(Version.parse(latest).bump_patch()) if latest else FIRST
+    return str(Version.parse(latest).next_version("patch")) if latest else FIRST

@@ -70,6 +70,8 @@ class YamlReader:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             raise self._invalid(error.problem or error.context or "it cannot be read", mark) from None
+        except (ValueError, OverflowError) as error:  # \U beyond Unicode: PyYAML lets chr() complain
+            raise self._invalid(str(error), None) from None
         except yaml.YAMLError as error:
             line = text.count("\n", 0, max(0, getattr(error, "position", 0)))
             raise refuse(
@@ -151,6 +153,11 @@ def _number(text: str) -> Any:
     """JSON numbers only; what a double or PostgreSQL could not keep stays text."""
     if _INTEGER.fullmatch(text):
         return int(text)
-    if len(text) <= 32 and _NUMBER.fullmatch(text) and math.isfinite(number := float(text)):
+    if (
+        not text.lstrip("-").isdigit()
+        and len(text) <= 32
+        and _NUMBER.fullmatch(text)
+        and math.isfinite(number := float(text))
+    ):
         return number
     return text
