@@ -81,7 +81,7 @@ def test_typescript_with_enums_runs(go, package):
         "import multiprocessing as m; print(m.Pool(2).map(abs, [1]))",
         "import subprocess; subprocess.run(['true'], check=True)",
         "import sqlite3, tempfile; sqlite3.connect(tempfile.mkdtemp() + '/x').execute('create table a (b)')",
-        "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname())",
+        "from socket import *; s = create_server(('127.0.0.1', 0)); create_connection(s.getsockname())",
     ],
     ids=["asyncio", "threads", "multiprocessing", "subprocess", "sqlite", "loopback"],
 )
@@ -153,7 +153,7 @@ def test_output_of_exactly_the_limit_is_no_offence(go):
 def test_the_time_limit_ends_everything(go):
     ended = go("bash", "-c", "trap '' TERM; echo begun; sleep 60 & sleep 60", limits=Limits(timeout_s=0.4))
     assert (ended.ending, ended.exit_code, ended.stdout) == ("timed_out", None, b"begun\n")
-    assert 0.4 <= ended.duration_s
+    assert ended.duration_s >= 0.4
 
 
 def test_a_cancelled_run_may_tidy_up(go):

@@ -41,13 +41,13 @@ class Group:
 
     def remove(self) -> None:
         """The last process is gone but the kernel may take a moment to let go."""
-        for _attempt in range(50):
+        for attempt in range(14):
             try:
                 self.folder.rmdir()
             except FileNotFoundError:
                 return
             except OSError:
-                time.sleep(0.01)
+                time.sleep(0.0002 * 2**attempt)
             else:
                 return
 

@@ -36,8 +36,8 @@ class Limits:
 class Job:
     """One start of a script. Host folders are the caller's; paths in ``argv`` are those inside the sandbox.
 
-    Inside: the package read-only at /skill, ``job_dir`` at /job (with input/ read-only and output/). The caller
-    makes both, the package readable to all, since a worker that is root runs it as another user.
+    Inside: the package read-only at /skill, ``job_dir`` at /job (with input/ read-only and output/). The
+    caller makes both, the package readable to all, since a worker that is root runs it as another user.
     ``channel_bytes`` > 0 opens descriptor 3 for writing; what is written comes back as ``Ended.channel``.
     """
 

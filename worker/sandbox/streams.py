@@ -74,10 +74,7 @@ class Conversation:
                 return
 
     def ended(self, tier: str, enforcement: Mapping[str, str]) -> Ended:
-        code: int | None = self.said.get("exit-code")
-        signal: int | None = self.said.get("signal")
-        if tier == "bwrap" and code and code in _SHELL_SIGNALS:
-            code, signal = None, code - 128  # bubblewrap reports a signal as a shell does
+        code, signal = self._last_word(tier)
         if self.reason is None and code is None and signal is None:
             self.reason = "start_failed"
             self.detail = str(self.said.get("failed") or self._last_line() or "the run's keeper was lost")
@@ -93,6 +90,13 @@ class Conversation:
             enforcement=enforcement,
             detail=self.detail,
         )
+
+    def _last_word(self, tier: str) -> tuple[int | None, int | None]:
+        """Exit code or signal; bubblewrap reports a signal as a shell does."""
+        code: int | None = self.said.get("exit-code")
+        if tier == "bwrap" and code is not None and code in _SHELL_SIGNALS:
+            return None, code - 128
+        return code, self.said.get("signal")
 
     def _last_line(self) -> str:
         lines = b"".join(self.taken[1]).decode(errors="replace").strip().splitlines()
@@ -112,6 +116,7 @@ class Conversation:
         for line in lines:
             # bubblewrap writes objects over several lines; each of its pairs that matters stands on one.
             self.said |= _pairs(line)
+        self.buried = "ended" in self.said
 
     def _stop(self, reason: Ending, detail: str = "") -> None:
         """Ends the run at once; what killed it first stays the reason."""

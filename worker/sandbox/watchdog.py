@@ -106,13 +106,7 @@ def folder_usage(folder: Path, *, entries: int, size: int) -> Usage:
     """What lies below ``folder``, counted until either bound is passed; no link is followed."""
     counted, used, todo = 0, 0, [str(folder)]
     while todo and counted <= entries and used <= size:
-        try:
-            scan = list(os.scandir(todo.pop()))
-        except PermissionError:
-            continue
-        except OSError:
-            continue
-        for entry in scan:
+        for entry in _scan(todo.pop()):
             counted += 1
             try:
                 status = entry.stat(follow_symlinks=False)
@@ -122,6 +116,30 @@ def folder_usage(folder: Path, *, entries: int, size: int) -> Usage:
             if stat.S_ISDIR(status.st_mode):
                 todo.append(entry.path)
     return Usage(counted, used)
+
+
+def _scan(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        return list(os.scandir(folder))
+    except PermissionError:
+        return _scan_closed(folder)
+    except OSError:
+        return []
+
+
+def _scan_closed(folder: str) -> list[os.DirEntry[str]]:
+    """A run hides what it writes by closing the folder: its owner opens it again. No link is followed."""
+    try:
+        handle = os.open(folder, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        os.chmod(f"/proc/self/fd/{handle}", 0o700)
+        return list(os.scandir(folder))
+    except OSError:
+        return []
+    finally:
+        os.close(handle)
 
 
 def tmpfs_usage(first: int) -> Usage:

@@ -101,6 +101,14 @@ for number in range(64):
     with open(f'/job/output/{number}', 'wb') as file: file.write(b'x' * (4 << 20))
 time.sleep(20)
 """
+_CLOSED = """
+import os, time
+os.mkdir('/job/output/closed')
+held = [open(f'/job/output/closed/{number}', 'wb', buffering=0) for number in range(8)]
+os.chmod('/job/output/closed', 0)
+for one in held: one.write(b'x' * (4 << 20))
+time.sleep(20)
+"""
 _UNLINKED = """
 import os, time
 held = []
@@ -173,6 +181,7 @@ BOMBS = (
     Bomb("memory bomb of files without a name", _MEMORY_FILES, _SMALL, _ends_by("memory_limit")),
     Bomb("disk bomb", _DISK, _ROOMY, _ends_by("disk_limit")),
     Bomb("disk bomb of deleted files", _UNLINKED, _ROOMY, _ends_by("disk_limit")),
+    Bomb("disk bomb in a closed folder", _CLOSED, _ROOMY, _ends_by("disk_limit")),
     Bomb("disk bomb in /tmp", _TMP, _ROOMY, _ends_by("disk_limit", "exited")),
     Bomb("inode bomb in /job", _INODES % "/job/output", _ROOMY, _ends_by("disk_limit")),
     Bomb("inode bomb in /tmp", _INODES % "/tmp", _ROOMY, _ends_by("disk_limit", "exited")),

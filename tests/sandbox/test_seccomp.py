@@ -1,0 +1,97 @@
+"""The filter, evaluated as the kernel does, for both architectures wherever the tests run."""
+
+from __future__ import annotations
+
+import errno
+import struct
+
+import pytest
+
+from worker.sandbox import seccomp
+
+ALLOW, KILL = 0x7FFF_0000, 0x8000_0000
+EPERM, ENOSYS = 0x0005_0000 | errno.EPERM, 0x0005_0000 | errno.ENOSYS
+GETPID = {"x86_64": 39, "aarch64": 172}
+
+
+@pytest.fixture(params=["x86_64", "aarch64"])
+def machine(request):
+    return request.param
+
+
+@pytest.fixture
+def answer(machine):
+    def answer(name, *arguments, audit=None, number=None):
+        number = seccomp.NUMBERS[machine].get(name) if number is None else number
+        values = (*arguments, *[0] * 6)[:6]
+        packet = struct.pack("=IIQ6Q", number, audit or seccomp.AUDIT[machine], 0, *values)
+        return evaluate(seccomp.program(machine), packet)
+
+    return answer
+
+
+def evaluate(program, packet):
+    """A classic BPF machine of the five instructions that the filter uses."""
+    ops = list(struct.iter_unpack("=HBBI", program))
+    place, accumulator = 0, 0
+    while True:
+        code, then, otherwise, value = ops[place]
+        place += 1
+        if code == 0x06:
+            return value
+        if code == 0x20:
+            (accumulator,) = struct.unpack_from("=I", packet, value)
+            continue
+        holds = {0x15: accumulator == value, 0x35: accumulator >= value, 0x45: bool(accumulator & value)}[
+            code
+        ]
+        place += then if holds else otherwise
+
+
+def test_ordinary_calls_pass(answer, machine):
+    assert answer("getpid", number=GETPID[machine]) == ALLOW
+    assert all(answer("getpid", number=number) == ALLOW for number in (0, 1, 63, 64, 437, 434))
+
+
+def test_every_call_of_the_list_is_denied(answer, machine):
+    conditional = {"clone", "clone3", "ioctl", "socket", "socketpair", "personality"}
+    for name in set(seccomp.NUMBERS[machine]) - conditional:
+        assert answer(name) == EPERM, name
+
+
+def test_clone_is_allowed_without_namespaces_and_clone3_does_not_exist(answer):
+    assert answer("clone", 0x003D_0F00) == ALLOW
+    for flag in (0x20000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000):
+        assert answer("clone", flag | 17) == EPERM
+    assert answer("clone3") == ENOSYS
+
+
+def test_only_three_families_of_sockets_are_made(answer):
+    assert [family for family in range(64) if answer("socket", family) == ALLOW] == [1, 2, 10]
+    assert answer("socketpair", 1) == ALLOW
+    assert answer("socketpair", 30) == EPERM
+
+
+def test_the_terminal_cannot_be_typed_into_whatever_the_high_half_says(answer):
+    assert answer("ioctl", 0, 0x5401) == ALLOW
+    for request in (0x5412, 0x541C, 0x5412 | 1 << 32):
+        assert answer("ioctl", 0, request) == EPERM
+
+
+def test_only_harmless_personalities_are_taken(answer):
+    assert answer("personality", 0xFFFF_FFFF) == ALLOW
+    assert answer("personality", 0x0040_0000) == EPERM
+
+
+def test_a_foreign_architecture_is_killed(answer):
+    assert answer("getpid", number=20, audit=0x4000_0003) == KILL
+
+
+def test_x32_is_killed():
+    packet = struct.pack("=IIQ6Q", 0x4000_0000 + 39, seccomp.AUDIT["x86_64"], 0, *[0] * 6)
+    assert evaluate(seccomp.program("x86_64"), packet) == KILL
+
+
+def test_an_architecture_without_a_table_is_refused():
+    with pytest.raises(ValueError, match="riscv64"):
+        seccomp.program("riscv64")
