@@ -109,9 +109,9 @@ def page(item: dict[str, Any]) -> dict[str, Any]:
     return {"items": [item], "next_cursor": None}
 
 
-def answers(value: Any, *, status: str = "200") -> OpenApiExample:
+def answers(value: Any, *statuses: str) -> OpenApiExample:
     """The example of an answer."""
-    return OpenApiExample("Answer", value=value, response_only=True, status_codes=[status])
+    return OpenApiExample("Answer", value=value, response_only=True, status_codes=list(statuses or ("200",)))
 
 
 def asks(value: Any) -> OpenApiExample:

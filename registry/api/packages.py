@@ -89,7 +89,7 @@ class Packages(Endpoint):
             FORM: UploadForm,
         },
         responses={200: PublishedDoc, 201: PublishedDoc},
-        examples=[examples.answers(examples.PUBLISHED, status="201")],
+        examples=[examples.answers(examples.PUBLISHED, "200", "201")],
     )
     def post(self, request: Request) -> HttpResponse:
         """All problems come at once. The same bytes under the same version are published already (200)."""

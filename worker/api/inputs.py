@@ -45,7 +45,7 @@ class Inputs(Endpoint):
         parameters=[InputQuery],
         request={"application/octet-stream": OpenApiRequest(OpenApiTypes.BINARY), FORM: InputForm},
         responses={201: InputDoc},
-        examples=[examples.answers(examples.INPUT, status="201")],
+        examples=[examples.answers(examples.INPUT, "201")],
     )
     def post(self, request: Request) -> HttpResponse:
         """The body is the file, named by `?name=`; or a form with one file. It is yours alone, and swept

@@ -66,7 +66,7 @@ class Runs(Endpoint):
         parameters=[WaitQuery],
         request=RunRequest,
         responses={200: RunDoc, 202: RunDoc},
-        examples=[examples.asks(examples.ASKED), examples.answers(examples.RUN)],
+        examples=[examples.asks(examples.ASKED), examples.answers(examples.RUN, "200", "202")],
     )
     def post(self, request: Request) -> HttpResponse:
         """202 with the run's address as soon as it is queued; 200 where it has already ended: answered from
@@ -217,8 +217,9 @@ class Events(Endpoint):
         query = read_query(EventsQuery, request)
         run = find_readable_run(uid, self.actor)
         after = request.headers.get("Last-Event-ID") or query.get("after", "")
-        found, _, ended = events.events_after(run.uid, after)
-        text = "".join(_event(event) for event in found) + ("event: end\ndata: {}\n\n" if ended else "")
+        found, position, ended = events.events_after(run.uid, after)
+        end = "event: end\ndata: {}\n\n" if ended else ""
+        text = "".join(_event(event) for event in found) + f"id: {position}\n" + end
         response = HttpResponse(text, content_type="text/event-stream; charset=utf-8")
         response["Cache-Control"] = "private, no-store"
         return response
@@ -226,7 +227,7 @@ class Events(Endpoint):
 
 def _event(event: Mapping[str, Any]) -> str:
     text = json.dumps(event["data"], ensure_ascii=False, separators=(",", ":"))
-    return f"id: {event['id']}\nevent: {event['event']}\ndata: {text}\n\n"
+    return f"event: {event['event']}\ndata: {text}\n\n"
 
 
 class Artifacts(Endpoint):

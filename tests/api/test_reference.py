@@ -1,0 +1,97 @@
+import json
+import re
+
+import pytest
+from drf_spectacular.generators import SchemaGenerator
+from openapi_spec_validator import validate
+
+from tests.api.test_walk import addresses
+from tests.architecture.test_arrow import ROOT
+
+pytestmark = [pytest.mark.row("P8"), pytest.mark.django_db]
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return json.loads(json.dumps(SchemaGenerator().get_schema(request=None, public=True)))
+
+
+def operations(schema):
+    return [
+        (path, method, operation)
+        for path, methods in schema["paths"].items()
+        for method, operation in methods.items()
+        if method != "parameters"
+    ]
+
+
+def test_the_openapi_document_is_valid_and_made_without_a_warning(schema, capfd):
+    validate(schema)
+    assert "Warning" not in capfd.readouterr().err
+
+
+def test_every_address_is_in_the_openapi_document(schema):
+    documented = {re.sub(r"\{\w+\}", "{}", path) for path in schema["paths"]}
+    ours = {"/api/v1/" + re.sub(r"<\w+:\w+>", "{}", route) for route in addresses()}
+    assert ours == documented
+
+
+def test_every_operation_has_a_summary_an_example_and_the_error_shape(schema):
+    for path, method, operation in operations(schema):
+        assert operation["summary"], path
+        assert operation["description"], path
+        assert operation["responses"]["default"]["content"]["application/json"]["schema"]["$ref"], path
+        json_answers = [
+            body
+            for status, answer in operation["responses"].items()
+            if status != "default"
+            for kind, body in answer.get("content", {}).items()
+            if kind == "application/json"
+        ]
+        assert all("examples" in body for body in json_answers), (method, path)
+        if method == "post":
+            assert "Idempotency-Key" in {p["name"] for p in operation["parameters"]}, path
+
+
+def test_both_ways_to_sign_in_are_described(schema):
+    schemes = schema["components"]["securitySchemes"]
+    assert schemes["token"]["scheme"] == "bearer"
+    assert schemes["session"]["in"] == "cookie"
+
+
+def test_every_address_is_in_the_written_reference():
+    text = (ROOT / "docs/api.md").read_text()
+    named = [re.sub(r"<\w+:(\w+)>", r"{\1}", route) for route in addresses()]
+    assert [route for route in named if f"/{route}`" not in text and f"/{route}?" not in text] == []
+
+
+def test_the_document_is_served_to_everybody(anonymous):
+    answer = anonymous.get("/api/schema/?format=json")
+    assert answer.status_code == 200
+    assert json.loads(answer.content)["openapi"].startswith("3.")
+    assert anonymous.get("/api/schema/").status_code == 200
+
+
+@pytest.mark.row("P9")
+def test_the_docs_load_nothing_from_elsewhere_and_hold_no_inline_script(anonymous):
+    page = anonymous.get("/api/docs/")
+    html = page.content.decode()
+    assert page.status_code == 200
+    assert "script-src 'self'" in page["Content-Security-Policy"]
+    assert not re.search(r"<script(?![^>]*\bsrc=)", html)
+    assert "<style" not in html
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', html)
+    script = re.findall(r'src="([^"]+)"', html)[-1].replace("&amp;", "&")
+    answer = anonymous.get(script)
+    assert answer["Content-Type"].startswith("application/javascript")
+    assert "SwaggerUIBundle" in answer.content.decode()
+
+
+def test_the_guide_for_agents_fits_a_screen_and_names_the_public_address(anonymous, settings):
+    settings.SKILLQUAY_PUBLIC_URL = "https://skills.example"
+    answer = anonymous.get("/llms.txt", HTTP_HOST="evil.example")
+    text = answer.content.decode()
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    assert "https://skills.example/api/v1" in text
+    assert "evil" not in text
+    assert len(text.splitlines()) < 60

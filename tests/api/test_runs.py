@@ -1,0 +1,178 @@
+import pytest
+
+from registry.models import Skill
+from tests.api.conftest import refused
+from worker.models import Run
+
+pytestmark = [pytest.mark.row("P5"), pytest.mark.django_db]
+SAVES = """import os, sys
+folder = sys.argv[sys.argv.index("--output-dir") + 1]
+os.makedirs(folder + "/sub", exist_ok=True)
+open(folder + "/sub/page.html", "w").write("<script>1</script>")
+print("half done", file=sys.stderr)
+print('{"ok": true}')
+"""
+FILES = {"SKILL.md": "---\nname: saves\ndescription: Leaves a file.\nversion: 1.0.0\n---\n", "scripts/main.py": SAVES}
+ASKED = {"skill": "docs/saves", "inputs": {"output_dir": "out"}}
+
+
+@pytest.fixture
+def saves(publish):
+    return publish(FILES, visibility="site")
+
+
+@pytest.fixture
+def run(saves, as_bob):
+    """A queued run of Bob's."""
+    return Run.objects.get(uid=as_bob.post("runs", ASKED).json()["id"])
+
+
+@pytest.fixture
+def done(run):
+    """The same, executed for real in this process."""
+    from worker.runs import run_here
+
+    assert run_here(run).status == "succeeded", run.message
+    return run
+
+
+def test_a_run_is_accepted_before_it_is_done(saves, as_bob):
+    answer = as_bob.post("runs?wait=0", ASKED)
+    document = answer.json()
+    assert (answer.status_code, document["status"], document["skill"]) == (202, "queued", "docs/saves")
+    assert answer["Location"].endswith(f"/api/v1/runs/{document['id']}")
+    assert as_bob.get(f"runs/{document['id']}?wait=0").json() == document
+
+
+@pytest.mark.row("A5")
+def test_a_run_is_followed_to_its_result_and_its_files(done, as_bob):
+    document = as_bob.get(f"runs/{done.uid}").json()
+    assert (document["status"], document["outputs"]) == ("succeeded", {"ok": True})
+    (artifact,) = as_bob.get(f"runs/{done.uid}/artifacts").json()["items"]
+    assert artifact == document["artifacts"][0]
+    answer = as_bob.get(f"runs/{done.uid}/artifacts/sub/page.html")
+    assert answer.getvalue() == b"<script>1</script>"
+    assert answer["Content-Type"] == "application/octet-stream"
+    assert answer["Content-Disposition"] == 'attachment; filename="page.html"'
+    assert answer["Content-Security-Policy"].startswith("sandbox")
+    assert answer["ETag"] == f'"{artifact["digest"]}"'
+    refused(as_bob.get(f"runs/{done.uid}/artifacts/sub"), 404, "NOT_FOUND")
+
+
+@pytest.mark.row("B6")
+def test_the_log_is_read_by_offset(done, as_bob):
+    log = as_bob.get(f"runs/{done.uid}/log?limit=1").json()
+    texts = [piece["text"] for piece in log["pieces"]]
+    while not log["ended"]:
+        log = as_bob.get(f"runs/{done.uid}/log?offset={log['next_offset']}").json()
+        texts += [piece["text"] for piece in log["pieces"]]
+    assert "half done\n" in "".join(texts)
+    assert as_bob.get(f"runs/{done.uid}/log?attempt=9").json()["pieces"] == []
+
+
+def test_events_tell_log_and_status_and_go_on_where_they_were(done, as_bob):
+    answer = as_bob.get(f"runs/{done.uid}/events")
+    text = answer.content.decode()
+    assert answer["Content-Type"].startswith("text/event-stream")
+    assert "event: log" in text
+    assert '"status":"succeeded"' in text
+    assert text.endswith("event: end\ndata: {}\n\n")
+    place = [line for line in text.splitlines() if line.startswith("id: ")][-1].removeprefix("id: ")
+    rest = as_bob.get(f"runs/{done.uid}/events", headers={"Last-Event-ID": place}).content.decode()
+    assert "event: log" not in rest
+
+
+def test_a_waiting_run_is_cancelled_at_once(run, as_bob):
+    answer = as_bob.post(f"runs/{run.uid}/cancel")
+    assert (answer.json()["status"], answer.json()["failure_code"]) == ("cancelled", "CANCELLED")
+    assert as_bob.post(f"runs/{run.uid}/cancel").json()["status"] == "cancelled"
+
+
+def test_a_run_asked_for_twice_with_one_key_is_one(saves, as_bob):
+    key = {"Idempotency-Key": "once"}
+    first, second = (as_bob.post("runs", ASKED, headers=key).json()["id"] for _ in range(2))
+    assert first == second
+    assert Run.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        ({"skill": "docs/none"}, 404, "NOT_FOUND"),
+        ({"version": "9.9.9"}, 404, "NOT_FOUND"),
+        ({"skill": "docs/saves@9.9.9"}, 404, "NOT_FOUND"),
+        ({"skill": 5}, 422, "FIELD_INVALID"),
+        ({"inputs": []}, 422, "FIELD_INVALID"),
+        ({"inputs": None}, 422, "FIELD_INVALID"),
+        ({"context": "x"}, 422, "FIELD_INVALID"),
+        ({"debug": "yes"}, 422, "FIELD_INVALID"),
+        ({"input": {}}, 422, "FIELD_UNKNOWN"),
+        ({"script": "nothing"}, 422, "SCRIPT_NOT_FOUND"),
+        ({"inputs": {"a_path": {"input": "0" * 26}}}, 422, "INPUT_NOT_FOUND"),
+        ({"team": "elsewhere"}, 404, "NOT_FOUND"),
+        ({"again_of": "0" * 26}, 404, "NOT_FOUND"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_before_it_is_queued(saves, as_bob, change, status, code):
+    refused(as_bob.post("runs", {**ASKED, **change}), status, code)
+    assert not Run.objects.exists()
+
+
+def test_filters_narrow_the_list(run, as_bob, as_alice):
+    ids = lambda query: [row["id"] for row in as_bob.get(f"runs?{query}").json()["items"]]  # noqa: E731
+    for query in (
+        "", "status=queued", "status=failed&status=queued", "skill=docs/saves", "mine=1", f"ids={run.uid}",
+        "team=docs", "version=1.0.0", f"request_id={run.request_id}", "since=2020-01-01T00:00:00Z",
+    ):  # fmt: skip
+        assert ids(query) == [run.uid], query
+    for query in ("status=failed", "skill=docs/x", "until=2020-01-01T00:00:00Z", "request_id=x", "failure_code=X"):
+        assert ids(query) == [], query
+    assert as_alice.get("runs?mine=1").json()["items"] == []
+    refused(as_bob.get("runs?status=nonsense"), 400, "QUERY_INVALID")
+    refused(as_bob.get("runs?wait=-1"), 400, "QUERY_UNKNOWN")
+    refused(as_bob.get(f"runs/{run.uid}?wait=long"), 400, "QUERY_INVALID")
+
+
+def test_pages_of_runs_follow_one_another(saves, as_bob):
+    ids = [as_bob.post("runs", ASKED).json()["id"] for _ in range(3)]
+    first = as_bob.get("runs?limit=2").json()
+    rest = as_bob.get(f"runs?limit=2&cursor={first['next_cursor']}").json()
+    assert sorted(row["id"] for row in first["items"] + rest["items"]) == sorted(ids)
+    assert rest["next_cursor"] is None
+
+
+def test_the_authors_of_a_skill_see_that_it_ran_and_not_what_with(saves, as_charlie, as_alice, as_bob):
+    """Charlie runs a site skill for his own team: its authors learn status, code and duration."""
+    uid = as_charlie.post("runs", ASKED).json()["id"]
+    for api in (as_alice, as_bob):
+        document = api.get(f"runs/{uid}").json()
+        assert document["status"] == "queued"
+        assert not {"stdout", "outputs", "steps", "message", "error"} & set(document)
+        (row,) = api.get("runs").json()["items"]
+        assert (row["readable"], row["caller"], row["request_id"]) == (False, None, None)
+        for path in ("log", "events", "artifacts", "artifacts/x"):
+            refused(api.get(f"runs/{uid}/{path}"), 403, "FORBIDDEN")
+        refused(api.post(f"runs/{uid}/cancel"), 403, "FORBIDDEN")
+        refused(api.post("runs", {**ASKED, "again_of": uid}), 403, "FORBIDDEN")
+
+
+def test_a_maintainer_reads_the_runs_of_the_team_and_a_member_only_their_own(done, saves, as_alice, as_bob):
+    assert as_alice.get(f"runs/{done.uid}").json()["outputs"] == {"ok": True}
+    uid = as_alice.post("runs", ASKED).json()["id"]
+    assert "outputs" not in as_bob.get(f"runs/{uid}").json()
+
+
+def test_a_stranger_finds_no_trace_of_a_run(run, as_charlie, anonymous):
+    for path in ("", "/log", "/events", "/artifacts", "/artifacts/sub/page.html"):
+        refused(as_charlie.get(f"runs/{run.uid}{path}"), 404, "NOT_FOUND")
+        refused(anonymous.get(f"runs/{run.uid}{path}"), 401, "SIGN_IN_REQUIRED")
+    refused(as_charlie.post(f"runs/{run.uid}/cancel"), 404, "NOT_FOUND")
+    assert as_charlie.get("runs").json()["items"] == []
+    refused(anonymous.post("runs", ASKED), 401, "SIGN_IN_REQUIRED")
+
+
+def test_history_outlives_the_skill(done, as_bob):
+    Skill.objects.all().delete()
+    document = as_bob.get(f"runs/{done.uid}").json()
+    assert (document["skill"], document["version"], document["digest"]) == ("docs/saves", "1.0.0", done.digest)
+    assert as_bob.get("runs?skill=docs/saves").json()["items"][0]["id"] == done.uid

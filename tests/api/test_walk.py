@@ -1,0 +1,144 @@
+"""Every address under /api/v1/, as somebody who must see nothing: what is private answers as what is not there."""
+
+import re
+
+import pytest
+from django.urls import URLPattern, get_resolver
+from django.utils import timezone
+
+from registry import storage
+from registry.models.identity import new_uid
+from tests.api.conftest import archive, session_api
+from worker.models import Artifact, InputFile, LogChunk, Run
+
+pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
+
+ABSENT = {"team": "dxcs", "slug": "sxmmarise", "number": "7.7.7", "path": "nxthing.md", "code": "NXT_FOUND"}
+METHODS = ("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE")
+
+
+def addresses():
+    """``skills/<str:team>/…`` of every pattern of the API."""
+    found = []
+
+    def walk(patterns, prefix):
+        for pattern in patterns:
+            route = prefix + str(pattern.pattern)
+            if isinstance(pattern, URLPattern):
+                found.append(route)
+            else:
+                walk(pattern.url_patterns, route)
+
+    walk(get_resolver().url_patterns, "")
+    return sorted({route.removeprefix("api/v1/") for route in found if route.startswith("api/v1/")})
+
+
+@pytest.fixture
+def private(version, bob):
+    """A private skill, a run of it with log and artifact, an uploaded file: all of Alice's team."""
+    now, digest = timezone.now(), storage.store(b"secret bytes")
+    run = Run.objects.create(
+        skill=version.skill, skill_label="docs/summarise", version_number="1.0.0", digest=version.digest,
+        team=version.skill.team, caller=bob, protocol="script", request={}, request_id="req-private",
+        run_after=now, created_at=now, attempt=1, log_bytes=6,
+    )  # fmt: skip
+    LogChunk.objects.create(run=run, attempt=1, seq=0, stream="stdout", offset=0, data=b"secret")
+    Artifact.objects.create(run=run, path="SKILL.md", size=12, digest=digest)
+    file = InputFile.objects.create(owner=bob, name="secret.txt", size=12, digest=digest, expires_at=now)
+    return {"runs": run.uid, "inputs": file.uid, "skill": version.skill.uid}
+
+
+def filled(route, values):
+    return re.sub(r"<\w+:(\w+)>", lambda match: values[match[1]], route)
+
+
+def pairs(route, private):
+    """The same address with what is private and with what is not there."""
+    there = {"team": "docs", "slug": "summarise", "number": "1.0.0", "path": "SKILL.md", "code": "NXT_FOUND"}
+    there["uid"] = private.get(route.split("/")[0], "")
+    absent = {**ABSENT, "uid": new_uid()}
+    swaps = [(absent[name], there[name]) for name in there]
+    return filled(route, there), filled(route, absent), swaps
+
+
+def told(answer, swaps):
+    """Everything that an answer says, with the absent names written as the private ones."""
+    text = answer.getvalue().decode(errors="replace")
+    headers = {k: v for k, v in answer.items() if k not in ("X-Request-ID", "ETag", "Content-Length")}
+    for absent, there in swaps:
+        text = text.replace(absent, there)
+    return answer.status_code, re.sub(r'"request_id": "\w+"', "", text), headers
+
+
+def callers(charlie, token_api):
+    yield "anonymous", session_api(None)
+    yield "charlie", session_api(charlie)
+    yield "token", token_api(charlie)
+
+
+def test_the_walk_knows_every_address():
+    assert len(addresses()) >= 24
+    assert {"skills/<str:team>/<str:slug>", "runs/<str:uid>/artifacts/<path:path>"} <= set(addresses())
+
+
+def test_no_address_tells_a_stranger_that_something_is_there(private, charlie, token_api):
+    for who, api in callers(charlie, token_api):
+        for route in addresses():
+            there, absent, swaps = pairs(route, private)
+            if there == absent:
+                continue
+            for method in METHODS:
+                body = {"visibility": "public"} if method == "PATCH" else None
+                seen, unseen = api(method, there, body), api(method, absent, body)
+                assert told(seen, []) == told(unseen, swaps), (who, method, route)
+                assert seen.status_code in (401, 404, 405), (who, method, route, seen.status_code)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "absent"),
+    [
+        ("GET", "skills?team=docs", "skills?team=dxcs"),
+        ("GET", "skills?q=summarise", "skills?q=sxmmarise"),
+        ("GET", "skills?ids=docs/summarise", "skills?ids=docs/sxmmarise"),
+        ("GET", "search?q=summarise", "search?q=sxmmarise"),
+        ("GET", "search?q=document&team=docs", "search?q=document&team=dxcs"),
+        ("GET", "runs?skill=docs/summarise", "runs?skill=docs/sxmmarise"),
+        ("GET", "runs?team=docs", "runs?team=dxcs"),
+        ("GET", "runs?request_id=req-private", "runs?request_id=req-absent"),
+        ("POST", "usage {'skill': 'docs/summarise'}", "usage {'skill': 'docs/sxmmarise'}"),
+        ("POST", "runs {'skill': 'docs/summarise'}", "runs {'skill': 'docs/sxmmarise'}"),
+        ("POST", "runs {'skill': 'summarise'}", "runs {'skill': 'sxmmarise'}"),
+        ("POST", "packages?team=docs", "packages?team=dxcs"),
+        ("POST", "packages?team=docs&dry_run=1", "packages?team=dxcs&dry_run=1"),
+    ],
+)
+def test_no_filter_and_no_body_tells_it_either(private, charlie, token_api, method, path, absent):
+    swaps = [(ABSENT["team"], "docs"), (ABSENT["slug"], "summarise")]
+    for who, api in callers(charlie, token_api):
+        seen, unseen = (_sent(api, method, text) for text in (path, absent))
+        assert told(seen, []) == told(unseen, swaps), who
+        assert "summarise" not in seen.content.decode().replace('"query":"summarise"', "") or seen.status_code == 404
+
+
+def _sent(api, method, text):
+    address, _, body = text.partition(" ")
+    if address.startswith("packages"):
+        return api(method, address, archive(), kind="application/zip")
+    return api(method, address, body.replace("'", '"') or None)
+
+
+def test_no_list_holds_a_trace_of_anything_private(private, charlie, token_api):
+    for who, api in callers(charlie, token_api):
+        for path in ("skills", "search?q=document", "changes", "runs", "me", "errors"):
+            text = api.get(path).content.decode()
+            for secret in (*private.values(), "docs/summarise", "Summarise", "req-private"):
+                assert secret not in text, (who, path)
+
+
+def test_a_strangers_answers_do_not_change_when_something_private_is_published(publish, charlie):
+    api = session_api(charlie)
+    publish({"SKILL.md": "---\nname: open\ndescription: A public document tool.\n---\n"}, visibility="public")
+    paths = ("skills", "skills?q=document", "search?q=document", "search?q=docu", "changes")
+    before = [api.get(path).content for path in paths]
+    publish()
+    assert [api.get(path).content for path in paths] == before
