@@ -1,0 +1,100 @@
+"""The log is kept in chunks that cut no character, and read back from any offset."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker import recording, states
+from worker.recording import CHUNK_BYTES, LogBuffer, log_after
+
+pytestmark = pytest.mark.row("B6", "P5")
+
+
+def test_neighbours_of_one_stream_are_one_piece():
+    buffer = LogBuffer()
+    for part in (b"a", b"b"):
+        buffer.add("stdout", part)
+    buffer.add("stderr", b"c")
+    assert [(p.stream, p.data, p.offset) for p in buffer.take(final=True)] == [("stdout", b"ab", 0), ("stderr", b"c", 2)]
+
+
+def test_half_a_character_waits_for_its_rest():
+    buffer = LogBuffer()
+    buffer.add("stdout", "好".encode()[:2])
+    assert buffer.take(final=False) == []
+    buffer.add("stdout", "好".encode()[2:])
+    assert [piece.text for piece in buffer.take(final=False)] == ["好"]
+
+
+@given(st.text(max_size=300), st.lists(st.integers(0, 900), max_size=6), st.booleans())
+def test_no_cut_breaks_a_character_and_nothing_is_lost(text, cuts, final):
+    data = text.encode("utf-8", "replace")
+    buffer = LogBuffer()
+    pieces = []
+    edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    for start, end in zip(edges, edges[1:], strict=False):
+        buffer.add("stdout", data[start:end])
+        pieces += buffer.take(final=False)
+    pieces += buffer.take(final=True)
+    assert b"".join(piece.data for piece in pieces) == data
+    assert "".join(piece.text for piece in pieces) == data.decode()
+    assert buffer.size == len(data)
+
+
+def test_bytes_that_are_no_text_are_kept():
+    buffer = LogBuffer()
+    buffer.add("stdout", b"\xff\xfe\x80" * 9)
+    assert b"".join(piece.data for piece in buffer.take(final=True)) == b"\xff\xfe\x80" * 9
+
+
+def test_a_large_output_is_cut_into_chunks():
+    buffer = LogBuffer()
+    buffer.add("stdout", "好".encode() * CHUNK_BYTES)
+    pieces = buffer.take(final=True)
+    assert max(len(piece.data) for piece in pieces) <= CHUNK_BYTES
+    assert {piece.data.decode()[0] for piece in pieces} == {"好"}
+
+
+@pytest.fixture
+def logged(queued):
+    claim = states.claim_next("w")
+    buffer = LogBuffer()
+    buffer.add("stdout", b"one\n")
+    buffer.add("stderr", b"two\n")
+    buffer.add("stdout", b"three\n")
+    recording.write_live(claim, buffer.take(final=False), progress=40, size=buffer.size, steps=[])
+    queued.refresh_from_db()
+    return queued
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("offset", range(15))
+def test_the_log_is_read_from_any_offset(logged, offset):
+    part = log_after(logged, 1, offset)
+    assert part.text == "one\ntwo\nthree\n"[offset:]
+    assert part.next_offset == 14
+    assert not part.ended  # it is still running
+
+
+@pytest.mark.django_db
+def test_a_limit_ends_after_the_chunk_that_meets_it(logged):
+    part = log_after(logged, 1, 0, limit=4)
+    assert (part.text, part.next_offset) == ("one\n", 4)
+
+
+@pytest.mark.django_db
+def test_a_live_write_shows_progress(logged):
+    assert (logged.progress, logged.log_bytes) == (40, 14)
+
+
+@pytest.mark.django_db
+def test_a_worker_that_was_fenced_off_adds_nothing_to_the_log(queued):
+    claim = states.claim_next("w")
+    states.cancel(queued.pk)
+    type(queued).objects.update(claim_token="another")
+    buffer = LogBuffer()
+    buffer.add("stdout", b"late")
+    assert not recording.write_live(claim, buffer.take(final=True), progress=None, size=4, steps=[])
+    assert not queued.log_chunks.exists()
