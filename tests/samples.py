@@ -75,7 +75,8 @@ license: "<svg onload=alert(4)>"
 <img src="https://evil.example/pixel.png" onerror="alert(7)">
 <svg onload=alert(8)>
 
-[click](javascript:alert(9)) [data](data:text/html;base64,PHNjcmlwdD4=) [vb](vbscript:x) <javascript:alert(10)>
+[click](javascript:alert(9)) [data](data:text/html;base64,PHNjcmlwdD4=)
+[vb](vbscript:x) <javascript:alert(10)>
 
 ![remote](https://evil.example/pixel.png) ![data](data:image/svg+xml;base64,PHN2Zz4=) ![svg](assets/evil.svg)
 

@@ -94,7 +94,11 @@ def shot(page) -> Callable[[str], None]:
             return
         folder = Path(SHOTS)
         folder.mkdir(parents=True, exist_ok=True)
-        for look, scheme, width in (("light", "light", 1280), ("dark", "dark", 1280), ("phone", "light", 390)):
+        for look, scheme, width in (
+            ("light", "light", 1280),
+            ("dark", "dark", 1280),
+            ("phone", "light", 390),
+        ):
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 900})
             page.screenshot(path=folder / f"{name}-{look}.png", full_page=True)

@@ -64,8 +64,12 @@ def axe_of_strangers(page, axe, shot):
 
 
 @pytest.mark.row("P8")
-@pytest.mark.parametrize("address", ["/", "/skills/", SKILL, "/teams/docs/", "/account/tokens/", f"{SKILL}versions/"])
-def test_dark_and_narrow_pages_hold_their_contrast_and_their_width(page, sign_in, axe, catalog, alice, address):
+@pytest.mark.parametrize(
+    "address", ["/", "/skills/", SKILL, "/teams/docs/", "/account/tokens/", f"{SKILL}versions/"]
+)
+def test_dark_and_narrow_pages_hold_their_contrast_and_their_width(
+    page, sign_in, axe, catalog, alice, address
+):
     sign_in(alice)
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 390, "height": 844})

@@ -18,13 +18,23 @@ def version(team, alice):
 @pytest.fixture
 def run(version, bob, team):
     made = make_run(version, bob, team)
-    add_log(made, ("stdout", "Reading seven days\n"), ("stderr", "\x1b[33mwarning: 2026-11-18 has no rows\x1b[0m\n"))
+    add_log(
+        made,
+        ("stdout", "Reading seven days\n"),
+        ("stderr", "\x1b[33mwarning: 2026-11-18 has no rows\x1b[0m\n"),
+    )
     add_log(made, *[("stdout", f"day {n}: 读取 {n * 17} rows\n") for n in range(1, 30)])
     add_artifact(made, "out/report.csv", b"a,b\n1,2\n" * 400)
     add_artifact(made, "out/图表.png", b"x" * 4200)
     add_step(made, 0, "验证输入", input={"n": 1}, output={"ok": True}, duration_ms=300)
     add_step(made, 1, "Clean the rows", output={"kept": 812, "removed": 4}, duration_ms=900)
-    add_step(made, 2, "Analyse", error={"name": "ValueError", "message": "bad row", "stack": "at line 3"}, duration_ms=60)
+    add_step(
+        made,
+        2,
+        "Analyse",
+        error={"name": "ValueError", "message": "bad row", "stack": "at line 3"},
+        duration_ms=60,
+    )
     return made
 
 
@@ -37,7 +47,7 @@ def test_runs_are_pleasant_to_read(page, sign_in, bob, run, version, team, axe, 
     axe()
     shot("runs")
     page.goto(f"/runs/{run.uid}/")
-    page.click("#run-steps summary >> nth=1")
+    page.click("#run-steps th > details > summary >> nth=1")
     axe()
     shot("run")
     page.goto("/skills/docs/kind-review/runs/?code=DATA_NOT_FOUND")
@@ -51,8 +61,12 @@ def test_runs_are_pleasant_to_read(page, sign_in, bob, run, version, team, axe, 
     assert page.url.endswith("?status=failed")
 
 
-def test_a_running_run_follows_its_log_and_ends_without_a_reload(page, sign_in, bob, version, team, axe, shot):
-    run = make_run(version, bob, team, status="running", finished_at=None, result=None, message="", progress=20)
+def test_a_running_run_follows_its_log_and_ends_without_a_reload(
+    page, sign_in, bob, version, team, axe, shot
+):
+    run = make_run(
+        version, bob, team, status="running", finished_at=None, result=None, message="", progress=20
+    )
     add_log(run, ("stdout", "one\n"))
     sign_in(bob)
     page.goto(f"/runs/{run.uid}/")

@@ -1,0 +1,121 @@
+"""Signing in, the first password, language and theme, tokens."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from registry.actors import Actor
+from registry.models import Token
+from registry.packages.problems import Refused
+from registry.tokens import actor_of, issue
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_person_signs_in_and_out_with_their_language(browse, bob):
+    bob.language = "zh-hans"
+    bob.save()
+    client = browse()
+    answer = client.post("/sign-in/", {"username": "bob", "password": "bob-password", "next": "/teams/"})
+    assert answer["Location"] == "/teams/"
+    assert 'lang="zh-hans"' in client.get("/").text
+    assert client.get("/sign-out/").status_code == 405
+    client.post("/sign-out/")
+    assert client.get("/account/").status_code == 302
+
+
+@pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
+def test_nobody_is_sent_elsewhere(browse, bob, elsewhere):
+    client = browse()
+    form = {"username": "bob", "password": "bob-password", "next": elsewhere}
+    assert client.post("/sign-in/", form)["Location"] == "/"
+    form = {"language": "zh-hans", "next": elsewhere}
+    assert client.post("/preferences/language/", form)["Location"] == "/"
+
+
+def test_a_wrong_password_says_so_beside_the_form(browse, bob):
+    page = browse().post("/sign-in/", {"username": "bob", "password": "wrong"})
+    assert page.status_code == 200
+    assert "error-summary" in page.text
+
+
+def test_too_many_wrong_passwords_close_the_door_for_a_while(browse, bob, settings):
+    settings.AXES_FAILURE_LIMIT = 3
+    client = browse()
+    answers = [client.post("/sign-in/", {"username": "bob", "password": f"wrong{n}"}) for n in range(4)]
+    assert answers[-1].status_code == 429
+    assert "quarter of an hour" in answers[-1].text
+
+
+def test_a_one_time_password_opens_only_the_page_that_ends_it(browse, bob, private):
+    bob.must_change_password = True
+    bob.save()
+    client = browse(bob)
+    for address in ("/", "/skills/", "/account/tokens/", "/teams/docs/"):
+        assert client.get(address)["Location"] == "/account/password/"
+    new = {"new_password1": "a-much-longer-one", "new_password2": "a-much-longer-one"}
+    assert client.post("/account/password/", {"old_password": "wrong", **new}).status_code == 200
+    assert client.post("/account/password/", {"old_password": "bob-password", **new}).status_code == 302
+    assert client.get("/").status_code == 200
+    bob.refresh_from_db()
+    assert bob.check_password("a-much-longer-one")
+
+
+@pytest.mark.row("P8")
+def test_language_and_theme_are_kept_without_javascript(browse, bob):
+    client = browse(bob)
+    client.post("/preferences/language/", {"language": "zh-hans", "next": "/skills/"})
+    client.post("/preferences/theme/", {"theme": "dark"})
+    text = client.get("/").text
+    assert 'lang="zh-hans" data-theme="dark"' in text
+    bob.refresh_from_db()
+    assert bob.language == "zh-hans"
+    client.post("/preferences/language/", {"language": "xx"})
+    client.post("/preferences/theme/", {"theme": "pink"})
+    assert 'lang="zh-hans" data-theme="dark"' in client.get("/").text
+
+
+def test_an_account_is_saved(browse, bob):
+    form = {"first_name": "Bob", "last_name": "B", "email": "bob@example.org"}
+    assert browse(bob).post("/account/", form).status_code == 302
+    bob.refresh_from_db()
+    assert bob.email == "bob@example.org"
+
+
+@pytest.mark.row("P2")
+def test_a_token_is_shown_once_and_works(browse, bob, team):
+    client = browse(bob)
+    form = {"name": "my agent", "scopes": ["read", "run"], "expires_at": "30", "team": "docs"}
+    page = client.post("/account/tokens/", form)
+    secret = page.context["secret"]
+    assert page.text.count(secret) == 2  # alone, and in the line to try it with
+    assert "no-store" in page["Cache-Control"]
+    assert actor_of(secret).team_ids == {team.pk}
+    later = client.get("/account/tokens/").text
+    assert secret not in later
+    assert "my agent" in later
+
+
+@pytest.mark.row("P2")
+@pytest.mark.parametrize(
+    "change", [{"scopes": []}, {"expires_at": "9999"}, {"team": "elsewhere"}, {"name": ""}]
+)
+def test_a_token_is_not_made_of_anything_else(browse, bob, charlie, change):
+    form = {"name": "x", "scopes": ["read"], "expires_at": "30", "team": ""} | change
+    page = browse(bob).post("/account/tokens/", form)
+    assert "error-summary" in page.text
+    assert not Token.objects.exists()
+
+
+@pytest.mark.row("P2")
+def test_only_its_owner_revokes_a_token(browse, bob, charlie):
+    ends = timezone.now() + timedelta(days=1)
+    token, secret = issue(bob, name="x", scopes=["read"], expires_at=ends, by=Actor(user=bob))
+    assert browse(charlie).post(f"/account/tokens/{token.uid}/revoke/").status_code == 404
+    assert browse(bob).get(f"/account/tokens/{token.uid}/revoke/").status_code == 405
+    assert browse(bob).post(f"/account/tokens/{token.uid}/revoke/").status_code == 302
+    with pytest.raises(Refused):
+        actor_of(secret)

@@ -1,0 +1,53 @@
+"""Pages for what went wrong, in our design and both languages."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client, RequestFactory
+
+from portal.views import errors
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "There is nothing here"), ("zh-hans", "这里什么也没有")]
+)
+def test_an_address_without_a_page(browse, language, words):
+    page = browse(None, language).get("/nowhere/")
+    assert page.status_code == 404
+    assert words in page.text
+    assert 'class="top"' in page.text
+
+
+def test_a_form_without_its_key_is_refused_in_words(bob):
+    client = Client(enforce_csrf_checks=True)
+    page = client.post("/sign-in/", {"username": "bob"})
+    assert page.status_code == 403
+    assert "The form was open too long" in page.text
+
+
+def test_the_page_of_a_break_needs_neither_database_nor_session(django_assert_num_queries):
+    with django_assert_num_queries(0):
+        page = errors.broken(RequestFactory().get("/"))
+    assert page.status_code == 500
+    assert "Something broke on our side" in page.text
+
+
+def test_a_stranger_who_may_not_is_asked_to_sign_in(browse, public):
+    answer = browse(None).get("/skills/docs/kind-review/settings/")
+    assert answer["Location"].startswith("/sign-in/?next=/skills/docs/kind-review/settings/")
+
+
+def test_a_bad_request_has_a_page():
+    page = errors.bad_request(with_session(RequestFactory().get("/")))
+    assert page.status_code == 400
+
+
+def with_session(request):
+    from django.contrib.auth.models import AnonymousUser
+    from django.contrib.messages.storage.cookie import CookieStorage
+
+    request.user, request.session = AnonymousUser(), {}
+    request._messages = CookieStorage(request)
+    return request

@@ -1,0 +1,153 @@
+"""A skill's pages: who may open them, what they say, and that a stranger's text does nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from registry.models import AuditEntry
+from registry.usage import record_use
+from tests.samples import hostile_files, publish_files, tidy_files
+
+pytestmark = pytest.mark.django_db
+SKILL = "/skills/docs/weekly-report/"
+TABS = ("", "versions/", "1.2.0/", "1.2.0/files/", "1.2.0/files/SKILL.md", "1.2.0/raw/SKILL.md")
+
+
+@pytest.mark.row("P2")
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_opens_for_the_team_alone(browse, alice, bob, charlie, private, tab):
+    for person in (alice, bob):
+        assert browse(person).get(SKILL + tab).status_code == 200
+    for person in (charlie, None):
+        assert browse(person).get(SKILL + tab).status_code == 404
+
+
+@pytest.mark.row("P2")
+@pytest.mark.parametrize("tab", [*TABS, "settings/"])
+def test_what_may_not_be_seen_answers_as_what_is_not_there(browse, charlie, private, tab):
+    client = browse(charlie)
+    hidden, absent = client.get(SKILL + tab), client.get(f"/skills/docs/weakly-report/{tab}")
+    assert hidden.status_code == absent.status_code == 404
+    assert strip(hidden.text.replace("weekly-report", "X")) == strip(
+        absent.text.replace("weakly-report", "X")
+    )
+
+
+def strip(text: str) -> str:
+    return re.sub(r'value="[A-Za-z0-9]{64}"', "", text)
+
+
+@pytest.mark.row("P11")
+def test_there_is_one_thing_to_press(browse, alice, private, public):
+    assert f'class="button primary" href="{SKILL}run/"' in browse(alice).get(SKILL).text
+    assert (
+        'class="button primary" href="/skills/docs/kind-review/use/"'
+        in browse(None).get("/skills/docs/kind-review/").text
+    )
+
+
+@pytest.mark.row("C5")
+def test_inputs_and_permissions_are_told_in_plain_words(browse, alice, private):
+    text = browse(alice).get(SKILL).text
+    for part in (
+        "The notes to read",
+        "array of string",
+        "None: it reaches no other machine.",
+        "At most 30 s",
+        "256 MB",
+    ):
+        assert part in text
+
+
+@pytest.mark.row("D9")
+def test_the_page_says_how_the_score_came_about(browse, alice, private):
+    assert "Nobody used it yet" in browse(alice).get(SKILL).text
+    record_use(private, "user:1", "run")
+    assert re.search(r"Score\s+1\.0 = 1 × 1\.00", browse(alice).get(SKILL).text)
+
+
+@pytest.mark.row("P7")
+def test_install_lines_name_the_public_address_and_ask_for_a_token_only_where_one_is_needed(
+    browse, alice, private, public, settings
+):
+    settings.SKILLQUAY_PUBLIC_URL = "https://skills.example.org"
+    archive = "https://skills.example.org/api/v1/skills/docs/{}/archive"
+    text = browse(alice).get(SKILL, headers={"host": "evil.example"}).text
+    assert archive.format("weekly-report/versions/1.2.0") in text
+    assert "$SKILLQUAY_TOKEN" in text
+    assert "evil.example" not in text
+    text = browse(None).get("/skills/docs/kind-review/").text
+    assert archive.format("kind-review/versions/0.1.0") in text
+    assert "$SKILLQUAY_TOKEN" not in text
+
+
+@pytest.mark.row("P1")
+def test_versions_are_listed_highest_first_and_each_has_its_page(browse, bob, team, private):
+    publish_files(tidy_files("1.10.0"), team=team, user=bob, changelog="Counts in tens.")
+    text = browse(bob).get(f"{SKILL}versions/").text
+    assert (
+        text.index(">1.10.0") < text.index(">1.2.0")
+        if ">1.10.0" in text
+        else text.index("1.10.0/") < text.index("1.2.0/")
+    )
+    assert "Counts in tens." in text
+    old = browse(bob).get(f"{SKILL}1.2.0/").text
+    assert "The latest is 1.10.0." in old
+    assert f'href="{SKILL}run/?version=1.2.0"' in old
+
+
+@pytest.mark.row("P1")
+def test_files_are_shown_line_by_line_with_anchors(browse, alice, private):
+    text = browse(alice).get(f"{SKILL}1.2.0/files/scripts/report.py").text
+    assert 'id="L5"' in text
+    assert '<span class="kn">import</span>' in text
+    assert "report.py" in browse(alice).get(f"{SKILL}1.2.0/files/").text
+
+
+def test_a_picture_is_shown_and_an_odd_file_is_offered_for_download(browse, alice, private):
+    assert '<img src="' in browse(alice).get(f"{SKILL}1.2.0/files/assets/chart.png").text
+    raw = browse(alice).get(f"{SKILL}1.2.0/raw/assets/chart.png")
+    assert raw["Content-Type"] == "image/png"
+
+
+def test_raw_bytes_are_saved_not_opened(browse, alice, team):
+    publish_files(hostile_files(), team=team, user=alice)
+    for path in ("assets/evil.svg", "references/evil.html"):
+        raw = browse(alice).get(f"/skills/docs/hostile-skill/1.0.0/raw/{path}")
+        assert raw["Content-Type"] == "application/octet-stream"
+        assert raw["Content-Disposition"].startswith("attachment")
+        assert raw["X-Content-Type-Options"] == "nosniff"
+        assert "sandbox" in raw["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("path", ["absent.md", "../SKILL.md", "scripts", "SKILL.md/"])
+def test_a_file_that_is_not_there_is_not_found(browse, alice, private, path):
+    for view in ("files", "raw"):
+        assert browse(alice).get(f"{SKILL}1.2.0/{view}/{path}").status_code == 404
+
+
+@pytest.mark.row("P2")
+def test_maintainers_say_who_sees_a_skill_and_members_do_not(browse, alice, bob, charlie, private):
+    assert browse(bob).post(f"{SKILL}settings/", {"visibility": "public"}).status_code == 403
+    assert browse(None).post(f"{SKILL}settings/", {"visibility": "public"}).status_code == 302
+    private.refresh_from_db()
+    assert private.visibility == "private"
+    assert browse(alice).post(f"{SKILL}settings/", {"visibility": "site"}).status_code == 302
+    assert browse(charlie).get(SKILL).status_code == 200
+    assert AuditEntry.objects.filter(action="skill.visibility", user=alice).count() == 1
+
+
+def test_hostile_text_is_text_on_every_page(browse, alice, team):
+    publish_files(hostile_files(), team=team, user=alice)
+    root = "/skills/docs/hostile-skill/"
+    client = browse(alice)
+    files = [f"{root}1.0.0/files/{name}" for name in hostile_files() if "\u202e" not in name]
+    for address in ("/", "/skills/", root, f"{root}versions/", f"{root}1.0.0/files/", "/teams/docs/", *files):
+        text = client.get(address).text
+        assert not re.search(r"<(script(?! src=\"/static/)|svg [^>]*onload|img src=x|b>)", text), address
+        assert not re.search(r"href=\"\s*(javascript|data|vbscript)", text, re.I), address
+        assert "\u202e" not in text, address
+        assert "\x1b" not in text, address
+        assert not re.search(r"<[^>]*https://evil", text), address
