@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import QuerySet
 from django.http import QueryDict
@@ -25,10 +25,8 @@ from registry.models import Team, Version
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest, Profile
 from registry.packages.problems import Problem
+from worker.protocols import Menu, menu
 from worker.protocols.call import Request
-
-if TYPE_CHECKING:
-    from worker.protocols.menu import Menu
 
 
 @dataclass(frozen=True)
@@ -49,18 +47,23 @@ class Offer:
 
     @property
     def has_something_to_run(self) -> bool:
-        return bool(self.menu.scripts or self.menu.tools or self.menu.actions or self.menu.execute)
+        return bool(self.menu.scripts or self.menu.tools)
+
+    @property
+    def protocol(self) -> str:
+        """How the script is spoken to that runs when none is named, else the first of them."""
+        scripts = self.menu.scripts
+        found = next((one for one in scripts if one.id == self.menu.default), scripts[0] if scripts else None)
+        return found.protocol if found else ""
 
 
 def offer_of(version: Version) -> Offer:
     """The menu of a version, read from its archive."""
-    from worker import protocols
-
     manifest = manifest_of(version.manifest)
     with _reading(version) as read:
         paths = tuple(version.files.values_list("path", flat=True))
         profile: Profile = version.profile  # type: ignore[assignment]
-        return Offer(version, manifest, protocols.menu(paths, manifest, profile, read))
+        return Offer(version, manifest, menu(paths, manifest, profile, read))
 
 
 @contextmanager
@@ -172,8 +175,24 @@ class Asking:
 def schema_for(offer: Offer, tool: str) -> Schema | None:
     """The schema of the inputs: the tool's parameters where one is called, else the manifest's."""
     if tool:
-        return next((one.schema for one in offer.menu.tools if one.name == tool), None)
+        return tool_schema(offer.manifest.abp or {}, tool)
     return offer.schema
+
+
+def tool_schema(abp: Mapping[str, Any], name: str) -> Schema:
+    """A tool's parameters as a JSON Schema: in document C each says itself whether it is required."""
+    tools = [tool for tool in abp.get("tools") or () if isinstance(tool, Mapping)]
+    parameters = next((tool.get("parameters") for tool in tools if tool.get("name") == name), None)
+    if not isinstance(parameters, Mapping):
+        return {}
+    if isinstance(parameters.get("properties"), Mapping):
+        return parameters
+    told = {str(key): rule for key, rule in parameters.items() if isinstance(rule, Mapping)}
+    return {
+        "type": "object",
+        "properties": {key: {n: v for n, v in rule.items() if n != "required"} for key, rule in told.items()},
+        "required": [key for key, rule in told.items() if rule.get("required") is True],
+    }
 
 
 def _ask_form(
@@ -181,16 +200,26 @@ def _ask_form(
 ) -> AskForm:
     found, asked = offer.menu, before.request
     scripts = [script.id for script in found.scripts] if len(found.scripts) > 1 and not tool else []
-    actions = list(found.actions) if not tool else []
+    actions = [action.name for action in found.actions] if not tool else []
+    declared = [action.name for action in found.actions if action.declared]
+    needs_action = offer.protocol == "stdin_json"
     initial = {
-        "script": asked.get("script") or "",
-        "action": asked.get("action") or (actions[0] if len(actions) == 1 else ""),
+        "script": asked.get("script") or found.default,
+        "action": asked.get("action") or (declared[0] if len(declared) == 1 and needs_action else ""),
         "stdin": asked.get("stdin") or "",
         "debug": bool(asked.get("debug")),
         "team": before.team.slug if before.team else _usual_team(offer, teams),
     }
     stdin = _speaks_arguments(offer, tool)
-    return AskForm(scripts=scripts, actions=actions, teams=teams, stdin=stdin, initial=initial, **bound)
+    return AskForm(
+        scripts=scripts,
+        actions=actions,
+        needs_action=needs_action,
+        teams=teams,
+        stdin=stdin,
+        initial=initial,
+        **bound,
+    )
 
 
 def _usual_team(offer: Offer, teams: QuerySet[Team]) -> str:
@@ -201,7 +230,7 @@ def _usual_team(offer: Offer, teams: QuerySet[Team]) -> str:
 
 def _speaks_arguments(offer: Offer, tool: str) -> bool:
     """Whether the inputs become a script's command line."""
-    return bool(offer.menu.scripts) and not (tool or offer.menu.execute or offer.menu.actions)
+    return not tool and offer.protocol == "script"
 
 
 def _inputs_form(

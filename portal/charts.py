@@ -9,6 +9,7 @@ from datetime import datetime
 from portal.status import TONES
 
 WIDTH = 1000.0
+_FEWEST = 5  # runs that a dot chart says more of than their table does
 _LEAST = 3.0  # thousandths, so that a very short bar is seen
 
 
@@ -65,7 +66,7 @@ def _bar(span: Span, whole: float) -> Bar:
 
 def dots(runs: Sequence[Timed], *, height: float) -> list[Dot]:
     """Durations over time; the square root keeps short runs apart beside a long one."""
-    if len(runs) < 2:
+    if len(runs) < _FEWEST:
         return []
     times = [run.at.timestamp() for run in runs]
     first, last = min(times), max(times)

@@ -38,6 +38,7 @@ class AskForm(forms.Form):
         *,
         scripts: Sequence[str] = (),
         actions: Sequence[str] = (),
+        needs_action: bool = False,
         teams: QuerySet[Team],
         stdin: bool = False,
         **more: Any,
@@ -51,6 +52,7 @@ class AskForm(forms.Form):
             self.fields["action"] = forms.CharField(
                 label=_("Action"),
                 max_length=200,
+                required=needs_action,
                 widget=SuggestingInput(actions),
                 help_text=_("One of the suggestions, or another that the skill knows."),
             )

@@ -27,6 +27,7 @@ from registry.models import Version
 from registry.packages.problems import Refused
 from worker.models import Run, Status
 from worker.protocols.call import Request
+from worker.runs import cancel, request_run
 from worker.states import ENDED
 
 _PIECE = 64 * 1024
@@ -111,8 +112,6 @@ def artifact(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
 @require_POST
 def stop(request: ActorRequest, uid: str) -> HttpResponse:
     """Asks a run to end."""
-    from worker.runs import cancel
-
     seen = _readable(uid, request.actor)
     try:
         cancel(seen.run, actor=request.actor)
@@ -125,8 +124,6 @@ def stop(request: ActorRequest, uid: str) -> HttpResponse:
 @require_POST
 def again(request: ActorRequest, uid: str) -> HttpResponse:
     """The same version with the same inputs once more; the earlier run and its log stay."""
-    from worker.runs import request_run
-
     seen = _readable(uid, request.actor)
     try:
         run = request_run(

@@ -26,6 +26,7 @@ from worker.inputs import store_input
 from worker.models import Artifact, Run
 from worker.protocols.call import Request
 from worker.recording import streams_of
+from worker.runs import request_run
 
 _ARTIFACTS = 30  # of earlier runs, suggested as inputs
 _HELP = {"help": ""}
@@ -39,7 +40,8 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     if not request.actor.is_signed_in:
         return redirect_to_login(request.get_full_path())
     again = _again(request)
-    number = request.POST.get("version") or request.GET.get("version") or (again.version_number if again else None)
+    named = request.POST.get("version") or request.GET.get("version")
+    number = named or (again.version_number if again else None)
     offer = offer_of(find_version(skill, number, request.actor))
     if offer.menu.prompt_only:
         return redirect("use", team, slug)
@@ -53,8 +55,6 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 
 def _start(request: ActorRequest, asking: Asking, again: Run | None) -> Run | None:
     """The run, or None where the forms now say what is wrong."""
-    from worker.runs import request_run
-
     if "help" in request.POST:
         return _ask_for_help(request, asking)
     if not asking.is_valid():
@@ -81,8 +81,6 @@ def _once(request: ActorRequest) -> str:
 
 def _ask_for_help(request: ActorRequest, asking: Asking) -> Run | None:
     """A run of the script with ``--help``: what it prints is shown beside the form from then on."""
-    from worker.runs import request_run
-
     asking.is_valid()
     asked = Request(inputs=_HELP, script=asking.ask.given("script"))
     try:

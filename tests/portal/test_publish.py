@@ -53,10 +53,10 @@ def test_check_says_what_would_be_published_and_changes_nothing(browse, bob):
     assert not Version.objects.exists()
 
 
-def test_what_was_checked_is_published_without_another_upload(browse, bob):
-    client = browse(bob)
+def test_what_was_checked_is_published_without_another_upload(browse, alice):
+    client = browse(alice)
     page = _post(client, archive=_zip())
-    kept = InputFile.objects.get(owner=bob)
+    kept = InputFile.objects.get(owner=alice)
     assert kept.uid in page.content.decode()
     answer = _post(client, "publish", checked=kept.uid, visibility="site", changelog="First.")
     assert answer.url == "/skills/docs/weekly-report/1.2.0/"
@@ -97,13 +97,28 @@ def test_one_skill_md_is_a_package_as_a_file_and_as_text(browse, bob):
 
 
 def test_a_folder_keeps_its_folders(browse, bob):
-    files = [SimpleUploadedFile(name, data) for name, data in tidy_files().items()]
-    for file, name in zip(files, tidy_files(), strict=True):
-        file._name = f"weekly-report/{name}"  # what a browser sends for a folder
-    answer = _post(browse(bob), "publish", folder=files)
+    parts = [_part("team", b"docs"), _part("publish", b"1")]
+    parts += [_part("folder", data, f"weekly-report/{name}") for name, data in tidy_files().items()]
+    body = b"".join(parts) + b"--limit--\r\n"
+    answer = browse(bob).post("/publish/", body, content_type="multipart/form-data; boundary=limit")
     assert answer.status_code == 302, answer.content.decode()
     version = Version.objects.get()
     assert "scripts/report.py" in version.files.values_list("path", flat=True)
+
+
+def _part(name, data, filename=""):
+    """A part of a body as browsers write it; Django's test client would take the folders off."""
+    file = f'; filename="{filename}"\r\nContent-Type: application/octet-stream' if filename else ""
+    head = f'--limit\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'
+    return head.encode() + data + b"\r\n"
+
+
+def test_a_path_that_leads_out_of_the_folder_is_refused(browse, bob):
+    parts = [_part("team", b"docs"), _part("check", b"1"), _part("folder", b"x", "../../etc/passwd")]
+    body = b"".join(parts) + b"--limit--\r\n"
+    answer = browse(bob).post("/publish/", body, content_type="multipart/form-data; boundary=limit")
+    assert answer.status_code == 422
+    assert b"etc/passwd" in answer.content
 
 
 def test_other_bytes_under_the_same_number_are_refused_and_the_same_are_done(browse, bob):
