@@ -117,7 +117,7 @@ def _quote_values(header: str, first_line: int, limits: Limits) -> tuple[str, tu
     index = 0
     while index < len(lines):
         match = _FIELD.match(lines[index])
-        end = _end_of_value(lines, index, len(match["indent"])) if match else index + 1
+        end = _end_of_value(lines, index, match) if match else index + 1
         if match and _needs_quotes(match["value"], limits):
             quoted = "'" + match["value"].replace("'", "''")
             rest = [line.replace("'", "''") for line in lines[index + 1 : end]]
@@ -133,10 +133,14 @@ def _quote_values(header: str, first_line: int, limits: Limits) -> tuple[str, tu
     return "\n".join(lines), tuple(notices)
 
 
-def _end_of_value(lines: list[str], index: int, indent: int) -> int:
-    """The line after a value's last: more indented, not empty lines go on with it."""
+def _end_of_value(lines: list[str], index: int, match: re.Match[str]) -> int:
+    """The line after a value's last: more indented lines go on with it, empty ones only in a block."""
+    indent, in_block = len(match["indent"]), match["value"][0] in "|>"
     end = index + 1
-    while end < len(lines) and lines[end].strip() and len(lines[end]) - len(lines[end].lstrip(" ")) > indent:
+    while end < len(lines):
+        text = lines[end].lstrip(" ")
+        if (text and len(lines[end]) - len(text) <= indent) or not (text or in_block):
+            break
         end += 1
     return end
 

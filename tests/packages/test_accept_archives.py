@@ -25,7 +25,7 @@ CODE = Item("scripts/a.py", b"print(1)\n" * 50, method=8)
 
 def wide(item: Item) -> Item:
     """Sizes in the zip64 field though they are small, as streaming writers do."""
-    crc, packed, size = item.meant()
+    _, packed, size = item.meant()
     extra = struct.pack("<HHQQ", 1, 16, size, packed)
     return replace(
         item, size=0xFFFFFFFF, packed_size=0xFFFFFFFF, extra=extra, local_extra=extra, packed=item.stored

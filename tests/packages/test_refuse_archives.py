@@ -28,9 +28,7 @@ def overlap_bomb() -> bytes:
     kernel = Item("SKILL.md", SKILL + ZEROS, method=8)
     local = kernel.local()
     directory = b"".join(replace(kernel, name=f"{i}.md").central(0) for i in range(15))
-    return (
-        local + directory + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 15, 15, len(directory), len(local), 0)
-    )
+    return local + directory + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 15, 15, len(directory), len(local), 0)
 
 
 def quoted_overlap() -> bytes:
@@ -46,7 +44,7 @@ def zip64_extra(*values: int) -> bytes:
 
 
 ZIPS = {
-    "overlap bomb": (overlap_bomb(), "ARCHIVE_GAPS"),
+    "overlap bomb": (overlap_bomb(), "ARCHIVE_DISAGREES"),
     "quoted overlap": (quoted_overlap(), "ARCHIVE_GAPS"),
     "two entries at one place": (make_zip(MD, replace(MD, name="b.md", offset=0)), "ARCHIVE_GAPS"),
     "gap between entries": (make_zip(replace(MD, tail=b"gap"), EXTRA), "ARCHIVE_GAPS"),

@@ -31,7 +31,9 @@ def test_the_same_files_make_the_same_bytes_in_any_order() -> None:
 
 
 def test_the_digest_never_changes() -> None:
-    assert digest_of(repack(FILES)) == "sha256:46de47c9838cefebb153a400da8a57c4f54e26de98fd1c100186a5544892b636"
+    assert (
+        digest_of(repack(FILES)) == "sha256:46de47c9838cefebb153a400da8a57c4f54e26de98fd1c100186a5544892b636"
+    )
 
 
 def test_zip_tar_wrapper_order_and_compression_make_one_digest() -> None:

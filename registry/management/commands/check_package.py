@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils.translation import gettext
 
-from registry.packages.limits import Limits
+from registry.limits import package_limits
 from registry.packages.package import PROFILES, Package, Profile
 from registry.packages.paths import shown
 from registry.packages.problems import Problem, Refused, refuse
@@ -86,8 +86,8 @@ def check_path(path: str, profile: Profile | None) -> Checked:
 
 def _read(path: Path, profile: Profile | None) -> Package:
     if path.is_dir():
-        return read_folder(path, profile=profile)
-    limits = Limits()
+        return read_folder(path, limits=package_limits(), profile=profile)
+    limits = package_limits()
     if path.exists() and not path.is_file():
         raise refuse("FILE_UNREADABLE", path=shown(path.name), reason="it is neither a file nor a folder")
     try:
