@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import atexit
 import json
 import os
 import socket
@@ -93,4 +94,12 @@ def _forget() -> None:
     _launcher, _lock = None, threading.Lock()
 
 
+def _close() -> None:
+    global _launcher
+    if _launcher:
+        _launcher.close()
+        _launcher = None
+
+
 os.register_at_fork(after_in_child=_forget)
+atexit.register(_close)

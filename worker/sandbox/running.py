@@ -60,9 +60,11 @@ def enforcement(tier: Tier, grouped: bool) -> dict[str, str]:
 
 
 def _give(folder: Path, uid: int) -> None:
-    """The job folder becomes the run's own, as far as the worker has filled it."""
+    """The job folder becomes the run's own; the inputs, which it only reads, stay the worker's."""
     os.chown(folder, uid, uid)
     for parent, folders, files in os.walk(folder):
+        if parent == str(folder) and "input" in folders:
+            folders.remove("input")
         for name in (*folders, *files):
             os.lchown(os.path.join(parent, name), uid, uid)
 

@@ -69,7 +69,7 @@ def missing() -> dict[str, str]:
 @cache
 def installed() -> dict[str, Runtime]:
     found = [_bash(), _python(), _node(), _deno()]
-    return {runtime.name: runtime for runtime in found if runtime}
+    return {runtime.name: runtime for runtime in found if runtime and os.access(runtime.program, os.X_OK)}
 
 
 def interpreter() -> str:

@@ -39,6 +39,9 @@ class Conversation:
         self.room = [job.limits.output_bytes, job.channel_bytes]
         self.said: dict[str, Any] = {}
         self.heard = b""
+        self.unsent = memoryview(job.stdin)
+        self.on_output: OnOutput | None = None
+        self.selector: selectors.BaseSelector
         self.reason: Ending | None = None
         self.detail = ""
         self.buried = False
@@ -132,7 +135,6 @@ class Conversation:
     # the streams
 
     def _offer_stdin(self) -> None:
-        self.unsent = memoryview(self.job.stdin)
         if self.unsent:
             self.selector.register(self.stdin, selectors.EVENT_WRITE, self._write)
         else:

@@ -144,8 +144,11 @@ def _scan_closed(folder: str) -> list[os.DirEntry[str]]:
 
 def tmpfs_usage(first: int) -> Usage:
     """What the run has put below its own /tmp; nothing where that cannot be seen."""
+    folder = f"/proc/{first}/root/tmp"
     try:
-        status = os.statvfs(f"/proc/{first}/root/tmp")
+        if os.stat(folder).st_dev == os.stat("/tmp").st_dev:
+            return Usage(0, 0)  # the sandbox is not furnished yet: that is the host's
+        status = os.statvfs(folder)
     except OSError:
         return Usage(0, 0)
     used = (status.f_blocks - status.f_bfree) * status.f_frsize

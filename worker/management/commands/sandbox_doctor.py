@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from worker.execution import site
 from worker.sandbox import doctor
 
 
@@ -19,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        document = doctor.examine()
+        document = doctor.examine(site())
         if options["json"]:
             self.stdout.write(json.dumps(document, ensure_ascii=False))
         else:

@@ -336,28 +336,14 @@ def _datagram() -> str:
         return denied(lambda: out.sendto(b"x", ("192.0.2.1", 53)))
 
 
-def _no_family(family: int, kind: int) -> str:
-    return denied(lambda: socket.socket(family, kind, 0).close())
+def _no_socket(attack: str, *arguments: int) -> None:
+    probe(attack)(lambda: denied(lambda: socket.socket(*arguments).close()))
 
 
-@probe("raw sockets")
-def _raw() -> str:
-    return denied(lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP).close())
-
-
-@probe("packet sockets")
-def _packet() -> str:
-    return _no_family(17, socket.SOCK_RAW)
-
-
-@probe("vsock")
-def _vsock() -> str:
-    return _no_family(40, socket.SOCK_STREAM)
-
-
-@probe("netlink")
-def _netlink() -> str:
-    return _no_family(16, socket.SOCK_RAW)
+_no_socket("raw sockets", socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+_no_socket("packet sockets", 17, socket.SOCK_RAW)
+_no_socket("vsock", 40, socket.SOCK_STREAM)
+_no_socket("netlink", 16, socket.SOCK_RAW)
 
 
 @probe("an abstract socket of the host")
