@@ -1,0 +1,169 @@
+"""A claimed run is executed for real, in a sandbox, and all that came of it is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry import storage
+from registry.models import Skill
+from worker.documents import run_document
+from worker.models import Status
+from worker.runs import run_here
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run_of(ask):
+    """``run_of(version, inputs…)``: asked for and executed here."""
+    return lambda version, inputs=None, **more: run_here(ask(version, inputs, **more))
+
+
+@pytest.mark.row("A2", "A3", "C5")
+def test_a_script_answers(hello, run_of, actor_of, alice):
+    run = run_of(hello, {"who": "世界"})
+    document = run_document(run, actor=actor_of(alice))
+    assert (document["status"], document["success"]) == ("succeeded", True)
+    assert document["outputs"]["greeting"] == "hello 世界"
+    assert document["stderr"] == "50% complete\n"
+    assert document["sandbox"]["tier"] in {"bwrap", "nsrun"}
+
+
+@pytest.mark.row("A5")
+def test_files_left_in_the_output_folder_become_artifacts(hello, run_of, actor_of, alice):
+    run = run_of(hello, {"output_dir": "/anywhere"})
+    artifact = run.artifacts.get()
+    assert (artifact.path, storage.read(artifact.digest)) == ("deep/hello.txt", b"hello you")
+    shown = run_document(run, actor=actor_of(alice))["artifacts"][0]
+    assert shown["url"].endswith(f"/api/v1/runs/{run.uid}/artifacts/deep/hello.txt")
+
+
+@pytest.mark.row("P5")
+def test_the_platforms_steps_are_timed_in_order(hello, run_of):
+    steps = run_of(hello).attempts.get().steps
+    assert [step["name"] for step in steps] == ["unpack", "sandbox", "execute", "collect", "record"]
+    assert {step["status"] for step in steps} == {"succeeded"}
+    assert all(step["duration_ms"] >= 0 and step["started_at"] > 0 for step in steps)
+
+
+@pytest.mark.row("B6")
+def test_progress_is_read_from_stderr(hello, run_of):
+    assert run_of(hello).progress == 50
+
+
+@pytest.mark.row("D9")
+def test_a_run_counts_as_a_use_once_a_minute(hello, run_of):
+    run_of(hello)
+    run_of(hello)
+    assert Skill.objects.get(pk=hello.skill_id).usage_count == 1
+
+
+@pytest.mark.row("B4")
+def test_a_run_past_its_limit_is_timed_out(published, run_of):
+    version = published(
+        "slow", "import time; print('begun', flush=True); time.sleep(60)", front="security:\n  timeout_ms: 1000\n"
+    )
+    run = run_of(version)
+    assert (run.status, run.failure_code) == (Status.TIMED_OUT, "TIMEOUT")
+    assert "begun" in bytes(run.log_chunks.first().data).decode()
+    assert next(s for s in run.attempts.get().steps if s["name"] == "execute")["status"] == "failed"
+
+
+@pytest.mark.row("P5")
+def test_a_running_script_stops_when_it_is_cancelled(published, ask, monkeypatch):
+    from worker import states, supervision
+
+    run = ask(published("slow", "import time; print('begun', flush=True); time.sleep(60)"))
+    monkeypatch.setattr(supervision, "_HEARTBEAT_S", 0.0)
+    write = supervision.Supervision._write
+
+    def cancel_then_write(watch):
+        write(watch)
+        states.cancel(run.pk)
+
+    monkeypatch.setattr(supervision.Supervision, "_write", cancel_then_write)
+    run = run_here(run)
+    assert (run.status, run.failure_code) == (Status.CANCELLED, "CANCELLED")
+    assert run.log_bytes == len("begun\n")
+
+
+@pytest.mark.row("P5")
+def test_a_worker_that_lost_its_lease_while_the_script_ran_writes_nothing(published, ask, monkeypatch):
+    from worker import supervision
+    from worker.models import Run
+
+    run = ask(published("slow", "import time; print('begun', flush=True); time.sleep(60)"))
+    monkeypatch.setattr(supervision, "_HEARTBEAT_S", 0.0)
+    monkeypatch.setattr(
+        supervision.Supervision, "_write", lambda watch: Run.objects.update(claim_token="another worker's")
+    )
+    run = run_here(run)
+    assert (run.status, run.result) == (Status.RUNNING, None)
+    assert not run.log_chunks.exists()
+
+
+@pytest.mark.row("B2", "P5")
+def test_what_no_database_could_hold_is_kept_readable(published, run_of):
+    script = r"""
+        import json, sys
+        sys.stdout.buffer.write(b"\x00\xff binary\n")
+        print(json.dumps({"nul": "a\x00b", "half": "\ud800"}))
+    """
+    run = run_of(published("odd", script))
+    assert run.status == Status.SUCCEEDED
+    assert run.result["outputs"] == {"nul": "a\ufffdb", "half": "\ufffd"}
+    assert bytes(run.log_chunks.first().data).startswith(b"\x00\xff")
+
+
+@pytest.mark.row("P1")
+def test_a_package_whose_bytes_are_gone_fails_with_its_reason(hello, ask):
+    import shutil
+
+    from django.conf import settings
+
+    from worker import unpacking
+
+    run = ask(hello)
+    unpacking._remove(unpacking._root())
+    shutil.rmtree(settings.SKILLQUAY_VAR / "blobs")
+    run = run_here(run)
+    assert (run.status, run.failure_code) == (Status.FAILED, "BLOB_MISSING")
+    assert run.attempts.get().steps[0]["error"]["name"] == "BLOB_MISSING"
+
+
+@pytest.mark.row("P5")
+def test_a_fault_of_the_portal_ends_the_run_and_says_so(queued, monkeypatch):
+    def broken(digest):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("worker.execution.opened", broken)
+    run = run_here(queued)
+    assert (run.status, run.failure_code) == (Status.FAILED, "WORKER_ERROR")
+    assert "ZeroDivisionError" in run.message
+
+
+@pytest.mark.row("P5")
+def test_nothing_of_a_run_is_left_on_disk(hello, run_of, settings):
+    run_of(hello, {"output_dir": ""})
+    assert list((settings.SKILLQUAY_VAR / "jobs").iterdir()) == []
+
+
+@pytest.mark.row("P9")
+def test_a_package_is_unpacked_once_and_read_only(hello, run_of):
+    from worker.unpacking import opened
+
+    run_of(hello)
+    first = opened(hello.digest)
+    assert opened(hello.digest) is first
+    assert (first.folder / "scripts/hello.py").stat().st_mode & 0o222 == 0
+    assert [path.name for path in first.folder.parent.iterdir()] == [first.folder.name]
+
+
+@pytest.mark.row("P5", "P9")
+def test_ten_wake_ups_are_one_execution(queued):
+    from worker.tasks import on_wake
+
+    for _ in range(10):
+        on_wake()
+    queued.refresh_from_db()
+    assert (queued.status, queued.attempt, queued.attempts.count()) == (Status.SUCCEEDED, 1, 1)
