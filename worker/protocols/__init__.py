@@ -1,0 +1,8 @@
+"""How scripts are spoken to: a request made ready, what came of it, and what a package offers."""
+
+from worker.protocols.menu import Menu, menu
+from worker.protocols.outcome import interpret
+from worker.protocols.preparing import prepare
+from worker.protocols.progress import progress_of
+
+__all__ = ["Menu", "interpret", "menu", "prepare", "progress_of"]

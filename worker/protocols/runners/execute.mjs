@@ -1,0 +1,108 @@
+// Calls execute(parameters, context, config) of one module and answers on descriptor 3.
+// Runs on deno (TypeScript) and on node. stdin: {entry, parameters, context, config}.
+import { readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { Buffer } from "node:buffer";
+import process from "node:process";
+
+const DEEPEST = 100;
+const notes = new Set();
+
+function note(text) {
+  if (notes.size < 20) notes.add(text);
+}
+
+function fault(error) {
+  if (!(error instanceof Error) && typeof error?.message !== "string") {
+    return { name: "Error", message: text(error), stack: "" };
+  }
+  const code = typeof error.code === "string" ? { code: error.code } : {};
+  return { name: text(error.name ?? "Error"), message: text(error.message), stack: text(error.stack ?? ""), ...code };
+}
+
+function text(value) {
+  try {
+    return typeof value === "string" ? value : String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+}
+
+// undefined and functions vanish as in JSON; what JSON cannot say is replaced by the stated rules and noted.
+function plain(value, where, above) {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number") {
+    if (Number.isFinite(value)) return value;
+    note(`${where}: ${value} became null`);
+    return null;
+  }
+  if (typeof value === "bigint") {
+    note(`${where}: a BigInt became text`);
+    return value.toString();
+  }
+  if (typeof value !== "object") return undefined;
+  if (above.includes(value)) {
+    note(`${where}: a circular reference was cut`);
+    return "[circular]";
+  }
+  if (above.length >= DEEPEST) {
+    note(`${where}: deeper than ${DEEPEST} levels was cut`);
+    return "[too deep]";
+  }
+  return composite(value, where, [...above, value]);
+}
+
+function composite(value, where, above) {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (value instanceof Error) return fault(value);
+  if (value instanceof Map) {
+    return object([...value].map(([key, item]) => [text(key), item]), where, above);
+  }
+  if (value instanceof Set) return list([...value], where, above);
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+    note(`${where}: bytes became base64 text`);
+    const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  }
+  if (typeof value.toJSON === "function") return plain(value.toJSON(), where, above);
+  if (Array.isArray(value)) return list(value, where, above);
+  if (value instanceof String || value instanceof Number || value instanceof Boolean) {
+    return plain(value.valueOf(), where, above);
+  }
+  return object(Object.entries(value), where, above);
+}
+
+function list(items, where, above) {
+  return Array.from(items, (item, index) => plain(item, `${where}/${index}`, above) ?? null);
+}
+
+function object(entries, where, above) {
+  const result = Object.create(null);
+  for (const [key, item] of entries) {
+    const kept = plain(item, `${where}/${key}`, above);
+    if (kept !== undefined) result[key] = kept;
+  }
+  return result;
+}
+
+async function outcome(request) {
+  const module = await import(new URL(`file://${request.entry.split("/").map(encodeURIComponent).join("/")}`));
+  const standard = module.default;
+  const execute = module.execute ?? standard?.execute ?? (typeof standard === "function" ? standard : undefined);
+  if (typeof execute !== "function") return { missing: Object.keys(module).slice(0, 20) };
+  const returned = await execute(request.parameters, request.context, request.config);
+  return { returned: plain(returned, "", []) ?? null };
+}
+
+async function answer(request) {
+  try {
+    return { ...(await outcome(request)), notes: [...notes] };
+  } catch (error) {
+    const steps = plain(error?.intermediateSteps ?? error?.steps ?? [], "intermediateSteps", []);
+    return { thrown: fault(error), steps, notes: [...notes] };
+  }
+}
+
+const request = JSON.parse(readFileSync(0, "utf8"));
+const found = JSON.stringify(await answer(request));
+new Socket({ fd: 3, readable: false, writable: true }).end(found, () => process.exit(0));
