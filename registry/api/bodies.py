@@ -176,7 +176,7 @@ def read_form(request: Request, *, limit: int) -> Form:
     collect = _Collect()
     try:
         fields, files = _Multipart(request.META, request._request, [collect], "utf-8").parse()
-        request._request._files = files  # type: ignore[attr-defined]  (closed with the request)
+        setattr(request._request, "_files", files)  # noqa: B010  (closed with the request)
     except (MultiPartParserError, ValueError, UnicodeError) as error:
         raise refuse("BODY_INVALID", reason=str(error)[:200]) from None
     except RequestDataTooBig:
@@ -184,7 +184,7 @@ def read_form(request: Request, *, limit: int) -> Form:
     finally:
         collect.upload_interrupted()
     parts = tuple(part for _, many in files.lists() for part in many)
-    return Form({key: str(value) for key, value in fields.items()}, parts)  # type: ignore[arg-type]
+    return Form({key: str(value) for key, value in fields.items()}, parts)
 
 
 class _Multipart(MultiPartParser):
@@ -199,7 +199,7 @@ class _Collect(FileUploadHandler):
 
     def new_file(self, field_name: str, file_name: str, *more: Any, **named: Any) -> None:
         file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  (closed with the form)
-        self.part = Part(field_name, file_name, file)  # type: ignore[arg-type]
+        self.part = Part(field_name, file_name, file)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         assert self.part

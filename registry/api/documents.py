@@ -130,7 +130,7 @@ class SkillDoc(Doc):
     category = serializers.CharField()
     tags = serializers.ListField(child=serializers.CharField())
     visibility = serializers.ChoiceField(choices=["private", "site", "public"])
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]
     version = serializers.CharField(allow_null=True, help_text="The latest version's number.")
     digest = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()

@@ -82,12 +82,8 @@ def request_id(request: HttpRequest | Request) -> str:
 
 def status_problem(status: int, request: HttpRequest) -> Problem:
     """The problem for an answer that Django or another library made by itself."""
-    params = {
-        "METHOD_NOT_ALLOWED": {"method": str(request.method)[:20]},
-        "BODY_TOO_LARGE": {"limit": _limit()},
-    }
     code = _STATUSES.get(status, "INTERNAL" if status >= 500 else "REQUEST_UNREADABLE")
-    return problem(code, **params.get(code, {}))
+    return problem(code, method=str(request.method)[:20], limit=_limit())
 
 
 _STATUSES = {

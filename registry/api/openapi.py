@@ -35,7 +35,7 @@ _IF_MATCH = {
 }
 
 
-class _Bearer(OpenApiAuthenticationExtension):
+class _Bearer(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = "registry.api.authentication.TokenAuthentication"
     name = "token"
 
@@ -43,7 +43,7 @@ class _Bearer(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer", "description": "An access token of your account page."}
 
 
-class _Session(OpenApiAuthenticationExtension):
+class _Session(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = "registry.api.authentication.SessionAuthentication"
     name = "session"
 
@@ -70,6 +70,6 @@ class Schema(AutoSchema):
         return operation
 
     def _refused(self) -> dict[str, Any]:
-        error: ResolvedComponent = self.resolve_serializer(ErrorDoc, "response")  # type: ignore[arg-type]
+        error: ResolvedComponent = self.resolve_serializer(ErrorDoc, "response")
         content = {"schema": error.ref, "examples": {"Refused": {"value": _ERROR_EXAMPLE}}}
         return {"description": "Refused, or failed.", "content": {"application/json": content}}

@@ -21,8 +21,8 @@ from registry.api.documents import Doc, ProblemDoc, api_address
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
 from registry.api.shapes import Query, read_query
-from registry.models import Team, Visibility
 from registry.limits import package_limits
+from registry.models import Team, Visibility
 from registry.packages.package import Package
 from registry.packages.problems import Problem, Refused, refuse
 from registry.packages.reading import read_files, read_upload

@@ -21,7 +21,7 @@ class Schema(SpectacularAPIView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        response: Response = super().get(request, *args, **kwargs)
+        response: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]
         response["Cache-Control"] = "public, max-age=300"
         return response
 
@@ -39,4 +39,6 @@ class Guide(TemplateView):
     content_type = "text/plain; charset=utf-8"
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        return super().get_context_data(base=absolute("").rstrip("/"), scopes=", ".join(Scope.values), **context)
+        return super().get_context_data(
+            base=absolute("").rstrip("/"), scopes=", ".join(Scope.values), **context
+        )

@@ -12,7 +12,8 @@ SKILL = "skills/docs/summarise"
 @pytest.mark.parametrize(
     "path",
     [
-        "/api/", "/api/v1", "/api/v1/", "/api/v2/skills", "/api/v1/nothing", "/api/v1/skills/", "/api/v1/skills/a",
+        "/api/", "/api/v1", "/api/v1/", "/api/v2/skills", "/api/v1/nothing", "/api/v1/skills/",
+        "/api/v1/skills/a",
         "/api/v1/skills/a%00/b", "/api/v1/skills/docs/%FF%FE", "/api/nothing.html", "/api/v1/errors/%00",
     ],
 )  # fmt: skip
@@ -29,7 +30,9 @@ def test_a_method_that_an_address_does_not_take_is_refused(as_alice, method):
     assert "GET" in answer["Allow"]
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/xml", "application/x-www-form-urlencoded", "nonsense"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/xml", "application/x-www-form-urlencoded", "nonsense"]
+)
 def test_a_body_of_another_type_is_refused(version, as_alice, kind):
     refused(as_alice("PATCH", SKILL, b"{}", kind=kind), 415, "MEDIA_TYPE_UNSUPPORTED")
 
@@ -47,7 +50,8 @@ def test_a_chunked_body_is_refused(version, as_alice):
 @pytest.mark.parametrize(
     "body",
     [
-        b"{", b"", b"nothing", b"\xff", b"\xef\xbb\xbf{}", b'{"visibility": NaN}', b'{"visibility": Infinity}',
+        b"{", b"", b"nothing", b"\xff", b"\xef\xbb\xbf{}", b'{"visibility": NaN}',
+        b'{"visibility": Infinity}',
         b'{"visibility": 1e999}', b'{"visibility": ' + b"9" * 5000 + b"}", b'{"visibility": "a\\u0000b"}',
         b'{"visibility": "\\ud800"}', b'{"\\ud800": 1}', b'{"visibility": "site", "visibility": "public"}',
         b"[" * 100_000, b'{"a":' * 50_000, b"[" * 65 + b"]" * 65, b'{"visibility": "site"} more', b"'single'",
@@ -85,7 +89,8 @@ def test_a_wrong_content_length_breaks_nothing(version, as_alice, length):
     "query",
     [
         "limit=0", "limit=-1", "limit=x", "limit=" + "9" * 5000, "limit=1.5", "q=%00", "cursor=" + "a" * 2000,
-        "limit[]=1", "q=" + "x" * 100_000, "%00=1", "ids=" + "a," * 200, "type=" + "x" * 100, "limit=%F0%9F%98%80",
+        "limit[]=1", "q=" + "x" * 100_000, "%00=1", "ids=" + "a," * 200, "type=" + "x" * 100,
+        "limit=%F0%9F%98%80",
     ],
 )  # fmt: skip
 def test_no_parameter_is_too_hostile_for_a_code_and_a_place(as_alice, query):

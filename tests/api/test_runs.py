@@ -12,7 +12,10 @@ open(folder + "/sub/page.html", "w").write("<script>1</script>")
 print("half done", file=sys.stderr)
 print('{"ok": true}')
 """
-FILES = {"SKILL.md": "---\nname: saves\ndescription: Leaves a file.\nversion: 1.0.0\n---\n", "scripts/main.py": SAVES}
+FILES = {
+    "SKILL.md": "---\nname: saves\ndescription: Leaves a file.\nversion: 1.0.0\n---\n",
+    "scripts/main.py": SAVES,
+}
 ASKED = {"skill": "docs/saves", "inputs": {"output_dir": "out"}}
 
 
@@ -107,7 +110,7 @@ def test_a_run_asked_for_twice_with_one_key_is_one(saves, as_bob):
         ({"context": "x"}, 422, "FIELD_INVALID"),
         ({"debug": "yes"}, 422, "FIELD_INVALID"),
         ({"input": {}}, 422, "FIELD_UNKNOWN"),
-        ({"script": "nothing"}, 422, "SCRIPT_NOT_FOUND"),
+        ({"script": "nothing"}, 404, "SCRIPT_NOT_FOUND"),
         ({"inputs": {"a_path": {"input": "0" * 26}}}, 422, "INPUT_NOT_FOUND"),
         ({"team": "elsewhere"}, 404, "NOT_FOUND"),
         ({"again_of": "0" * 26}, 404, "NOT_FOUND"),
@@ -125,7 +128,13 @@ def test_filters_narrow_the_list(run, as_bob, as_alice):
         "team=docs", "version=1.0.0", f"request_id={run.request_id}", "since=2020-01-01T00:00:00Z",
     ):  # fmt: skip
         assert ids(query) == [run.uid], query
-    for query in ("status=failed", "skill=docs/x", "until=2020-01-01T00:00:00Z", "request_id=x", "failure_code=X"):
+    for query in (
+        "status=failed",
+        "skill=docs/x",
+        "until=2020-01-01T00:00:00Z",
+        "request_id=x",
+        "failure_code=X",
+    ):
         assert ids(query) == [], query
     assert as_alice.get("runs?mine=1").json()["items"] == []
     refused(as_bob.get("runs?status=nonsense"), 400, "QUERY_INVALID")
@@ -174,5 +183,9 @@ def test_a_stranger_finds_no_trace_of_a_run(run, as_charlie, anonymous):
 def test_history_outlives_the_skill(done, as_bob):
     Skill.objects.all().delete()
     document = as_bob.get(f"runs/{done.uid}").json()
-    assert (document["skill"], document["version"], document["digest"]) == ("docs/saves", "1.0.0", done.digest)
+    assert (document["skill"], document["version"], document["digest"]) == (
+        "docs/saves",
+        "1.0.0",
+        done.digest,
+    )
     assert as_bob.get("runs?skill=docs/saves").json()["items"][0]["id"] == done.uid

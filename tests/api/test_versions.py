@@ -87,7 +87,9 @@ def test_public_bytes_are_kept_for_ever_and_private_ones_by_nobody_else(publish,
     answer.close()
 
 
-@pytest.mark.parametrize("path", ["skills", "skills/docs/summarise", VERSION, f"{VERSION}/files", "me", "errors"])
+@pytest.mark.parametrize(
+    "path", ["skills", "skills/docs/summarise", VERSION, f"{VERSION}/files", "me", "errors"]
+)
 def test_what_the_reader_has_is_not_sent_again(version, as_bob, path):
     answer = as_bob.get(path)
     assert answer["Cache-Control"] == "private, no-cache"

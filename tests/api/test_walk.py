@@ -1,4 +1,4 @@
-"""Every address under /api/v1/, as somebody who must see nothing: what is private answers as what is not there."""
+"""Every address under /api/v1/, as somebody who must see nothing: private answers exactly as absent."""
 
 import re
 
@@ -117,7 +117,10 @@ def test_no_filter_and_no_body_tells_it_either(private, charlie, token_api, meth
     for who, api in callers(charlie, token_api):
         seen, unseen = (_sent(api, method, text) for text in (path, absent))
         assert told(seen, []) == told(unseen, swaps), who
-        assert "summarise" not in seen.content.decode().replace('"query":"summarise"', "") or seen.status_code == 404
+        assert (
+            "summarise" not in seen.content.decode().replace('"query":"summarise"', "")
+            or seen.status_code == 404
+        )
 
 
 def _sent(api, method, text):

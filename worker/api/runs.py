@@ -141,7 +141,7 @@ class RunDetail(Endpoint):
         examples=[examples.answers(examples.RUN)],
     )
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """With `?wait=30` the answer comes when the run has ended, or after that many seconds as it is then."""
+        """With `?wait=30` the answer comes when the run has ended, or after that many seconds."""
         read_query(WaitQuery, request)
         run = find_run(uid, self.actor)
         return etags.document_response(request, runs.run_document(run, actor=self.actor))

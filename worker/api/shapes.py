@@ -30,7 +30,9 @@ class RunRequest(Shape):
     )
     stdin = StrictText(required=False, allow_blank=True, max_length=1_000_000)
     debug = StrictBoolean(default=False, help_text="SKILL_DEBUG=1.")
-    context = serializers.JSONField(required=False, help_text="An object that the skill gets as context.")
+    context = serializers.JSONField(  # type: ignore[assignment]
+        required=False, help_text="An object that the skill gets as context."
+    )
     team = StrictText(required=False, max_length=64, help_text="The team of yours that the run is for.")
     again_of = StrictText(required=False, max_length=26, help_text="The id of the run that this repeats.")
 
