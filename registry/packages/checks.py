@@ -16,7 +16,7 @@ from registry.packages.schemas import check_schema
 from registry.packages.sections import SAFETY, SECTIONS, declared_scripts, find_sections
 
 DESCRIPTION_CHARACTERS = 1024
-_SCANNED = 256 * 1024  # bytes of a file that are looked at
+_SCANNED = 256 * 1024  # bytes of a file, or of all phases and actions, that are looked at
 _REQUIRED = {
     "name": "lower-case letters, digits and hyphens",
     "description": "what the skill does and when to use it",
@@ -196,9 +196,11 @@ def check_single_file(facts: Facts, profile: Profile) -> Iterator[Problem]:
 def check_declared_scripts(facts: Facts, _: Profile) -> Iterator[Problem]:
     """Each id that a phase or action declares is a script of the package (document A)."""
     ids = {p.removeprefix("scripts/").rpartition(".")[0] for p in facts.paths if p.startswith("scripts/")}
+    left = _SCANNED
     for file in facts.files:
         if file.path.startswith(("phases/", "actions/")) and suffix(file.path) == "md":
-            for script, line in declared_scripts(file.data[:_SCANNED].decode("utf-8-sig", "replace")):
+            data, left = file.data[:left], max(0, left - len(file.data))
+            for script, line in declared_scripts(data.decode("utf-8-sig", "replace")):
                 if script not in ids and script.rpartition(".")[0] not in ids:
                     yield problem("SCRIPT_UNDECLARED", path=shown(file.path), line=line, script=script)
 

@@ -17,7 +17,7 @@ TEXT_FIELDS = frozenset(
     {("name",), ("displayName",), ("display_name",), ("description",), ("version",), ("metadata", "version")}
 )
 _NEW_LINE = re.compile(r"\r\n|\n|\r")
-_FIELD = re.compile(r"^(?P<indent>[ ]*(?:- )?)(?P<name>[A-Za-z_][\w.-]*):[ \t]+(?P<value>\S.*?)[ \t]*$")
+_FIELD = re.compile(r"^(?P<indent>[ ]*(?:- )?)(?P<name>[A-Za-z_][\w.-]*):[ \t]+(?P<value>\S.*)$")
 _QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*(#.*)?""")
 
 
@@ -30,6 +30,11 @@ class FrontMatter:
     body_line: int = 1  # the line of SKILL.md on which the body begins
     lines: Mapping[Place, int] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether there is front matter that could not be read."""
+        return any(found.severity == "error" for found in self.problems)
 
     def line(self, *place: str) -> int | None:
         """The line of the value there, or of the nearest that holds it."""
@@ -116,7 +121,7 @@ def _quote_values(header: str, first_line: int, limits: Limits) -> tuple[str, tu
     notices = []
     index = 0
     while index < len(lines):
-        match = _FIELD.match(lines[index])
+        match = _FIELD.match(lines[index].rstrip())
         end = _end_of_value(lines, index, match) if match else index + 1
         if match and _needs_quotes(match["value"], limits):
             quoted = "'" + match["value"].replace("'", "''")

@@ -39,7 +39,8 @@ def read_manifest(front: FrontMatter, origin: Origin) -> Reading:
     problems: list[Problem] = list(front.problems)
     fields = Fields(front, problems, front.values)
     known = {**_identity(fields, origin), **_catalogue(fields), **_running(fields), **_prompting(fields)}
-    return Reading(Manifest(**known, extra=fields.left), tuple(problems))
+    found = front.problems if front.is_broken else tuple(problems)  # what is unreadable is not missing too
+    return Reading(Manifest(**known, extra=fields.left), found)
 
 
 def _identity(fields: Fields, origin: Origin) -> dict[str, Any]:

@@ -36,7 +36,9 @@ def read_upload(
     entries = _entries(data, filename, limits)
     try:
         layout = lay_out(entries, limits)
-    except Refused:
+    except Refused as refused:
+        if refused.code != "SKILL_AMBIGUOUS":
+            raise
         layout = _repacked(entries, data, limits)
     return _package(layout, Origin(layout.folder, filename), limits, profile)
 

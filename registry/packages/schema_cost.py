@@ -14,16 +14,23 @@ _MEMBERS = ("additionalProperties", "unevaluatedProperties")
 
 
 def cost_of(schema: Mapping[str, Any], value: object, limit: int) -> int:
-    """An upper bound of visits, or something above ``limit``; 0 where no reference can multiply."""
-    if not _refers(schema):
+    """An upper bound of visits, or something above ``limit``; 0 where they are few in any case."""
+    parts, refers = _size(schema)
+    if not refers and parts * _size(value)[0] <= limit:
         return 0
     return _Counter(schema, limit).count(schema, value)
 
 
-def _refers(schema: object) -> bool:
-    if isinstance(schema, Mapping):
-        return "$ref" in schema or "$dynamicRef" in schema or any(_refers(inner) for inner in schema.values())
-    return isinstance(schema, list) and any(_refers(inner) for inner in schema)
+def _size(root: object) -> tuple[int, bool]:
+    """How many values there are, and whether one of them is a reference."""
+    parts, refers, pending = 0, False, [root]
+    while pending:
+        node = pending.pop()
+        parts += 1
+        if isinstance(node, Mapping):
+            refers = refers or "$ref" in node or "$dynamicRef" in node or "$recursiveRef" in node
+        pending.extend(_parts(node))
+    return parts, refers
 
 
 class _Counter:
@@ -44,7 +51,7 @@ class _Counter:
             return self.limit + 1
         self.known[pair] = 1  # a reference to itself at the same value is followed once
         try:
-            total = 1
+            total = 1 + len(_parts(schema.get("enum")))
             for inner, below in _visits(schema, value, self.root):
                 total += self.count(inner, below)
                 if total > self.limit:

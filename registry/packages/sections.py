@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _DECLARED = re.compile(r"\s*[-*+]\s+`?([A-Za-z0-9][\w.-]*)`?\s*(?:[:：#—(-].*)?$")
 
@@ -70,7 +70,9 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 def headings(text: str) -> tuple[Heading, ...]:
     """Every heading (``#`` to ``######``) outside code fences."""
     matches = ((number, _HEADING.match(line)) for number, line in prose(text) if line.lstrip(" ")[:1] == "#")
-    return tuple(Heading(number, len(match[1]), match[2]) for number, match in matches if match)
+    return tuple(
+        Heading(number, len(match[1]), match[2].rstrip(" \t#")) for number, match in matches if match
+    )
 
 
 def find_sections(text: str) -> dict[str, Heading]:
@@ -89,7 +91,7 @@ def declared_scripts(text: str) -> tuple[tuple[str, int], ...]:
     level = 0
     for number, line in enumerate(text.splitlines(), 1):
         if heading := _HEADING.match(line):
-            if re.fullmatch(r"(?i)scripts|脚本", heading[2].strip()):
+            if heading[2].strip(" \t#").lower() in ("scripts", "脚本"):
                 level = len(heading[1])
             elif len(heading[1]) <= level:
                 level = 0
