@@ -307,3 +307,17 @@ def test_no_isolation_only_where_it_is_asked_for(package, job_dir):
     ended = run(job, site=Site(choice="unsafe"))
     assert (ended.tier, ended.stdout.decode().strip()) == ("unsafe", str(package))
     assert ended.enforcement["processes"] == "none"
+
+
+def test_a_launcher_killed_in_the_middle_takes_the_run_with_it(go):
+    from worker.sandbox import launch
+
+    def kill(stream, text):
+        launch._launcher.process.kill()
+
+    ended = go("bash", "-c", "echo up; setsid sleep 63.75 & sleep 63.75", on_output=kill)
+    assert ended.ending == "start_failed"
+    deadline = time.monotonic() + 5
+    while marked("63.75") and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert marked("63.75") == []

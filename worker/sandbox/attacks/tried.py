@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import seccomp
+from ..cgroup import find_parent
 from ..policy import Job, Limits
 from ..running import run_in
 from ..site import Site, Tier
@@ -159,10 +160,16 @@ def lost_worker(opened: Arena) -> Check:
         worker.send_signal(signal.SIGKILL)
         worker.wait()
     deadline = time.monotonic() + 5
-    while marked(mark) and time.monotonic() < deadline:
+    while (marked(mark) or _groups(worker.pid)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    left = len(marked(mark))
+    left = len(marked(mark)) + len(_groups(worker.pid))
     return Check(LOST_WORKER, bool(up) and seen >= 2 and not left, f"{seen} processes before, {left} after")
+
+
+def _groups(pid: int) -> list[Path]:
+    """The memory groups that this worker has made."""
+    parent = find_parent()
+    return list(parent.folder.glob(f"skillquay-{pid}-*")) if parent else []
 
 
 def _environment() -> dict[str, str]:

@@ -16,6 +16,7 @@ import os
 import select
 import signal
 import socket
+import time
 from typing import Any
 
 from . import kernel, nsrun
@@ -91,8 +92,10 @@ def _keep_order(order: dict[str, Any], leash: socket.socket, streams: list[int])
     os.close(status_out)
     for stream in streams:
         os.close(stream)
-    _watch(child, leash, status_in)
-    _say(leash, ended=True)
+    if _watch(child, leash, status_in):
+        _say(leash, ended=True)
+    else:
+        _remove(order["cgroup"])
 
 
 def _stage(folder: str, binds: list[list[str]]) -> None:
@@ -190,26 +193,50 @@ def _bare(plan: dict[str, Any], status: int) -> None:
     nsrun.become(plan)
 
 
-def _watch(child: int, leash: socket.socket, status: int) -> None:
-    """Passes on what the tier says, kills on the worker's word or absence, returns when all are dead."""
+def _watch(child: int, leash: socket.socket, status: int) -> bool:
+    """Passes on what the tier says, kills on the worker's word or absence, returns when all are dead.
+
+    False where the worker is gone, so that nobody else will tidy up.
+    """
     handle = os.pidfd_open(child)
     poll = select.poll()
     for descriptor in (leash.fileno(), status, handle):
         poll.register(descriptor, select.POLLIN)
-    ended = False
+    ended, present = False, True
     while not ended:
         for descriptor, _event in poll.poll():
             if descriptor == status:
                 text = os.read(status, 4096)
                 _forward(leash, text) if text else poll.unregister(status)
-            elif descriptor == leash.fileno():
-                ended = True
             else:
                 ended = True
+                present = present and (descriptor == handle or _told(leash))
     _bury()
     os.set_blocking(status, False)
     while text := _rest(status):
         _forward(leash, text)
+    return present
+
+
+def _told(leash: socket.socket) -> bool:
+    """The worker's word to kill, rather than its end (a reset, where it left something unread)."""
+    try:
+        return bool(leash.recv(1))
+    except OSError:
+        return False
+
+
+def _remove(groups: list[str]) -> None:
+    """The cgroups of a run whose worker is lost; the kernel may take a moment to let go."""
+    for procs in groups:
+        for _attempt in range(100):
+            try:
+                os.rmdir(os.path.dirname(procs))
+                break
+            except FileNotFoundError:
+                break
+            except OSError:
+                time.sleep(0.01)
 
 
 def _rest(status: int) -> bytes:
