@@ -156,6 +156,6 @@ def _needs_quotes(value: str, limits: Limits) -> bool:
     if value[0] in "[{" and value.count(value[0]) > value.count("]" if value[0] == "[" else "}"):
         return False  # goes on in the next line
     try:
-        return value[0] != "{" and isinstance(YamlReader(limits).read(value), dict)
+        return isinstance(YamlReader(limits).read(value), dict) and value[0] != "{"
     except Refused:
         return True

@@ -8,7 +8,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 SKILL = b"---\nname: hello\ndescription: Says hello.\n---\n# Hello\n"
 
@@ -144,7 +144,6 @@ class End:
     zip64_offset: int | None = None
     zip64_place: int | None = None
     shift: bool = False  # offsets count from behind the prefix
-    parts: dict[str, int] = field(default_factory=dict)
 
 
 def make_zip(*items: Item, end: End = End()) -> bytes:

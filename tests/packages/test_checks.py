@@ -11,6 +11,7 @@ from registry.packages.package import PROFILES, Package
 from registry.packages.reading import fares, read_files, read_upload
 from registry.packages.sections import declared_scripts, find_sections
 
+pytestmark = pytest.mark.row("C2")
 STRICT = """name: strict
 description: Strict.
 version: 1.0.0

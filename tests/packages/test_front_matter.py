@@ -126,6 +126,7 @@ MENDED = {
     "back quote": ("description: `code` runs", "`code` runs"),
     "percent": ("description: %d things", "%d things"),
     "two brackets": ("description: [file] [mode]", "[file] [mode]"),
+    "braces and more": ("description: {name} of the file", "{name} of the file"),
     "quote and more": ('description: "Foo" and: bar', '"Foo" and: bar'),
     "apostrophe": ("description: it's: a 'test'", "it's: a 'test'"),
     "over two lines": ("description: Use when: a\n  and b", "Use when: a and b"),

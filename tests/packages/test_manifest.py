@@ -12,6 +12,7 @@ from registry.packages.manifest import manifest_document, manifest_of
 from registry.packages.package import Manifest, Package, Resources, Security, Triggers
 from registry.packages.reading import read_upload
 
+pytestmark = pytest.mark.row("C2")
 FULL = """
 name: full-skill
 displayName: 全部
