@@ -1,5 +1,6 @@
 """One broker's measurement, in a process whose settings are those of a site of its own."""
 
+# ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
 
 import json
@@ -140,7 +141,7 @@ def _round(number, actor, version, loops, asked):
 
 
 def _burst(actor, version, count, *, wakes):
-    """Seconds until all have ended; the requests are made before the clock starts, unless ``wakes`` is None."""
+    """Seconds until all have ended; requests are made before the clock starts unless ``wakes`` is None."""
     begun = time.perf_counter()
     if wakes is not None:
         runs.wake = lambda: False

@@ -31,7 +31,7 @@ def published(team, alice):
     from registry.publishing import publish
 
     def make(slug="hello", script=HELLO, *, visibility="private", number="1.0.0", front=""):
-        head = f"---\nname: {slug}\ndescription: A skill of the tests.\nversion: {number}\n{front}---\n# {slug}\n"
+        head = f"---\nname: {slug}\ndescription: For tests.\nversion: {number}\n{front}---\n# {slug}\n"
         files = [("SKILL.md", head.encode()), (f"scripts/{slug}.py", textwrap.dedent(script).encode())]
         package = read_files(files)
         return publish(package, team=team, actor=Actor(user=alice), visibility=visibility).version
@@ -54,7 +54,10 @@ def ask(alice):
     def asked(version, inputs=None, *, by=None, **more):
         request = {key: more.pop(key) for key in ("script", "stdin", "debug", "context") if key in more}
         return request_run(
-            actor=Actor(user=by or alice), version=version, request=Request(inputs=inputs or {}, **request), **more
+            actor=Actor(user=by or alice),
+            version=version,
+            request=Request(inputs=inputs or {}, **request),
+            **more,
         )
 
     return asked

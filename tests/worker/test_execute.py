@@ -61,7 +61,9 @@ def test_a_run_counts_as_a_use_once_a_minute(hello, run_of):
 @pytest.mark.row("B4")
 def test_a_run_past_its_limit_is_timed_out(published, run_of):
     version = published(
-        "slow", "import time; print('begun', flush=True); time.sleep(60)", front="security:\n  timeout_ms: 1000\n"
+        "slow",
+        "import time; print('begun', flush=True); time.sleep(60)",
+        front="security:\n  timeout_ms: 1000\n",
     )
     run = run_of(version)
     assert (run.status, run.failure_code) == (Status.TIMED_OUT, "TIMEOUT")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,10 @@ def test_neighbours_of_one_stream_are_one_piece():
     for part in (b"a", b"b"):
         buffer.add("stdout", part)
     buffer.add("stderr", b"c")
-    assert [(p.stream, p.data, p.offset) for p in buffer.take(final=True)] == [("stdout", b"ab", 0), ("stderr", b"c", 2)]
+    assert [(p.stream, p.data, p.offset) for p in buffer.take(final=True)] == [
+        ("stdout", b"ab", 0),
+        ("stderr", b"c", 2),
+    ]
 
 
 def test_half_a_character_waits_for_its_rest():
@@ -34,7 +39,7 @@ def test_no_cut_breaks_a_character_and_nothing_is_lost(text, cuts, final):
     buffer = LogBuffer()
     pieces = []
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         buffer.add("stdout", data[start:end])
         pieces += buffer.take(final=False)
     pieces += buffer.take(final=True)

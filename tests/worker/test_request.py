@@ -25,7 +25,9 @@ def _refused(call, *args, **more):
 
 
 @pytest.mark.row("P5", "P9")
-def test_a_run_is_queued_and_a_worker_woken_on_commit(hello, ask, nobody_listens, django_capture_on_commit_callbacks):
+def test_a_run_is_queued_and_a_worker_woken_on_commit(
+    hello, ask, nobody_listens, django_capture_on_commit_callbacks
+):
     with django_capture_on_commit_callbacks(execute=True):
         run = ask(hello)
         assert nobody_listens == []
@@ -44,7 +46,9 @@ def test_a_broker_that_is_down_loses_no_run(hello, alice, monkeypatch, caplog):
 
 
 @pytest.mark.row("C5")
-@pytest.mark.parametrize(("inputs", "pointer"), [({"who": "too long"}, "/who"), ({"who": 1}, "/who"), ({}, "")])
+@pytest.mark.parametrize(
+    ("inputs", "pointer"), [({"who": "too long"}, "/who"), ({"who": 1}, "/who"), ({}, "")]
+)
 def test_inputs_are_checked_before_queueing(published, ask, inputs, pointer):
     no = _refused(ask, published(front=SCHEMA), inputs)
     assert no.problems[0].path == pointer

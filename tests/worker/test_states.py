@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from worker import states
@@ -155,23 +153,3 @@ def test_a_cancelled_run_whose_worker_dies_is_cancelled_not_repeated(published, 
     _lapse(run)
     run.refresh_from_db()
     assert run.status == Status.CANCELLED
-
-
-@pytest.mark.django_db(transaction=True)
-def test_of_many_workers_one_gets_the_run(queued):
-    won, start = [], threading.Barrier(8)
-
-    def claim(name):
-        start.wait()
-        try:
-            if claim := states.claim_next(name):
-                won.append(claim.uid)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=claim, args=(f"w{i}",)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert won == [queued.uid]

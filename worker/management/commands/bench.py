@@ -1,4 +1,4 @@
-"""``manage.py bench NAME``: measures this machine; each benchmark is a module of ``bench/`` beside the floors."""
+"""``manage.py bench NAME``: measures this machine; each benchmark is a module of ``bench/``."""
 
 from __future__ import annotations
 

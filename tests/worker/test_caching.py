@@ -1,0 +1,151 @@
+"""The same call within the ttl is answered by the stored run; whatever differs makes another call."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from worker.documents import run_document
+from worker.models import Run, Status
+from worker.runs import run_here
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("C12")]
+
+CACHEABLE = "cacheable: true\nttl: 300\n"
+SHARED = CACHEABLE + "cache_scope: team\n"
+
+
+@pytest.fixture
+def cacheable(published):
+    return published(front=CACHEABLE)
+
+
+@pytest.fixture
+def answered(cacheable, ask):
+    """A first run of the skill, which later ones may be answered by."""
+    return run_here(ask(cacheable, {"who": "A", "output_dir": "x"}))
+
+
+def test_the_same_call_is_answered_at_once_and_says_so(cacheable, ask, answered, actor_of, alice):
+    again = ask(cacheable, {"output_dir": "x", "who": "A"})
+    assert (again.status, again.cached_from) == (Status.SUCCEEDED, answered)
+    first, second = (run_document(run, actor=actor_of(alice)) for run in (answered, again))
+    assert second["cached"]
+    assert not first["cached"]
+    for key in ("outputs", "stdout", "stderr"):
+        assert first[key] == second[key]
+    assert [(f["path"], f["digest"]) for f in first["artifacts"]] == [
+        (f["path"], f["digest"]) for f in second["artifacts"]
+    ]
+
+
+def test_an_answer_outlives_the_run_it_came_from(cacheable, ask, answered):
+    again = ask(cacheable, {"who": "A", "output_dir": "x"})
+    answered.delete()
+    again.refresh_from_db()
+    assert (again.cached_from, again.artifacts.count(), again.log_chunks.count() > 0) == (None, 1, True)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"inputs": {"who": "B", "output_dir": "x"}},
+        {"inputs": {"who": "A"}},
+        {"debug": True},
+        {"stdin": "more"},
+        {"context": {"locale": "zh"}},
+        {"fresh": True},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+def test_a_call_that_differs_is_run(cacheable, ask, answered, other):
+    inputs = other.pop("inputs", {"who": "A", "output_dir": "x"})
+    assert ask(cacheable, inputs, **other).status == Status.QUEUED
+
+
+def test_another_caller_is_not_answered(cacheable, ask, answered, bob):
+    assert ask(cacheable, {"who": "A", "output_dir": "x"}, by=bob).status == Status.QUEUED
+
+
+def test_another_version_is_not_answered(published, ask, answered):
+    version = published(number="1.0.1", front=CACHEABLE)
+    assert ask(version, {"who": "A", "output_dir": "x"}).status == Status.QUEUED
+
+
+def test_other_grants_are_not_answered(cacheable, ask, answered, settings):
+    settings.SKILLQUAY_RUN_MEMORY_MB = 300
+    assert ask(cacheable, {"who": "A", "output_dir": "x"}).status == Status.QUEUED
+
+
+def test_another_team_of_the_same_caller_is_not_answered(cacheable, ask, answered, alice):
+    from registry.models import Membership, Role, Team
+
+    team = Team.objects.create(slug="second", name="Second")
+    Membership.objects.create(team=team, user=alice, role=Role.MEMBER)
+    assert ask(cacheable, {"who": "A", "output_dir": "x"}, team=team).status == Status.QUEUED
+
+
+def test_a_file_counts_by_its_bytes(cacheable, ask, alice, actor_of):
+    from worker.inputs import store_input
+
+    def upload(data):
+        return {"input_path": {"input": store_input([data], "a.txt", actor_of(alice)).uid}}
+
+    first = run_here(ask(cacheable, upload(b"one")))
+    assert ask(cacheable, upload(b"one")).cached_from == first
+    assert ask(cacheable, upload(b"two")).status == Status.QUEUED
+
+
+def test_an_answer_grows_stale(cacheable, ask, answered):
+    Run.objects.update(cache_until=timezone.now() - timedelta(seconds=1))
+    assert ask(cacheable, {"who": "A", "output_dir": "x"}).status == Status.QUEUED
+
+
+def test_a_cached_answer_does_not_answer_later_calls(cacheable, ask, answered):
+    again = ask(cacheable, {"who": "A", "output_dir": "x"})
+    assert (again.cache_key, again.cache_until) == ("", None)
+
+
+def test_a_failure_answers_nobody(published, ask):
+    version = published("broken", "raise SystemExit(1)", front=CACHEABLE)
+    assert run_here(ask(version)).status == Status.FAILED
+    assert ask(version).status == Status.QUEUED
+
+
+def test_a_skill_that_is_not_cacheable_is_run_each_time(hello, ask):
+    run_here(ask(hello))
+    assert ask(hello).status == Status.QUEUED
+
+
+def test_memory_writes_are_not_repeated(cacheable, ask, answered):
+    Run.objects.update(result={**answered.result, "memory_writes": [{"content": "once"}]})
+    assert ask(cacheable, {"who": "A", "output_dir": "x"}).result["memory_writes"] == []
+
+
+# Shared by a team -----------------------------------------------------------------------------------------
+def test_a_team_shares_answers_where_the_manifest_says_so(published, ask, bob, actor_of):
+    version = published(front=SHARED)
+    first = run_here(ask(version))
+    again = ask(version, by=bob)
+    assert again.cached_from == first
+    assert first.uid not in str(run_document(again, actor=actor_of(bob)))
+
+
+def test_a_script_whose_answer_is_shared_is_not_told_who_asks(published, ask, bob):
+    version = published(front=SHARED)
+    contexts = [ask(version, by=by, fresh=True).request["context"] for by in (None, bob)]
+    assert contexts[0]["user_id"] == contexts[1]["user_id"]
+
+
+def test_a_context_of_the_callers_own_is_not_shared(published, ask, bob):
+    version = published(front=SHARED)
+    run_here(ask(version, context={"locale": "zh"}))
+    assert ask(version, context={"locale": "zh"}, by=bob).status == Status.QUEUED
+
+
+def test_another_team_gets_no_shared_answer(published, ask, charlie):
+    version = published(front=SHARED, visibility="site")
+    run_here(ask(version))
+    assert ask(version, by=charlie).status == Status.QUEUED

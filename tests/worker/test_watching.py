@@ -1,0 +1,156 @@
+"""What watchers of a run are told, whenever they come and wherever they were cut off; what is mended."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from worker import recording, states, transport
+from worker.events import events_after, follow, has_ended
+from worker.models import Run, Status
+from worker.reaper import Reaped, reap_once, sweep_job_folders
+from worker.recording import LogBuffer
+from worker.runs import run_here
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("P5", "P9", "B6")]
+
+
+def _kinds(events):
+    return [event["event"] for event in events]
+
+
+def test_a_run_that_has_ended_is_told_from_the_beginning(queued):
+    run = run_here(queued)
+    events = list(follow(run))
+    assert _kinds(events)[-1] == "status"
+    assert "".join(e["data"]["text"] for e in events if e["event"] == "log").startswith("50% complete")
+    assert next(e["data"]["name"] for e in events if e["event"] == "step") == "unpack"
+    assert {"event": "progress", "data": {"percent": 50}, "id": events[0]["id"]} in events
+    assert has_ended(run.uid)
+
+
+def test_who_comes_back_gets_what_is_new_alone(queued):
+    claim = states.claim_next("w")
+    buffer = LogBuffer()
+    _, position, _ = events_after(queued.uid)
+    assert events_after(queued.uid, position) == ([], position, False)
+    buffer.add("stdout", b"new\n")
+    recording.write_live(claim, buffer.take(final=False), progress=None, size=4, steps=[])
+    events, position, ended = events_after(queued.uid, position)
+    assert [event["data"]["text"] for event in events] == ["new\n"]
+    assert not ended
+    assert not has_ended(queued.uid)
+    assert events_after(queued.uid, position)[0] == []
+
+
+def test_watching_costs_one_query_while_nothing_happens(queued, django_assert_num_queries):
+    _, position, _ = events_after(queued.uid)
+    with django_assert_num_queries(1):
+        events_after(queued.uid, position)
+
+
+@pytest.mark.parametrize("position", ["x", "1.2", "-1.0.a.b.0", "9999999999999999999.0...0", "١.0...0"])
+def test_a_position_that_nobody_gave_is_the_beginning(queued, position):
+    assert _kinds(events_after(queued.uid, position)[0]) == ["status"]
+
+
+def test_a_run_that_is_not_there_has_ended():
+    assert events_after("nothing") == ([], "", True)
+    assert has_ended("nothing")
+
+
+# The reaper -----------------------------------------------------------------------------------------------
+def _missed(count=10):
+    Run.objects.update(dispatched_at=None)
+
+
+def test_at_most_one_wake_up_a_free_slot_is_published(hello, ask, nobody_listens, settings):
+    settings.SKILLQUAY_WORKERS = 2
+    for _ in range(5):
+        ask(hello)
+    nobody_listens.clear()
+    _missed()
+    assert reap_once() == Reaped(lapsed=0, woken=2)
+    assert len(nobody_listens) == 2
+    assert reap_once().woken == 2  # the other three still wait
+    assert reap_once().woken == 1
+    assert reap_once().woken == 0  # all were woken for within the last seconds
+
+
+def test_busy_slots_are_not_woken(hello, ask, settings):
+    from worker.tasks import worker_name
+
+    settings.SKILLQUAY_WORKERS = 1
+    ask(hello)
+    ask(hello)
+    states.claim_next(worker_name())
+    _missed()
+    assert reap_once().woken == 0
+
+
+def test_the_reaper_takes_back_what_a_dead_worker_held(claimed):
+    Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert reap_once().lapsed == 1
+    assert reap_once().lapsed == 0
+    claimed.refresh_from_db()
+    assert claimed.status == Status.LOST
+
+
+def test_a_wake_up_that_cannot_be_published_is_tried_again(queued, monkeypatch):
+    _missed()
+    monkeypatch.setattr("worker.reaper.wake", lambda: False)
+    assert reap_once().woken == 0
+    monkeypatch.setattr("worker.reaper.wake", lambda: True)
+    assert reap_once().woken == 1
+
+
+def test_folders_of_dead_runs_are_swept_and_those_of_living_ones_kept(claimed, settings):
+    root = settings.SKILLQUAY_VAR / "jobs"
+    for name in (f"{claimed.uid}-1", "01dead-1"):
+        (root / name / "output").mkdir(parents=True)
+        os.utime(root / name, (0, 0))
+    assert sweep_job_folders() == 1
+    assert [path.name for path in root.iterdir()] == [f"{claimed.uid}-1"]
+
+
+# The embedded broker --------------------------------------------------------------------------------------
+@pytest.fixture
+def broker(tmp_path):
+    from kombu import Connection
+
+    options = {**transport.folders(tmp_path), "store_processed": True, "polling_interval": 0.005}
+    with Connection(f"{transport.ALIAS}://localhost", transport_options=options) as connection:
+        yield connection
+
+
+def test_messages_arrive_in_order_and_once(broker, tmp_path):
+    queue = broker.SimpleQueue(tmp_path.name)
+    for number in range(3):
+        queue.put(number)
+    assert [queue.get(timeout=1).payload for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(queue.Empty):
+        queue.get(block=False)
+    queue.close()
+
+
+def test_a_message_under_way_is_not_seen(broker, tmp_path):
+    (tmp_path / "broker" / "queue" / f".1_a.{tmp_path.name}.msg").write_text("")
+    queue = broker.SimpleQueue(tmp_path.name)
+    with pytest.raises(queue.Empty):
+        queue.get(block=False)
+    queue.close()
+
+
+def test_messages_that_were_taken_are_swept(broker, tmp_path):
+    queue = broker.SimpleQueue(tmp_path.name)
+    queue.put("x")
+    queue.get(timeout=1)
+    queue.close()
+    taken = list((tmp_path / "broker" / "taken").iterdir())
+    assert len(taken) == 1
+    assert transport.sweep(tmp_path) == 0
+    os.utime(taken[0], (0, 0))
+    assert transport.sweep(tmp_path) == 1
