@@ -16,6 +16,5 @@ def attachment(response: Response, path: str, etag: str) -> Response:
         response["Content-Type"] = "application/octet-stream"
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    response["Cache-Control"] = "private, no-cache"
     response["ETag"] = etag
     return response

@@ -30,7 +30,7 @@ class _OneForm(BaseContentNegotiation):
 class Endpoint(APIView):
     """``needs``: for each method, the actions of which a token must be made for at least one."""
 
-    metadata_class = None
+    http_method_names = ["get", "head", "post", "patch", "put", "delete"]
     content_negotiation_class = _OneForm
     parser_classes = [bodies.StrictJson]
     needs: ClassVar[Mapping[str, tuple[Action, ...]]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -20,6 +20,7 @@ from registry.packages.problems import refuse
 
 _YEAR_S = 31_536_000
 Document = Mapping[str, Any] | Sequence[Any]
+Response = TypeVar("Response", bound=HttpResponseBase)
 
 
 def document_response(request: Request, document: Document, *, status: int = 200) -> HttpResponse:
@@ -61,7 +62,7 @@ def require_match(request: Request, document: Document) -> None:
         raise refuse("PRECONDITION_FAILED")
 
 
-def private(response: HttpResponse) -> HttpResponse:
+def private(response: Response) -> Response:
     """What depends on who asks: kept by nobody but them, and asked again each time."""
     response["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ("Authorization", "Cookie", "Accept-Language"))

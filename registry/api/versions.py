@@ -116,7 +116,9 @@ class FileContent(_OfSkill):
         if unchanged := etags.not_modified(request, etag):
             return unchanged
         response = attachment(HttpResponse(_content(version, path)), path, etag)
-        return etags.forever(response, request, version.skill) if number != "latest" else response
+        return (
+            etags.forever(response, request, version.skill) if number != "latest" else etags.private(response)
+        )
 
 
 class Archive(_OfSkill):
@@ -144,7 +146,9 @@ class Archive(_OfSkill):
         )
         response["Content-Length"] = str(version.archive_size)
         response["X-Digest"] = version.digest
-        return etags.forever(response, request, version.skill) if number != "latest" else response
+        return (
+            etags.forever(response, request, version.skill) if number != "latest" else etags.private(response)
+        )
 
 
 def _content(version: Version, path: str) -> bytes:

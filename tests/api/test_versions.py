@@ -87,6 +87,12 @@ def test_public_bytes_are_kept_for_ever_and_private_ones_by_nobody_else(publish,
     answer.close()
 
 
+def test_what_is_latest_today_is_asked_for_again_tomorrow(public_version, anonymous):
+    answer = anonymous.get("skills/docs/summarise/versions/latest/archive")
+    assert answer["Cache-Control"] == "private, no-cache"
+    answer.close()
+
+
 @pytest.mark.parametrize(
     "path", ["skills", "skills/docs/summarise", VERSION, f"{VERSION}/files", "me", "errors"]
 )

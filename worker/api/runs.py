@@ -269,4 +269,4 @@ class ArtifactContent(Endpoint):
             return unchanged
         response = attachment(FileResponse(storage.open_blob(artifact.digest)), path, etag)
         response["Content-Length"] = str(artifact.size)
-        return response
+        return etags.private(response)
