@@ -1,0 +1,115 @@
+"""The Chinese catalogue: whole, compiled, and true to the templates' places."""
+
+from __future__ import annotations
+
+import ast
+import gettext
+import re
+from pathlib import Path
+
+import pytest
+
+from registry.packages.problems import CODES
+from tests.conftest import ROOT
+
+FOLDER = ROOT / "portal/locale/zh_Hans/LC_MESSAGES"
+_LINE = re.compile(r'^(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?) (".*")$')
+_PLACES = re.compile(r"%\(\w+\)[sd]")
+_TEMPLATE_TEXTS = (
+    re.compile(r"""\{%\s*translate\s+(?:"([^"]*)"|'([^']*)')"""),
+    re.compile(r"\{%\s*blocktranslate[^%]*%\}(.*?)\{%\s*(?:plural|endblocktranslate)\s*%\}", re.S),
+)
+_MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop"}
+
+
+@pytest.fixture(scope="module")
+def entries() -> list[dict[str, str]]:
+    """The catalogue's entries: msgctxt, msgid, msgid_plural, msgstr or msgstr[0]."""
+    found = []
+    for block in (FOLDER / "django.po").read_text("utf-8").split("\n\n"):
+        entry, last = {"comment": ""}, ""
+        for line in block.splitlines():
+            if match := _LINE.match(line):
+                last = match[1]
+                entry[last] = ast.literal_eval(match[2])
+            elif line.startswith('"'):
+                entry[last] += ast.literal_eval(line)
+            elif line.startswith("#"):
+                entry["comment"] += line
+        if entry.get("msgid"):
+            found.append(entry)
+    return found
+
+
+@pytest.fixture(scope="module")
+def compiled() -> gettext.GNUTranslations:
+    with open(FOLDER / "django.mo", "rb") as file:
+        return gettext.GNUTranslations(file)
+
+
+@pytest.mark.row("P8")
+def test_every_entry_is_translated_and_none_is_a_guess(entries):
+    assert len(entries) > 500
+    left = [entry["msgid"] for entry in entries if not (entry.get("msgstr") or entry.get("msgstr[0]"))]
+    assert left == []
+    assert [entry["msgid"] for entry in entries if "fuzzy" in entry["comment"]] == []
+
+
+def test_what_is_put_into_a_text_is_put_into_its_translation(entries):
+    for entry in entries:
+        source = entry.get("msgid_plural") or entry["msgid"]
+        translation = entry.get("msgstr") or entry["msgstr[0]"]
+        assert set(_PLACES.findall(translation)) == set(_PLACES.findall(source)), entry["msgid"]
+
+
+def test_what_is_compiled_is_what_is_written(entries, compiled):
+    for entry in entries:
+        if "msgid_plural" in entry:
+            said = compiled.ngettext(entry["msgid"], entry["msgid_plural"], 2)
+        elif "msgctxt" in entry:
+            said = compiled.pgettext(entry["msgctxt"], entry["msgid"])
+        else:
+            said = compiled.gettext(entry["msgid"])
+        assert said == (entry.get("msgstr") or entry["msgstr[0]"]), "run manage.py compilemessages"
+
+
+def test_every_code_speaks_chinese(entries):
+    known = {entry["msgid"] for entry in entries}
+    texts = {text for code in CODES.values() for text in (code.message, code.remedy)}
+    assert sorted(texts - known - {""}) == [], "run manage.py makemessages -l zh_Hans and translate"
+
+
+def test_every_text_of_code_and_templates_is_in_the_catalogue(entries):
+    known = {entry["msgid"] for entry in entries}
+    missing = {
+        (path.name, text) for path, text in (*_texts_of_code(), *_texts_of_templates()) if text not in known
+    }
+    assert sorted(missing) == [], "run manage.py makemessages -l zh_Hans and translate"
+
+
+def _texts_of_code():
+    for floor in ("registry", "worker", "portal"):
+        for path in sorted((ROOT / floor).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if _is_marked(node):
+                    yield path, node.args[0].value
+
+
+def _is_marked(node: ast.AST) -> bool:
+    if not (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in _MARKS
+        and node.args
+    ):
+        return False
+    return isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
+
+
+def _texts_of_templates():
+    for path in sorted(Path(ROOT / "portal/templates").rglob("*.html")):
+        text = path.read_text("utf-8")
+        for match in _TEMPLATE_TEXTS[0].finditer(text):
+            yield path, match[1] or match[2]
+        for match in _TEMPLATE_TEXTS[1].finditer(text):
+            yield path, re.sub(r"\{\{\s*(\w+)[^}]*\}\}", r"%(\1)s", match[1].strip("\n"))
