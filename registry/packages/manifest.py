@@ -54,11 +54,15 @@ def _identity(fields: Fields, origin: Origin) -> dict[str, Any]:
         fields.note("NAME_TOO_LONG", "name", length=len(name), limit=NAME_CHARACTERS)
     elif name and slug != name:
         fields.note("NAME_NOT_SLUG", "name", name=shown(name), slug=slug)
+    display_name = fields.text("displayName", "display_name", "display-name")
+    if len(display_name) > NAME_CHARACTERS:
+        spelling = fields.written("displayName", "display_name", "display-name")
+        fields.note("NAME_TOO_LONG", spelling, length=len(display_name), limit=NAME_CHARACTERS)
     version, written = _version(fields)
     return {
         "name": name,
         "slug": slug,
-        "display_name": fields.text("displayName", "display_name", "display-name") or name,
+        "display_name": display_name or name,
         "description": _description(fields),
         "version": version,
         "version_as_written": written,

@@ -44,7 +44,7 @@ def read_upload(
 
 
 def _entries(data: bytes, filename: str, limits: Limits) -> tuple[Entry, ...]:
-    if data[:2] == b"PK" or b"PK\x05\x06" in data[-65_557:]:
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")) or b"PK\x05\x06" in data[-65_557:]:
         return read_zip(data, limits)
     if data[:2] == b"\x1f\x8b":
         return read_tar_gz(data, limits)

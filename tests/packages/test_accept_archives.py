@@ -155,6 +155,10 @@ def test_a_lone_file_without_front_matter_is_named_after_itself() -> None:
     assert (package.manifest.name, package.manifest.description) == ("write-commits", "Writes commits.")
 
 
+def test_a_text_that_begins_like_a_zip_is_a_text() -> None:
+    assert read_upload(b"PKCE in short: prove who asked.\n", filename="pkce.md").ok
+
+
 def test_modes_are_masked_to_two() -> None:
     package = read_upload(make_zip(MD, replace(CODE, mode=0o104711), Item("b.txt", mode=0o100600)))
     assert {file.path: file.executable for file in package.files} == {

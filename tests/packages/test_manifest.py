@@ -351,6 +351,13 @@ def test_neither_description_nor_text_is_an_error() -> None:
     assert not package.ok
 
 
+@pytest.mark.parametrize("field", ["name", "displayName"])
+def test_names_longer_than_can_be_kept_are_errors(field: str) -> None:
+    front = {"name": "x", "description": "y", field: "长" * 201}
+    package = read("\n".join(f"{name}: {value}" for name, value in front.items()))
+    assert [one.code for one in package.problems if one.severity == "error"] == ["NAME_TOO_LONG"]
+
+
 def test_neither_name_nor_place_is_an_error() -> None:
     assert [one.code for one in read("description: x", filename="SKILL.md").problems] == ["NAME_MISSING"]
 
