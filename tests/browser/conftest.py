@@ -27,7 +27,7 @@ def browser() -> Iterator[Any]:
         pytest.skip("chromium is not installed: apt-get install chromium")
     from playwright.sync_api import sync_playwright
 
-    # Playwright's loop runs in this thread, and Django refuses its ORM beside a loop; no task of it uses the ORM.
+    # Playwright's loop is this thread's, and Django refuses its ORM there unless told that no task uses it.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
@@ -44,9 +44,15 @@ def server(live_server, settings) -> str:
 
 
 @pytest.fixture
-def page(browser, server) -> Iterator[Any]:
+def look() -> dict[str, Any]:
+    """What a test may say of its browser context, by parametrizing: locale, java_script_enabled …"""
+    return {}
+
+
+@pytest.fixture
+def page(browser, server, look) -> Iterator[Any]:
     """A page of a fresh browser context; the test fails when a script of the page does, or asks elsewhere."""
-    context = browser.new_context(base_url=server, viewport={"width": 1280, "height": 900})
+    context = browser.new_context(base_url=server, viewport={"width": 1280, "height": 900}, **look)
     opened, wrong = context.new_page(), []
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("console", lambda line: wrong.append(line.text) if "Security Policy" in line.text else None)

@@ -77,3 +77,69 @@ def test_dark_and_narrow_pages_hold_their_contrast_and_their_width(
     axe()
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390, f"{address} is {wide} px wide"
+
+
+@pytest.mark.row("P8")
+@pytest.mark.parametrize("look", [{"locale": "zh-CN"}])
+def test_the_pages_speak_chinese(page, sign_in, shot, catalog, alice):
+    sign_in(alice)
+    for name in ("home", "catalog", "skill", "team", "tokens", "absent"):
+        page.goto(PAGES[name])
+        assert page.get_attribute("html", "lang") == "zh-hans"
+        shot(f"{name}-zh")
+
+
+@pytest.mark.row("P8")
+@pytest.mark.parametrize("look", [{"java_script_enabled": False}])
+def test_without_scripts_language_theme_and_menus_work(page, sign_in, catalog, alice):
+    sign_in(alice)
+    page.click("summary:has-text('Theme')")
+    page.click("button[value=dark]")
+    assert page.get_attribute("html", "data-theme") == "dark"
+    page.click("summary:has-text('Language')")
+    page.click("button[lang=zh-hans]")
+    assert page.get_attribute("html", "lang") == "zh-hans"
+    assert page.locator("[data-copy]:visible").count() == 0
+    page.click("summary:has-text('alice')")
+    page.click("form[action='/sign-out/'] button")
+    assert page.locator("a[href^='/sign-in/']").count() > 0
+
+
+def test_with_scripts_the_theme_changes_at_once_and_lines_are_copied(page, sign_in, catalog, alice):
+    sign_in(alice)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(SKILL)
+    page.click("summary:has-text('Theme')")
+    page.click("button[value=dark]")
+    assert page.get_attribute("html", "data-theme") == "dark"
+    page.click("[data-copy='#install-download']")
+    page.wait_for_selector("text=Copied")
+    assert "weekly-report/versions/1.2.0/archive" in page.evaluate("navigator.clipboard.readText()")
+
+
+@pytest.mark.row("P8")
+def test_the_keyboard_reaches_the_content_first(page, catalog):
+    page.goto("/skills/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_a_hostile_package_reaches_nothing(page, sign_in, catalog, alice):
+    """No dialog, no request elsewhere (the fixture watches), no address that acts."""
+    dialogs = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    sign_in(alice)
+    root = "/skills/docs/hostile-skill/"
+    page.goto(f"{root}1.0.0/files/")
+    files = page.eval_on_selector_all(".tree a", "links => links.map(link => link.getAttribute('href'))")
+    assert len(files) == len(hostile_files())
+    for address in ("/", "/skills/", root, f"{root}versions/", f"{root}1.0.0/files/", "/teams/docs/", *files):
+        page.goto(address)
+        acting = page.eval_on_selector_all(
+            "a, form, img, iframe, object",
+            "all => all.map(one => one.href || one.action || one.src).filter(url => !/^https?:/.test(url))",
+        )
+        assert acting == [], address
+    assert dialogs == []
