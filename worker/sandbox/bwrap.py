@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from . import layout, seccomp
-from .policy import Job
+from worker.sandbox import layout, seccomp
+from worker.sandbox.policy import Job
 
 Option = str | dict[str, str]
 # bubblewrap sets no limits, so a shell does, inside, where the process limit counts for this sandbox alone.

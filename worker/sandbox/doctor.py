@@ -6,11 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from registry.packages.problems import gettext_noop
-
-from . import runtimes
-from .attacks import tried
-from .site import TIERS, Site
-from .tiers import usable_tiers
+from worker.sandbox import runtimes
+from worker.sandbox.attacks import tried
+from worker.sandbox.site import TIERS, Site
+from worker.sandbox.tiers import usable_tiers
 
 _NOT_BUILT = gettext_noop("This tier is not built yet.")
 _NO_ALLOWLIST = gettext_noop("Runs have no network at all in this version, so there is no proxy to attack.")

@@ -13,7 +13,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from . import runtimes
+from worker.sandbox import runtimes
 
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from inner.launcher import main; main(int(sys.argv[2]))"
 _lock = threading.Lock()

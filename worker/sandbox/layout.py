@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import runtimes
-from .policy import Job
+from worker.sandbox import runtimes
+from worker.sandbox.policy import Job
 
 UID = 65_534  # the run's own name for itself
 SHARED_MEMORY_BYTES = 64 << 20

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from . import layout, seccomp
-from .policy import Job
+from worker.sandbox import layout, seccomp
+from worker.sandbox.policy import Job
 
 _KINDS = {
     layout.Bind: "bind",

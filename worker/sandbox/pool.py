@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from registry.packages.problems import refuse
-
-from .site import Site
+from worker.sandbox.site import Site
 
 
 class Lease:

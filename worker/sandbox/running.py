@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import bwrap, cgroup, launch, layout, nsrun, pool, unsafe
-from .policy import Ended, Job, OnOutput, Tick
-from .site import Site, Tier
-from .streams import Conversation
+from worker.sandbox import bwrap, cgroup, launch, layout, nsrun, pool, unsafe
+from worker.sandbox.policy import Ended, Job, OnOutput, Tick
+from worker.sandbox.site import Site, Tier
+from worker.sandbox.streams import Conversation
 
 
 def run_in(

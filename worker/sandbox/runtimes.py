@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from registry.packages.problems import gettext_noop, refuse
-
-from . import codes as codes  # declares what is refused here
+from worker.sandbox import codes as codes  # declares what is refused here
 
 FOLDER = "/runtimes"
 PATH = f"{FOLDER}/bin:/usr/local/bin:/usr/bin:/bin"

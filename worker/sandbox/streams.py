@@ -10,8 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from . import cgroup, watchdog
-from .policy import Ended, Ending, Job, OnOutput, Stream, Tick
+from worker.sandbox import cgroup, watchdog
+from worker.sandbox.policy import Ended, Ending, Job, OnOutput, Stream, Tick
 
 _READ = 65_536
 _TICK_S = 0.2

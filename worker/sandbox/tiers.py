@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from registry.packages.problems import Refused, gettext_noop, refuse
-
-from . import bwrap, running
-from .policy import Ended, Job, Limits, OnOutput, Tick
-from .site import TIERS, Site, Tier
+from worker.sandbox import bwrap, running
+from worker.sandbox.policy import Ended, Job, Limits, OnOutput, Tick
+from worker.sandbox.site import TIERS, Site, Tier
 
 _INSTALL = gettext_noop("Install bubblewrap (apt-get install bubblewrap), or update it to 0.8 or later.")
 _PROC = gettext_noop(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import layout, runtimes
-from .policy import Job
+from worker.sandbox import layout, runtimes
+from worker.sandbox.policy import Job
 
 
 def plan(job: Job) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..collect import collect
-from ..policy import Ended, Limits
+from worker.sandbox.collect import collect
+from worker.sandbox.policy import Ended, Limits
 
 Verdict = tuple[bool, str]
 Judge = Callable[[Ended, Path], Verdict]

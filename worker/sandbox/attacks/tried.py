@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import seccomp
-from ..cgroup import find_parent
-from ..policy import Job, Limits
-from ..running import run_in
-from ..site import Site, Tier
-from .bombs import BOMBS, Bomb
+from worker.sandbox import seccomp
+from worker.sandbox.attacks.bombs import BOMBS, Bomb
+from worker.sandbox.cgroup import find_parent
+from worker.sandbox.policy import Job, Limits
+from worker.sandbox.running import run_in
+from worker.sandbox.site import Site, Tier
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[2]
