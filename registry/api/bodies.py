@@ -124,10 +124,11 @@ def _check(value: Any, pointer: str, deeper: int) -> None:
     elif isinstance(value, dict | list):
         if deeper == 0:
             raise _too_deep()
-        entries = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, item in entries:
-            _check(str(key), pointer, deeper)
-            _check(item, f"{pointer}/{str(key)[:200]}", deeper - 1)
+        if isinstance(value, dict):
+            _check("".join(value), pointer, deeper)
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(item, str | dict | list):
+                _check(item, f"{pointer}/{str(key)[:200]}", deeper - 1)
 
 
 def _encodable(text: str) -> bool:

@@ -12,12 +12,14 @@ from rest_framework.request import Request
 from registry.api.cursors import LONGEST_PAGE
 from registry.packages.problems import Problem, Refused, problem
 
+_MOST_TOLD = 20  # unknown keys named in one refusal
+
 
 class Shape(serializers.Serializer[Any]):
     """A JSON object or a query whose unknown keys are refused: a filter misspelt must not list everything."""
 
     def unknown(self, given: Mapping[str, Any]) -> list[str]:
-        return sorted(str(key)[:80] for key in given if key not in self.fields)
+        return sorted(str(key)[:80] for key in given if key not in self.fields)[:_MOST_TOLD]
 
 
 class Query(Shape):

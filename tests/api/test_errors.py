@@ -66,6 +66,12 @@ def test_no_body_is_too_hostile_for_a_code_and_a_place(version, as_alice, body):
     assert len(answer.content) < 5000
 
 
+def test_a_hundred_thousand_unknown_keys_do_not_make_an_answer_as_large(version, as_alice):
+    answer = as_alice("PATCH", SKILL, {f"key{n}": 1 for n in range(100_000)})
+    refused(answer, 422, "FIELD_UNKNOWN")
+    assert len(answer.content) < 10_000
+
+
 def test_broken_json_is_refused_with_the_line(version, as_alice):
     answer = as_alice("PATCH", SKILL, b'{\n "visibility":\n oops}', kind="application/json")
     assert refused(answer, 400, "JSON_INVALID")["problems"][0]["line"] == 3

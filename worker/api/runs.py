@@ -218,8 +218,8 @@ class Events(Endpoint):
         run = find_readable_run(uid, self.actor)
         after = request.headers.get("Last-Event-ID") or query.get("after", "")
         found, position, ended = events.events_after(run.uid, after)
-        end = "event: end\ndata: {}\n\n" if ended else ""
-        text = "".join(_event(event) for event in found) + f"id: {position}\n" + end
+        text = "".join(map(_event, found))[:-1] + f"id: {position}\n\n" if found else ""
+        text += "event: end\ndata: {}\n\n" if ended else ""
         response = HttpResponse(text, content_type="text/event-stream; charset=utf-8")
         response["Cache-Control"] = "private, no-store"
         return response
