@@ -43,6 +43,7 @@ class Offer:
 
     @property
     def is_static(self) -> bool:
+        """Reading matter: files, no script, and not meant as a prompt either."""
         return self.manifest.type == "static" or not (self.has_something_to_run or self.menu.prompt_only)
 
     @property

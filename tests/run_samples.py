@@ -33,7 +33,11 @@ def make_run(version: Version, user: User, team: Team, **fields: Any) -> Run:
         "progress": 100,
         "message": "Seven days read.",
         "exit_code": 0,
-        "result": {"output": None, "outputs": {"rows": 7, "city": "北京"}, "warnings": ["One day has no data."]},
+        "result": {
+            "output": None,
+            "outputs": {"rows": 7, "city": "北京"},
+            "warnings": ["One day has no data."],
+        },
         "sandbox": {"tier": "bwrap", "enforcement": {"memory": "watchdog"}},
         "run_after": now,
         "created_at": now,
@@ -43,7 +47,12 @@ def make_run(version: Version, user: User, team: Team, **fields: Any) -> Run:
     run = Run.objects.create(**values)
     if run.started_at:
         Attempt.objects.create(
-            run=run, number=1, worker="w", started_at=run.started_at, finished_at=run.finished_at, steps=_steps(run)
+            run=run,
+            number=1,
+            worker="w",
+            started_at=run.started_at,
+            finished_at=run.finished_at,
+            steps=_steps(run),
         )
     return run
 
@@ -53,7 +62,9 @@ def _steps(run: Run) -> list[dict[str, Any]]:
     rows = [("unpack", 12), ("sandbox", 40), ("execute", 2000), ("collect", 8), ("record", 3)]
     steps = []
     for name, duration in rows:
-        steps.append({"name": name, "status": "succeeded", "error": None, "started_at": begun, "duration_ms": duration})
+        steps.append(
+            {"name": name, "status": "succeeded", "error": None, "started_at": begun, "duration_ms": duration}
+        )
         begun += duration
     return steps
 
@@ -74,7 +85,9 @@ def add_artifact(run: Run, path: str, data: bytes) -> None:
 
 
 def add_step(run: Run, seq: int, name: str, **fields: Any) -> None:
-    Step.objects.create(run=run, attempt=1, seq=seq, step_id=f"s{seq}", name=name, **{"duration_ms": 500} | fields)
+    Step.objects.create(
+        run=run, attempt=1, seq=seq, step_id=f"s{seq}", name=name, **{"duration_ms": 500} | fields
+    )
 
 
 def make_hostile_run(version: Version, user: User, team: Team) -> Run:
@@ -86,18 +99,36 @@ def make_hostile_run(version: Version, user: User, team: Team) -> Run:
         status="failed",
         failure_code="<b>CODE</b>",
         message=HOSTILE,
-        request={"inputs": {HOSTILE: [HOSTILE, {HOSTILE: HOSTILE}]}, "script": HOSTILE, "stdin": HOSTILE, "debug": True},
+        request={
+            "inputs": {HOSTILE: [HOSTILE, {HOSTILE: HOSTILE}]},
+            "script": HOSTILE,
+            "stdin": HOSTILE,
+            "debug": True,
+        },
         result={
-            "output": "# " + HOSTILE + "\n\n[x](javascript:alert(2)) ![y](https://evil.example/p.png) <svg onload=alert(3)>",
+            "output": "# "
+            + HOSTILE
+            + "\n\n[x](javascript:alert(2)) ![y](https://evil.example/p.png) <svg onload=alert(3)>",
             "format": "markdown",
             "warnings": [HOSTILE],
             "error": {"code": HOSTILE, "message": HOSTILE, "details": {HOSTILE: HOSTILE}},
             "metadata": {HOSTILE: HOSTILE},
-            "memory_writes": [{"type": HOSTILE, "content": HOSTILE, "ownerType": HOSTILE, "importance": HOSTILE}],
+            "memory_writes": [
+                {"type": HOSTILE, "content": HOSTILE, "ownerType": HOSTILE, "importance": HOSTILE}
+            ],
         },
         sandbox={"tier": HOSTILE, "enforcement": {HOSTILE: HOSTILE}},
     )
-    add_log(run, ("stdout", HOSTILE + "\n"), ("stderr", "\x1b]8;;javascript:alert(4)\x1b\\link\x1b]8;;\x1b\\\n"))
-    add_step(run, 0, HOSTILE, input={HOSTILE: HOSTILE}, output=HOSTILE, error={"name": HOSTILE, "message": HOSTILE, "stack": HOSTILE})
+    add_log(
+        run, ("stdout", HOSTILE + "\n"), ("stderr", "\x1b]8;;javascript:alert(4)\x1b\\link\x1b]8;;\x1b\\\n")
+    )
+    add_step(
+        run,
+        0,
+        HOSTILE,
+        input={HOSTILE: HOSTILE},
+        output=HOSTILE,
+        error={"name": HOSTILE, "message": HOSTILE, "stack": HOSTILE},
+    )
     add_artifact(run, "a/<img src=x onerror=alert(5)>\u202egnp.svg", b"<svg onload=alert(6)>")
     return run

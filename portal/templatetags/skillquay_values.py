@@ -6,8 +6,17 @@ from django import template
 from django.utils.safestring import SafeString
 
 from portal import markdown
+from portal.templatetags.skillquay import milliseconds
 
 register = template.Library()
+
+
+@register.filter
+def step_time(value: float | None) -> str:
+    """A step's duration, given in milliseconds: short ones matter here."""
+    if value is None or value >= 1000:
+        return milliseconds(value)
+    return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
 
 
 @register.filter

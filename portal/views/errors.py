@@ -61,7 +61,7 @@ def broken(request: HttpRequest) -> HttpResponse:
     """Asks nothing of the database, which may be what broke."""
     title, advice = _TEXTS[500]
     context = {"status_code": 500, "heading": title, "advice": advice}
-    return render(None, "errors/broken.html", context, status=500)  # type: ignore[arg-type]
+    return render(None, "errors/broken.html", context, status=500)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -43,7 +43,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     named = request.POST.get("version") or request.GET.get("version")
     number = named or (again.version_number if again else None)
     offer = offer_of(find_version(skill, number, request.actor))
-    if offer.menu.prompt_only:
+    if offer.menu.prompt_only and not offer.is_static:
         return redirect("use", team, slug)
     if offer.is_static or not may(request.actor, Action.RUN, skill=skill):
         return _nothing_to_press(request, offer)

@@ -29,14 +29,16 @@ def test_nesting_without_end_is_cut():
 
 
 @pytest.mark.parametrize(("value", "format", "kind"), [
-    ("# x", "markdown", "markdown"), ("x", "", "text"), (3, "", "scalar"), (None, "", "none"), ({}, "", "none"),
+    ("# x", "markdown", "markdown"), ("x", "", "text"), (3, "", "scalar"), (None, "", "none"), ({}, "", "none")
 ])  # fmt: skip
 def test_each_kind_is_known(value, format, kind):
     assert shown(value, format=format).kind == kind
 
 
 def test_inputs_and_outcome_are_one_line():
-    line = inputs_line({"action": "analyze", "inputs": {"days": 7, "city": "北京", "data_path": {"artifact": "r/a.csv"}}})
+    line = inputs_line(
+        {"action": "analyze", "inputs": {"days": 7, "city": "北京", "data_path": {"artifact": "r/a.csv"}}}
+    )
     assert line == "analyze · days=7 · city=北京 · data_path=a.csv"
     assert one_line("a\n b" + "x" * 500).startswith("a bx")
     assert len(one_line("x" * 500)) == 120

@@ -19,7 +19,15 @@ def run(public, bob, team):
 
 def test_a_run_shows_status_times_log_steps_result_and_files(browse, bob, run):
     page = browse(bob).get(f"/runs/{run.uid}/").content.decode()
-    for text in ("Succeeded", "0.40 s", "2.1 s", "Seven days read.", "One day has no data.", "out/report.csv", "8 B"):
+    for text in (
+        "Succeeded",
+        "0.40 s",
+        "2.1 s",
+        "Seven days read.",
+        "One day has no data.",
+        "out/report.csv",
+        "8 B",
+    ):
         assert text in page
     assert '<div id="L1">' in page
     assert "50% complete" in page
@@ -117,13 +125,25 @@ def test_a_running_log_goes_on_where_it_was_without_cutting_a_line(browse, bob, 
 def test_every_ending_is_said_plainly(browse, bob, public, team, status, code, text):
     started = {} if status in ("failed", "timed_out", "lost") else {"started_at": None}
     ended = {} if status != "queued" else {"finished_at": None}
-    run = make_run(public.latest, bob, team, status=status, failure_code=code, message="", result=None, **started, **ended)
+    run = make_run(
+        public.latest,
+        bob,
+        team,
+        status=status,
+        failure_code=code,
+        message="",
+        result=None,
+        **started,
+        **ended,
+    )
     page = browse(bob).get(f"/runs/{run.uid}/").content.decode()
     assert text in page
     assert ("Stop<" in page) == (status == "queued")
 
 
-def test_a_cached_answer_says_so_and_names_no_run_that_its_reader_may_not_see(browse, bob, charlie, public, team):
+def test_a_cached_answer_says_so_and_names_no_run_that_its_reader_may_not_see(
+    browse, bob, charlie, public, team
+):
     theirs = make_run(public.latest, charlie, charlie.memberships.get().team, skill=None)
     run = make_run(public.latest, bob, team, cached_from=theirs)
     page = browse(bob).get(f"/runs/{run.uid}/").content.decode()
@@ -135,7 +155,9 @@ def test_a_cached_answer_says_so_and_names_no_run_that_its_reader_may_not_see(br
 
 def test_the_list_shows_inputs_outcome_and_times_and_filters_by_its_address(browse, bob, public, team):
     good = make_run(public.latest, bob, team)
-    bad = make_run(public.latest, bob, team, status="failed", failure_code="DATA_NOT_FOUND", message="No rows.")
+    bad = make_run(
+        public.latest, bob, team, status="failed", failure_code="DATA_NOT_FOUND", message="No rows."
+    )
     client = browse(bob)
     page = client.get("/runs/").content.decode()
     for text in ("report · city=北京 · days=7", "Seven days read.", "No rows.", "DATA_NOT_FOUND"):
@@ -181,7 +203,13 @@ def test_an_empty_list_says_where_to_begin(browse, bob):
 def test_a_hostile_run_makes_no_markup_anywhere(browse, bob, public, team):
     run = make_hostile_run(public.latest, bob, team)
     client = browse(bob)
-    for path in (f"/runs/{run.uid}/", f"/runs/{run.uid}/live/", f"/runs/{run.uid}/log/", "/runs/", "/skills/docs/kind-review/runs/"):
+    for path in (
+        f"/runs/{run.uid}/",
+        f"/runs/{run.uid}/live/",
+        f"/runs/{run.uid}/log/",
+        "/runs/",
+        "/skills/docs/kind-review/runs/",
+    ):
         page = client.get(path).content.decode()
         assert "<script>alert" not in page
         assert "<svg onload" not in page

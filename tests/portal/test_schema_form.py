@@ -70,7 +70,8 @@ def test_values_keep_their_json_types_and_what_is_empty_is_left_out():
     )  # fmt: skip
     assert _inputs(form) == {
         "city": "北京", "days": 0, "rate": 2, "unit": "C", "level": 2, "alerts": False, "verbose": False,
-        "tags": ["a", "b"], "sizes": [1, 2], "colours": ["red"], "filter": {"from": "x"}, "when": "2026-11-21",
+        "tags": ["a", "b"], "sizes": [1, 2], "colours": ["red"], "filter": {"from": "x"},
+        "when": "2026-11-21",
     }  # fmt: skip
     assert _inputs(_form(city="x", days="1")) == {"city": "x", "days": 1, "verbose": False}
 

@@ -31,7 +31,12 @@ def test_no_escape_sequence_survives_as_one(text):
     assert "\x1b[" not in without_ansi("\x1b[1m" + text) or "\x1b" in text
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda s: st.lists(s) | st.dictionaries(st.text(), s)))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda s: st.lists(s) | st.dictionaries(st.text(), s),
+    )
+)
 def test_json_for_people_reads_back_the_same(value):
     assert json.loads(json_text(value)) == value
 

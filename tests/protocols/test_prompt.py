@@ -37,7 +37,10 @@ def test_named_arguments_take_their_words_and_longer_names_win():
 
 
 def test_what_an_argument_holds_is_never_expanded_again():
-    assert render("$ARGUMENTS", arguments="$1 ${CLAUDE_SKILL_DIR}", skill_dir="/s").text == "$1 ${CLAUDE_SKILL_DIR}"
+    assert (
+        render("$ARGUMENTS", arguments="$1 ${CLAUDE_SKILL_DIR}", skill_dir="/s").text
+        == "$1 ${CLAUDE_SKILL_DIR}"
+    )
 
 
 def test_the_folder_is_put_in_and_an_unknown_session_stands():

@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import json
+import textwrap
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from registry.models import Membership, Role
+from tests.samples import publish_files
+from worker.models import InputFile, Run
+from worker.runs import run_here
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("C5", "P10", "P11", "A4", "A5", "B5", "B6")]
+
+WEATHER = """---
+name: weather
+description: Reads a file of days and says the average.
+version: 1.0.0
+input_schema:
+  type: object
+  required: [city]
+  properties:
+    city: {type: string, title: City, minLength: 2}
+    days: {type: integer, minimum: 0, maximum: 14, default: 3}
+    data_path: {type: string}
+    output_dir: {type: string}
+---
+# Weather
+"""
+STATIC = """type: static
+capabilities: [reading]
+tags: [reading]
+triggers: {phrases: [read]}
+input_schema: {type: object}
+output_schema: {type: object}
+security: {timeout_ms: 1000, memory_mb: 64, network: none}
+resources: {references: [./references/a.md]}
+"""
+SCRIPT = """
+    import json, sys
+    given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+    print("50% complete", file=sys.stderr)
+    if "--output-dir" in given:
+        open(given["--output-dir"] + "/report.txt", "w").write("report of " + given.get("--city", "?"))
+    if "--data-path" in given:
+        given["read"] = open(given["--data-path"]).read()
+    given["stdin"] = sys.stdin.read()
+    print(json.dumps(given))
+"""
+
+
+@pytest.fixture(autouse=True)
+def nobody_listens(monkeypatch):
+    monkeypatch.setattr("worker.runs.wake", lambda: True)
+
+
+def _publish(team, user, head, scripts, **more):
+    files = {"SKILL.md": head.encode()}
+    files |= {f"scripts/{name}": textwrap.dedent(text).encode() for name, text in scripts.items()}
+    return publish_files(files | more.pop("files", {}), team=team, user=user, **more)
+
+
+def _head(name, more=""):
+    return f"---\nname: {name}\ndescription: A skill of the tests.\nversion: 1.0.0\n{more}---\n# {name}\n"
+
+
+@pytest.fixture
+def weather(team, alice):
+    return _publish(team, alice, WEATHER, {"weather.py": SCRIPT}, visibility="site")
+
+
+@pytest.fixture
+def plain(team, alice):
+    return _publish(team, alice, _head("plain"), {"plain.py": SCRIPT})
+
+
+def _fields(page, **values):
+    """The form's hidden fields, and values by the labels' keys."""
+    return {"version": "1.0.0", "once": "x" * 26} | values
+
+
+def test_a_form_made_from_the_schema_starts_a_run_and_leads_to_it(browse, bob, weather):
+    client = browse(bob)
+    page = client.get("/skills/docs/weather/run/").content.decode()
+    assert "City" in page
+    assert 'value="3"' in page
+    assert "curl -fsS" in page
+    assert "&quot;skill&quot;: &quot;docs/weather&quot;" in page
+    upload = SimpleUploadedFile("days.txt", b"sunny")
+    answer = client.post(
+        "/skills/docs/weather/run/",
+        _fields(page, **{"input-0": "北京", "input-1": "0", "input-2-file": upload, "input-3": "out"}),
+    )
+    run = Run.objects.get()
+    assert answer.url == f"/runs/{run.uid}/"
+    assert run.request["inputs"]["days"] == 0
+    run = run_here(run)
+    assert run.status == "succeeded", run.message
+    shown = client.get(f"/runs/{run.uid}/").content.decode()
+    for text in ("sunny", "report.txt", "50% complete", "北京"):
+        assert text in shown
+
+
+def test_a_form_sent_twice_starts_one_run(browse, bob, weather):
+    client = browse(bob)
+    for _ in range(2):
+        client.post("/skills/docs/weather/run/", _fields(None, **{"input-0": "北京", "input-1": "1"}))
+    assert Run.objects.count() == 1
+
+
+def test_every_problem_is_at_its_field_and_the_upload_is_kept(browse, bob, weather):
+    client = browse(bob)
+    upload = SimpleUploadedFile("days.txt", b"sunny")
+    answer = client.post(
+        "/skills/docs/weather/run/", _fields(None, **{"input-0": "x", "input-1": "2", "input-2-file": upload})
+    )
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert 'href="#id_input-0"' in page
+    assert "Kept from before:" in page
+    assert InputFile.objects.get().uid in page
+    both = client.post("/skills/docs/weather/run/", _fields(None, **{"input-0": "", "input-1": "99"}))
+    assert both.content.decode().count('<li><a href="#id_input-') == 2
+    assert not Run.objects.exists()
+
+
+def test_the_same_inputs_can_be_given_as_json(browse, bob, weather):
+    client = browse(bob)
+    page = client.get("/skills/docs/weather/run/?as=json").content.decode()
+    assert "inputs_json" in page
+    bad = client.post(
+        "/skills/docs/weather/run/?as=json", {"version": "1.0.0", "as": "json", "inputs_json": '{"city": 3}'}
+    )
+    assert bad.status_code == 422
+    assert "/city" in bad.content.decode()
+    good = client.post(
+        "/skills/docs/weather/run/?as=json",
+        {"version": "1.0.0", "as": "json", "inputs_json": json.dumps({"city": "北京"})},
+    )
+    assert good.status_code == 302
+    assert Run.objects.get().request["inputs"] == {"city": "北京"}
+
+
+def test_an_earlier_run_fills_the_form_by_its_id_alone(browse, bob, alice, charlie, weather):
+    client = browse(bob)
+    client.post("/skills/docs/weather/run/", _fields(None, **{"input-0": "上海", "input-1": "7"}))
+    run = Run.objects.get()
+    page = client.get(f"/skills/docs/weather/run/?again={run.uid}").content.decode()
+    assert "上海" in page
+    assert 'value="7"' in page
+    assert browse(charlie).get(f"/skills/docs/weather/run/?again={run.uid}").status_code == 404
+    again = client.post(f"/runs/{run.uid}/again/")
+    assert again.status_code == 302
+    second = Run.objects.exclude(pk=run.pk).get()
+    assert second.again_of == run
+    assert second.request["inputs"] == run.request["inputs"]
+
+
+def test_a_waiting_run_can_be_stopped(browse, bob, charlie, weather):
+    client = browse(bob)
+    client.post("/skills/docs/weather/run/", _fields(None, **{"input-0": "上海", "input-1": "7"}))
+    run = Run.objects.get()
+    assert browse(charlie).post(f"/runs/{run.uid}/cancel/").status_code == 404
+    client.post(f"/runs/{run.uid}/cancel/")
+    run.refresh_from_db()
+    assert run.status == "cancelled"
+    assert client.get(f"/runs/{run.uid}/cancel/").status_code == 405
+
+
+def test_a_script_without_a_schema_gets_rows_files_and_stdin(browse, bob, plain):
+    client = browse(bob)
+    page = client.get("/skills/docs/plain/run/").content.decode()
+    assert 'name="key-0"' in page
+    assert "Standard input" in page
+    more = client.post(
+        "/skills/docs/plain/run/", {"version": "1.0.0", "rows": "3", "more": "1", "key-0": "a"}
+    )
+    assert 'name="key-5"' in more.content.decode()
+    assert more.status_code == 200
+    values = {"rows": "3", "key-0": "input_value", "value-0-text": "1 'two'", "key-1": "data_path"}
+    upload = SimpleUploadedFile("days.txt", b"sunny")
+    client.post(
+        "/skills/docs/plain/run/", _fields(None, **values, **{"value-1-file": upload, "stdin": "a\r\nb"})
+    )
+    run = run_here(Run.objects.get())
+    outputs = run.result["outputs"]
+    assert outputs["--input-value"] == "1 'two'"
+    assert outputs["read"] == "sunny"
+    assert outputs["stdin"] == "a\nb"
+    again = client.get(f"/skills/docs/plain/run/?again={run.uid}").content.decode()
+    assert "1 &#x27;two&#x27;" in again
+    assert "input_value" in again
+
+
+@pytest.mark.parametrize("values", [{"key-0": "1bad", "value-0-text": "x"}, {"value-0-text": "x"},
+                                    {"key-0": "a", "key-1": "a"}, {"key-0": "data", "value-0-artifact": "x/y"}])  # fmt: skip
+def test_a_row_that_makes_no_sense_is_said(browse, bob, plain, values):
+    answer = browse(bob).post("/skills/docs/plain/run/", _fields(None, rows="3", **values))
+    assert answer.status_code == 422
+    assert "error-summary" in answer.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_a_scripts_own_help_is_shown_beside_its_form(browse, bob, team, alice):
+    script = """
+        import argparse
+        parser = argparse.ArgumentParser(description="Counts words")
+        parser.add_argument("--top")
+        parser.parse_args()
+    """
+    _publish(team, alice, _head("counted"), {"counted.py": script})
+    client = browse(bob)
+    client.post("/skills/docs/counted/run/", _fields(None, rows="3", help="1"))
+    run_here(Run.objects.get())
+    page = client.get("/skills/docs/counted/run/").content.decode()
+    assert "Counts words" in page
+    assert "--top" in page
+
+
+def test_of_several_scripts_one_is_chosen(browse, bob, team, alice):
+    _publish(team, alice, _head("several"), {"one.py": SCRIPT, "two.py": SCRIPT})
+    client = browse(bob)
+    page = client.get("/skills/docs/several/run/?script=two").content.decode()
+    assert '<option value="two" selected>' in page
+    assert client.post("/skills/docs/several/run/", _fields(None, rows="1")).status_code == 422
+    client.post("/skills/docs/several/run/", _fields(None, rows="1", script="two"))
+    assert Run.objects.get().entry == "scripts/two.py"
+
+
+def test_the_debug_switch_reaches_the_script(browse, bob, team, alice):
+    script = 'import os, json\nprint(json.dumps({"debug": os.environ.get("SKILL_DEBUG")}))\n'
+    _publish(team, alice, _head("debugged"), {"debugged.py": script})
+    browse(bob).post("/skills/docs/debugged/run/", _fields(None, rows="1", debug="on"))
+    assert run_here(Run.objects.get()).result["outputs"] == {"debug": "1"}
+
+
+def test_a_prompt_leads_to_use_and_reading_matter_says_what_it_is(browse, bob, team, alice, public):
+    client = browse(bob)
+    assert client.get("/skills/docs/kind-review/run/").url == "/skills/docs/kind-review/use/"
+    _publish(team, alice, _head("reading", STATIC), {}, files={"references/a.md": b"# A\n"})
+    page = client.get("/skills/docs/reading/run/").content.decode()
+    assert "There is nothing to run here" in page
+
+
+def test_strangers_sign_in_first_and_viewers_are_told_why_not(browse, bob, team, weather, django_user_model):
+    from registry.publishing import set_visibility
+
+    assert browse().get("/skills/docs/weather/run/").status_code == 404
+    from registry.actors import Actor
+
+    set_visibility(weather.skill, "public", Actor(user=team.memberships.get(role="owner").user))
+    answer = browse().get("/skills/docs/weather/run/?as=json")
+    assert answer.url == "/sign-in/?next=/skills/docs/weather/run/%3Fas%3Djson"
+    set_visibility(weather.skill, "private", Actor(user=team.memberships.get(role="owner").user))
+    viewer = django_user_model.objects.create_user("vera")
+    Membership.objects.create(team=team, user=viewer, role=Role.VIEWER)
+    page = browse(viewer).get("/skills/docs/weather/run/")
+    assert page.status_code == 403
+    assert b"You may look at this skill, not run it" in page.content
+    assert b'name="run"' not in page.content
