@@ -35,9 +35,8 @@ Address = Callable[[str], str]  # of a file of the package, by its path
 
 def render(text: str, *, paths: Iterable[str], page: Address, raw: Address) -> SafeString:
     """HTML of the text; links and images of the package's files lead there, other images are only named."""
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20, "highlight": _highlight})
+    parser = _Parser("commonmark", {"html": False, "maxNesting": 20, "highlight": _highlight})
     parser.enable(["table", "strikethrough"])
-    parser.validateLink = _is_harmless  # type: ignore[method-assign]
     tokens = parser.parse(text[:LONGEST])
     _lead_home(tokens, frozenset(paths), page, raw)
     html = parser.renderer.render(tokens, parser.options, {})
@@ -58,9 +57,12 @@ def _highlight(code: str, language: str, attributes: str) -> str:
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.I)
 
 
-def _is_harmless(address: str) -> bool:
-    found = _SCHEME.match(address)
-    return found is None or found.group().lower() in ("http:", "https:", "mailto:")
+class _Parser(MarkdownIt):
+    """Markdown in which an address of any other scheme stays text."""
+
+    def validateLink(self, url: str) -> bool:
+        found = _SCHEME.match(url)
+        return found is None or found.group().lower() in ("http:", "https:", "mailto:")
 
 
 def _lead_home(tokens: Sequence[Token], paths: frozenset[str], page: Address, raw: Address) -> None:

@@ -173,4 +173,4 @@ def link_with(context: template.Context, **changes: object) -> str:
         query.pop(name, None)
         if value not in (None, ""):
             query[name] = str(value)
-    return "?" + query.urlencode()
+    return f"?{query.urlencode()}"
