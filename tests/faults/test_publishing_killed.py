@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.faults, pytest.mark.row("P3")]
+
+KILLS = 50
+
+CHECK = """
+import django; django.setup()
+from datetime import timedelta
+from registry import storage
+from registry.models import Posting, Skill, TermScope, Version
+from registry.packages.repack import read_repacked
+
+for version in Version.objects.prefetch_related("files"):
+    files = read_repacked(storage.read(version.digest))
+    assert {file.path: len(file.data) for file in files} == {f.path: f.size for f in version.files.all()}
+for skill in Skill.objects.all():
+    assert skill.latest_id, skill.slug
+    assert skill.postings.exists(), skill.slug
+counts = {(row.scope, row.term_id): row.df for row in TermScope.objects.filter(df__gt=0)}
+anew = {}
+for scope, term in Posting.objects.values_list("skill__search_scope", "term_id"):
+    anew[scope, term] = anew.get((scope, term), 0) + 1
+assert counts == anew
+storage.sweep(grace=timedelta(0))
+named = set(Version.objects.values_list("digest", flat=True))
+assert set(storage.digests()) == named, "an orphan was left, or a blob was lost"
+assert not list((storage.place().folder).glob(".coming-*"))
+print(Version.objects.count(), "versions whole")
+"""
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A site of its own: environment for subprocesses, migrated, with one team."""
+    environment = {key: value for key, value in os.environ.items() if not key.endswith("_URL")}
+    environment |= {"SKILLQUAY_VAR": str(tmp_path / "var"), "DJANGO_SETTINGS_MODULE": "portal.settings"}
+    make_team = "from registry.models import Team; Team.objects.create(slug='t', name='T')"
+    for argv in (["migrate", "-v0"], ["shell", "-v0", "-c", make_team]):
+        subprocess.run(
+            [sys.executable, "manage.py", *argv], cwd=ROOT, env=environment, check=True, timeout=60
+        )
+    return environment
+
+
+def test_whatever_moment_a_publisher_dies_at_each_version_is_whole_or_absent(site):
+    dice = random.Random()
+    argv = [sys.executable, "-m", "tests.faults.publisher"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+    with subprocess.Popen(argv, cwd=ROOT, env=site, **pipes) as publisher:
+        for kill in range(KILLS):
+            _publish_and_kill(publisher, kill, after=dice.uniform(0, 0.4))
+        publisher.stdin.close()
+    found = subprocess.run(
+        [sys.executable, "-c", CHECK],
+        cwd=ROOT,
+        env=site,
+        check=False,
+        timeout=60,
+        text=True,
+        capture_output=True,
+    )
+    assert found.returncode == 0, found.stderr
+    assert int(found.stdout.split()[0]) > 0
+    database = sqlite3.connect(f"{site['SKILLQUAY_VAR']}/skillquay.sqlite3")
+    assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    database.close()
+
+
+def _publish_and_kill(publisher, seed, *, after):
+    publisher.stdin.write(f"{seed}\n")
+    child = int(publisher.stdout.readline())
+    time.sleep(after)
+    os.kill(child, signal.SIGKILL)
+    assert publisher.stdout.readline() == "-9\n"
