@@ -1,0 +1,68 @@
+"""Runs a package for real: prepared, sandboxed, interpreted, without database or queue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from registry.packages.package import Package
+from registry.packages.problems import Refused
+from registry.packages.schemas import validate, with_defaults
+from worker import sandbox
+from worker.protocols import interpret, prepare
+from worker.protocols.call import Outcome, Request
+from worker.sandbox.policy import Ended, Job, Limits
+
+OUTPUT = "/job/output"
+
+
+@dataclass(frozen=True)
+class Ran:
+    outcome: Outcome
+    ended: Ended
+    artifacts: Mapping[str, bytes]
+
+
+def run(package: Package, request: Request, at: Path, limits: Limits | None = None) -> Ran:
+    """One call as ``worker.execution`` makes it; ``at`` is an empty folder of this call's own."""
+    request = _checked(package, request)
+    call = prepare(
+        package.paths, package.manifest, package.profile, request, read=lambda path: package.file(path).data
+    )
+    folders = _folders(package, at)
+    job = Job(
+        argv=call.argv,
+        package_dir=folders / "skill",
+        job_dir=folders / "job",
+        stdin=call.stdin,
+        environment={**package.manifest.security.environment, **call.environment},
+        channel_bytes=1 << 20 if call.channel else 0,
+        limits=limits or Limits(timeout_s=30),
+    )
+    ended = sandbox.run(job)
+    outcome = interpret(call, ended, output_schema=package.manifest.output_schema)
+    left = folders / "job" / "output"
+    artifacts = {str(p.relative_to(left)): p.read_bytes() for p in sorted(left.rglob("*")) if p.is_file()}
+    return Ran(outcome, ended, artifacts)
+
+
+def _checked(package: Package, request: Request) -> Request:
+    schema = package.manifest.input_schema
+    if schema:
+        request = replace(request, inputs=with_defaults(schema, request.inputs))
+        if problems := validate(schema, dict(request.inputs)):
+            raise Refused(*problems)
+    if "output_dir" in request.inputs:
+        request = replace(request, inputs={**request.inputs, "output_dir": OUTPUT})
+    return request
+
+
+def _folders(package: Package, at: Path) -> Path:
+    for file in package.files:
+        path = at / "skill" / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.data)
+    for name in ("input", "output"):
+        (at / "job" / name).mkdir(parents=True)
+    return at
