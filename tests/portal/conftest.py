@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.test import Client
+from django.utils import translation
 
 from tests.samples import prompt_files, publish_files, tidy_files
 
@@ -31,3 +32,10 @@ def browse():
         return client
 
     return opened
+
+
+@pytest.fixture(autouse=True)
+def english_again():
+    """A page in Chinese leaves its language to the thread: the next test begins in English."""
+    yield
+    translation.activate("en")
