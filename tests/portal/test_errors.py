@@ -7,7 +7,7 @@ from django.test import Client, RequestFactory
 
 from portal.views import errors
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.row("P8")]
 
 
 @pytest.mark.parametrize(

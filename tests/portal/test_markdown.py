@@ -10,6 +10,7 @@ from portal import highlighting, markdown
 from portal.templatetags.skillquay import duration, plain, seen, size
 from tests.samples import HOSTILE
 
+pytestmark = pytest.mark.row("P1")
 PATHS = ("references/style.md", "assets/chart.png", "assets/evil.svg")
 
 

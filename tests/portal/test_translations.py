@@ -12,6 +12,7 @@ import pytest
 from registry.packages.problems import CODES
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.row("P8")
 FOLDER = ROOT / "portal/locale/zh_Hans/LC_MESSAGES"
 _LINE = re.compile(r'^(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?) (".*")$')
 _PLACES = re.compile(r"%\(\w+\)[sd]")
@@ -47,7 +48,6 @@ def compiled() -> gettext.GNUTranslations:
         return gettext.GNUTranslations(file)
 
 
-@pytest.mark.row("P8")
 def test_every_entry_is_translated_and_none_is_a_guess(entries):
     assert len(entries) > 500
     left = [entry["msgid"] for entry in entries if not (entry.get("msgstr") or entry.get("msgstr[0]"))]
