@@ -33,7 +33,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         usage.record_use(skill, request.actor.caller, UseKind.LOAD)
     rendered = prompt.render(
         version.body,
-        arguments=form.line,
+        arguments=form.line if form.is_bound else None,
         names=manifest.arguments,
         values=form.values,
         skill_dir=f".claude/skills/{skill.slug}",

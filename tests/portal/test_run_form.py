@@ -98,7 +98,7 @@ def test_a_form_made_from_the_schema_starts_a_run_and_leads_to_it(browse, bob, w
     run = run_here(run)
     assert run.status == "succeeded", run.message
     shown = client.get(f"/runs/{run.uid}/").content.decode()
-    for text in ("sunny", "report.txt", "50% complete", "北京"):
+    for text in ("sunny", "report.txt", "50% complete", "北京", "/job/input/days.txt"):
         assert text in shown
 
 
@@ -193,8 +193,15 @@ def test_a_script_without_a_schema_gets_rows_files_and_stdin(browse, bob, plain)
     assert "input_value" in again
 
 
-@pytest.mark.parametrize("values", [{"key-0": "1bad", "value-0-text": "x"}, {"value-0-text": "x"},
-                                    {"key-0": "a", "key-1": "a"}, {"key-0": "data", "value-0-artifact": "x/y"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"key-0": "1bad", "value-0-text": "x"},
+        {"value-0-text": "x"},
+        {"key-0": "a", "key-1": "a"},
+        {"key-0": "data", "value-0-artifact": "x/y"},
+    ],
+)
 def test_a_row_that_makes_no_sense_is_said(browse, bob, plain, values):
     answer = browse(bob).post("/skills/docs/plain/run/", _fields(None, rows="3", **values))
     assert answer.status_code == 422

@@ -222,7 +222,7 @@ def test_a_hostile_run_makes_no_markup_anywhere(browse, bob, public, team):
 def test_use_renders_the_prompt_and_runs_nothing(browse, bob, public):
     client = browse(bob)
     page = client.get("/skills/docs/kind-review/use/").content.decode()
-    assert "Review  kindly" in page
+    assert "Review $ARGUMENTS kindly" in page
     assert "/api/v1/skills/docs/kind-review/versions/" in page
     filled = client.post("/skills/docs/kind-review/use/", {"arguments": "the <b>essay</b>"}).content.decode()
     assert "Review the &lt;b&gt;essay&lt;/b&gt; kindly" in filled

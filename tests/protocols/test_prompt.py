@@ -48,6 +48,10 @@ def test_the_folder_is_put_in_and_an_unknown_session_stands():
     assert render(body, skill_dir="/skills/x").text == "Read /skills/x/a.md in ${CLAUDE_SESSION_ID}"
 
 
+def test_before_anything_is_given_the_placeholders_stand():
+    assert render("Do $1 in ${CLAUDE_SKILL_DIR}", arguments=None, skill_dir="/s").text == "Do $1 in /s"
+
+
 def test_commands_are_named_and_never_run():
     rendered = render("State: !`git status`\nand !`rm -rf /`")
     assert rendered.commands == ("git status", "rm -rf /")

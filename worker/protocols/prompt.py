@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+_PLACE = re.compile(r"\$\{(CLAUDE_SKILL_DIR|CLAUDE_SESSION_ID)\}")
 _COMMAND = re.compile(r"!`([^`\n]+)`")
 
 
@@ -21,7 +22,7 @@ class Prompt:
 def render(
     body: str,
     *,
-    arguments: str = "",
+    arguments: str | None = "",
     names: Sequence[str] = (),
     values: Mapping[str, str] | None = None,
     skill_dir: str = "",
@@ -31,9 +32,13 @@ def render(
 
     ``$ARGUMENTS`` is the whole line, ``$ARGUMENTS[n]`` counts from 0, ``$name`` is a declared name's word (or
     ``values[name]``). ``$n`` counts from 0 where the body says ``$0``, else from 1, as older commands do. Out
-    of range is empty. What an argument holds is never expanded again. An empty ``skill_dir`` or
+    of range is empty; with ``arguments=None`` their placeholders stand. What an argument holds is never expanded again. An empty ``skill_dir`` or
     ``session_id`` leaves its placeholder standing.
     """
+    if arguments is None:
+        places = {"CLAUDE_SKILL_DIR": skill_dir, "CLAUDE_SESSION_ID": session_id}
+        text = _PLACE.sub(lambda match: places[match[1]] or match[0], body)
+        return Prompt(text, tuple(_COMMAND.findall(body)))
     words = split_arguments(arguments)
     named = {name: words[index] if index < len(words) else "" for index, name in enumerate(names)}
     fill = _Filling(arguments, words, named | dict(values or {}), skill_dir, session_id, _first_index(body))
