@@ -32,8 +32,8 @@ def render(
 
     ``$ARGUMENTS`` is the whole line, ``$ARGUMENTS[n]`` counts from 0, ``$name`` is a declared name's word (or
     ``values[name]``). ``$n`` counts from 0 where the body says ``$0``, else from 1, as older commands do. Out
-    of range is empty; with ``arguments=None`` their placeholders stand. What an argument holds is never expanded again. An empty ``skill_dir`` or
-    ``session_id`` leaves its placeholder standing.
+    of range is empty; with ``arguments=None`` their placeholders stand. What an argument holds is never
+    expanded again. An empty ``skill_dir`` or ``session_id`` leaves its placeholder standing.
     """
     if arguments is None:
         places = {"CLAUDE_SKILL_DIR": skill_dir, "CLAUDE_SESSION_ID": session_id}
