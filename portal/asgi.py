@@ -10,6 +10,7 @@ from urllib.parse import quote_from_bytes
 
 from a2wsgi import WSGIMiddleware
 
+from portal.lanes.bodies import BodyLane
 from portal.lanes.events import EventLane
 from portal.lanes.files import FileLane, hand_over_files
 from portal.lanes.waiting import WaitLane
@@ -25,7 +26,7 @@ _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
 class Application:
     def __init__(self) -> None:
         django = WSGIMiddleware(hand_over_files(django_application), workers=WEB_THREADS)
-        self.app = EventLane(WaitLane(FileLane(cast("App", django))))
+        self.app = BodyLane(EventLane(WaitLane(FileLane(cast("App", django)))))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

@@ -52,6 +52,20 @@ declare(
         http=413,
     ),
     Code(
+        "BODY_STALLED",
+        gettext_noop("No byte of the body came for %(seconds)s seconds."),
+        gettext_noop("Send it again over a steadier line; Content-Length must be the body's real length."),
+        http=408,
+        retryable=True,
+    ),
+    Code(
+        "BODY_UNSTORABLE",
+        gettext_noop("The body could not be stored: %(reason)s."),
+        gettext_noop("Try again later; the administrator may have to make room on the disk."),
+        http=507,
+        retryable=True,
+    ),
+    Code(
         "BODY_INVALID",
         gettext_noop("The body cannot be read: %(reason)s."),
         gettext_noop("Send a whole body that is what its Content-Type says."),

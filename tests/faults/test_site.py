@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import io
 import json
 import os
 import signal
+import socket
 import threading
 import time
 import urllib.request
@@ -55,13 +58,15 @@ def site(tmp_path_factory):
     site.manage(
         "shell", "--no-imports", "-c", "from registry.models import Team; Team.objects.create(slug='ops')"
     )
-    site.start()
-    status, _, body = site.ask(
-        "/api/v1/packages?team=ops&visibility=private", body=_package(), Content_Type="application/zip"
-    )
-    assert status == 201, body
-    yield site
-    assert site.stop() == 0
+    try:
+        site.start()
+        upload = "/api/v1/packages?team=ops&visibility=private"
+        status, _, body = site.ask(upload, body=_package(), Content_Type="application/zip")
+        assert status == 201, body
+        yield site
+    finally:
+        ended = site.stop()
+    assert ended == 0
 
 
 def _run(site, wait=30, **inputs):
@@ -154,3 +159,40 @@ def test_a_killed_web_process_comes_back(site):
     pid = site.pids("web")[-1]
     os.kill(pid, signal.SIGKILL)
     site.wait_for(lambda: site.pids("web")[-1] != pid and site._answers())
+
+
+@pytest.mark.row("P3")
+def test_stalled_uploads_hold_no_thread(site):
+    stalled = []
+    for _ in range(12):
+        client = socket.create_connection(("127.0.0.1", site.port))
+        client.sendall(b"POST /api/v1/packages HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nPK")
+        stalled.append(client)
+    started = time.monotonic()
+    assert site.ask("/api/v1/skills")[0] == 200
+    assert time.monotonic() - started < 5
+    for client in stalled:
+        client.close()
+
+
+@pytest.mark.row("P3")
+def test_a_chunked_upload_is_taken(site):
+    client = http.client.HTTPConnection("127.0.0.1", site.port)
+    headers = {"Authorization": f"Bearer {site.token}", "Content-Type": "application/zip"}
+    client.request(
+        "POST", "/api/v1/packages?team=ops&dry_run=1", iter([_package()]), headers, encode_chunked=True
+    )
+    answer = client.getresponse()
+    assert (answer.status, json.loads(answer.read())["ok"]) == (200, True)
+    client.close()
+
+
+@pytest.mark.row("P3")
+def test_a_body_past_every_limit_is_refused_with_a_code(site):
+    client = http.client.HTTPConnection("127.0.0.1", site.port)
+    piece = b"0" * 2**20
+    with contextlib.suppress(ConnectionError):
+        client.request("POST", "/api/v1/packages", (piece for _ in range(64)), encode_chunked=True)
+    answer = client.getresponse()
+    assert (answer.status, json.loads(answer.read())["code"]) == (413, "BODY_TOO_LARGE")
+    client.close()
