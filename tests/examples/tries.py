@@ -2,9 +2,9 @@
 
 A try names ``script``, ``action`` or ``tool``, ``inputs``, ``stdin``, ``debug`` and ``context``. It expects
 ``refused`` (the code that keeps it from starting) or ``code`` ("" is success), and what it likes to say of
-``output``, ``outputs``, ``message``, ``metadata`` (a part), ``warnings``, ``artifacts``, ``steps`` (each a part),
-``memory_writes``, ``stdout`` and ``stderr`` (text that stands in it), ``progress`` and ``action``. A memory write's
-owner ``{user_id}`` is the user of the context, which a portal fills in itself.
+``output``, ``outputs``, ``message``, ``metadata`` (a part), ``warnings``, ``artifacts``, ``steps`` (each a
+part), ``memory_writes``, ``stdout`` and ``stderr`` (text that stands in it), ``progress`` and ``action``. A
+memory write's owner ``{user_id}`` is the user of the context, which a portal fills in itself.
 """
 
 from __future__ import annotations

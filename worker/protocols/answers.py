@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any, NoReturn
 
 _EFFORT = 4  # how often, on average, each character may be read again
+_COUNTING = 16  # a failed try also counts the lines before it, that much faster than it reads
+_START = re.compile(r'\{\s*["}]')
 
 
 def json_object(text: str) -> dict[str, Any] | None:
@@ -33,18 +36,17 @@ def _objects(text: str) -> list[dict[str, Any]]:
     """Objects that stand in the text, outermost ones, in order; gives up where the effort is spent."""
     found = []
     effort = _EFFORT * len(text)
-    start = text.find("{")
-    while start >= 0 and effort > 0:
+    start = _START.search(text)
+    while start and effort > 0:
+        end = start.start() + 1
         try:
-            value, end = _DECODER.raw_decode(text, start)
+            value, end = _DECODER.raw_decode(text, start.start())
             found.append(value)
         except json.JSONDecodeError as error:
-            effort -= max(1, error.pos - start)
-            end = start + 1
+            effort -= error.pos - start.start() + error.pos // _COUNTING + 1
         except (ValueError, RecursionError):
-            effort -= len(text) - start
-            end = start + 1
-        start = text.find("{", end)
+            effort -= len(text) - start.start()
+        start = _START.search(text, end)
     return found
 
 

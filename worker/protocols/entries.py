@@ -15,7 +15,7 @@ SCRIPTS = "scripts"
 EXTENSIONS = (".py", ".sh", ".js", ".mjs", ".cjs", ".ts")  # the order in which an id is looked up
 _MODULES = (".ts", ".js", ".mjs", ".cjs", ".py")  # what can export execute()
 _DEFAULTS = ("execute.ts", "execute.js", "execute.py", "main.ts", "index.ts")
-_SINGLE_FILE_FOLDERS = ("", SCRIPTS, ".claude/skills")
+_AGENT_SKILLS = ".claude/skills"  # document B's layout
 
 
 @dataclass(frozen=True)
@@ -114,5 +114,5 @@ def _is_entry(path: str, profile: Profile) -> bool:
     if pure.suffix not in EXTENSIONS or pure.name.startswith((".", "_")) or pure.name.endswith(".d.ts"):
         return False
     if profile == "single-file" and pure.suffix == ".py":
-        return folder in _SINGLE_FILE_FOLDERS or folder.endswith("/.claude/skills")
+        return folder in (SCRIPTS, _AGENT_SKILLS) or folder.endswith(f"/{_AGENT_SKILLS}")
     return folder == SCRIPTS

@@ -26,7 +26,7 @@ _DENO = ("deno", "eval", "--quiet", "--no-remote", "--no-npm", "--no-config", "-
 _NODE = ("node", "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--input-type=module", "-e")
 _PYTHON = ("python", "-B", "-c")
 _FAILING = {"error", "failed", "failure", "timeout", "cancelled", "canceled"}
-_STANDARD = {code.name for code in STANDARD}
+_STANDARD = [code.name for code in STANDARD]
 
 
 def argv(entry: str) -> tuple[str, ...]:
@@ -54,28 +54,27 @@ def context_of(context: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def interpret(ended: Ended) -> Outcome:
-    """The runner's answer as an outcome."""
+    """The runner's answer as an outcome; the module may write there too, so nothing in it is trusted."""
     answer = json_object(ended.channel.decode("utf-8", "replace"))
     if answer is None:
         code = "INVALID_JSON" if ended.exit_code == 0 else "INTERNAL_ERROR"
         return _failed(code, f"{how(ended)} before execute() returned", {})
-    notes = tuple(str(note) for note in answer.get("notes", ()))
+    notes = _texts(answer.get("notes"))
     if "missing" in answer:
-        names = ", ".join(map(str, answer["missing"])) or "nothing"
+        names = ", ".join(_texts(answer["missing"])) or "nothing"
         return _failed("EXECUTE_MISSING", f"the entry exports no function execute; it exports {names}", {})
     if "thrown" in answer:
         return _thrown(answer["thrown"], answer.get("steps"), notes)
     return _returned(answer.get("returned"), notes)
 
 
-def _thrown(thrown: Mapping[str, Any], steps: Any, notes: tuple[str, ...]) -> Outcome:
-    code = thrown.get("code")
+def _thrown(thrown: Any, steps: Any, notes: tuple[str, ...]) -> Outcome:
+    error = thrown if isinstance(thrown, Mapping) else {"message": str(thrown)}
+    code = error.get("code") if error.get("code") in _STANDARD else "INTERNAL_ERROR"
     traces, warnings = read_steps(steps)
-    details = {"name": thrown.get("name", ""), "stack": thrown.get("stack", "")}
+    details = {"name": error.get("name", ""), "stack": error.get("stack", "")}
     failed = _failed(
-        code if code in _STANDARD else "INTERNAL_ERROR",
-        str(thrown.get("message") or thrown.get("name") or ""),
-        details,
+        str(code), str(error.get("message") or error.get("name") or "an error was thrown"), details
     )
     return replace(failed, steps=traces, warnings=(*notes, *warnings))
 
@@ -92,7 +91,7 @@ def _returned(value: Any, notes: tuple[str, ...]) -> Outcome:
         message=_text(value.get("message")),
         output=value.get("output"),
         format=_text(value.get("format")) or _format(value.get("output")),
-        warnings=(*notes, *_warnings(value.get("warnings")), *dropped, *odd),
+        warnings=(*notes, *_texts(value.get("warnings")), *dropped, *odd),
         token_usage=_tokens(value),
         memory_writes=writes,
         steps=steps,
@@ -127,7 +126,7 @@ def _tokens(value: Mapping[str, Any]) -> int | None:
     return int(used) if isinstance(used, int | float) and not isinstance(used, bool) and used >= 0 else None
 
 
-def _warnings(value: Any) -> tuple[str, ...]:
+def _texts(value: Any) -> tuple[str, ...]:
     return tuple(str(item) for item in value[:100]) if isinstance(value, list) else ()
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from registry.packages.package import Manifest, Profile
+from registry.packages.sections import declared_scripts
 from worker.protocols import actions
 from worker.protocols.call import Protocol, Request
 from worker.protocols.entries import Entry, default_of, entries_of, protocol_of, speaks_abp
 
 _READ_BYTES = 262_144
 _PHASE_FOLDERS = {"phases", "actions"}
-_SECTION = re.compile(r"#{2,4}\s+(?:Scripts|脚本)\s*#*\s*", re.IGNORECASE)
-_ITEM = re.compile(r"[-*+]\s+[`\"']?([\w.-]{1,100})[`\"']?.*")
 
 
 @dataclass(frozen=True)
@@ -130,16 +128,3 @@ def _phases(paths: tuple[str, ...], ids: set[str], read: Callable[[str], bytes])
             text = read(path)[:_READ_BYTES].decode("utf-8-sig", "replace")
             declared = tuple(Declaration(id, line, id not in ids) for id, line in declared_scripts(text))
             yield Phase(path, declared)
-
-
-def declared_scripts(text: str) -> Iterator[tuple[str, int]]:
-    """Ids listed under a heading ``## Scripts``, with their lines from 1; fences are looked through."""
-    within = False
-    for number, line in enumerate(text.splitlines(), 1):
-        stripped = line.strip()
-        if _SECTION.fullmatch(stripped):
-            within = True
-        elif stripped.startswith("#"):
-            within = False
-        elif within and (item := _ITEM.fullmatch(stripped)):
-            yield item[1], number

@@ -1,16 +1,16 @@
-"""How an ended script becomes an Outcome, and an Outcome the JSON that is stored."""
+"""How an ended script becomes an Outcome, whatever the protocol."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from typing import Any
 
 from registry.packages.schemas import validate
 from worker.protocols import codes as codes  # declares what an outcome fails with
 from worker.protocols import execute_module, stdin_json
 from worker.protocols.arguments import outputs_of
-from worker.protocols.call import Call, Outcome, StepTrace
+from worker.protocols.call import Call, Outcome
 from worker.protocols.traces import memory_writes_of, steps_of
 from worker.sandbox.policy import Ended
 
@@ -45,19 +45,6 @@ def interpret(call: Call, ended: Ended, *, output_schema: Mapping[str, Any] | No
     else:
         outcome = _script(ended)
     return _checked(call, outcome, output_schema) if outcome.success and output_schema else outcome
-
-
-def document(outcome: Outcome) -> dict[str, Any]:
-    """The outcome as JSON, under its own field names."""
-    return asdict(outcome)
-
-
-def outcome_of(stored: Mapping[str, Any]) -> Outcome:
-    """The outcome of a document; what a newer version adds is left out."""
-    known = {field.name: stored[field.name] for field in fields(Outcome) if field.name in stored}
-    for name in ("warnings", "memory_writes"):
-        known[name] = tuple(known.get(name, ()))
-    return Outcome(**{**known, "steps": tuple(StepTrace(**step) for step in known.get("steps", ()))})
 
 
 def _script(ended: Ended) -> Outcome:
