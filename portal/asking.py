@@ -203,10 +203,11 @@ def _ask_form(
     scripts = [script.id for script in found.scripts] if len(found.scripts) > 1 and not tool else []
     actions = [action.name for action in found.actions] if not tool else []
     declared = [action.name for action in found.actions if action.declared]
-    needs_action = offer.protocol == "stdin_json"
+    by_action = offer.protocol == "stdin_json"
+    only = declared[0] if by_action and len(declared) == 1 else ""
     initial = {
         "script": asked.get("script") or found.default,
-        "action": asked.get("action") or (declared[0] if len(declared) == 1 and needs_action else ""),
+        "action": asked.get("action") or only,
         "stdin": asked.get("stdin") or "",
         "debug": bool(asked.get("debug")),
         "team": before.team.slug if before.team else _usual_team(offer, teams),
@@ -215,7 +216,7 @@ def _ask_form(
     return AskForm(
         scripts=scripts,
         actions=actions,
-        needs_action=needs_action,
+        needs_action=by_action and not only,
         teams=teams,
         stdin=stdin,
         initial=initial,
