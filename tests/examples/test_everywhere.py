@@ -66,7 +66,7 @@ def _check(document, one, user_id):
         assert [artifact["path"] for artifact in document["artifacts"]] == expect["artifacts"]
     steps = [step["name"] for step in document["steps"] if step["kind"] == "skill"]
     assert "steps" not in expect or steps == [step["name"] for step in expect["steps"]]
-    assert [step["name"] for step in document["steps"] if step["kind"] == "platform"][0] == "unpack"
+    assert next(step["name"] for step in document["steps"] if step["kind"] == "platform") == "unpack"
     if "memory_writes" in expect:
         owners = [write["ownerId"].format(user_id=user_id) for write in expect["memory_writes"]]
         assert [write["ownerId"] for write in document["memory_writes"]] == owners
