@@ -11,6 +11,8 @@ from worker.sandbox import TierReport, doctor
 from worker.sandbox.attacks import tried
 from worker.sandbox.attacks.tried import Check
 
+pytestmark = pytest.mark.row("C6")
+
 
 @pytest.fixture
 def machine(monkeypatch):

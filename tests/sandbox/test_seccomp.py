@@ -9,6 +9,8 @@ import pytest
 
 from worker.sandbox import seccomp
 
+pytestmark = pytest.mark.row("C6")
+
 ALLOW, KILL = 0x7FFF_0000, 0x8000_0000
 EPERM, ENOSYS = 0x0005_0000 | errno.EPERM, 0x0005_0000 | errno.ENOSYS
 GETPID = {"x86_64": 39, "aarch64": 172}
