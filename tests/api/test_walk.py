@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
 from registry import storage
 from registry.models.identity import new_uid
+from tests.addresses import filled, routes
 from tests.api.conftest import archive, session_api
 from worker.models import Artifact, InputFile, LogChunk, Run
 
@@ -19,18 +19,7 @@ METHODS = ("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE")
 
 def addresses():
     """``skills/<str:team>/…`` of every pattern of the API."""
-    found = []
-
-    def walk(patterns, prefix):
-        for pattern in patterns:
-            route = prefix + str(pattern.pattern)
-            if isinstance(pattern, URLPattern):
-                found.append(route)
-            else:
-                walk(pattern.url_patterns, route)
-
-    walk(get_resolver().url_patterns, "")
-    return sorted({route.removeprefix("api/v1/") for route in found if route.startswith("api/v1/")})
+    return [route.removeprefix("api/v1/") for route in routes() if route.startswith("api/v1/")]
 
 
 @pytest.fixture
@@ -46,10 +35,6 @@ def private(version, bob):
     Artifact.objects.create(run=run, path="SKILL.md", size=12, digest=digest)
     file = InputFile.objects.create(owner=bob, name="secret.txt", size=12, digest=digest, expires_at=now)
     return {"runs": run.uid, "inputs": file.uid, "skill": version.skill.uid}
-
-
-def filled(route, values):
-    return re.sub(r"<\w+:(\w+)>", lambda match: values[match[1]], route)
 
 
 def pairs(route, private):
