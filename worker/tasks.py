@@ -10,6 +10,7 @@ from worker.celery import app
 from worker.dispatch import WAKE, wake
 from worker.execution import execute
 from worker.states import claim_next
+from worker.stopping import is_stopping
 
 BURST_S = 2.0  # after which the child goes back to Celery, which may end or renew it
 
@@ -21,7 +22,7 @@ def on_wake() -> None:
     name = worker_name()
     while claim := claim_next(name):
         execute(claim)
-        if time.monotonic() > until:
+        if is_stopping() or time.monotonic() > until:
             wake()
             return
 
