@@ -12,6 +12,8 @@ TAIL = 300  # lines that the run page shows
 PAGE = 1000  # lines a page of the whole log
 _PATIENCE = 8  # chunks
 _LONGEST = 4000  # characters of one line that are drawn
+_MOST_OF_A_LINE = 262_144  # bytes that are read of it: a log can be one line
+Chunk = tuple[int, str, bytes]  # seq, stream, data
 
 
 @dataclass(frozen=True)
@@ -37,20 +39,21 @@ class Lines:
 
 def tail(run: Run, attempt: int, *, running: bool) -> Lines:
     """The last lines; of a running attempt only whole ones, so that the next look continues cleanly."""
-    return _cut(_read(run, attempt, 0), 1, running=running, most=TAIL)
+    return _last(_read(run, attempt, 0), TAIL, running=running)
 
 
 def since(run: Run, attempt: int, position: str, *, running: bool) -> Lines:
-    """The lines after ``position``, as an earlier answer gave it."""
+    """The lines after ``position``, as an earlier answer gave it; of very many the last."""
     seq, number = _position(position)
-    return _cut(_read(run, attempt, seq), number, running=running, most=None, seq=seq)
+    return _last(_read(run, attempt, seq), PAGE, running=running, seq=seq, number=number)
 
 
 def page(run: Run, attempt: int, line: int, *, running: bool) -> Lines:
     """The page of the whole log that holds the line."""
-    whole = _cut(_read(run, attempt, 0), 1, running=running, most=None)
-    first = (max(1, min(line, whole.total or 1)) - 1) // PAGE * PAGE
-    return Lines(whole.lines[first : first + PAGE], whole.total, whole.seq, whole.number)
+    chunks = _whole(_read(run, attempt, 0), running)
+    total = _lines(chunks, range(0))[1]
+    first = (max(1, min(line, total or 1)) - 1) // PAGE * PAGE
+    return _drawn(chunks, range(first, first + PAGE))
 
 
 def raw(run: Run, attempt: int) -> Iterable[bytes]:
@@ -65,35 +68,53 @@ def _position(text: str) -> tuple[int, int]:
     return (int(seq), int(number)) if sound else (0, 1)
 
 
-def _read(run: Run, attempt: int, seq: int) -> list[tuple[int, str, bytes]]:
+def _read(run: Run, attempt: int, seq: int) -> list[Chunk]:
     rows = LogChunk.objects.filter(run=run, attempt=attempt, seq__gte=seq).order_by("seq")
     return [(n, stream, bytes(data)) for n, stream, data in rows.values_list("seq", "stream", "data")]
 
 
-def _cut(
-    chunks: list[tuple[int, str, bytes]], number: int, *, running: bool, most: int | None, seq: int = 0
-) -> Lines:
-    """Lines of each stream in the order in which they began; an unfinished end waits while it runs."""
-    whole = chunks[: _complete(chunks)] if running else chunks
-    found: list[tuple[str, bytes]] = []
-    open_at: dict[str, int] = {}  # stream → its line that has no end yet
-    for _seq, stream, data in whole:
-        for piece in _pieces(data):
-            if stream in open_at:
-                at = open_at.pop(stream)
-                found[at] = (stream, found[at][1] + piece)
-            else:
-                at = len(found)
-                found.append((stream, piece))
-            if not piece.endswith(b"\n"):
-                open_at[stream] = at
-    kept = found[-most:] if most else found
-    first = number + len(found) - len(kept)
+def _last(chunks: list[Chunk], most: int, *, running: bool, seq: int = 0, number: int = 1) -> Lines:
+    whole = _whole(chunks, running)
+    total = _lines(whole, range(0))[1]
+    return _drawn(whole, range(max(0, total - most), total), seq=seq, number=number)
+
+
+def _drawn(chunks: list[Chunk], wanted: range, *, seq: int = 0, number: int = 1) -> Lines:
+    """The wanted lines, counted from 0, of chunks whose first line is ``number``."""
+    found, total = _lines(chunks, wanted)
     lines = tuple(
-        Line(first + n, log_line(data.decode("utf-8", "replace").removesuffix("\n"))[:_LONGEST], stream)
-        for n, (stream, data) in enumerate(kept)
+        Line(number + at, log_line(data.decode("utf-8", "replace").removesuffix("\n"))[:_LONGEST], stream)
+        for at, (stream, data) in sorted(found.items())
     )
-    return Lines(lines, number - 1 + len(found), whole[-1][0] + 1 if whole else seq, number + len(found))
+    return Lines(lines, number - 1 + total, chunks[-1][0] + 1 if chunks else seq, number + total)
+
+
+def _lines(chunks: list[Chunk], wanted: range) -> tuple[dict[int, tuple[str, bytes]], int]:
+    """The wanted lines of both streams, in the order in which they began, and how many there are.
+
+    The others are counted, never made: a log can be ten million empty lines.
+    """
+    found: dict[int, tuple[str, bytes]] = {}
+    open_at: dict[str, int] = {}  # stream → its line that has no end yet
+    total = 0
+    for _seq, stream, data in chunks:
+        rest = data
+        if stream in open_at:
+            at = open_at.pop(stream)
+            end = data.find(b"\n") + 1 or len(data)
+            if at in wanted and len(found[at][1]) < _MOST_OF_A_LINE:
+                found[at] = (stream, found[at][1] + data[:end])
+            if data[end - 1 : end] != b"\n":
+                open_at[stream] = at
+            rest = data[end:]
+        begun = rest.count(b"\n") + (rest[-1:] not in (b"", b"\n"))
+        if wanted.start < total + begun and total < wanted.stop:
+            numbered = enumerate(_pieces(rest), total)
+            found.update((at, (stream, piece)) for at, piece in numbered if at in wanted)
+        total += begun
+        if rest[-1:] not in (b"", b"\n"):
+            open_at[stream] = total - 1
+    return found, total
 
 
 def _pieces(data: bytes) -> list[bytes]:
@@ -102,7 +123,12 @@ def _pieces(data: bytes) -> list[bytes]:
     return [part + b"\n" for part in whole] + ([rest] if rest else [])
 
 
-def _complete(chunks: list[tuple[int, str, bytes]]) -> int:
+def _whole(chunks: list[Chunk], running: bool) -> list[Chunk]:
+    """Of a running attempt the chunks that can be shown: an unfinished end waits."""
+    return chunks[: _complete(chunks)] if running else chunks
+
+
+def _complete(chunks: list[Chunk]) -> int:
     """How many chunks can be shown so that no line is cut in two, unless its end is long in coming."""
     ends: dict[str, bool] = {}
     complete = 0
