@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from registry.models import Role, Skill, Team
+from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
 
 if TYPE_CHECKING:
@@ -68,18 +69,18 @@ class Run(models.Model):
 
     protocol = models.CharField(max_length=16)
     entry = models.CharField(max_length=500, blank=True)
-    request = models.JSONField()  # worker.protocols.call.Request as a document, files as they were named
-    files = models.JSONField(default=list)  # worker.inputs.InputUse documents: where which bytes lie
+    request = DocumentField()  # worker.protocols.call.Request as a document, files as they were named
+    files = DocumentField(default=list)  # worker.inputs.InputUse documents: where which bytes lie
     request_id = models.CharField(max_length=64, db_index=True)  # context.request_id, findable
-    limits = models.JSONField(default=dict)
+    limits = DocumentField(default=dict)
 
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.QUEUED)
     failure_code = models.CharField(max_length=64, blank=True)
     message = models.TextField(blank=True)
     progress = models.PositiveSmallIntegerField(null=True)  # percent
-    result = models.JSONField(null=True)  # worker.protocols.call.Outcome as a document
+    result = DocumentField(null=True)  # worker.protocols.call.Outcome as a document
     exit_code = models.IntegerField(null=True)
-    sandbox = models.JSONField(default=dict)  # {tier, enforcement}
+    sandbox = DocumentField(default=dict)  # {tier, enforcement}
     log_bytes = models.PositiveIntegerField(default=0)
 
     attempt = models.PositiveSmallIntegerField(default=0)
@@ -134,8 +135,8 @@ class Attempt(models.Model):
     finished_at = models.DateTimeField(null=True)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.RUNNING)
     failure_code = models.CharField(max_length=64, blank=True)
-    steps = models.JSONField(default=list)
-    sandbox = models.JSONField(default=dict)
+    steps = DocumentField(default=list)
+    sandbox = DocumentField(default=dict)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_row_an_attempt")]
@@ -149,9 +150,9 @@ class Step(models.Model):
     seq = models.PositiveIntegerField()
     step_id = models.CharField(max_length=200, blank=True)
     name = models.CharField(max_length=200)
-    input = models.JSONField(null=True)
-    output = models.JSONField(null=True)
-    error = models.JSONField(null=True)
+    input = DocumentField(null=True)
+    output = DocumentField(null=True)
+    error = DocumentField(null=True)
     duration_ms = models.FloatField(null=True)
     timestamp = models.FloatField(null=True)  # epoch milliseconds
 

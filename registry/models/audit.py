@@ -1,6 +1,7 @@
 from django.conf import settings
 from django.db import models
 
+from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
 from registry.models.team import Team
 
@@ -15,4 +16,4 @@ class AuditEntry(models.Model):
     team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="+")
     action = models.CharField(max_length=64)
     target = models.CharField(max_length=200)
-    detail = models.JSONField(default=dict)
+    detail = DocumentField(default=dict)

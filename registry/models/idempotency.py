@@ -1,5 +1,7 @@
 from django.db import models
 
+from registry.models.fields import DocumentField
+
 
 class IdempotencyKey(models.Model):
     """A POST answered once: the same key and body of one caller gets the stored answer again for 24 hours."""
@@ -10,7 +12,7 @@ class IdempotencyKey(models.Model):
     status = models.PositiveSmallIntegerField(null=True)  # null while the first request is under way
     body = models.BinaryField(null=True)
     content_type = models.CharField(max_length=100, blank=True)
-    headers = models.JSONField(default=dict)
+    headers = DocumentField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:

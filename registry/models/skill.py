@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
 from registry.models.team import Team
 
@@ -47,7 +48,7 @@ class Skill(models.Model):
     type = models.CharField(max_length=16, blank=True)
     domain = models.CharField(max_length=120, blank=True)
     category = models.CharField(max_length=120, blank=True)
-    tags = models.JSONField(default=list)
+    tags = DocumentField(default=list)
 
     # Written by registry.indexing only.
     name_key = models.CharField(max_length=200, blank=True, db_index=True)  # the name as a search compares it

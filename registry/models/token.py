@@ -2,6 +2,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
 from registry.models.team import Team
 
@@ -21,7 +22,7 @@ class Token(models.Model):
     name = models.CharField(max_length=120)
     prefix = models.CharField(max_length=12)
     secret_hash = models.CharField(max_length=64, unique=True)
-    scopes = models.JSONField(default=list)
+    scopes = DocumentField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True)

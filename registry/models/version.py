@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import models
 
+from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
 from registry.models.skill import Skill
 
@@ -28,9 +29,9 @@ class Version(models.Model):
     digest = models.CharField(max_length=71)  # "sha256:…" of the served archive
     archive_size = models.PositiveIntegerField()  # bytes
     profile = models.CharField(max_length=16)
-    manifest = models.JSONField()
+    manifest = DocumentField()
     body = models.TextField()
-    problems = models.JSONField(default=list)  # registry.publishing.problems_of reads them
+    problems = DocumentField(default=list)  # registry.publishing.problems_of reads them
     changelog = models.TextField(blank=True)
     published_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
