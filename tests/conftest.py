@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import cluster
+
 pytest_plugins = ["tests.skipping"]
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -25,11 +27,36 @@ def quick_passwords(settings):
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def bucket():
+    """Where the suite runs on S3, the bucket is made once."""
+    cluster.make_bucket()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def connections_stay():
+    """The end of a request closes no connection: PostgreSQL keeps a test's transaction in it."""
+    from django.core.signals import request_finished, request_started
+    from django.db import close_old_connections
+    from django.test import client
+
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    client.close_old_connections = lambda **kwargs: None  # what it connects again after each request
+
+
 @pytest.fixture(autouse=True)
 def var_folder(tmp_path_factory, settings):
-    """Blobs and other files of a test go to a folder of its own."""
+    """Blobs and other files of a test go to a folder of its own, and to a prefix of its own where S3 is."""
     settings.SKILLQUAY_VAR = tmp_path_factory.mktemp("var")
+    settings.STORAGE_URL = cluster.own_storage()
     return settings.SKILLQUAY_VAR
+
+
+@pytest.fixture
+def on_disk(settings):
+    """What is true of blobs on this machine's disk alone."""
+    settings.STORAGE_URL = ""
 
 
 def _user(username, **more):

@@ -11,7 +11,10 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
+
+from tests import cluster
 
 ROOT = Path(__file__).resolve().parent.parent
 TOKEN = """
@@ -37,8 +40,10 @@ class Site:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.folder = folder
-        mine = {"SKILLQUAY_VAR": str(folder / "var"), "SKILLQUAY_PORT": str(self.port), "DATABASE_URL": ""}
-        self.environment = {**os.environ, "REDIS_URL": "", "STORAGE_URL": "", **mine, **environment}
+        self.corner = ExitStack()
+        mine = {"SKILLQUAY_VAR": str(folder / "var"), "SKILLQUAY_PORT": str(self.port)}
+        mine |= self.corner.enter_context(cluster.corner())
+        self.environment = {**os.environ, **mine, **environment}
         self.log = folder / "up.log"
         self.up: subprocess.Popen[bytes] | None = None
         self.token = ""
@@ -62,9 +67,11 @@ class Site:
         return printed
 
     def stop(self) -> int:
-        assert self.up is not None
-        self.up.terminate()
-        return self.up.wait(60)
+        with self.corner:
+            if self.up is None:
+                return 0
+            self.up.terminate()
+            return self.up.wait(60)
 
     def pids(self, name: str) -> list[int]:
         return [int(pid) for pid in re.findall(rf"{name} started, pid (\d+)", self.log.read_text())]

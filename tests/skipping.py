@@ -1,4 +1,4 @@
-"""Where everything is installed nothing may be skipped: ``TEST_NOTHING_SKIPPED=1`` turns a skip into a failure."""
+"""``TEST_NOTHING_SKIPPED=1``, set where everything is installed, turns a skip into a failure."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ import pytest
 
 from registry.packages.reading import read_files
 from registry.packages.repack import repack
+from tests import cluster
 from tests.samples import hostile_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.row("P3", "P5", "P8", "P11")]
@@ -89,7 +90,11 @@ def house(tmp_path_factory) -> Iterator[str]:
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("SKILLQUAY", "DJANGO"))
     }
-    environment |= told
+    with cluster.corner() as corner:
+        yield from _served({**environment, **told, **corner}, var, port)
+
+
+def _served(environment: dict[str, str], var: Path, port: int) -> Iterator[str]:
     manage = [sys.executable, "manage.py"]
     subprocess.run([*manage, "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
     subprocess.run(

@@ -12,8 +12,9 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     django.setup()
     import tests.registry.conftest  # noqa: F401  (imported once, before the children)
-    from registry import publishing  # noqa: F401
+    from registry import publishing, storage  # noqa: F401
 
+    storage.place()  # what S3 needs is slow to import
     for seed in sys.stdin:
         child = os.fork()  # a fresh interpreter for each would cost a second
         if not child:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests import cluster
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.faults, pytest.mark.row("P5", "P9")]
@@ -53,7 +55,7 @@ for number in range(int(sys.argv[3])):
 class Site:
     """A site of its own: database, broker, and the processes that a test starts and kills."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, corner: dict[str, str]) -> None:
         self.folder = folder
         self.started: list[subprocess.Popen[bytes]] = []
         self.environment = {
@@ -63,8 +65,7 @@ class Site:
             "SKILLQUAY_LEASE_SECONDS": str(LEASE_S),
             "SKILLQUAY_LOG_LEVEL": "ERROR",
             "DJANGO_SETTINGS_MODULE": "portal.settings",
-            "DATABASE_URL": "",
-            "REDIS_URL": "",
+            **corner,
         }
 
     def call(self, *arguments: str) -> None:
@@ -86,8 +87,11 @@ class Site:
         return self.start("manage.py", "reap")
 
     def rows(self, query: str) -> list[tuple]:
-        with sqlite3.connect(self.folder / "skillquay.sqlite3", timeout=20) as database:
+        with self.connected() as database:
             return database.execute(query).fetchall()
+
+    def connected(self) -> AbstractContextManager[Any]:
+        return cluster.connected(self.environment["DATABASE_URL"] or self.folder / "skillquay.sqlite3")
 
     def end(self) -> None:
         for process in self.started:
@@ -97,10 +101,11 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path):
-    site = Site(tmp_path / "var")
-    site.call("manage.py", "migrate", "--verbosity", "0")
-    yield site
-    site.end()
+    with cluster.corner() as corner:
+        site = Site(tmp_path / "var", corner)
+        site.call("manage.py", "migrate", "--verbosity", "0")
+        yield site
+        site.end()
 
 
 def _until(done, seconds):
@@ -153,7 +158,7 @@ def test_sixty_runs_outlive_three_killed_workers(site):
         "SELECT run_id FROM worker_attempt WHERE status = 'succeeded' GROUP BY run_id HAVING count(*) > 1"
     )
     assert twice == []
-    results = site.rows("SELECT result FROM worker_run WHERE status = 'succeeded'")
+    results = site.rows("SELECT cast(result AS text) FROM worker_run WHERE status = 'succeeded'")
     assert all(json.loads(result)["outputs"] == {"done": True} for (result,) in results)
     _until(lambda: not _processes_of_runs(site.folder), 5)
 
@@ -163,8 +168,9 @@ def test_a_run_ends_though_the_database_is_locked_for_five_seconds(site):
     site.worker()
     site.reaper()
     _until(lambda: site.rows("SELECT 1 FROM worker_run WHERE status = 'running' LIMIT 1"), 30)
-    with sqlite3.connect(site.folder / "skillquay.sqlite3", timeout=20, isolation_level=None) as other:
-        other.execute("BEGIN IMMEDIATE")
+    with site.connected() as other:
+        for statement in cluster.lock_of("worker_run", other):
+            other.execute(statement)
         time.sleep(5)
         other.execute("ROLLBACK")
     _until(lambda: not site.rows("SELECT 1 FROM worker_run WHERE finished_at IS NULL LIMIT 1"), 30)

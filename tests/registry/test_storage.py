@@ -10,6 +10,8 @@ import pytest
 from registry import storage
 from registry.packages.problems import Refused
 
+pytestmark = pytest.mark.row("P9")
+
 
 def digest(data):
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
@@ -28,6 +30,7 @@ def s3_server():
 @pytest.fixture(params=["disk", "s3"])
 def place(request, settings, tmp_path):
     """Each test runs on a disk and on S3, spoken to over HTTP."""
+    settings.STORAGE_URL = ""
     if request.param == "s3":
         import boto3
 
@@ -52,7 +55,6 @@ def named(monkeypatch):
     return names
 
 
-@pytest.mark.row("P9")
 @pytest.mark.parametrize("data", [b"", b"\0", b"a" * 100_000])
 def test_what_is_stored_is_read_back_under_its_digest(place, data):
     assert storage.store(data) == digest(data)
@@ -61,13 +63,11 @@ def test_what_is_stored_is_read_back_under_its_digest(place, data):
         assert file.read(10) == data[:10]
 
 
-@pytest.mark.row("P9")
 def test_storing_twice_keeps_one_blob(place):
     assert storage.store(b"same") == storage.store(b"same")
     assert list(storage.digests()) == [digest(b"same")]
 
 
-@pytest.mark.row("P9")
 def test_a_stream_is_stored_up_to_its_limit(place):
     stored = storage.store_stream((b"x" * 1000 for _ in range(10)), limit=10_000)
     assert stored == storage.Stored(digest(b"x" * 10_000), 10_000)
@@ -77,7 +77,6 @@ def test_a_stream_is_stored_up_to_its_limit(place):
     assert list(storage.digests()) == [digest(b"x" * 10_000)]
 
 
-@pytest.mark.row("P9")
 def test_a_stream_is_not_read_past_its_limit(place):
     read = []
 
@@ -91,7 +90,6 @@ def test_a_stream_is_not_read_past_its_limit(place):
     assert len(read) == 6
 
 
-@pytest.mark.row("P9")
 @pytest.mark.parametrize("name", [digest(b"absent"), "", "sha256:", "sha256:../../etc/passwd", "md5:abc"])
 def test_what_is_not_there_is_refused_by_its_code(place, name):
     for look in (storage.read, storage.open_blob):
@@ -100,7 +98,6 @@ def test_what_is_not_there_is_refused_by_its_code(place, name):
         assert refused.value.code == "BLOB_MISSING"
 
 
-@pytest.mark.row("P9")
 def test_only_what_no_row_names_is_swept(place, named):
     kept, orphan = storage.store(b"kept"), storage.store(b"orphan")
     named.add(kept)
@@ -109,7 +106,6 @@ def test_only_what_no_row_names_is_swept(place, named):
     assert not storage.exists(orphan)
 
 
-@pytest.mark.row("P9")
 def test_content_on_its_way_to_its_row_is_not_swept(place, named):
     coming = storage.store(b"coming")
     assert storage.sweep().blobs == 0
@@ -121,6 +117,7 @@ def _make_old(path):
     os.utime(path, (hours_ago, hours_ago))
 
 
+@pytest.mark.usefixtures("on_disk")
 def test_storing_an_old_orphan_again_makes_it_young(named):
     orphan = storage.store(b"orphan")
     _make_old(storage.local_path(orphan))
@@ -130,6 +127,7 @@ def test_storing_an_old_orphan_again_makes_it_young(named):
     assert storage.sweep().blobs == 1
 
 
+@pytest.mark.usefixtures("on_disk")
 def test_what_becomes_young_between_look_and_removal_stays(named, monkeypatch):
     orphan = storage.store(b"orphan")
     _make_old(storage.local_path(orphan))
@@ -143,6 +141,7 @@ def test_what_becomes_young_between_look_and_removal_stays(named, monkeypatch):
     assert storage.exists(orphan)
 
 
+@pytest.mark.usefixtures("on_disk")
 def test_leftovers_of_writers_that_died_are_swept(named, var_folder):
     storage.store(b"x")
     for name, old in (("dead", True), ("alive", False)):
@@ -154,6 +153,7 @@ def test_leftovers_of_writers_that_died_are_swept(named, var_folder):
     assert (var_folder / "blobs" / ".coming-alive").exists()
 
 
+@pytest.mark.usefixtures("on_disk")
 def test_a_stream_that_breaks_leaves_nothing(named, var_folder):
     def breaks():
         yield b"half"
@@ -164,6 +164,7 @@ def test_a_stream_that_breaks_leaves_nothing(named, var_folder):
     assert [p.name for p in (var_folder / "blobs").iterdir()] == []
 
 
+@pytest.mark.usefixtures("on_disk")
 def test_blobs_are_their_owners_alone(var_folder):
     path = storage.local_path(storage.store(b"secret"))
     assert path.stat().st_mode & 0o777 == 0o600
@@ -171,6 +172,7 @@ def test_blobs_are_their_owners_alone(var_folder):
     assert path.relative_to(var_folder / "blobs").parts == (path.name[:2], path.name[2:4], path.name)
 
 
+@pytest.mark.usefixtures("on_disk")
 def test_a_damaged_blob_is_never_handed_out_as_whole():
     name = storage.store(b"right")
     storage.local_path(name).write_bytes(b"wrong")
@@ -185,5 +187,6 @@ def test_a_bucket_is_never_opened_with_the_hosts_own_keys(settings, monkeypatch)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "host")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "host")
     settings.STORAGE_URL = "s3://bucket"
+    settings.SKILLQUAY_S3_ACCESS_KEY = settings.SKILLQUAY_S3_SECRET_KEY = ""
     with pytest.raises(ImproperlyConfigured):
         storage.store(b"x")
