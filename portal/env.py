@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,14 +12,15 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 def text(name: str, default: str = "") -> str:
-    return os.environ.get(name, default).strip()
+    """A variable that is set and empty is not set, as compose files and unit files write it."""
+    return os.environ.get(name, "").strip() or default
 
 
 def flag(name: str, default: bool) -> bool:
     value = text(name, "1" if default else "0").lower()
     if value in {"1", "true", "yes", "on"}:
         return True
-    if value in {"0", "false", "no", "off", ""}:
+    if value in {"0", "false", "no", "off"}:
         return False
     raise _wrong(name, value, "1 or 0")
 
@@ -41,6 +44,30 @@ def names(name: str, default: tuple[str, ...] = ()) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
+def host(name: str, default: str) -> str:
+    """An address or a host name to bind to."""
+    value = text(name, default)
+    if not _is_network(value) and not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", value):
+        raise _wrong(name, value, "an IP address or a host name")
+    return value
+
+
+def networks(name: str) -> list[str]:
+    """Addresses or networks, separated by commas; ``*`` believes everybody."""
+    value = names(name)
+    if wrong := [part for part in value if part != "*" and not _is_network(part)]:
+        raise _wrong(name, wrong[0], "IP addresses or networks, separated by commas")
+    return value
+
+
+def _is_network(value: str) -> bool:
+    try:
+        ipaddress.ip_network(value)
+    except ValueError:
+        return False
+    return True
+
+
 def folder(name: str, default: Path) -> Path:
     value = text(name)
     path = Path(value).expanduser().absolute() if value else default
@@ -54,7 +81,8 @@ def url(name: str, default: str, schemes: tuple[str, ...]) -> str:
     if not value:
         return ""
     parts = urlsplit(value)
-    if parts.scheme not in schemes or not (parts.netloc or parts.path):
+    placed = parts.hostname if parts.scheme in {"http", "https"} else parts.netloc or parts.path
+    if parts.scheme not in schemes or not placed:
         raise _wrong(
             name, value.split("@")[-1], "an address such as " + " or ".join(f"{s}://…" for s in schemes)
         )

@@ -18,11 +18,11 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 SKILLQUAY_VAR = env.folder("SKILLQUAY_VAR", BASE_DIR / "var")
 SKILLQUAY_VAR.mkdir(mode=0o700, parents=True, exist_ok=True)
 SKILLQUAY_PORT = env.number("SKILLQUAY_PORT", 8000, least=1, most=65535)
-SKILLQUAY_BIND = env.text("SKILLQUAY_BIND", "127.0.0.1")
+SKILLQUAY_BIND = env.host("SKILLQUAY_BIND", "127.0.0.1")
 SKILLQUAY_PUBLIC_URL = env.url(
     "SKILLQUAY_PUBLIC_URL", f"http://127.0.0.1:{SKILLQUAY_PORT}", ("http", "https")
 )
-SKILLQUAY_TRUSTED_PROXIES = env.names("SKILLQUAY_TRUSTED_PROXIES")
+SKILLQUAY_TRUSTED_PROXIES = env.networks("SKILLQUAY_TRUSTED_PROXIES")
 SKILLQUAY_EXAMPLES = env.flag("SKILLQUAY_EXAMPLES", True)
 SKILLQUAY_WORKERS = env.number("SKILLQUAY_WORKERS", 2, least=1, most=256)
 SKILLQUAY_WEB_PROCESSES = env.number("SKILLQUAY_WEB_PROCESSES", 1, least=1, most=64)
@@ -143,7 +143,7 @@ _HTTPS = SKILLQUAY_PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 14 * 24 * 3600
-CSRF_TRUSTED_ORIGINS = [SKILLQUAY_PUBLIC_URL]
+CSRF_TRUSTED_ORIGINS = ["{0.scheme}://{0.netloc}".format(urlsplit(SKILLQUAY_PUBLIC_URL))]
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_HSTS_SECONDS = 31_536_000 if _HTTPS else 0
@@ -248,5 +248,8 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.text("SKILLQUAY_LOG_LEVEL", "INFO")},
+    "root": {
+        "handlers": ["stderr"],
+        "level": env.choice("SKILLQUAY_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+    },
 }
