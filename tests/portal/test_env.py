@@ -1,0 +1,58 @@
+"""Settings are read once, and a wrong one ends the start with its name and what was expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from portal import env
+
+NAME = "SKILLQUAY_TRIED"
+
+
+@pytest.mark.parametrize("value", ["nonsense!", "a b", "-x", "http://x"])
+def test_an_address_to_bind_to_is_checked(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(NAME, value)
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME}=.*host name"):
+        env.host(NAME, "127.0.0.1")
+
+
+@pytest.mark.parametrize("value", ["::1", "0.0.0.0", "localhost", "skills.example"])
+def test_addresses_and_names_can_be_bound_to(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(NAME, value)
+    assert env.host(NAME, "127.0.0.1") == value
+
+
+def test_trusted_proxies_are_addresses_or_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, "10.0.0.1, 10.1.0.0/16")
+    assert env.networks(NAME) == ["10.0.0.1", "10.1.0.0/16"]
+    monkeypatch.setenv(NAME, "10.0.0.1,proxy")
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME}='proxy'"):
+        env.networks(NAME)
+
+
+@pytest.mark.parametrize("value", ["x", "ftp://x", "https:///path", "http://"])
+def test_a_web_address_needs_a_scheme_and_a_host(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(NAME, value)
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME}=.*https://"):
+        env.url(NAME, "", ("http", "https"))
+
+
+@pytest.mark.parametrize("value", ["", "  "])
+def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(NAME, value)
+    assert env.text(NAME, "x") == "x"
+    assert env.flag(NAME, True) is True
+    assert env.number(NAME, 7) == 7
+    assert env.choice(NAME, "a", ("a", "b")) == "a"
+    assert env.url(NAME, "http://x", ("http",)) == "http://x"
+    assert env.folder(NAME, Path("/tmp")) == Path("/tmp")
+
+
+@pytest.mark.parametrize("value", ["abc", "0", "70000", "1.5", "-1", "\u0663"])
+def test_a_number_is_whole_and_within_its_bounds(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(NAME, value)
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME}=.*whole number from 1 to 65535"):
+        env.number(NAME, 8000, least=1, most=65535)
