@@ -10,7 +10,7 @@ from registry.actors import Actor
 from registry.addresses import absolute
 from registry.packages.problems import Refused, refuse
 from worker.models import Attempt, Run, Status, Step
-from worker.recording import streams_of
+from worker.recording import STREAM_BYTES, streams_of
 
 
 def run_document(run: Run, *, actor: Actor) -> dict[str, Any]:
@@ -67,13 +67,19 @@ def _content(run: Run) -> dict[str, Any]:
         "output": result.get("output"),
         "message": run.message,
         "error": result.get("error") or _error(run),
-        "warnings": result.get("warnings", []),
+        "warnings": [*result.get("warnings", []), *_cut_warnings(run)],
         "stdout": stdout,
         "stderr": stderr,
         "steps": steps_of(run),
         "artifacts": artifacts_of(run),
         "memory_writes": result.get("memory_writes", []),
     }
+
+
+def _cut_warnings(run: Run) -> list[str]:
+    if run.log_bytes <= STREAM_BYTES:
+        return []
+    return [f"stdout and stderr hold the last {STREAM_BYTES} bytes of each; the log has all of them"]
 
 
 def _error(run: Run) -> dict[str, Any] | None:
@@ -135,8 +141,16 @@ def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]
     document = {
         **empty,
         **nothing,
-        "id": None, "skill": label, "version": version, "status": Status.REFUSED.value, "success": False,
-        "outputs": {}, "output": None, "cached": False, "attempt": 0, "duration_ms": None,
+        "id": None,
+        "skill": label,
+        "version": version,
+        "status": Status.REFUSED.value,
+        "success": False,
+        "outputs": {},
+        "output": None,
+        "cached": False,
+        "attempt": 0,
+        "duration_ms": None,
         "failure_code": no.code,
         "message": problems[0]["message"],
         "error": {"code": no.code, "message": problems[0]["message"], "details": {"problems": problems}},

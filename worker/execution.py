@@ -9,7 +9,7 @@ import logging
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,14 @@ from worker.protocols.call import Call, Outcome, Request
 from worker.sandbox.policy import Ended, Job, Limits
 from worker.sandbox.site import Site
 from worker.states import Claim, Verdict, finish
-from worker.storable import clean_text
+from worker.storable import MOST_VALUES, clean_text, is_heavy
 from worker.supervision import Supervision
 from worker.unpacking import Opened, opened
 
 log = logging.getLogger(__name__)
 _CHANNEL_BYTES = 10_485_760
+_LONGEST_MESSAGE = 20_000  # characters
+_TOO_MANY = f"{{}}: more than {MOST_VALUES} values, not kept; write such an amount to a file in output_dir"
 _RECORD_AGAIN_S = (0.5, 2.0, 5.0)  # a finished run is worth waiting for a locked database
 
 
@@ -70,7 +72,7 @@ def _attempt(claim: Claim, watch: Supervision) -> Result:
             call, job = _prepare(claim, package, folder)
         with watch.step("execute"):
             ended = sandbox.run(job, on_output=watch.on_output, tick=watch.tick, site=site())
-        outcome = protocols.interpret(call, ended, output_schema=package.manifest.output_schema)
+        outcome = _lightened(protocols.interpret(call, ended, output_schema=package.manifest.output_schema))
         if not outcome.success:
             watch.mark("execute", outcome.failure_code, outcome.message)
         if watch.lost or ended.ending == "lease_lost":
@@ -136,6 +138,21 @@ def _refused(no: Refused) -> Outcome:
     return Outcome(success=False, failure_code=problem.code, message=problem.message(), error=error)
 
 
+def _lightened(outcome: Outcome) -> Outcome:
+    """The outcome without what no page could show; the log still has what the script printed of it."""
+    if is_heavy([outcome.output, outcome.outputs, outcome.answer, outcome.error, outcome.metadata]):
+        error = dict(outcome.error, details=None) if outcome.error else None
+        outcome = replace(outcome, output=None, outputs={}, answer=None, error=error, metadata={})
+        outcome = replace(outcome, warnings=(*outcome.warnings, _TOO_MANY.format("answer")))
+    if is_heavy([[step.input, step.output] for step in outcome.steps]):
+        steps = tuple(replace(step, input=None, output=None) for step in outcome.steps)
+        outcome = replace(outcome, steps=steps, warnings=(*outcome.warnings, _TOO_MANY.format("steps")))
+    if is_heavy(outcome.memory_writes):
+        warnings = (*outcome.warnings, _TOO_MANY.format("memory writes"))
+        outcome = replace(outcome, memory_writes=(), warnings=warnings)
+    return outcome
+
+
 def _record(claim: Claim, watch: Supervision, result: Result) -> bool:
     with watch.step("record"):
         pieces = watch.rest_of_log()
@@ -169,7 +186,7 @@ def _verdict(watch: Supervision, result: Result) -> Verdict:
     return Verdict(
         status=status_of(outcome.failure_code),
         failure_code=clean_text(outcome.failure_code)[:64],
-        message=clean_text(outcome.message),
+        message=clean_text(outcome.message)[:_LONGEST_MESSAGE],
         result=outcome_document(outcome, result.collection.left_out),
         exit_code=ended.exit_code if ended else None,
         sandbox={"tier": ended.tier, "enforcement": dict(ended.enforcement)} if ended else {},

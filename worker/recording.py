@@ -17,6 +17,8 @@ from worker.storable import clean, clean_text, json_text
 
 CHUNK_BYTES = 65_536
 _LOG_READ_BYTES = 262_144
+STREAM_BYTES = 1_048_576  # of stdout and of stderr in the document of a run; the log has all of both
+_INSIDE_CHARACTER = bytes(range(0x80, 0xC0))
 
 
 @dataclass(frozen=True)
@@ -201,14 +203,23 @@ def _no_more(run: Run, attempt: int, end: int) -> bool:
     return row is None or (row["status"] in ENDED and end >= row["log_bytes"])
 
 
-def streams_of(run: Run) -> tuple[str, str]:
-    """All that the last attempt printed to stdout and to stderr."""
-    text: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
-    chunks = LogChunk.objects.filter(run=run, attempt=run.attempt).order_by("seq")
-    for stream, data in chunks.values_list("stream", "data"):
-        text[stream].append(bytes(data))
-    stdout, stderr = (b"".join(text[name]).decode("utf-8", "replace") for name in ("stdout", "stderr"))
-    return stdout, stderr
+def streams_of(run: Run, *, most: int = STREAM_BYTES) -> tuple[str, str]:
+    """The end of what the last attempt printed to stdout and to stderr, ``most`` bytes of each."""
+    return _end_of(run, "stdout", most), _end_of(run, "stderr", most)
+
+
+def _end_of(run: Run, stream: str, most: int) -> str:
+    chunks = LogChunk.objects.filter(run=run, attempt=run.attempt, stream=stream).order_by("-seq")
+    found: list[bytes] = []
+    size = 0
+    for data in chunks.values_list("data", flat=True).iterator(chunk_size=16):
+        found.append(bytes(data))
+        size += len(data)
+        if size > most:
+            break
+    whole = b"".join(reversed(found))
+    cut = whole if size <= most else whole[-most:].lstrip(_INSIDE_CHARACTER)
+    return cut.decode("utf-8", "replace")
 
 
 def attempts_of(run: Run) -> list[Attempt]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 DEEPEST = 200  # levels of lists and objects
+MOST_VALUES = 400_000  # of one answer: some 30 MB in each process that shows it
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _SUSPECT = re.compile(r"\\u0000|\\u[dD][89a-fA-F]")
 
@@ -37,6 +38,19 @@ def clean(value: Any, depth: int = DEEPEST) -> Any:
     if isinstance(value, list | tuple):
         return [clean(item, depth - 1) for item in value] if depth else "…"
     return value
+
+
+def is_heavy(value: Any) -> bool:
+    """Whether the value is of more parts than may be kept; 10 MB of ``[[],[],…]`` become 300 MB when read."""
+    waiting, count = [value], 0
+    while waiting and count <= MOST_VALUES:
+        part = waiting.pop()
+        count += 1
+        if isinstance(part, Mapping):
+            waiting.extend(part.values())
+        elif isinstance(part, list | tuple):
+            waiting.extend(part)
+    return count > MOST_VALUES
 
 
 def clean_text(text: str) -> str:
