@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable, Iterator
 from functools import cache
+from io import StringIO
+from typing import Any
 
-import pygments
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 
-from portal.templatetags.skillquay import mark_hidden
+from portal.texts import mark_hidden
 
 MOST_CHARACTERS = 100_000  # of a highlighted text; longer ones are shown plain
 LONGEST_LINE = 2_000
+LONGEST_S = 0.4  # of CPU time; the text is shown plain after that
 _LANGUAGES = {
     "bash": "bash", "sh": "bash", "shell": "bash", "zsh": "bash", "console": "console",
     "py": "python", "python": "python", "js": "javascript", "javascript": "javascript", "mjs": "javascript",
@@ -23,6 +27,9 @@ _LANGUAGES = {
     "css": "css", "diff": "diff", "md": "markdown", "markdown": "markdown", "go": "go",
     "rust": "rust", "rs": "rust",
 }  # fmt: skip
+
+
+Part = tuple[Any, str]  # Pygments' token type, and the characters of it
 
 
 @cache
@@ -55,4 +62,22 @@ def _html(code: str, language: str) -> str:
     lexer = _lexer(language.split(" ")[0][:20])
     if lexer is None or len(code) > MOST_CHARACTERS or max(map(len, code.split("\n"))) > LONGEST_LINE:
         return ""
-    return str(pygments.highlight(code, lexer, HtmlFormatter(nowrap=True))).removesuffix("\n")
+    html = StringIO()
+    try:
+        HtmlFormatter(nowrap=True).format(_patiently(lexer.get_tokens(code)), html)
+    except _TooSlow:
+        return ""
+    return html.getvalue().removesuffix("\n")
+
+
+class _TooSlow(Exception):
+    """The text is one that its lexer needs very long for, as 50,000 comments that never end."""
+
+
+def _patiently(tokens: Iterable[Part]) -> Iterator[Part]:
+    """The tokens, while they come within the CPU time that a text may take."""
+    until = time.thread_time() + LONGEST_S
+    for token in tokens:
+        if time.thread_time() > until:
+            raise _TooSlow
+        yield token

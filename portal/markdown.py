@@ -13,9 +13,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from portal.highlighting import highlighted_block
-from portal.templatetags.skillquay import mark_hidden
+from portal.texts import mark_hidden
 
-LONGEST = 256 * 1024  # characters; SKILL.md is refused past that
+LONGEST = 80_000  # characters that are drawn; the rest stands as it is written, which costs no time
 _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 # fmt: off
 _TAGS = {
@@ -37,7 +37,8 @@ def render(text: str, *, paths: Iterable[str], page: Address, raw: Address) -> S
     """HTML of the text; links and images of the package's files lead there, other images are only named."""
     parser = _Parser("commonmark", {"html": False, "maxNesting": 20, "highlight": _highlight})
     parser.enable(["table", "strikethrough"])
-    tokens = parser.parse(text[:LONGEST])
+    end = len(text) if len(text) <= LONGEST else text.rfind("\n", 0, LONGEST) + 1 or LONGEST
+    tokens = parser.parse(text[:end])
     _lead_home(tokens, frozenset(paths), page, raw)
     html = parser.renderer.render(tokens, parser.options, {})
     cleaned = nh3.clean(
@@ -47,7 +48,8 @@ def render(text: str, *, paths: Iterable[str], page: Address, raw: Address) -> S
         url_schemes={"http", "https", "mailto"},
         link_rel="nofollow noopener noreferrer",
     )
-    return mark_safe(mark_hidden(cleaned))
+    rest = f'<pre tabindex="0">{escape(text[end:])}</pre>' if text[end:] else ""
+    return mark_safe(mark_hidden(cleaned + rest))
 
 
 def _highlight(code: str, language: str, attributes: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,6 +14,7 @@ _MOST_ROWS = 200
 _MOST_COLUMNS = 12
 _DEEPEST = 12
 _LONGEST_TEXT = 200_000
+_LONGEST_CELL = 2_000
 
 Kind = Literal["none", "table", "tree", "markdown", "text", "scalar"]
 
@@ -42,8 +44,11 @@ class Shown:
     json: str = ""
 
 
-def shown(value: object, *, format: str = "") -> Shown:
-    """The shape for an output; ``format`` is what the script says of it ("markdown", "text", "object" …)."""
+def shown(value: object, *, format: str = "", most: int = _MOST_NODES) -> Shown:
+    """The shape for an output; ``format`` is what the script says of it ("markdown", "text", "object" …).
+
+    ``most`` is how many values, or cells of a table, are drawn: a page may show many outputs.
+    """
     if value is None or value == {} or value == "":
         return Shown("none")
     if isinstance(value, str):
@@ -51,15 +56,23 @@ def shown(value: object, *, format: str = "") -> Shown:
         return Shown(kind, text=value[:_LONGEST_TEXT], left_off=max(0, len(value) - _LONGEST_TEXT))
     if isinstance(value, bool | int | float):
         return Shown("scalar", text=json_text(value))
-    text = json_text(value)
-    as_json = text if len(text) <= _LONGEST_TEXT else ""
+    as_json = json_text(value) if _is_short(value, _LONGEST_TEXT * most // _MOST_NODES) else ""
     if columns := _columns(value):
         assert isinstance(value, list)
-        rows = tuple(tuple(_cell(row.get(column)) for column in columns) for row in value[:_MOST_ROWS])
-        return Shown(
-            "table", columns=columns, rows=rows, left_off=max(0, len(value) - _MOST_ROWS), json=as_json
-        )
-    return Shown("tree", tree=_Tree().node("", value, 0), json=as_json)
+        drawn = min(_MOST_ROWS, max(1, most // len(columns)))
+        rows = tuple(tuple(_cell(row.get(column)) for column in columns) for row in value[:drawn])
+        return Shown("table", columns=columns, rows=rows, left_off=max(0, len(value) - drawn), json=as_json)
+    return Shown("tree", tree=_Tree(most).node("", value, 0), json=as_json)
+
+
+def _is_short(value: object, most: int) -> bool:
+    """Whether its JSON fits a page; indented, ten megabytes of deep lists would become a gigabyte."""
+    size = 0
+    for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(value):
+        size += len(piece)
+        if size > most:
+            return False
+    return True
 
 
 def _columns(value: object) -> tuple[str, ...]:
@@ -74,14 +87,14 @@ def _columns(value: object) -> tuple[str, ...]:
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else json_text(value)
+    return value[:_LONGEST_CELL] if isinstance(value, str) else json_text(value)
 
 
 class _Tree:
     """Builds nodes until there are as many as a page can hold; the rest is said to be left off."""
 
-    def __init__(self) -> None:
-        self.left = _MOST_NODES
+    def __init__(self, most: int) -> None:
+        self.left = most
 
     def node(self, key: str, value: object, depth: int) -> Node:
         self.left -= 1

@@ -10,9 +10,27 @@ _ANSI = re.compile(
     "\x1b(?:\\[[0-?]*[ -/]*[@-~]"
     "|[\\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\\\)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
-_JSON_UNSEEN = re.compile(
-    "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+# What no reader sees, beside ASCII's controls: later controls, direction marks, zero widths, fillers, tags.
+_UNSEEN = (
+    "\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff"
 )
+_TEXT_UNSEEN = re.compile(f"[\x00-\x08\x0b-\x1f{_UNSEEN}]")
+_BOXES = 1000  # of one text; a text of nothing but hidden characters would grow fortyfold
+_JSON_UNSEEN = re.compile(f"[{_UNSEEN}]")  # those of ASCII are escapes in JSON already
+
+
+def visible(text: str) -> str:
+    """The text with what no reader sees (controls, direction marks, zero widths) written as ``‹U+202E›``."""
+    return _TEXT_UNSEEN.sub(lambda found: f"‹U+{ord(found.group()):04X}›", text)
+
+
+def mark_hidden(html: str) -> str:
+    """HTML with what no reader sees replaced by its number in a box; the caller has escaped the rest."""
+    boxed = _TEXT_UNSEEN.sub(
+        lambda found: f'<span class="hidden-char">U+{ord(found.group()):04X}</span>', html, count=_BOXES
+    )
+    return _TEXT_UNSEEN.sub("\ufffd", boxed)
 
 
 def without_ansi(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from django.db.models import Count
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -22,6 +23,8 @@ _PLATFORM = {
     "record": _("Record the outcome"),
 }
 MOST = 500  # steps that a page draws
+_VALUES = 3000  # of all their inputs, and as many of their outputs
+_LONGEST_ERROR = 10_000  # characters
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,12 @@ def timeline(run: Run) -> list[Row]:
     return [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
 
 
+def left_off(run: Run) -> int:
+    """How many of the skill's steps the rows leave out."""
+    counts = run.steps.order_by().values_list("attempt").annotate(Count("pk"))
+    return sum(max(0, count - MOST) for _attempt, count in counts)
+
+
 def _waiting(run: Run) -> list[Row]:
     if not run.started_at or run.cached_from_id:
         return []
@@ -104,6 +113,7 @@ def _with_steps(platform: list[Row], steps: Sequence[Step], run: Run) -> list[Ro
 def _steps(steps: Sequence[Step], run: Run, base: float) -> list[Row]:
     rows, at = [], base
     created = run.created_at.timestamp() * 1000
+    most = _VALUES // max(len(steps), 1)
     for step in steps:
         duration = _number(step.duration_ms)
         begun = _number(step.timestamp)
@@ -116,8 +126,8 @@ def _steps(steps: Sequence[Step], run: Run, base: float) -> list[Row]:
                 start,
                 seq=step.seq,
                 failed=bool(step.error),
-                input=_shown(step.input),
-                output=_shown(step.output),
+                input=_shown(step.input, most),
+                output=_shown(step.output, most),
                 error=_error(step.error),
                 attempt=step.attempt,
             )
@@ -126,8 +136,8 @@ def _steps(steps: Sequence[Step], run: Run, base: float) -> list[Row]:
     return rows
 
 
-def _shown(value: object) -> Shown | None:
-    return None if value is None else shown(value)
+def _shown(value: object, most: int) -> Shown | None:
+    return None if value is None else shown(value, most=most)
 
 
 def _number(value: object) -> float | None:
@@ -140,9 +150,9 @@ def _error(error: object) -> str:
     if not error:
         return ""
     if not isinstance(error, Mapping):
-        return str(error)
-    head = ": ".join(str(error[key]) for key in ("name", "message") if error.get(key))
-    stack = str(error.get("stack") or "")
+        return str(error)[:_LONGEST_ERROR]
+    head = ": ".join(str(error[key])[:_LONGEST_ERROR] for key in ("name", "message") if error.get(key))
+    stack = str(error.get("stack") or "")[:_LONGEST_ERROR]
     if stack and head and stack.startswith(head):
         return stack
     return "\n".join(part for part in (head, stack) if part) or json_text(dict(error))

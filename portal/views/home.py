@@ -32,5 +32,8 @@ def _my_runs(request: ActorRequest) -> list[Run]:
     if request.actor.user is None:
         return []
     return list(
-        Run.objects.visible_to(request.actor).filter(caller=request.actor.user).order_by("-pk")[:SHOWN]
+        Run.objects.visible_to(request.actor)
+        .filter(caller=request.actor.user)
+        .defer("request", "result", "files")
+        .order_by("-pk")[:SHOWN]
     )

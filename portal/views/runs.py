@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count
+from django.db.models import Count, TextField
+from django.db.models.functions import Cast, Length
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -28,6 +29,8 @@ from worker.states import WAITING
 
 PAGE = 40
 CHART_HEIGHT = 120.0
+_HEAVY = ("request", "result")  # columns of megabytes
+_SHORT = 20_000  # characters
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ def _list(request: ActorRequest, runs: RunQuerySet, skill: Skill | None) -> Http
     assert request.actor.user is not None
     narrowed = filters.narrow(runs, user_id=request.actor.user.pk)
     after = narrowed.filter(uid__lt=before) if (before := request.GET.get("before", "")[:26]) else narrowed
-    found = list(after.select_related("caller", "team", "skill").order_by("-id")[: PAGE + 1])
+    after = after.select_related("caller", "team", "skill").defer(*_HEAVY, "files")
+    found = list(after.order_by("-id")[: PAGE + 1])
     rows = _rows(found[:PAGE], request)
     context = {
         "skill": skill,
@@ -85,13 +89,15 @@ def _list(request: ActorRequest, runs: RunQuerySet, skill: Skill | None) -> Http
 
 def _rows(runs: Sequence[Run], request: ActorRequest) -> list[Row]:
     keys = [run.pk for run in runs]
-    readable = set(Run.objects.readable_by(request.actor).filter(pk__in=keys).values_list("pk", flat=True))
+    readable = Run.objects.readable_by(request.actor).filter(pk__in=keys)
+    requests, results = (_short(readable, field) for field in _HEAVY)
+    may_read = set(readable.values_list("pk", flat=True))
     now = timezone.now()
     return [
         Row(
             run,
-            inputs_line(run.request) if run.pk in readable else None,
-            _outcome(run) if run.pk in readable else None,
+            inputs_line(requests.get(run.pk, {})) if run.pk in may_read else None,
+            _outcome(run, results.get(run.pk) or {}) if run.pk in may_read else None,
             waited_ms(run, now),
             ran_ms(run, now),
         )
@@ -99,11 +105,16 @@ def _rows(runs: Sequence[Run], request: ActorRequest) -> list[Row]:
     ]
 
 
-def _outcome(run: Run) -> str:
+def _short(runs: RunQuerySet, field: str) -> dict[int, Any]:
+    """The field of those runs that keep little in it; forty answers of ten megabytes are not read."""
+    sized = runs.annotate(size=Length(Cast(field, TextField())))
+    return dict(sized.filter(size__lt=_SHORT).values_list("pk", field))
+
+
+def _outcome(run: Run, result: Mapping[str, Any]) -> str:
     """The message, else the answer, in a few words."""
     if run.message:
         return one_line(run.message)
-    result = run.result or {}
     answer = result.get("output")
     answer = answer if answer not in (None, {}, "") else result.get("outputs")
     return "" if answer in (None, {}, "") else one_line(answer)

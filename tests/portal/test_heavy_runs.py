@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
-from portal import run_log
-from tests.run_samples import add_log, make_run
+from portal import highlighting, markdown, results, run_log, texts
+from tests.run_samples import add_log, add_step, make_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("B4", "P5")]
 
@@ -58,3 +58,53 @@ def test_lines_of_two_streams_keep_their_order_and_numbers_on_every_page(public,
         (4, "stderr", "yy"),
         (5, "stdout", "c"),
     ]
+
+
+def test_deep_lists_are_drawn_without_being_indented_into_gigabytes():
+    deep: list[object] = [[]] * 300_000
+    for _ in range(100):
+        deep = [deep]
+    drawn, peak = peak_of(lambda: results.shown(deep))
+    assert drawn.json == ""
+    assert peak < 50_000_000
+
+
+def test_the_steps_of_a_page_share_its_values(browse, bob, public, team):
+    run = make_run(public.latest, bob, team)
+    for seq in range(200):
+        add_step(run, seq, f"step {seq}", input=list(range(1000)), output=[{"a": n} for n in range(200)])
+    page = browse(bob).get(f"/runs/{run.uid}/").content
+    assert b"step 199" in page
+    assert len(page) < 2_000_000
+
+
+def test_a_list_of_runs_does_not_read_what_it_will_not_show(browse, bob, public, team):
+    heavy = {"outputs": {"rows": [[]] * 50_000, "word": "buried"}}
+    make_run(public.latest, bob, team, message="", result=heavy, request={"inputs": {"x": "y" * 50_000}})
+    make_run(public.latest, bob, team, message="", result={"outputs": {"word": "shown"}})
+    client = browse(bob)
+    client.get("/runs/")
+    page, peak = peak_of(lambda: client.get("/runs/").content.decode())
+    assert "shown" in page
+    assert "buried" not in page
+    assert peak < 4_000_000
+
+
+def test_hidden_characters_do_not_make_a_page_forty_times_longer():
+    assert len(texts.mark_hidden("\x01" * 100_000)) < 200_000
+    assert "\x01" not in texts.mark_hidden("\x01" * 100_000)
+
+
+@pytest.mark.parametrize("language", ["css", "go", "html"])
+def test_source_made_to_keep_its_lexer_busy_is_shown_plain(language):
+    text = "/*\n" * 33_000 if language != "html" else ("<!--" * 500 + "\n") * 50
+    lines = highlighting.lines(text, language)
+    assert len(lines) == text.count("\n")
+    assert "<span" not in lines[0]
+
+
+def test_what_is_beyond_the_length_that_is_drawn_stands_as_it_was_written():
+    text = "word\n" * 20_000 + "# <b>last</b>\n"
+    html = markdown.render(text, paths=(), page=str, raw=str)
+    assert html.count("word") == 20_000
+    assert "# &lt;b&gt;last" in html
