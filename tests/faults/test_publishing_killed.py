@@ -17,33 +17,6 @@ pytestmark = [pytest.mark.faults, pytest.mark.row("P3")]
 
 KILLS = 50
 
-CHECK = """
-import django; django.setup()
-from datetime import timedelta
-from django.conf import settings
-from registry import storage
-from registry.models import Posting, Skill, TermScope, Version
-from registry.packages.repack import read_repacked
-
-for version in Version.objects.prefetch_related("files"):
-    files = read_repacked(storage.read(version.digest))
-    assert {file.path: len(file.data) for file in files} == {f.path: f.size for f in version.files.all()}
-for skill in Skill.objects.all():
-    assert skill.latest_id, skill.slug
-    assert skill.postings.exists(), skill.slug
-counts = {(row.scope, row.term_id): row.df for row in TermScope.objects.filter(df__gt=0)}
-anew = {}
-for scope, term in Posting.objects.values_list("skill__search_scope", "term_id"):
-    anew[scope, term] = anew.get((scope, term), 0) + 1
-assert counts == anew
-storage.sweep(grace=timedelta(0))
-named = set(Version.objects.values_list("digest", flat=True))
-assert set(storage.digests()) == named, "an orphan was left, or a blob was lost"
-if not settings.STORAGE_URL:
-    assert not list((storage.place().folder).glob(".coming-*"))
-print(Version.objects.count(), "versions whole")
-"""
-
 
 @pytest.fixture
 def site(tmp_path):
@@ -68,7 +41,7 @@ def test_whatever_moment_a_publisher_dies_at_each_version_is_whole_or_absent(sit
             _publish_and_kill(publisher, kill, after=dice.uniform(0, 0.4))
         publisher.stdin.close()
     found = subprocess.run(
-        [sys.executable, "-c", CHECK],
+        [sys.executable, "-m", "tests.registry.whole"],
         cwd=ROOT,
         env=site,
         check=False,

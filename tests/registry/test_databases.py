@@ -1,0 +1,99 @@
+"""What must hold on SQLite and on PostgreSQL alike, in processes that share a database of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import nullcontext
+
+import pytest
+
+from tests import cluster
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.cluster, pytest.mark.row("P9")]
+
+QUERIES = [
+    "report",
+    "weekly report",
+    "pdf",
+    "convert table",
+    "rep",
+    "trans",
+    "review code test",
+    "报告",
+    "周报",
+    "总结报告",
+    "翻译 合同",
+    "会",
+    "pdf 转换",
+    "report 数据",
+    "docs/report-data-1",
+    "nothing at all",
+]
+
+
+def _call(environment, *argv, given=""):
+    ended = subprocess.run(
+        [sys.executable, *argv], cwd=ROOT, env=environment, input=given, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def _database(kind):
+    return cluster.own_database(cluster.postgres()) if kind == "postgresql" else nullcontext("")
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def site(request, tmp_path_factory):
+    """The environment of a migrated site of its own; its blobs are where the suite's are."""
+    folder = tmp_path_factory.mktemp(request.param)
+    with _database(request.param) as database:
+        environment = {
+            **os.environ,
+            "DATABASE_URL": database,
+            "STORAGE_URL": cluster.own_storage(),
+            "SKILLQUAY_VAR": str(folder),
+        }
+        _call(environment, "manage.py", "migrate", "-v0")
+        yield environment
+
+
+def _race(site, kind, *, publishers, rounds):
+    printed = _call(site, "-m", "tests.registry.racing", kind, str(publishers), str(rounds))
+    _call(site, "-m", "tests.registry.whole")
+    return [json.loads(line) for line in printed.splitlines()]
+
+
+@pytest.mark.row("P1", "P3")
+def test_of_two_that_publish_the_same_version_at_once_one_does_and_the_other_finds_it_done(site):
+    assert _race(site, "same", publishers=2, rounds=5) == [["again", "created"]] * 5
+
+
+@pytest.mark.row("P1", "P3")
+def test_of_two_that_publish_other_bytes_as_one_version_at_once_one_is_refused(site):
+    assert _race(site, "other", publishers=2, rounds=5) == [["VERSION_EXISTS", "created"]] * 5
+
+
+@pytest.mark.row("P3")
+def test_twenty_skills_published_at_once_wait_for_each_other_and_all_arrive(site):
+    assert _race(site, "apart", publishers=20, rounds=1) == [["created"] * 20]
+
+
+@pytest.mark.row("P4")
+def test_a_search_finds_the_same_on_both_byte_for_byte(tmp_path):
+    answers = {}
+    for kind in ("sqlite", "postgresql"):
+        with _database(kind) as database:
+            environment = {**os.environ, "DATABASE_URL": database, "STORAGE_URL": ""}
+            environment["SKILLQUAY_VAR"] = str(tmp_path / kind)
+            _call(environment, "manage.py", "migrate", "-v0")
+            answers[kind] = _call(environment, "-m", "tests.registry.answering", given=json.dumps(QUERIES))
+    assert answers["sqlite"] == answers["postgresql"]
+    found = [len(json.loads(line)["results"]) for line in answers["sqlite"].splitlines()]
+    assert len(found) == 2 * len(QUERIES)
+    assert found.count(20) >= len(QUERIES)

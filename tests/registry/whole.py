@@ -1,0 +1,57 @@
+"""``python -m tests.registry.whole``: fails unless each version is whole and nothing is left over."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from datetime import timedelta
+
+import django
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+    django.setup()
+    check_versions()
+    check_counts()
+    check_blobs()
+    from registry.models import Version
+
+    print(Version.objects.count(), "versions whole")
+
+
+def check_versions() -> None:
+    from registry import storage
+    from registry.models import Skill, Version
+    from registry.packages.repack import read_repacked
+
+    for version in Version.objects.prefetch_related("files"):
+        files = read_repacked(storage.read(version.digest))
+        assert {file.path: len(file.data) for file in files} == {f.path: f.size for f in version.files.all()}
+    for skill in Skill.objects.all():
+        assert skill.latest_id, skill.slug
+        assert skill.postings.exists(), skill.slug
+
+
+def check_counts() -> None:
+    from registry.models import Posting, TermScope
+
+    counts = {(row.scope, row.term_id): row.df for row in TermScope.objects.filter(df__gt=0)}
+    assert counts == Counter(Posting.objects.values_list("skill__search_scope", "term_id"))
+
+
+def check_blobs() -> None:
+    from registry import storage
+    from registry.models import Version
+    from registry.storage.disk import Disk
+
+    storage.sweep(grace=timedelta(0))
+    named = set(Version.objects.values_list("digest", flat=True))
+    assert set(storage.digests()) == named, "an orphan was left, or a blob was lost"
+    place = storage.place()
+    if isinstance(place, Disk):
+        assert not list(place.folder.glob(".coming-*"))
+
+
+if __name__ == "__main__":
+    main()
