@@ -16,6 +16,8 @@ from worker.sandbox import Job, Limits, Site, run, runtimes, tiers
 from worker.sandbox.attacks.tried import marked
 from worker.sandbox.policy import Ended
 
+pytestmark = pytest.mark.row("B4", "C6")
+
 PYTHON = ("python", "-I", "-S", "-c")
 
 
