@@ -87,7 +87,7 @@ def _order(
         "tier": tier,
         tier: plans[tier](),
         "uid": lease.uid if lease else None,
-        "cgroup": [str(group.procs)] if group else [],
+        "cgroup": [str(group.joined_by)] if group else [],
         "staging_folder": str(folder),
         "staging": [[str(path), str(name)] for path, name in staged.items()],
     }

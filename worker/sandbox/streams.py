@@ -48,6 +48,7 @@ class Conversation:
         self.kill_at: float | None = None
         self.killed_at: float | None = None
         self.finished = began
+        self.given = watchdog.folder_usage(job.job_dir, entries=1 << 30, size=1 << 60)  # inputs are no output
         self.next = {"tick": began, "memory": began + _MEMORY_S, "disk": began + 2 * _MEMORY_S}
 
     def hold(self, on_output: OnOutput | None, tick: Tick | None) -> None:
@@ -213,7 +214,7 @@ class Conversation:
             self._stop("timed_out")
         elif self.kill_at is not None and now >= self.kill_at:
             self._stop("cancelled")
-        elif now >= self.next["memory"]:
+        elif now >= min(self.next["memory"], self.next["disk"]):
             self._watch(now)
 
     def _ask(self, tick: Tick | None, now: float) -> None:
@@ -235,6 +236,7 @@ class Conversation:
         if self.group and self.group.out_of_memory():
             self._stop("memory_limit")
         if self.first is None:
+            self.next["disk"] = max(self.next["disk"], self.next["memory"])
             return
         if now >= self.next["disk"]:
             self._watch_slowly(now, self.first)
@@ -247,14 +249,16 @@ class Conversation:
             self._stop("memory_limit")
 
     def _watch_slowly(self, now: float, first: int) -> None:
-        limits, size = self.job.limits, self.job.limits.disk_mb << 20
+        size, entries = self.job.limits.disk_mb << 20, self.job.limits.files
         device = os.stat(self.job.job_dir).st_dev
         unlinked = watchdog.Unlinked.held_by(watchdog.members(first), device)
-        written = watchdog.folder_usage(self.job.job_dir, entries=limits.files, size=size)
+        found = watchdog.folder_usage(
+            self.job.job_dir, entries=entries + self.given.entries, size=size + self.given.size
+        )
         passing = watchdog.tmpfs_usage(first)
-        if written.size + unlinked.disk + passing.size > size:
+        if found.size - self.given.size + unlinked.disk + passing.size > size:
             self._stop("disk_limit", "bytes")
-        elif max(written.entries, passing.entries) > limits.files:
+        elif max(found.entries - self.given.entries, passing.entries) > entries:
             self._stop("disk_limit", "files")
         elif not self.group:
             self._weigh(first, unlinked.memory)

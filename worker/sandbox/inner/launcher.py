@@ -116,8 +116,8 @@ def _start(order: dict[str, Any], keeper: int, streams: list[int], status: int) 
     """In the child: joins the cgroup, drops to the run's uid, places the streams, becomes the tier."""
     try:
         for file in order["cgroup"]:
-            with open(file, "w") as procs:
-                procs.write("0")
+            with open(file, "w") as group:
+                group.write("0")
         for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(ignored_by_python, signal.SIG_DFL)
         _become(order["uid"])
@@ -228,10 +228,10 @@ def _told(leash: socket.socket) -> bool:
 
 def _remove(groups: list[str]) -> None:
     """The cgroups of a run whose worker is lost; the kernel may take a moment to let go."""
-    for procs in groups:
+    for file in groups:
         for _attempt in range(100):
             try:
-                os.rmdir(os.path.dirname(procs))
+                os.rmdir(os.path.dirname(file))
                 break
             except FileNotFoundError:
                 break
