@@ -172,7 +172,7 @@ def _single(actor, version):
     return time.perf_counter() - begun
 
 
-def _until(done, *, every_s=0.01):
+def _until(done, *, every_s=0.02):
     until = time.monotonic() + PATIENCE_S
     while not done():
         if time.monotonic() > until:

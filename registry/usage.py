@@ -28,6 +28,8 @@ def score(count: int, last_used_at: datetime | None, now: datetime) -> float:
 def record_use(skill: Skill, caller: str, kind: str, *, now: datetime | None = None) -> bool:
     """Counts a use, unless this caller used this skill less than 60 s ago; says whether it counted."""
     now = now or timezone.now()
+    if Use.objects.filter(skill=skill, caller=caller, last_counted_at__gt=now - HOLD).exists():
+        return False  # the common case in a burst, and no reason to wait for the database's writers
     with transaction.atomic():
         if not _counted(skill, caller, kind, now):
             return False

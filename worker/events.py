@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ POLL_S = 0.25
 
 @dataclass(frozen=True)
 class _Position:
-    """How far somebody has seen a run; as text an event's id, so that who lost the line goes on there."""
+    """How far somebody has seen a run; as text an id for the last event of a batch."""
 
     attempt: int = 0
     offset: int = 0
@@ -42,6 +41,7 @@ Event = dict[str, Any]  # {"event": "log" | "progress" | "status" | "step", "dat
 def events_after(uid: str, position: str = "") -> tuple[list[Event], str, bool]:
     """What happened since ``position`` ("" is the beginning), the next position, and whether that is all.
 
+    The position is that after the last event: who is cut off before it asks with the earlier one again.
     One small query when nothing is new. ``status`` comes last, so that it never overtakes the log.
     """
     seen = _position(position)
@@ -109,13 +109,3 @@ def _status_event(row: Mapping[str, Any]) -> Event:
 def has_ended(uid: str) -> bool:
     """Whether nothing more will happen to the run; True also where there is none."""
     return not Run.objects.filter(uid=uid).exclude(status__in=ENDED).exists()
-
-
-def follow(run: Run, after: str = "") -> Iterator[Event]:
-    """The run's events until it has ended, each with its ``id``; blocks between them."""
-    position, ended = after, False
-    while not ended:
-        events, position, ended = events_after(run.uid, position)
-        yield from ({**event, "id": position} for event in events)
-        if not ended:
-            time.sleep(POLL_S)

@@ -54,6 +54,8 @@ class Transport(filesystem.Transport):
     Channel = Channel
     implements = filesystem.Transport.implements.extend(asynchronous=True)
     default_connection_params: Any = {}  # a folder has no host: none is missed
+    client: Any
+    cycle: Any
     watch: int | None = None
 
     def register_with_event_loop(self, connection: Any, loop: Any) -> None:
