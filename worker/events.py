@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from worker.models import Attempt, Run
+from worker.models import Attempt, Run, Status
 from worker.recording import log_after
 from worker.states import ENDED
 
@@ -31,6 +32,8 @@ def _position(text: str) -> _Position:
     parts = text.split(".")
     numbers = [parts[i] for i in (0, 1, 4)] if len(parts) == 5 else [""]
     if not all(number.isascii() and number.isdigit() and len(number) < 16 for number in numbers):
+        return _Position()
+    if parts[2] not in ("", *Status.values) or not re.fullmatch("[0-9]{0,3}", parts[3]):
         return _Position()
     return _Position(int(parts[0]), int(parts[1]), parts[2], parts[3], int(parts[4]))
 

@@ -15,7 +15,7 @@ from portal.lanes.watching import events_after
 
 PAUSE_S = 0.25
 KEEP_ALIVE_S = 15.0
-LONGEST_S = 3600.0  # then the client reconnects from where it was
+LONGEST_S = 300.0  # then the client reconnects from where it was, and is asked again who it is
 _EVENTS = re.compile(r"/api/v1/runs/([0-9a-z]{26})/events")
 _HEAD = [
     (b"content-type", b"text/event-stream; charset=utf-8"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
+from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -18,7 +21,7 @@ from django.views.decorators.http import require_GET, require_POST
 from portal import run_log
 from portal.explanations import explain
 from portal.results import shown
-from portal.timeline import ran_ms, timeline, waited_ms
+from portal.timeline import left_off, ran_ms, timeline, waited_ms
 from registry import storage
 from registry.actors import Actor
 from registry.catalog import find_skill, find_version
@@ -29,8 +32,6 @@ from worker.models import Run, Status
 from worker.protocols.call import Request
 from worker.runs import cancel, request_run
 from worker.states import ENDED
-
-_PIECE = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ def log(request: ActorRequest, uid: str) -> HttpResponseBase:
     seen = _readable(uid, request.actor)
     attempt = _attempt(request, seen.run)
     if request.GET.get("raw"):
-        return _download(run_log.raw(seen.run, attempt), f"{uid}-{attempt}.log", "text/plain; charset=utf-8")
+        pieces = _as_file(run_log.raw(seen.run, attempt))
+        return _download(pieces, f"{uid}-{attempt}.log", "text/plain; charset=utf-8")
     line = _number(request.GET.get("line", ""), 1)
     lines = run_log.page(seen.run, attempt, line, running=not seen.ended)
     first = lines.lines[0].number if lines.lines else 1
@@ -104,7 +106,7 @@ def artifact(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
     row = seen.run.artifacts.filter(path=path).first()
     if row is None:
         raise Http404
-    answer = _download(_pieces(row.digest), path.rpartition("/")[2], "application/octet-stream")
+    answer = _download(storage.open_blob(row.digest), path.rpartition("/")[2], "application/octet-stream")
     answer["Content-Length"] = str(row.size)
     return answer
 
@@ -186,6 +188,7 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "waited_ms": waited_ms(run, now),
         "ran_ms": ran_ms(run, now),
         "rows": timeline(run) if seen.readable else (),
+        "steps_left_off": left_off(run) if seen.readable else 0,
         "why": explain(run.failure_code, _error(result)) if failed and run.failure_code else None,
         "error": result.get("error"),
         "error_details": _details(result),
@@ -246,14 +249,17 @@ def _number(text: str, default: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default
 
 
-def _pieces(digest: str) -> Any:
-    with storage.open_blob(digest) as file:
-        while piece := file.read(_PIECE):
-            yield piece
+def _as_file(pieces: Iterable[bytes]) -> IO[bytes]:
+    """The pieces in a file that no name leads to."""
+    file = tempfile.TemporaryFile(dir=str(settings.SKILLQUAY_VAR))  # noqa: SIM115  (closed with the answer)
+    file.writelines(pieces)
+    file.seek(0)
+    return file
 
 
-def _download(pieces: Any, name: str, content_type: str) -> StreamingHttpResponse:
-    answer = StreamingHttpResponse(pieces, content_type=content_type)
+def _download(file: IO[bytes], name: str, content_type: str) -> FileResponse:
+    """A file answer: the server sends it without a thread, however slowly it is read."""
+    answer = FileResponse(file, content_type=content_type)
     answer["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
     answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
     answer["X-Content-Type-Options"] = "nosniff"
