@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,58 +17,11 @@ from portal.forms.file_field import Kept
 from portal.forms.run import AskForm
 from portal.forms.schema_fields import Schema
 from portal.forms.schema_form import JsonInputsForm, SchemaForm, Store, defaults
+from portal.skill_use import Offer
 from portal.texts import json_text
-from registry import storage
-from registry.models import Team, Version
-from registry.packages.manifest import manifest_of
-from registry.packages.package import Manifest, Profile
+from registry.models import Team
 from registry.packages.problems import Problem
-from worker.protocols import Menu, menu
 from worker.protocols.call import Request
-
-
-@dataclass(frozen=True)
-class Offer:
-    """What a version offers to press, and its manifest."""
-
-    version: Version
-    manifest: Manifest
-    menu: Menu
-
-    @property
-    def schema(self) -> Schema | None:
-        return self.manifest.input_schema
-
-    @property
-    def is_static(self) -> bool:
-        """Reading matter: files, no script, and not meant as a prompt either."""
-        return self.manifest.type == "static" or not (self.has_something_to_run or self.menu.prompt_only)
-
-    @property
-    def has_something_to_run(self) -> bool:
-        return bool(self.menu.scripts or self.menu.tools)
-
-    @property
-    def protocol(self) -> str:
-        """How the script is spoken to that runs when none is named, else the first of them."""
-        scripts = self.menu.scripts
-        found = next((one for one in scripts if one.id == self.menu.default), scripts[0] if scripts else None)
-        return found.protocol if found else ""
-
-
-def offer_of(version: Version) -> Offer:
-    """The menu of a version, read from its archive."""
-    manifest = manifest_of(version.manifest)
-    with _reading(version) as read:
-        paths = tuple(version.files.values_list("path", flat=True))
-        profile: Profile = version.profile  # type: ignore[assignment]
-        return Offer(version, manifest, menu(paths, manifest, profile, read))
-
-
-@contextmanager
-def _reading(version: Version) -> Iterator[Any]:
-    with storage.open_blob(version.digest) as blob, zipfile.ZipFile(blob) as archive:
-        yield archive.read
 
 
 @dataclass(frozen=True)
@@ -216,6 +167,7 @@ def _ask_form(
     return AskForm(
         scripts=scripts,
         actions=actions,
+        declared=declared,
         needs_action=by_action and not only,
         teams=teams,
         stdin=stdin,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 
 THEMES = ("auto", "light", "dark")
@@ -15,5 +16,6 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "theme": theme if theme in THEMES else "auto",
         "section": request.path_info.strip("/").split("/")[0],
         "here": request.get_full_path(),
+        "unsafe": settings.SKILLQUAY_SANDBOX == "unsafe",
         "actor": getattr(request, "actor", None),
     }

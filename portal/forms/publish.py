@@ -80,8 +80,11 @@ class PublishForm(forms.Form):
     checked = forms.CharField(required=False, widget=forms.HiddenInput, max_length=26)
     use_required_attribute = False
 
-    def __init__(self, *args: Any, teams: QuerySet[Team], **more: Any) -> None:
+    def __init__(self, *args: Any, teams: QuerySet[Team], settable: bool = True, **more: Any) -> None:
+        """``settable``: the actor may say in one of the teams who sees a skill; members may not."""
         super().__init__(*args, **more)
+        if not settable:
+            del self.fields["visibility"]
         team = self.fields["team"]
         assert isinstance(team, forms.ModelChoiceField)
         team.queryset = teams

@@ -38,6 +38,7 @@ class AskForm(forms.Form):
         *,
         scripts: Sequence[str] = (),
         actions: Sequence[str] = (),
+        declared: Sequence[str] = (),
         needs_action: bool = False,
         teams: QuerySet[Team],
         stdin: bool = False,
@@ -54,7 +55,8 @@ class AskForm(forms.Form):
                 max_length=200,
                 required=needs_action,
                 widget=SuggestingInput(actions),
-                help_text=_("One of the suggestions, or another that the skill knows."),
+                help_text=_("Such as %(names)s; or another that the skill knows.")
+                % {"names": ", ".join((declared or actions)[:8])},
             )
         if stdin:
             self.fields["stdin"] = forms.CharField(

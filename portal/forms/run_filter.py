@@ -36,7 +36,7 @@ class RunFilter(forms.Form):
         label=_("Started by"), required=False, choices=[("", _("Anyone")), ("me", _("Me"))]
     )
     since = forms.ChoiceField(
-        label=_("Since"),
+        label=_("Period"),
         required=False,
         choices=[
             ("", _("Any time")),

@@ -148,8 +148,16 @@ def field_of(key: str, schema: Schema, *, required: bool) -> forms.Field:
         "help_text": str(schema.get("description") or ""),
     }
     field = _field(key, schema, common)
+    field.help_text = " ".join(str(text) for text in (field.help_text, _how(field)) if text)
     field.key, field.sub_schema = key, json_text(schema) if isinstance(field, JsonField) else ""  # type: ignore[attr-defined]
     return field
+
+
+def _how(field: forms.Field) -> Any:
+    """How to write what has no control of its own."""
+    if isinstance(field, LinesField):
+        return _("One a line.")
+    return _("Write it as JSON.") if isinstance(field, JsonField) else ""
 
 
 def _field(key: str, schema: Schema, common: dict[str, Any]) -> forms.Field:

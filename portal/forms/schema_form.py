@@ -123,7 +123,7 @@ class JsonInputsForm(forms.Form):
     inputs_json = forms.CharField(
         label=_("Inputs as JSON"),
         required=False,
-        widget=forms.Textarea(attrs={"rows": 14, "class": "code", "spellcheck": "false"}),
+        widget=forms.Textarea(attrs={"rows": 6, "class": "code", "spellcheck": "false"}),
     )
     use_required_attribute = False
 

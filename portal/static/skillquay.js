@@ -106,6 +106,8 @@
         log?.removeAttribute("role");
         log?.removeAttribute("aria-live");
         document.querySelector("[data-follow-pause]")?.remove();
+        const empty = document.getElementById("log-empty");
+        if (empty) empty.textContent = empty.dataset.ended;
         return;
       }
       setTimeout(() => { busy = false; if (waiting) look(); }, 400);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -17,6 +16,7 @@ from django.utils.translation import gettext, pgettext
 
 from portal.icons import ICONS
 from portal.status import TONES
+from portal.texts import mark_hidden, visible
 
 register = template.Library()
 
@@ -45,22 +45,6 @@ def status(value: str) -> SafeString:
 
 
 # A stranger's text ---------------------------------------------------------------------------------------
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    "\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
-)
-
-
-def visible(text: str) -> str:
-    """The text with what no reader sees (controls, direction marks, zero widths) written as ``‹U+202E›``."""
-    return _UNSEEN.sub(lambda found: f"‹U+{ord(found.group()):04X}›", text)
-
-
-def mark_hidden(html: str) -> str:
-    """HTML with what no reader sees replaced by its number in a box; the caller has escaped the rest."""
-    return _UNSEEN.sub(lambda found: f'<span class="hidden-char">U+{ord(found.group()):04X}</span>', html)
-
-
 @register.filter
 def plain(value: object) -> SafeString:
     """A stranger's name or sentence: escaped, isolated in direction, with nothing hidden in it."""
@@ -134,6 +118,8 @@ def duration(seconds: float | None) -> str:
         digits = 2 if seconds < 1 else 1 if seconds < 10 else 0
         return pgettext("seconds", "%(n)s s") % {"n": f"{seconds:.{digits}f}"}
     minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60 and not rest:
+        return pgettext("duration", "%(minutes)s min") % {"minutes": minutes}
     if minutes < 60:
         return pgettext("duration", "%(minutes)s min %(seconds)s s") % {"minutes": minutes, "seconds": rest}
     hours, minutes = divmod(minutes, 60)

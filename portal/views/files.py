@@ -83,7 +83,7 @@ def raw(request: ActorRequest, team: str, slug: str, number: str, path: str) -> 
     )
     answer["Content-Security-Policy"] = "default-src 'none'; sandbox"
     answer["X-Content-Type-Options"] = "nosniff"
-    answer["Cache-Control"] = "private, max-age=3600"
+    answer["Cache-Control"] = "private, no-cache"
     return answer
 
 

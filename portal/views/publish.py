@@ -22,12 +22,13 @@ from django.views.decorators.http import require_http_methods
 from portal.allowances import allowances
 from portal.forms.folder_upload import folder_files, keep_folders
 from portal.forms.publish import PublishForm, Source
+from portal.skill_use import fares_of
 from registry import storage
 from registry.actors import Actor
 from registry.middleware import ActorRequest
 from registry.models import Team
 from registry.packages.limits import Limits
-from registry.packages.package import PROFILES, Package, Profile
+from registry.packages.package import Package
 from registry.packages.problems import CODES, Problem, Refused, refuse
 from registry.packages.reading import read_files, read_upload
 from registry.packages.repack import repack
@@ -45,19 +46,6 @@ class Upload:
 
     data: bytes
     name: str
-
-
-@dataclass(frozen=True)
-class Fare:
-    """How the package fares under one profile."""
-
-    profile: Profile
-    problems: tuple[Problem, ...]
-    chosen: bool
-
-    @property
-    def errors(self) -> int:
-        return sum(problem.severity == "error" for problem in self.problems)
 
 
 @csrf_exempt  # checked by the inner view: the body's parser is to be chosen before anybody reads the body
@@ -83,7 +71,7 @@ def _answer(request: Any) -> HttpResponse:
         return render(
             request, "publish/publish.html", {"form": _fresh(request, teams), "can": teams.exists()}
         )
-    form = PublishForm(request.POST, request.FILES, teams=teams)
+    form = _form(request.actor, teams, request.POST, request.FILES)
     if not form.is_valid():
         return render(request, "publish/publish.html", {"form": form, "can": True}, status=422)
     if "publish" in request.POST:
@@ -97,7 +85,6 @@ def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
         upload = _upload(form.source, request.actor)
         package = _read(upload)
         preview = _preview(package, form, request.actor)
-        fares = [_fare(upload, profile, package) for profile in PROFILES]
     except Refused as refused:
         return _refused(request, form, refused)
     kept = _keep(upload, form, request.actor) if preview.ok and package.ok else None
@@ -108,7 +95,7 @@ def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
         "package": package,
         "unpacked": sum(len(file.data) for file in package.files),
         "problems": _documents(_all(package, preview)),
-        "fares": fares,
+        "fares": fares_of(package),
         "allowances": allowances(package.manifest),
         "ok": preview.ok and package.ok,
         "kept": kept,
@@ -139,7 +126,7 @@ def _published(package: Package, form: PublishForm, actor: Actor) -> Publication
         team=given["team"],
         actor=actor,
         version=given["version"].strip() or None,
-        visibility=given["visibility"] or None,
+        visibility=given.get("visibility") or None,
         changelog=given["changelog"],
     )
 
@@ -151,7 +138,7 @@ def _preview(package: Package, form: PublishForm, actor: Actor) -> Preview:
         team=given["team"],
         actor=actor,
         version=given["version"].strip() or None,
-        visibility=given["visibility"] or None,
+        visibility=given.get("visibility") or None,
     )
 
 
@@ -171,18 +158,8 @@ def _upload(source: Source, actor: Actor) -> Upload:
     return Upload(storage.read(kept.digest), kept.name)
 
 
-def _read(upload: Upload, profile: Profile | None = None) -> Package:
-    return read_upload(upload.data, filename=upload.name, limits=_limits(), profile=profile)
-
-
-def _fare(upload: Upload, profile: Profile, package: Package) -> Fare:
-    """The same bytes, held to another profile."""
-    if profile == package.profile:
-        return Fare(profile, package.problems, True)
-    try:
-        return Fare(profile, _read(upload, profile).problems, False)
-    except Refused as refused:
-        return Fare(profile, refused.problems, False)
+def _read(upload: Upload) -> Package:
+    return read_upload(upload.data, filename=upload.name, limits=_limits())
 
 
 def _limits() -> Limits:
@@ -207,7 +184,11 @@ def _with_kept(form: PublishForm, kept: InputFile | None) -> PublishForm:
     data["checked"] = kept.uid if kept else ""
     if kept:
         data["text"] = ""
-    again = PublishForm(data, teams=form.fields["team"].queryset)  # type: ignore[attr-defined]
+    again = PublishForm(
+        data,
+        teams=form.fields["team"].queryset,  # type: ignore[attr-defined]
+        settable="visibility" in form.fields,
+    )
     again.is_valid()
     again.errors.clear()
     return again
@@ -226,7 +207,7 @@ def _too_much(request: HttpRequest) -> HttpResponse:
         files=settings.SKILLQUAY_ARCHIVE_ENTRIES,
     )
     context = {
-        "form": PublishForm(teams=teams),
+        "form": _form(request.actor, teams),  # type: ignore[attr-defined]
         "can": True,
         "problems": _documents(refused.problems),
         "refused": refused.code,
@@ -235,7 +216,13 @@ def _too_much(request: HttpRequest) -> HttpResponse:
 
 
 def _fresh(request: ActorRequest, teams: QuerySet[Team]) -> PublishForm:
-    return PublishForm(teams=teams, initial={"team": request.GET.get("team")})
+    return _form(request.actor, teams, initial={"team": request.GET.get("team")})
+
+
+def _form(actor: Actor, teams: QuerySet[Team], *args: Any, **more: Any) -> PublishForm:
+    """The form; it asks who sees the skill where the actor may say so."""
+    settable = any(may(actor, Action.SETTINGS, team=team) for team in teams)
+    return PublishForm(*args, teams=teams, settable=settable, **more)
 
 
 def _teams(actor: Actor) -> QuerySet[Team]:

@@ -11,8 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from portal.allowances import allowances
-from portal.asking import Asking, Before, Offer, offer_of, schema_for
+from portal.asking import Asking, Before, schema_for
 from portal.forms.file_field import Kept
+from portal.skill_use import Offer, offer_of
 from portal.texts import json_text
 from portal.views.skill import layout
 from registry.actors import Actor
@@ -45,7 +46,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     offer = offer_of(find_version(skill, number, request.actor))
     if offer.menu.prompt_only and not offer.is_static:
         return redirect("use", team, slug)
-    if offer.is_static or not may(request.actor, Action.RUN, skill=skill):
+    if not offer.runnable or not may(request.actor, Action.RUN, skill=skill):
         return _nothing_to_press(request, offer)
     asking = _asking(request, offer, again)
     if request.method == "POST" and "more" not in request.POST and (run := _start(request, asking, again)):
@@ -140,7 +141,7 @@ def _nothing_to_press(request: ActorRequest, offer: Offer) -> HttpResponse:
         "offer": offer,
         "files": version.files.order_by("path"),
     }
-    return render(request, "run/nothing.html", context, status=200 if offer.is_static else 403)
+    return render(request, "run/nothing.html", context, status=403 if offer.runnable else 200)
 
 
 def _again(request: ActorRequest) -> Run | None:

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -18,16 +17,17 @@ from portal import markdown
 from portal.allowances import allowances
 from portal.forms.skill import VisibilityForm
 from portal.installing import lines_for
+from portal.remembering import Remembered
 from portal.schema_rows import input_rows
-from portal.skill_use import example_of, is_runnable
+from portal.skill_use import Offer, fares_of_version, offer_of
 from registry import publishing, usage
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import Membership, Role, Skill, User, Version
-from registry.packages.manifest import manifest_of
 from registry.permissions import Action, may, require
 
 _SEVERITIES = ("error", "warning", "notice")
+_READMES: Remembered[str] = Remembered(64)
 
 
 def layout(
@@ -35,15 +35,22 @@ def layout(
 ) -> dict[str, Any]:
     """What ``skills/layout.html`` needs; ``tab`` is overview, versions, files, runs or settings."""
     shown = version or skill.latest
+    offer = offer_of(shown) if shown else None
     return {
         "skill": skill,
         "tab": tab,
         "version": shown,
         "is_latest": shown is not None and shown.pk == skill.latest_id,
         "version_count": skill.versions.count(),
-        "runnable": shown is not None and is_runnable(shown),
+        "offer": offer,
+        "runnable": offer is not None and offer.runnable and _may_press(request, skill),
         "may_change": may(request.actor, Action.SETTINGS, skill=skill),
     }
+
+
+def _may_press(request: ActorRequest, skill: Skill) -> bool:
+    """Run is shown to whom it will not refuse; who is not signed in is led there by signing in."""
+    return not request.actor.is_signed_in or may(request.actor, Action.RUN, skill=skill)
 
 
 @require_safe
@@ -82,17 +89,20 @@ def settings(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 
 
 def _shown(request: ActorRequest, version: Version, tab: str) -> HttpResponse:
-    skill, manifest = version.skill, manifest_of(version.manifest)
+    skill = version.skill
     context = layout(request, skill, tab, version=version)
+    offer: Offer = context["offer"]
+    manifest = offer.manifest
     files = version.files.order_by("path")
     context |= {
         "manifest": manifest,
-        "readme": _readme(version, files.values_list("path", flat=True)),
+        "readme": _readme(version),
         "inputs": input_rows(manifest.input_schema),
         "outputs": input_rows(manifest.output_schema),
         "allowances": allowances(manifest),
-        "lines": lines_for(version, example_of(manifest), runnable=context["runnable"]),
+        "lines": lines_for(offer),
         "problems": _problems(version),
+        "fares": fares_of_version(version, publishing.problems_of(version)),
         "score": _score(skill),
         "owners": _owners(request, skill),
         "file_count": files.count(),
@@ -100,12 +110,19 @@ def _shown(request: ActorRequest, version: Version, tab: str) -> HttpResponse:
     return render(request, "skills/overview.html", context)
 
 
-def _readme(version: Version, paths: QuerySet[Any, str]) -> str:
+def _readme(version: Version) -> str:
+    """SKILL.md as HTML, which the digest and the place of its links decide."""
     skill = version.skill
     root = reverse("files", args=[skill.team.slug, skill.slug, version.number])
     raw = root.removesuffix("files/") + "raw/"
-    return markdown.render(
-        version.body, paths=paths, page=lambda path: root + path, raw=lambda path: raw + path
+    return _READMES.get(
+        (version.digest, root),
+        lambda: markdown.render(
+            version.body,
+            paths=version.files.values_list("path", flat=True),
+            page=lambda path: root + path,
+            raw=lambda path: raw + path,
+        ),
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from portal.forms.use import UseForm
-from portal.installing import lines_for
+from portal.installing import Line, download_line
 from portal.views.skill import layout
 from registry import usage
 from registry.catalog import find_skill, find_version
@@ -42,7 +43,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         "manifest": manifest,
         "form": form,
         "prompt": rendered,
-        "lines": lines_for(version, {}, runnable=False),
+        "lines": [Line("install-download", _("Download and unpack"), download_line(version))],
         "files": version.files.exclude(path="SKILL.md").order_by("path"),
     }
     return render(request, "use/use.html", context)

@@ -44,6 +44,21 @@ def _as_is(text: str) -> str:
     return text
 
 
+class Said(str):
+    """A sentence within a message: English as it stands, and translated where the message is."""
+
+    template: str
+    params: Mapping[str, object]
+
+    def __new__(cls, template: str, **params: object) -> Said:
+        said = super().__new__(cls, template % params)
+        said.template, said.params = template, params
+        return said
+
+    def translated(self, translate: Callable[[str], str]) -> str:
+        return translate(self.template) % self.params
+
+
 @dataclass(frozen=True)
 class Problem:
     """A failed check: which code, where (``path`` in the package or input, ``line`` from 1)."""
@@ -55,10 +70,16 @@ class Problem:
     severity: Severity = "error"
 
     def message(self, translate: Callable[[str], str] = _as_is) -> str:
-        return translate(CODES[self.code].message) % self.params
+        return translate(CODES[self.code].message) % self._params(translate)
 
     def remedy(self, translate: Callable[[str], str] = _as_is) -> str:
-        return translate(CODES[self.code].remedy) % self.params
+        return translate(CODES[self.code].remedy) % self._params(translate)
+
+    def _params(self, translate: Callable[[str], str]) -> dict[str, object]:
+        return {
+            name: value.translated(translate) if isinstance(value, Said) else value
+            for name, value in self.params.items()
+        }
 
     def document(self, translate: Callable[[str], str] = _as_is) -> dict[str, object]:
         """The JSON object of commands and API: code, severity, message, path, line, remedy."""

@@ -14,7 +14,8 @@ from typing import Any
 import jsonschema_rs
 
 from registry.packages.paths import shown
-from registry.packages.problems import Problem, Refused, problem, refuse
+from registry.packages.problems import Problem, Refused, Said, problem, refuse
+from registry.packages.problems import gettext_noop as _
 from registry.packages.schema_cost import cost_of
 
 BYTES = 64 * 1024
@@ -23,6 +24,26 @@ NODES = 5_000
 COST = 2_000_000  # visits of a subschema to a value; about two seconds
 ERRORS = 50
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_SAYS = {  # what is asked of a value, by keyword
+    "type": _("It must be of the type %(value)s."),
+    "enum": _("It must be one of %(value)s."),
+    "const": _("It must be %(value)s."),
+    "minimum": _("It must be %(value)s or more."),
+    "maximum": _("It must be %(value)s or less."),
+    "exclusiveMinimum": _("It must be more than %(value)s."),
+    "exclusiveMaximum": _("It must be less than %(value)s."),
+    "multipleOf": _("It must be a multiple of %(value)s."),
+    "minLength": _("It must have at least %(value)s characters."),
+    "maxLength": _("It must have at most %(value)s characters."),
+    "pattern": _("It must match the pattern %(value)s."),
+    "format": _("It must have the format %(value)s."),
+    "minItems": _("It must have at least %(value)s items."),
+    "maxItems": _("It must have at most %(value)s items."),
+    "uniqueItems": _("No item may stand in it twice."),
+    "required": _("%(value)s is missing."),
+    "falseSchema": _("Nothing may stand here."),
+    "additionalProperties": _("%(value)s is not known here."),
+}
 _PATTERNS = jsonschema_rs.RegexOptions(size_limit=1 << 18, dfa_size_limit=1 << 20)
 
 
@@ -49,10 +70,19 @@ def validate(schema: Mapping[str, Any], value: object) -> tuple[Problem, ...]:
     except (ValueError, RecursionError, TypeError, OverflowError) as error:
         return (problem("VALUE_INVALID", reason=shown(str(error))),)
     found = [
-        problem("VALUE_INVALID", path=pointer(error.instance_path), reason=shown(error.message))
-        for error in errors
+        problem("VALUE_INVALID", path=pointer(error.instance_path), reason=_reason(error)) for error in errors
     ]
     return tuple(sorted(found, key=lambda one: one.path))
+
+
+def _reason(error: jsonschema_rs.ValidationError) -> str:
+    """What the schema asks, in words of ours where it is a common keyword, else in the validator's."""
+    name, value = error.kind.name, getattr(error.kind, "value", None)
+    if name not in _SAYS:
+        return shown(error.message)
+    parts = value if isinstance(value, list) else [value]
+    text = ", ".join(one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in parts)
+    return Said(_SAYS[name], value=shown(text))
 
 
 def with_defaults(schema: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:

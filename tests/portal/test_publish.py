@@ -165,3 +165,13 @@ def test_a_hostile_package_makes_no_markup(browse, bob):
     assert "<script>alert" not in page
     assert "<img src=x" not in page
     assert "onload=" not in page.replace("&lt;svg onload=", "").replace("onload=alert(21)", "")
+
+
+@pytest.mark.row("P2")
+def test_who_sees_the_skill_is_asked_of_those_who_may_say(browse, alice, bob):
+    assert 'name="visibility"' in browse(alice).get("/publish/").text
+    page = browse(bob).get("/publish/").text
+    assert 'name="visibility"' not in page
+    assert "A new skill is private" in page
+    _post(browse(bob), "publish", archive=_zip(), visibility="public")
+    assert Skill.objects.get().visibility == "private"

@@ -40,6 +40,22 @@ def test_a_run_shows_status_times_log_steps_result_and_files(browse, bob, run):
     assert "data-live" not in page
 
 
+def test_a_page_says_how_many_steps_it_leaves_out(browse, bob, run, monkeypatch):
+    assert "not drawn here" not in browse(bob).get(f"/runs/{run.uid}/").text
+    monkeypatch.setattr("portal.timeline.MOST", 1)
+    page = browse(bob).get(f"/runs/{run.uid}/").text
+    assert "1 more step is not drawn here." in page
+    assert "at line 3" not in page
+
+
+def test_a_site_without_isolation_says_so_on_every_page(browse, bob, run, settings):
+    warning = "Scripts run without isolation on this site."
+    assert warning not in browse(bob).get("/").text
+    settings.SKILLQUAY_SANDBOX = "unsafe"
+    for path in ("/", f"/runs/{run.uid}/", "/sign-in/"):
+        assert warning in browse(None if "sign" in path else bob).get(path).text
+
+
 def test_the_skills_authors_see_status_code_and_duration_alone(browse, charlie, bob, team, public):
     team_of_charlie = charlie.memberships.get().team
     run = make_run(public.latest, charlie, team_of_charlie, status="failed", failure_code="DATA_NOT_FOUND")

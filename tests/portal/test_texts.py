@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.texts import json_text, log_line, without_ansi
+from portal.texts import json_text, log_line, visible, without_ansi
 
 pytestmark = pytest.mark.row("B6", "P8")
 
@@ -44,3 +44,9 @@ def test_json_for_people_reads_back_the_same(value):
 def test_json_for_people_shows_what_turns_text_around():
     assert json_text("a\u202eb") == '"a\\u202eb"'
     assert json_text("天气") == '"天气"'
+
+
+@given(st.text())
+def test_what_a_page_shows_as_hidden_is_hidden_in_json_too(text):
+    shown = json.loads(json_text(text).replace("\\u", "\\\\u"))
+    assert visible(shown) == shown or set(text) & set(map(chr, range(32)))

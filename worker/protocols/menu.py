@@ -8,10 +8,18 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from registry.packages.package import Manifest, Profile
+from registry.packages.problems import Refused
 from registry.packages.sections import declared_scripts
 from worker.protocols import actions
 from worker.protocols.call import Protocol, Request
-from worker.protocols.entries import Entry, default_of, entries_of, protocol_of, speaks_abp
+from worker.protocols.entries import (
+    Entry,
+    default_of,
+    entries_of,
+    protocol_of,
+    refuse_unavailable,
+    speaks_abp,
+)
 
 _READ_BYTES = 262_144
 _PHASE_FOLDERS = {"phases", "actions"}
@@ -60,7 +68,10 @@ class Phase:
 
 @dataclass(frozen=True)
 class Menu:
-    """``default`` runs when no script is named, "" where one must be; ``execute``: it exports execute()."""
+    """``default`` runs when no script is named, "" where one must be; ``execute``: it exports execute().
+
+    ``unavailable`` is the code with which every call is refused, "" where something can be run.
+    """
 
     scripts: tuple[Script, ...] = ()
     actions: tuple[Action, ...] = ()
@@ -69,6 +80,7 @@ class Menu:
     default: str = ""
     execute: bool = False
     prompt_only: bool = False
+    unavailable: str = ""
 
 
 def menu(
@@ -89,7 +101,16 @@ def menu(
         default=default,
         execute=any(script.protocol == "execute" and script.id == default for script in scripts),
         prompt_only=not found and not speaks_abp(manifest),
+        unavailable=_unavailable(found, manifest),
     )
+
+
+def _unavailable(found: tuple[Entry, ...], manifest: Manifest) -> str:
+    try:
+        refuse_unavailable(manifest, Request())
+    except Refused as refused:
+        return refused.code
+    return "" if found else "PROMPT_ONLY"
 
 
 def _script(entry: Entry, manifest: Manifest, profile: Profile, phases: tuple[Phase, ...]) -> Script:

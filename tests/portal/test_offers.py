@@ -1,0 +1,95 @@
+"""What a version offers to press: one truth for the skill's page, its form and what a call is answered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from portal.skill_use import example_call, offer_of
+from registry.models import Membership, Role
+from tests.samples import publish_files
+from worker.models import Run
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("P11", "C5")]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def _example(name, team, user, **more):
+    folder = EXAMPLES / name
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return publish_files(files, team=team, user=user, **more)
+
+
+@pytest.fixture
+def abp(team, alice):
+    return _example("weather-query-abp", team, alice)
+
+
+def test_a_skill_of_tools_says_that_they_cannot_be_called_yet(browse, alice, abp):
+    client, root = browse(alice), "/skills/docs/weather-query-abp/"
+    for path in ("", "run/", "use/"):
+        page = client.get(root + path)
+        assert page.status_code == 200
+        assert "Its tools cannot be called here yet" in page.text
+        assert "getWeather" in page.text
+        assert f'href="{root}run/"' not in page.text
+        assert 'name="run"' not in page.text
+    assert f'class="button primary" href="{root}use/"' in client.get(root + "run/").text
+    assert "references/climate.json" in client.get(root + "run/").text
+    assert client.post(root + "run/", {"version": "1.0.0"}).status_code == 200
+    assert not Run.objects.exists()
+
+
+def test_reading_matter_asks_for_no_arguments(browse, alice, team):
+    _example("contract-glossary", team, alice)
+    page = browse(alice).get("/skills/docs/contract-glossary/use/").text
+    assert "This skill is reading matter" in page
+    assert "references/terms.md" in page
+    assert 'name="arguments"' not in page
+
+
+def test_run_is_not_offered_to_whom_it_would_refuse(browse, charlie, team, alice):
+    _example("trend-analysis", team, alice)
+    Membership.objects.create(user=charlie, team=team, role=Role.VIEWER)
+    page = browse(charlie).get("/skills/docs/trend-analysis/").text
+    assert 'href="/skills/docs/trend-analysis/use/"' in page
+    assert 'href="/skills/docs/trend-analysis/run/"' not in page
+
+
+def test_the_form_has_one_button_that_runs(browse, alice, team):
+    _example("trend-analysis", team, alice)
+    page = browse(alice).get("/skills/docs/trend-analysis/run/").text
+    assert page.count("button primary") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("data-scripts", {"script": "process-data"}),
+        ("two-actions", {"action": "action_1"}),
+        ("weather-query", {}),
+    ],
+)
+def test_the_line_to_copy_names_what_a_call_must_name(browse, alice, team, name, named):
+    call = example_call(offer_of(_example(name, team, alice)))
+    assert {key: call[key] for key in ("script", "action") if key in call} == named
+    answer = browse(alice).post("/api/v1/runs", json.dumps(call), content_type="application/json")
+    assert answer.status_code == 202
+
+
+def test_the_actions_that_a_skill_declares_are_told(browse, alice, team):
+    _example("two-actions", team, alice)
+    page = browse(alice).get("/skills/docs/two-actions/run/").text
+    assert "Such as action_1, action_2;" in page
+
+
+@pytest.mark.row("C1")
+def test_a_version_shows_how_it_fares_under_each_profile(browse, alice, team):
+    _example("data-scripts", team, alice)
+    for path in ("", "1.0.0/"):
+        page = browse(alice).get(f"/skills/docs/data-scripts/{path}").text
+        assert page.index("<code>agentskills</code>") < page.index("<code>apexbridge</code>")
+        assert "its own" in page
+        assert "FIELD_MISSING" in page
