@@ -117,4 +117,11 @@ declare(
         gettext_noop("Restore the blob folder from a backup; docs/operations.md says how."),
         http=500,
     ),
+    Code(
+        "UNAVAILABLE",
+        gettext_noop("The database or the storage does not answer just now."),
+        gettext_noop("Send the request again in a moment; nothing was changed."),
+        http=503,
+        retryable=True,
+    ),
 )

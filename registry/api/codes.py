@@ -151,13 +151,6 @@ declare(
         http=400,
     ),
     Code(
-        "UNAVAILABLE",
-        gettext_noop("The database or the storage does not answer just now."),
-        gettext_noop("Send the request again in a moment; nothing was changed."),
-        http=503,
-        retryable=True,
-    ),
-    Code(
         "INTERNAL",
         gettext_noop("Something went wrong on our side."),
         gettext_noop("Try again; if it stays, give the administrator the request_id."),

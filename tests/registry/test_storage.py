@@ -190,3 +190,20 @@ def test_a_bucket_is_never_opened_with_the_hosts_own_keys(settings, monkeypatch)
     settings.SKILLQUAY_S3_ACCESS_KEY = settings.SKILLQUAY_S3_SECRET_KEY = ""
     with pytest.raises(ImproperlyConfigured):
         storage.store(b"x")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"STORAGE_URL": "s3://no-such-bucket"}, {"SKILLQUAY_S3_ENDPOINT": "http://127.0.0.1:9"}]
+)
+def test_a_bucket_that_does_not_answer_is_a_refusal_to_try_again(settings, s3_server, monkeypatch, wrong):
+    from registry.storage import s3
+
+    monkeypatch.setattr(s3, "_ATTEMPTS", 1)  # the client waits between more
+    settings.SKILLQUAY_S3_ACCESS_KEY = settings.SKILLQUAY_S3_SECRET_KEY = "testing"
+    settings.SKILLQUAY_S3_ENDPOINT, settings.STORAGE_URL = s3_server, "s3://bucket"
+    for name, value in wrong.items():
+        setattr(settings, name, value)
+    for ask in (lambda: storage.store(b"x"), lambda: list(storage.digests())):
+        with pytest.raises(Refused) as refused:
+            ask()
+        assert refused.value.code == "UNAVAILABLE"
