@@ -5,6 +5,7 @@ from __future__ import annotations
 from registry.actors import Actor
 from registry.models import Skill, Team, Version
 from registry.packages.problems import Refused, refuse
+from registry.packages.versions import normalise
 
 _SHOWN = 10  # candidates named in a refusal
 
@@ -37,12 +38,12 @@ def find_skill(label: str, actor: Actor) -> Skill:
 
 
 def find_version(skill: Skill, number: str | None, actor: Actor) -> Version:
-    """The version of that number, or the latest where none (or "latest") is named."""
+    """The version of that number, ``1.0`` for 1.0.0 too, or the latest where none (or "latest") is named."""
     versions = Version.objects.visible_to(actor).filter(skill=skill).select_related("skill__team")
     if number in (None, "", "latest"):
         versions = versions.filter(pk__in=[skill.latest_id])
     else:
-        versions = versions.filter(number=number)
+        versions = versions.filter(number=normalise(str(number)) or number)
     version = versions.first()
     if version is None:
         raise refuse("NOT_FOUND", what="version", name=f"{skill}@{number or 'latest'}")

@@ -8,12 +8,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 from django.utils.translation import gettext
 
 from registry.actors import Actor, shell_actor
 from registry.packages.problems import Problem, Refused
 
 WRONG_CALL = 2
+_SET_UP = "`make run` or `manage.py set_up` makes it; SKILLQUAY_VAR and DATABASE_URL say where it is."
 
 
 class ShellCommand(BaseCommand):
@@ -31,6 +33,8 @@ class ShellCommand(BaseCommand):
             return shell_actor(options["as"])
         except Refused as refused:
             raise CommandError(str(refused), returncode=WRONG_CALL) from None
+        except DatabaseError as error:
+            raise CommandError(f"The database does not answer as ours: {error}. {_SET_UP}") from None
 
     def answer(self, document: dict[str, Any], lines: Iterable[str], *, as_json: bool, ok: bool) -> None:
         """Prints the document, or its lines for people, and ends with 1 when it is a refusal."""

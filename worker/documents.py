@@ -13,14 +13,17 @@ from worker.models import Attempt, Run, Status, Step
 from worker.recording import STREAM_BYTES, streams_of
 
 
-def run_document(run: Run, *, actor: Actor) -> dict[str, Any]:
-    """What the actor may know of the run; its content keys are left out for those who may not read it."""
+def run_document(run: Run, *, actor: Actor, stream_bytes: int = STREAM_BYTES) -> dict[str, Any]:
+    """What the actor may know of the run; its content keys are left out for those who may not read it.
+
+    Of stdout and stderr it holds the last ``stream_bytes`` each.
+    """
     known = Run.objects.visible_to(actor).filter(pk=run.pk)
     if not known.exists():
         raise refuse("NOT_FOUND", what="run", name=run.uid)
     document = _standing(run)
     if Run.objects.readable_by(actor).filter(pk=run.pk).exists():
-        document |= _content(run)
+        document |= _content(run, stream_bytes)
     return {key: document[key] for key in KEYS if key in document}
 
 
@@ -59,15 +62,15 @@ def _standing(run: Run) -> dict[str, Any]:
     }
 
 
-def _content(run: Run) -> dict[str, Any]:
+def _content(run: Run, stream_bytes: int) -> dict[str, Any]:
     result: Mapping[str, Any] = run.result or {}
-    stdout, stderr = streams_of(run)
+    stdout, stderr = streams_of(run, most=stream_bytes)
     return {
         "outputs": result.get("outputs", {}),
         "output": result.get("output"),
         "message": run.message,
         "error": result.get("error") or _error(run),
-        "warnings": [*result.get("warnings", []), *_cut_warnings(run)],
+        "warnings": [*result.get("warnings", []), *_cut_warnings(run, stream_bytes)],
         "stdout": stdout,
         "stderr": stderr,
         "steps": steps_of(run),
@@ -76,10 +79,10 @@ def _content(run: Run) -> dict[str, Any]:
     }
 
 
-def _cut_warnings(run: Run) -> list[str]:
-    if run.log_bytes <= STREAM_BYTES:
+def _cut_warnings(run: Run, stream_bytes: int) -> list[str]:
+    if run.log_bytes <= stream_bytes:
         return []
-    return [f"stdout and stderr hold the last {STREAM_BYTES} bytes of each; the log has all of them"]
+    return [f"stdout and stderr hold the last {stream_bytes} bytes of each; the log has all of them"]
 
 
 def _error(run: Run) -> dict[str, Any] | None:

@@ -219,11 +219,27 @@ def _may_run(actor: Actor, run: Run) -> bool:
     return actor.token is None or (run.skill is not None and may(actor, Action.RUN, skill=run.skill))
 
 
+def request_here(*, actor: Actor, version: Version, request: Request, fresh: bool = False) -> Run:
+    """Asks for a run and executes it in this process; asked and claimed at once, no worker comes first."""
+    with transaction.atomic():
+        run = request_run(actor=actor, version=version, request=request, fresh=fresh)
+        claim = _claim_here(run)
+    return _execute_here(run, claim)
+
+
 def run_here(run: Run) -> Run:
     """Executes a queued run in this process, by the worker's own code."""
+    return _execute_here(run, _claim_here(run))
+
+
+def _claim_here(run: Run) -> states.Claim | None:
     from worker.tasks import worker_name
 
-    if claim := states.claim_next(worker_name(), run_id=run.pk):
+    return states.claim_next(worker_name(), run_id=run.pk)
+
+
+def _execute_here(run: Run, claim: states.Claim | None) -> Run:
+    if claim:
         execute(claim)
     run.refresh_from_db()
     return run

@@ -189,8 +189,10 @@ def _tool_flaws(tool: object, seen: set[str]) -> Iterator[str]:
 
 def check_single_file(facts: Facts, profile: Profile) -> Iterator[Problem]:
     """One Python script, that the protocol of document B can start."""
-    if profile == "single-file" and (count := len(single_scripts(facts.files))) != 1:
-        yield problem("SINGLE_FILE_SCRIPT", path="scripts/", count=count)
+    if profile != "single-file" or len(kept := single_scripts(facts.files)) == 1:
+        return
+    python = [file for file in facts.files if file.path.startswith("scripts/") and file.path.endswith(".py")]
+    yield problem("SINGLE_FILE_SCRIPT", path="scripts/", count=len(kept or python))
 
 
 def check_declared_scripts(facts: Facts, _: Profile) -> Iterator[Problem]:

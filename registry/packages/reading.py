@@ -87,6 +87,22 @@ def _check_sizes(entries: Sequence[Entry], limits: Limits) -> None:
         raise refuse("PACKAGE_TOO_LARGE", limit=limits.unpacked)
 
 
+def read_path(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None = None) -> Package:
+    """What lies at a path of this machine: a folder, an archive, or a SKILL.md that its folder names."""
+    if path.is_dir():
+        return read_folder(path, limits=limits, profile=profile)
+    if path.exists() and not path.is_file():
+        raise refuse("FILE_UNREADABLE", path=shown(path.name), reason="it is neither a file nor a folder")
+    try:
+        with path.open("rb") as source:
+            data = source.read(limits.archive + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise refuse("FILE_UNREADABLE", path=shown(path.name), reason=reason) from None
+    name = path.resolve().parent.name + ".md" if path.name.lower() == "skill.md" else path.name
+    return read_upload(data, filename=name, limits=limits, profile=profile)
+
+
 def read_folder(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None = None) -> Package:
     """A folder on this machine; links in it are refused, never followed."""
     entries: list[Entry] = []

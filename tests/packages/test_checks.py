@@ -152,6 +152,10 @@ def test_a_single_file_skill_keeps_its_layout_without_a_warning() -> None:
 def test_a_skill_that_says_single_file_has_one_script() -> None:
     found = package("name: a\ndescription: b\nprofile: single-file\n")
     assert codes(found, "error") == ["SINGLE_FILE_SCRIPT"]
+    two = package(
+        "name: a\ndescription: b\nprofile: single-file\n", **{"scripts/a.py": "", "scripts/b.py": ""}
+    )
+    assert "here there are 2" in next(one for one in two.problems if one.severity == "error").message()
 
 
 RESOURCES = {

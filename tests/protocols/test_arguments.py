@@ -72,6 +72,7 @@ def test_other_names_are_refused_with_their_place(name):
     found = refusal({name: 1})
     assert found.code == "ARGUMENT_NAME_INVALID"
     assert found.message().isprintable()
+    assert found.path == "/" + ascii(name)[1:-1]
 
 
 @pytest.mark.row("A2")

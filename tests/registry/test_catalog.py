@@ -79,7 +79,13 @@ def test_a_version_is_found_by_number_or_is_the_latest(published, alice):
     published("report", version="1.0.0")
     published("report", version="2.0.0", body="new")
     skill = Skill.objects.get()
-    for number, expected in [(None, "2.0.0"), ("", "2.0.0"), ("latest", "2.0.0"), ("1.0.0", "1.0.0")]:
+    for number, expected in [
+        (None, "2.0.0"),
+        ("", "2.0.0"),
+        ("latest", "2.0.0"),
+        ("1.0.0", "1.0.0"),
+        ("v1.0", "1.0.0"),
+    ]:
         assert catalog.find_version(skill, number, Actor(user=alice)).number == expected
     assert refusal(catalog.find_version, skill, "3.0.0", Actor(user=alice)).code == "NOT_FOUND"
 

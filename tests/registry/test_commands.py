@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 
 from registry.models import AuditEntry, Version
 
@@ -47,6 +48,21 @@ def test_a_folder_an_archive_and_a_lone_file_are_the_same_package(capsys, team, 
     digest = Version.objects.get().digest
     assert found["published"] == [{"skill": "docs/report", "version": "1.0.0", "digest": digest}] * 3
     assert [problem for problem in found["problems"] if problem["severity"] == "error"] == []
+
+
+def test_a_lone_file_without_a_name_is_called_what_its_folder_is(capsys, team, folder):
+    (folder / "SKILL.md").write_text("---\ndescription: Writes reports.\n---\n# Report\n")
+    status, found = document(capsys, "publish_package", folder / "SKILL.md", "--team", "docs")
+    assert (status, found["published"][0]["skill"]) == (0, "docs/report")
+
+
+def test_a_database_that_is_not_set_up_is_named_as_such(capsys, team, folder, monkeypatch):
+    def gone(name=""):
+        raise OperationalError("no such table: registry_user")
+
+    monkeypatch.setattr("registry.shell.shell_actor", gone)
+    with pytest.raises(CommandError, match="set_up"):
+        call_command("search", "report", "--json")
 
 
 def test_the_same_version_with_other_bytes_is_refused(capsys, team, folder):

@@ -22,7 +22,9 @@ def argument_vector(inputs: Mapping[str, Any]) -> tuple[str, ...]:
     vector: list[str] = []
     for name, value in inputs.items():
         if not _NAME.fullmatch(name):
-            raise refuse("ARGUMENT_NAME_INVALID", path=f"/{name[:_SHOWN]!a}", name=ascii(name[:_SHOWN]))
+            raise refuse(
+                "ARGUMENT_NAME_INVALID", path=f"/{ascii(name[:_SHOWN])[1:-1]}", name=ascii(name[:_SHOWN])
+            )
         if value is not None:
             vector += ["--" + name.replace("_", "-"), _word(name, value)]
     _check_size(vector)

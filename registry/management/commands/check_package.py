@@ -14,8 +14,8 @@ from django.utils.translation import gettext
 from registry.limits import package_limits
 from registry.packages.package import PROFILES, Package, Profile
 from registry.packages.paths import shown
-from registry.packages.problems import Problem, Refused, refuse
-from registry.packages.reading import read_folder, read_upload
+from registry.packages.problems import Problem, Refused
+from registry.packages.reading import read_path
 from registry.packages.repack import digest_of, repack
 
 _LINE = 1_000  # characters of a message
@@ -78,26 +78,10 @@ class Command(BaseCommand):
 def check_path(path: str, profile: Profile | None) -> Checked:
     """Reads one path; whatever is wrong with it is a problem of its row."""
     try:
-        package = _read(Path(path), profile)
+        package = read_path(Path(path), limits=package_limits(), profile=profile)
     except Refused as refused:
         return Checked(path, None, refused.problems)
     return Checked(path, package, package.problems)
-
-
-def _read(path: Path, profile: Profile | None) -> Package:
-    if path.is_dir():
-        return read_folder(path, limits=package_limits(), profile=profile)
-    limits = package_limits()
-    if path.exists() and not path.is_file():
-        raise refuse("FILE_UNREADABLE", path=shown(path.name), reason="it is neither a file nor a folder")
-    try:
-        with path.open("rb") as source:
-            data = source.read(limits.archive + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise refuse("FILE_UNREADABLE", path=shown(path.name), reason=reason) from None
-    name = path.resolve().parent.name + ".md" if path.name.lower() == "skill.md" else path.name
-    return read_upload(data, filename=name, limits=limits, profile=profile)
 
 
 def document_of(checked: Checked) -> dict[str, object]:

@@ -9,9 +9,8 @@ from django.utils.translation import gettext
 from registry.catalog import find_team
 from registry.limits import package_limits
 from registry.models import Visibility
-from registry.packages.package import Package
-from registry.packages.problems import Problem, Refused, refuse
-from registry.packages.reading import read_folder, read_upload
+from registry.packages.problems import Problem, Refused
+from registry.packages.reading import read_path
 from registry.publishing import Publication, publish
 from registry.shell import ShellCommand, problem_line
 
@@ -50,7 +49,7 @@ class Command(ShellCommand):
     def publish(self, path: Path, options: dict[str, Any]) -> Publication:
         actor = self.actor(options)
         return publish(
-            _read(path),
+            read_path(path, limits=package_limits()),
             team=find_team(options["team"], actor),
             actor=actor,
             version=options["version_number"],
@@ -58,18 +57,6 @@ class Command(ShellCommand):
             changelog=options["changelog"],
             source="disk",
         )
-
-
-def _read(path: Path) -> Package:
-    """The package at a path, whatever form it has."""
-    limits = package_limits()
-    if path.is_dir():
-        return read_folder(path, limits=limits)
-    try:
-        with path.open("rb") as file:
-            return read_upload(file.read(limits.archive + 1), filename=path.name, limits=limits)
-    except OSError as error:
-        raise refuse("FILE_UNREADABLE", path=str(path), reason=error.strerror or str(error)) from error
 
 
 def _row(publication: Publication) -> dict[str, str]:

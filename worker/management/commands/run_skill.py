@@ -6,6 +6,7 @@ import json
 import time
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.utils.translation import gettext
 
@@ -17,7 +18,7 @@ from worker.documents import refusal_document, run_document
 from worker.events import POLL_S, events_after
 from worker.models import Run, Status
 from worker.protocols.call import Request
-from worker.runs import request_run, run_here
+from worker.runs import request_here, request_run
 from worker.states import ENDED
 
 _SAY_WAITING_S = 5.0
@@ -40,10 +41,11 @@ class Command(ShellCommand):
         parser.add_argument("--here", action="store_true", help="execute in this process, without a worker")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        actor = self.actor(options)
         request = _request(options)
+        actor = self.actor(options)
         try:
-            document = run_document(self._run(actor, request, options), actor=actor)
+            run = self._run(actor, request, options)
+            document = run_document(run, actor=actor, stream_bytes=settings.SKILLQUAY_RUN_OUTPUT_BYTES)
         except Refused as no:
             document = refusal_document(no, skill=options["skill"], translate=gettext)
         ok = document["status"] == Status.SUCCEEDED
@@ -52,10 +54,8 @@ class Command(ShellCommand):
     def _run(self, actor: Actor, request: Request, options: dict[str, Any]) -> Run:
         label, _, number = options["skill"].partition("@")
         version = find_version(find_skill(label, actor), number or None, actor)
-        run = request_run(actor=actor, version=version, request=request, fresh=options["fresh"])
-        if options["here"]:
-            return run_here(run)
-        return self._wait(run)
+        asked = {"actor": actor, "version": version, "request": request, "fresh": options["fresh"]}
+        return request_here(**asked) if options["here"] else self._wait(request_run(**asked))
 
     def _wait(self, run: Run) -> Run:
         """Shows log and progress on stderr until the run has ended."""
