@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, close_old_connections
 
+from registry.packages.problems import Refused
 from worker.reaper import EVERY_S, SWEEP_EVERY_S, reap_once, sweep_once
 
 log = logging.getLogger(__name__)
@@ -40,9 +41,9 @@ class Command(BaseCommand):
 
 
 def _calmly(verb: Any) -> None:
-    """A database that is away for a while is no reason to end."""
+    """A database or a bucket that is away for a while is no reason to end."""
     close_old_connections()
     try:
         verb()
-    except (DatabaseError, OSError):
+    except (DatabaseError, OSError, Refused):
         log.warning("%s will be tried again", verb.__name__, exc_info=True)
