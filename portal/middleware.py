@@ -1,19 +1,35 @@
-"""What holds for every page: refusals become pages, and a first password is changed before anything else."""
+"""What holds for every page: kept by its reader alone, refusals become pages, a first password is changed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.db import DataError
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.cache import patch_vary_headers
 
-from portal.views.errors import refusal
+from portal.views.errors import bad_request, refusal
 from registry.packages.problems import Refused
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 _FREE = frozenset({"password", "sign-out", "set-language", "set-theme"})
+
+
+class PrivateMiddleware:
+    """No answer of ours is kept by a cache that others share, unless its view says that it may be."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if "Cache-Control" not in response:
+            response["Cache-Control"] = "private, no-cache"
+            patch_vary_headers(response, ("Cookie", "Accept-Language"))
+        return response
 
 
 class RefusalMiddleware:
@@ -26,6 +42,8 @@ class RefusalMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        if isinstance(exception, DataError):  # NUL in a text, a number no column holds: PostgreSQL refuses
+            return bad_request(request)
         return refusal(request, exception) if isinstance(exception, Refused) else None
 
 

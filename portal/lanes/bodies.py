@@ -6,6 +6,7 @@ import asyncio
 import json
 import secrets
 import tempfile
+import time
 from typing import IO
 
 from django.conf import settings
@@ -15,6 +16,8 @@ from registry.addresses import absolute
 from registry.packages.problems import CODES, Refused, refuse
 
 IDLE_S = 20.0  # without a byte, then the upload is refused
+GRACE_S = 60.0  # after which an upload must have come at least this fast, on the whole
+SLOWEST = 2_000  # bytes a second
 IN_MEMORY = 262_144  # bytes of a body kept out of the disk
 PIECE = 65_536
 FORM_BYTES = 4 * 2**20  # what a form adds around its files
@@ -38,7 +41,7 @@ class BodyLane:
             return await self.app(scope, receive, send)
         with tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(settings.SKILLQUAY_VAR)) as spool:
             try:
-                size = await _spool(receive, spool, self.most)
+                size = await _spool(receive, spool, self.most if _is_somebody(scope) else FORM_BYTES)
             except Refused as refused:
                 return await _answer(refused).relay(send)
             except ClientLeft:
@@ -46,6 +49,11 @@ class BodyLane:
             headers = [pair for pair in scope["headers"] if pair[0] not in _LENGTHS]
             headers.append((b"content-length", str(size).encode()))
             return await self.app({**scope, "headers": headers}, _replay(spool, receive), send)
+
+
+def _is_somebody(scope: Scope) -> bool:
+    """Whether a credential came along; whoever has none has nothing to send but a form of words."""
+    return any(name in (b"authorization", b"cookie") for name, _value in scope["headers"])
 
 
 _LENGTHS = (b"content-length", b"transfer-encoding")
@@ -59,7 +67,10 @@ def _has_body(scope: Scope) -> bool:
 async def _spool(receive: Receive, spool: IO[bytes], most: int) -> int:
     """Takes the whole body, bytes in order, and answers its size."""
     size, more = 0, True
+    begun = time.monotonic()
     while more:
+        if time.monotonic() - begun > GRACE_S + size / SLOWEST:
+            raise refuse("BODY_STALLED", seconds=int(GRACE_S))
         try:
             message = await asyncio.wait_for(receive(), IDLE_S)
         except TimeoutError:

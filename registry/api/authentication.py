@@ -45,6 +45,8 @@ class SessionAuthentication(BaseAuthentication):
         actor = session_actor(request._request)
         if actor.user is None:
             return None
+        if actor.user.must_change_password:
+            raise refuse("FORBIDDEN", action="use the API with a one-time password")
         _enforce_csrf(request._request)
         return actor.user, None
 

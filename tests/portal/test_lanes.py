@@ -6,8 +6,10 @@ import asyncio
 import os
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
-from portal.lanes import files
+from portal.lanes import bodies, files, patience
 from portal.lanes.files import PIECE, FileLane
 from worker.events import events_after
 
@@ -60,3 +62,60 @@ def test_no_position_puts_words_into_the_events(bob, public, team, position):
     run = make_run(public.latest, bob, team, progress=None)
     assert "forged" not in events_after(run.uid, position)[1]
     assert events_after(run.uid, position) == events_after(run.uid, "")
+
+
+def test_a_body_that_trickles_is_refused_though_it_never_stops(settings, tmp_path, monkeypatch):
+    settings.SKILLQUAY_VAR = tmp_path
+    monkeypatch.setattr(bodies, "GRACE_S", 0.0)
+    sent = []
+
+    async def one_byte():
+        await asyncio.sleep(0.01)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "headers": [(b"content-length", b"1000"), (b"cookie", b"a=b")]}
+    asyncio.run(bodies.BodyLane(answers(b""))(scope, one_byte, send))
+    assert sent[0]["status"] == 408
+    assert b"BODY_STALLED" in sent[1]["body"]
+
+
+def test_a_stranger_sends_no_more_than_a_form(settings, tmp_path):
+    settings.SKILLQUAY_VAR = tmp_path
+    sent = []
+
+    async def megabyte():
+        return {"type": "http.request", "body": b"x" * 2**20, "more_body": True}
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "headers": [(b"content-length", b"70000000")]}
+    asyncio.run(bodies.BodyLane(answers(b""))(scope, megabyte, send))
+    assert sent[0]["status"] == 413
+    assert b"BODY_TOO_LARGE" in sent[1]["body"]
+
+
+def test_who_connects_and_asks_nothing_is_left(monkeypatch):
+    monkeypatch.setattr(patience, "HEAD_S", 0.05)
+
+    async def connect():
+        config = uvicorn.Config(answers(b"hello"), http=patience.PatientProtocol, lifespan="off")
+        config.load()
+        made = lambda: patience.PatientProtocol(config, ServerState(), {})  # noqa: E731
+        server = await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            told = []
+            for head in (b"", b"GET / HTTP/1.1\r\nHost: a\r\n", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(head)
+                told.append(await asyncio.wait_for(reader.read(), 5))
+                writer.close()
+        return told
+
+    silent, half, whole = asyncio.run(connect())
+    assert (silent, half) == (b"", b"")
+    assert whole.startswith(b"HTTP/1.1 200")

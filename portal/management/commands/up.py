@@ -50,6 +50,8 @@ def _web() -> Program:
         "portal.asgi:application",
         "--no-access-log",
         "--no-server-header",
+        "--http",
+        "portal.lanes.patience:PatientProtocol",
     ]
     argv += ["--host", settings.SKILLQUAY_BIND, "--port", str(settings.SKILLQUAY_PORT)]
     argv += ["--workers", str(settings.SKILLQUAY_WEB_PROCESSES), "--timeout-graceful-shutdown", "5"]
