@@ -14,7 +14,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 from django.conf import settings
 
-from worker import stopping
 from worker.transport import ALIAS, folders
 
 _PR_SET_PDEATHSIG = 1
@@ -48,6 +47,7 @@ app.conf.update(
     worker_send_task_events=False,
     worker_cancel_long_running_tasks_on_connection_loss=False,
     broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
     broker_connection_timeout=2,
     broker_heartbeat=0,
     timezone="UTC",
@@ -71,11 +71,10 @@ def _hear_signals_at_once(sender: Any, **kwargs: object) -> None:
 
 
 @worker_process_init.connect
-def _outlive_only_the_present_run(**kwargs: object) -> None:
-    """A child whose worker was killed claims no more; one that is told to end ends its run first."""
+def _die_with_parent(**kwargs: object) -> None:
+    """A child whose worker was killed must not go on claiming runs."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGTERM, stopping.on_signal)
 
 
 @worker_process_shutdown.connect

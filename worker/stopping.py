@@ -1,16 +1,18 @@
-"""Whether this process was told to end: then it ends the run that it has, and claims no other."""
+"""A worker's child that is told to end while it has a run: it ends the run first, and claims no other."""
 
 from __future__ import annotations
 
-from types import FrameType
-
-_told = False
-
-
-def on_signal(number: int, frame: FrameType | None) -> None:
-    global _told
-    _told = True
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
-def is_stopping() -> bool:
-    return _told
+@contextmanager
+def deferred() -> Iterator[Callable[[], bool]]:
+    """Within, SIGTERM is only noted; what is yielded says whether it came."""
+    told: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
+    try:
+        yield lambda: bool(told)
+    finally:
+        signal.signal(signal.SIGTERM, before)

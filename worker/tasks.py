@@ -6,11 +6,11 @@ import os
 import socket
 import time
 
+from worker import stopping
 from worker.celery import app
 from worker.dispatch import WAKE, wake
 from worker.execution import execute
 from worker.states import claim_next
-from worker.stopping import is_stopping
 
 BURST_S = 2.0  # after which the child goes back to Celery, which may end or renew it
 
@@ -20,11 +20,12 @@ def on_wake() -> None:
     """Claims and executes until no run is left or the burst is over; then the next wake-up goes on."""
     until = time.monotonic() + BURST_S
     name = worker_name()
-    while claim := claim_next(name):
-        execute(claim)
-        if is_stopping() or time.monotonic() > until:
-            wake()
-            return
+    with stopping.deferred() as is_stopping:
+        while claim := claim_next(name):
+            execute(claim)
+            if is_stopping() or time.monotonic() > until:
+                wake()
+                return
 
 
 def worker_name() -> str:

@@ -22,6 +22,7 @@ from typing import Any
 from . import kernel, nsrun
 
 _LIMIT = 1 << 26
+_TIDYING_S = 30
 
 
 def main(control: int) -> None:
@@ -36,12 +37,21 @@ def main(control: int) -> None:
     while True:
         message, descriptors = _receive(door)
         if not message:
-            return
+            return _outlast_keepers()
         if os.fork() == 0:
             door.close()
             _keep(descriptors, locked=message == b"l")
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def _outlast_keepers() -> None:
+    """Keepers die with this process, and those of a lost worker have still to tidy up."""
+    signal.alarm(_TIDYING_S)
+    try:
+        os.waitpid(-1, 0)  # returns when the last one is gone, since SIGCHLD is ignored
+    except ChildProcessError:
+        return
 
 
 def _receive(door: socket.socket) -> tuple[bytes, list[int]]:
