@@ -67,6 +67,7 @@ class Bucket:
                 yield item["Key"].rsplit("/", 1)[-1], item["Size"]
 
     def remove(self, key: str, age: timedelta) -> bool:
+        """S3 has no lock: what is stored again between look and removal is lost (docs/operations.md)."""
         modified = self.modified(key)
         if modified is None or _age(modified) < age:
             return False

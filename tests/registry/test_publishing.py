@@ -190,6 +190,23 @@ def test_each_row_and_blob_of_a_version_survives_the_sweep(publish, package_of):
     assert storage.read(Version.objects.get().digest)
 
 
+def test_bytes_that_were_lost_come_back_when_the_version_is_published_again(publish, package_of):
+    from datetime import timedelta
+
+    version = publish(package_of(version="1.0.0")).version
+    assert storage.place().remove(version.digest.removeprefix("sha256:"), timedelta(0))
+    assert not publish(package_of(version="1.0.0")).created
+    assert storage.read(version.digest)
+
+
+def test_a_manifest_comes_back_in_the_order_it_was_written_in(publish, package_of):
+    schema = {"type": "object", "properties": {"text": {}, "a": {}, "longest-name": {}, "b": {}}}
+    publish(package_of(input_schema=schema))
+    kept = Version.objects.get().manifest["input_schema"]
+    assert list(kept) == list(schema)
+    assert list(kept["properties"]) == list(schema["properties"])
+
+
 class TestTheDryRun:
     @pytest.fixture
     def check(self, team, alice):
