@@ -10,9 +10,13 @@ from django.utils.translation import gettext_lazy as _
 from registry.models import Role, Skill, Team
 from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
+from registry.permissions import Action, in_scope
 
 if TYPE_CHECKING:
     from registry.actors import Actor
+
+
+_MAINTAINING = (Role.MAINTAINER, Role.OWNER)
 
 
 class Status(models.TextChoices):
@@ -44,11 +48,12 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def readable_by(self, actor: Actor) -> RunQuerySet:
         """Runs whose inputs, log, result and artifacts are open to the actor: caller or team maintainer."""
-        if actor.is_administrator:
+        others = in_scope(actor, Action.READ_RUNS)  # a token made to run reads its owner's runs alone
+        if actor.is_administrator and others:
             return self
         if actor.user is None:
             return self.none()
-        maintained = [team for team, role in actor.roles.items() if role in (Role.MAINTAINER, Role.OWNER)]
+        maintained = [team for team, role in actor.roles.items() if others and role in _MAINTAINING]
         own = Q(caller=actor.user)
         if actor.token and actor.token.team_id:
             own &= Q(team_id=actor.token.team_id)

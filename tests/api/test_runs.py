@@ -189,3 +189,15 @@ def test_history_outlives_the_skill(done, as_bob):
         done.digest,
     )
     assert as_bob.get("runs?skill=docs/saves").json()["items"][0]["id"] == done.uid
+
+
+def test_a_token_made_to_run_reads_its_owners_runs_and_nobody_elses(done, saves, alice, token_api, as_alice):
+    runs, reads = token_api(alice, "run"), token_api(alice, "read")
+    for path in ("log", "events", "artifacts"):
+        assert reads.get(f"runs/{done.uid}/{path}").status_code == 200
+        refused(runs.get(f"runs/{done.uid}/{path}"), 403, "FORBIDDEN")
+    assert "stdout" not in runs.get(f"runs/{done.uid}").json()
+    asked = {"skill": "docs/saves", "again_of": done["id"]}
+    refused(runs.post("runs", asked), 403, "FORBIDDEN")
+    own = as_alice.post("runs", {"skill": "docs/saves"}).json()
+    assert runs.get(f"runs/{own['id']}/log").status_code == 200
