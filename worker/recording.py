@@ -200,7 +200,9 @@ def _no_more(run: Run, attempt: int, end: int) -> bool:
     if attempt < run.attempt:
         return True
     row = Run.objects.filter(pk=run.pk).values("status", "log_bytes").first()
-    return row is None or (row["status"] in ENDED and end >= row["log_bytes"])
+    if row is None or row["status"] not in ENDED:
+        return row is None
+    return attempt > run.attempt or end >= row["log_bytes"]
 
 
 def streams_of(run: Run, *, most: int = STREAM_BYTES) -> tuple[str, str]:

@@ -103,3 +103,10 @@ def test_a_worker_that_was_fenced_off_adds_nothing_to_the_log(queued):
     buffer.add("stdout", b"late")
     assert not recording.write_live(claim, buffer.take(final=True), progress=None, size=4, steps=[])
     assert not queued.log_chunks.exists()
+
+
+@pytest.mark.django_db
+def test_the_log_of_an_attempt_that_never_was_has_ended_with_its_run(logged):
+    assert not log_after(logged, 2).ended
+    type(logged).objects.filter(pk=logged.pk).update(status="succeeded")
+    assert log_after(logged, 2).ended

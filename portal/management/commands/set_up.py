@@ -25,8 +25,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         administrator = self._administrator()
+        team, _ = Team.objects.get_or_create(slug="examples", defaults={"name": "Examples"})
+        Membership.objects.get_or_create(team=team, user=administrator, defaults={"role": Role.OWNER})
         if settings.SKILLQUAY_EXAMPLES:
-            self._publish_examples(administrator)
+            self._publish_examples(team, administrator)
 
     def _administrator(self) -> User:
         if found := User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first():
@@ -39,9 +41,7 @@ class Command(BaseCommand):
         self.stdout.write(f"    name      admin\n    password  {password}")
         return user
 
-    def _publish_examples(self, administrator: User) -> None:
-        team, _ = Team.objects.get_or_create(slug="examples", defaults={"name": "Examples"})
-        Membership.objects.get_or_create(team=team, user=administrator, defaults={"role": Role.OWNER})
+    def _publish_examples(self, team: Team, administrator: User) -> None:
         actor = Actor(user=administrator)
         created = 0
         for folder in sorted(path.parent for path in EXAMPLES.glob("*/SKILL.md")):
