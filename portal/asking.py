@@ -17,7 +17,7 @@ from portal.forms.file_field import Kept
 from portal.forms.run import AskForm
 from portal.forms.schema_fields import Schema
 from portal.forms.schema_form import JsonInputsForm, SchemaForm, Store, defaults
-from portal.skill_use import Offer
+from portal.skill_use import Offer, example_of
 from portal.texts import json_text
 from registry.models import Team
 from registry.packages.problems import Problem
@@ -114,8 +114,9 @@ class Asking:
         initial = {
             name: self.ask.get_initial_for_field(field, name) for name, field in self.ask.fields.items()
         }
+        examples = {} if self.before.inputs is not None else example_of(self.offer.manifest)
         return Request(
-            inputs=_initial_inputs(self.offer, self.before, self.tool),
+            inputs=examples | dict(_initial_inputs(self.offer, self.before, self.tool)),
             script=initial.get("script") or None,
             action=initial.get("action") or None,
             tool=self.tool or None,

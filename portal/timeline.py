@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.charts import Bar, Span, bars
 from portal.results import Shown, shown
 from portal.texts import json_text
-from worker.models import Attempt, Run, Step
+from worker.models import Attempt, Run, Status, Step
 
 _PLATFORM = {
     "unpack": _("Unpack the package"),
@@ -60,7 +60,7 @@ def timeline(run: Run) -> list[Row]:
     """The rows in their order, bars on one scale."""
     rows = _waiting(run)
     for attempt in run.attempts.order_by("number"):
-        platform = _platform(attempt, run.created_at.timestamp() * 1000)
+        platform = _platform(attempt, run)
         steps = list(run.steps.filter(attempt=attempt.number).order_by("seq")[:MOST])
         rows += _with_steps(platform, steps, run)
     drawn = bars([Span(row.start_ms, row.duration_ms or 0) for row in rows])
@@ -80,8 +80,10 @@ def _waiting(run: Run) -> list[Row]:
     return [Row(str(_("Waiting in the queue")), "waiting", waited, 0.0)]
 
 
-def _platform(attempt: Attempt, created_ms: float) -> list[Row]:
-    now = timezone.now().timestamp() * 1000
+def _platform(attempt: Attempt, run: Run) -> list[Row]:
+    """What the platform did; a script that was stopped because somebody asked has not failed."""
+    now, created_ms = timezone.now().timestamp() * 1000, run.created_at.timestamp() * 1000
+    stopped = run.status == Status.CANCELLED
     rows = []
     for step in attempt.steps:
         begun = _number(step.get("started_at")) or created_ms
@@ -94,8 +96,8 @@ def _platform(attempt: Attempt, created_ms: float) -> list[Row]:
                 "platform",
                 max(0.0, now - begun) if going else duration,
                 max(0.0, begun - created_ms),
-                failed=step.get("status") == "failed",
-                error=_error(step.get("error")),
+                failed=step.get("status") == "failed" and not stopped,
+                error="" if stopped else _error(step.get("error")),
                 attempt=attempt.number,
             )
         )

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.forms.file_field import FileInputField, Kept
 from portal.forms.schema_fields import Schema, field_of
 from registry.packages.problems import Problem
+from registry.packages.schemas import validate
 
 OUTPUT_DIR = "output_dir"
 _MOST_FIELDS = 200
@@ -49,6 +50,19 @@ class SchemaForm(forms.Form):
                 field.widget.artifacts = artifacts
             self.fields[name], self.names[key] = field, name
         self.left_over = {key: value for key, value in given.items() if key not in self.names}
+
+    def clean(self) -> dict[str, Any]:
+        """Where some fields are wrong, the rest is held to the schema too, so that all is said at once."""
+        cleaned = super().clean() or {}
+        if self.errors:
+            told = {
+                key: cleaned[name]
+                for key, name in self.names.items()
+                if cleaned.get(name) is not None and not isinstance(self.fields[name], FileInputField)
+            }
+            found = validate(self.schema, told)
+            self.take([problem for problem in found if pointer_key(problem.path) in told])
+        return cleaned
 
     def inputs(self, store: Store) -> dict[str, Any]:
         """What the run gets; uploaded files are stored first, and kept should the run then be refused."""

@@ -27,7 +27,7 @@ from registry.actors import Actor
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import Version
-from registry.packages.problems import Refused
+from registry.packages.problems import CODES, Refused
 from worker.models import Run, Status
 from worker.protocols.call import Request
 from worker.runs import cancel, request_run
@@ -191,6 +191,7 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "steps_left_off": left_off(run) if seen.readable else 0,
         "why": explain(run.failure_code, _error(result)) if failed and run.failure_code else None,
         "error": result.get("error"),
+        "told": _told(run) if seen.readable else "",
         "error_details": _details(result),
         "result": result,
         "output": shown(_output(result), format=str(result.get("format") or "")),
@@ -200,6 +201,13 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "earlier": _linked(run.cached_from, request.actor),
         "again_of": _linked(run.again_of, request.actor),
     }
+
+
+def _told(run: Run) -> str:
+    """The run's message, unless it says no more than its code's meaning does."""
+    known = CODES.get(run.failure_code)
+    same = known and run.message.rstrip(".").lower() == known.message.rstrip(".").lower()
+    return "" if same else run.message
 
 
 def _linked(run: Run | None, actor: Actor) -> Run | None:

@@ -44,6 +44,8 @@ def password(request: HttpRequest) -> HttpResponse:
     user = request.user
     assert isinstance(user, User)
     form = PasswordChangeForm(user, request.POST or None)
+    if user.must_change_password:
+        form.fields["old_password"].label = _("One-time password")
     if request.method == "POST" and form.is_valid():
         user.must_change_password = False
         form.save()

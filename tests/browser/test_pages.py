@@ -65,7 +65,19 @@ def axe_of_strangers(page, axe, shot):
 
 @pytest.mark.row("P8")
 @pytest.mark.parametrize(
-    "address", ["/", "/skills/", SKILL, "/teams/docs/", "/account/tokens/", f"{SKILL}versions/"]
+    "address",
+    [
+        "/",
+        "/skills/",
+        SKILL,
+        f"{SKILL}versions/",
+        f"{SKILL}run/",
+        "/skills/docs/kind-review/use/",
+        "/publish/",
+        "/runs/",
+        "/teams/docs/",
+        "/account/tokens/",
+    ],
 )
 def test_dark_and_narrow_pages_hold_their_contrast_and_their_width(
     page, sign_in, axe, catalog, alice, address

@@ -59,6 +59,11 @@ def test_runs_are_pleasant_to_read(page, sign_in, bob, run, version, team, axe, 
     shot("run-failed")
     page.go_back()
     assert page.url.endswith("?status=failed")
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"/runs/{run.uid}/")
+    axe()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_a_running_run_follows_its_log_and_ends_without_a_reload(

@@ -85,7 +85,7 @@ def test_a_form_made_from_the_schema_starts_a_run_and_leads_to_it(browse, bob, w
     page = client.get("/skills/docs/weather/run/").content.decode()
     assert "City" in page
     assert 'value="3"' in page
-    assert "curl -fsS" in page
+    assert "curl -sS" in page
     assert "&quot;skill&quot;: &quot;docs/weather&quot;" in page
     upload = SimpleUploadedFile("days.txt", b"sunny")
     answer = client.post(
@@ -123,6 +123,15 @@ def test_every_problem_is_at_its_field_and_the_upload_is_kept(browse, bob, weath
     both = client.post("/skills/docs/weather/run/", _fields(None, **{"input-0": "", "input-1": "99"}))
     assert both.content.decode().count('<li><a href="#id_input-') == 2
     assert not Run.objects.exists()
+
+
+def test_what_a_field_cannot_see_is_said_together_with_what_it_can(browse, bob, weather):
+    answer = browse(bob, "zh-hans").post(
+        "/skills/docs/weather/run/", _fields(None, **{"input-0": "x", "input-1": "99"})
+    )
+    assert answer.status_code == 422
+    assert answer.text.count('<li><a href="#id_input-') == 2
+    assert "至少" in answer.text
 
 
 def test_the_same_inputs_can_be_given_as_json(browse, bob, weather):

@@ -111,7 +111,7 @@ REFUSALS = (
     Code(
         "PROTOCOL_UNAVAILABLE",
         _("This version cannot call tools of the protocol abp."),
-        _("Run one of the skill's scripts by its id, where it has them; abp comes with a later version."),
+        _("Install the skill where your agent works; abp comes with a later version."),
     ),
     Code(
         "STATIC_SKILL",
