@@ -197,7 +197,7 @@ def test_a_token_made_to_run_reads_its_owners_runs_and_nobody_elses(done, saves,
         assert reads.get(f"runs/{done.uid}/{path}").status_code == 200
         refused(runs.get(f"runs/{done.uid}/{path}"), 403, "FORBIDDEN")
     assert "stdout" not in runs.get(f"runs/{done.uid}").json()
-    asked = {"skill": "docs/saves", "again_of": done["id"]}
+    asked = {"skill": "docs/saves", "again_of": done.uid}
     refused(runs.post("runs", asked), 403, "FORBIDDEN")
     own = as_alice.post("runs", {"skill": "docs/saves"}).json()
     assert runs.get(f"runs/{own['id']}/log").status_code == 200
