@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -11,8 +12,10 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from contextlib import ExitStack
+import zipfile
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import Any
 
 from tests import cluster
 
@@ -61,6 +64,15 @@ class Site:
             )
         self.wait_for(self._answers)
 
+    def restart(self, **environment: str) -> int:
+        """Once more with other settings; returns how the supervisor ended. The database and all else stay."""
+        assert self.up is not None
+        self.up.terminate()
+        code = self.up.wait(20)
+        self.environment |= environment
+        self.start()
+        return code
+
     def set_up(self) -> str:
         printed = self.manage("set_up").stdout
         self.token = self.manage("shell", "--no-imports", "-c", TOKEN).stdout.strip().splitlines()[-1]
@@ -72,6 +84,33 @@ class Site:
                 return 0
             self.up.terminate()
             return self.up.wait(60)
+
+    def publish(self, slug: str, script: str, *, team: str, front: str = "") -> None:
+        """A private skill whose one script is Python."""
+        head = f"---\nname: {slug}\ndescription: For tests.\nversion: 1.0.0\n{front}---\n# {slug}\n"
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr(f"{slug}/SKILL.md", head)
+            archive.writestr(f"{slug}/scripts/{slug}.py", script)
+        upload = f"/api/v1/packages?team={team}&visibility=private"
+        status, _, body = self.ask(upload, body=buffer.getvalue(), Content_Type="application/zip")
+        assert status == 201, body
+
+    def run(self, skill: str, *, wait: int = 0, **inputs: object) -> dict[str, Any]:
+        status, _, body = self.ask(f"/api/v1/runs?wait={wait}", body={"skill": skill, "inputs": inputs})
+        assert status in (200, 201, 202), body
+        return json.loads(body)
+
+    def ended(self, run: dict[str, Any], *, wait: int = 30) -> dict[str, Any]:
+        return json.loads(self.ask(f"/api/v1/runs/{run['id']}?wait={wait}")[2])
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        with self.connected() as database:
+            return database.execute(query).fetchall()
+
+    def connected(self) -> AbstractContextManager[Any]:
+        file = Path(self.environment["SKILLQUAY_VAR"], "skillquay.sqlite3")
+        return cluster.connected(self.environment["DATABASE_URL"] or file)
 
     def pids(self, name: str) -> list[int]:
         return [int(pid) for pid in re.findall(rf"{name} started, pid (\d+)", self.log.read_text())]

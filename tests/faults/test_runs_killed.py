@@ -1,177 +1,122 @@
-"""Real workers, killed for real: every run ends once, honestly, and nothing of it stays alive."""
+"""Real workers under a real supervisor, killed for real: runs end once, honestly, and leave nothing."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
-from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Any
+from collections import Counter
 
 import pytest
 
 from tests import cluster
-from tests.conftest import ROOT
+from tests.faults.conftest import BUSY
+from tests.faults.remains import children, groups, is_alive, processes_of_runs
 
 pytestmark = [pytest.mark.faults, pytest.mark.row("P5", "P9")]
-
 RUNS = 60
-LEASE_S = 3
-SKILL = """---
-name: busy
-description: Works a little and counts itself.
-version: 1.0.0
-retry_on_lost: true
----
-# Busy
-"""
-SCRIPT = """
-import json, time
-time.sleep(0.15)
-print(json.dumps({"done": True}))
-"""
-PREPARE = """
-import django, sys; django.setup()
-from registry.actors import Actor
-from registry.models import Team, User
-from registry.packages.reading import read_files
-from registry.publishing import publish
-from worker import runs, states
-from worker.protocols.call import Request
-runs.wake = lambda: True
-actor = Actor(user=User.objects.create_superuser("root", password=None))
-team = Team.objects.create(slug="faults", name="Faults")
-files = [("SKILL.md", sys.argv[1].encode()), ("scripts/busy.py", sys.argv[2].encode())]
-version = publish(read_files(files), team=team, actor=actor).version
-for number in range(int(sys.argv[3])):
-    runs.request_run(actor=actor, version=version, request=Request(inputs={"number": number}))
-"""
 
 
-class Site:
-    """A site of its own: database, broker, and the processes that a test starts and kills."""
-
-    def __init__(self, folder: Path, corner: dict[str, str]) -> None:
-        self.folder = folder
-        self.started: list[subprocess.Popen[bytes]] = []
-        self.environment = {
-            **{key: value for key, value in os.environ.items() if not key.startswith("SKILLQUAY_")},
-            "SKILLQUAY_VAR": str(folder),
-            "SKILLQUAY_WORKERS": "2",
-            "SKILLQUAY_LEASE_SECONDS": str(LEASE_S),
-            "SKILLQUAY_LOG_LEVEL": "ERROR",
-            "DJANGO_SETTINGS_MODULE": "portal.settings",
-            **corner,
-        }
-
-    def call(self, *arguments: str) -> None:
-        subprocess.run([sys.executable, *arguments], cwd=ROOT, env=self.environment, check=True, timeout=60)
-
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, *arguments], cwd=ROOT, env=self.environment,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-        self.started.append(process)
-        return process
-
-    def worker(self) -> subprocess.Popen[bytes]:
-        flags = ("--pool", "prefork", "--loglevel", "ERROR", "--without-gossip", "--without-mingle")
-        return self.start("-m", "celery", "-A", "worker", "worker", *flags, "--without-heartbeat")
-
-    def reaper(self) -> subprocess.Popen[bytes]:
-        return self.start("manage.py", "reap")
-
-    def rows(self, query: str) -> list[tuple]:
-        with self.connected() as database:
-            return database.execute(query).fetchall()
-
-    def connected(self) -> AbstractContextManager[Any]:
-        return cluster.connected(self.environment["DATABASE_URL"] or self.folder / "skillquay.sqlite3")
-
-    def end(self) -> None:
-        for process in self.started:
-            process.kill()
-            process.wait()
+@pytest.fixture(scope="module")
+def site(make_site):
+    site = make_site()
+    site.start()
+    site.publish("once", BUSY, team="ops")
+    site.publish("again", BUSY, team="ops", front="retry_on_lost: true\n")
+    return site
 
 
-@pytest.fixture
-def site(tmp_path):
-    with cluster.corner() as corner:
-        site = Site(tmp_path / "var", corner)
-        site.call("manage.py", "migrate", "--verbosity", "0")
-        yield site
-        site.end()
+def _kill_worker(site):
+    """SIGKILL; returns the processes that the worker had, none of which outlives it."""
+    worker = site.pids("worker")[-1]
+    had = children(worker)
+    os.kill(worker, signal.SIGKILL)
+    site.wait_for(lambda: not any(map(is_alive, had)))
+    site.wait_for(lambda: site.pids("worker")[-1] != worker)
+    return had
 
 
-def _until(done, seconds):
-    until = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < until, "this takes too long"
-        time.sleep(0.05)
+def _ended(site):
+    return site.rows("SELECT count(*) FROM worker_run WHERE finished_at IS NOT NULL")[0][0]
 
 
-def _kill(process):
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+def _all_ended(site):
+    return not site.rows("SELECT 1 FROM worker_run WHERE finished_at IS NULL LIMIT 1")
 
 
-def _processes_of_runs(folder):
-    """Processes whose command line or folder is that of a run of this site."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            words = (entry / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if b"/skill/scripts/busy.py" in words:
-            found.append((entry.name, words))
-    return found
+def test_runs_of_a_killed_worker_are_lost_or_repeated_and_leave_nothing(site):
+    once, again = site.run("ops/once", seconds=300), site.run("ops/again", seconds=2)
+    running = "SELECT 1 FROM worker_run WHERE status = 'running' AND log_bytes > 0"
+    site.wait_for(lambda: len(site.rows(running)) == 2)
+    had = _kill_worker(site)
+    site.wait_for(lambda: not processes_of_runs(site))
+    site.wait_for(lambda: groups(had) == [])
+    ended = site.ended(once)
+    assert (ended["status"], ended["failure_code"], ended["attempt"]) == ("lost", "WORKER_LOST", 1)
+    ended = site.ended(again)
+    assert (ended["status"], ended["attempt"]) == ("succeeded", 2)
 
 
-def test_sixty_runs_outlive_three_killed_workers(site):
-    site.call("-c", PREPARE, SKILL, SCRIPT, str(RUNS))
-    site.reaper()
-    for _ in range(3):
-        worker = site.worker()
-        before = site.rows("SELECT count(*) FROM worker_run WHERE finished_at IS NOT NULL")[0][0]
-        _until(
-            lambda seen=before: (
-                site.rows("SELECT count(*) FROM worker_run WHERE finished_at IS NOT NULL")[0][0]
-                >= min(seen + 8, RUNS)
-            ),
-            30,
-        )
-        _kill(worker)
-    site.worker()
-    _until(lambda: not site.rows("SELECT 1 FROM worker_run WHERE finished_at IS NULL LIMIT 1"), 45)
-    ended = dict(site.rows("SELECT status, count(*) FROM worker_run GROUP BY status"))
-    assert sum(ended.values()) == RUNS
-    assert set(ended) <= {"succeeded", "lost"}
-    twice = site.rows(
-        "SELECT run_id FROM worker_attempt WHERE status = 'succeeded' GROUP BY run_id HAVING count(*) > 1"
-    )
-    assert twice == []
-    results = site.rows("SELECT cast(result AS text) FROM worker_run WHERE status = 'succeeded'")
-    assert all(json.loads(result)["outputs"] == {"done": True} for (result,) in results)
-    _until(lambda: not _processes_of_runs(site.folder), 5)
+def test_a_cancel_is_felt_at_once(site):
+    run = site.run("ops/once", seconds=300)
+    site.wait_for(lambda: processes_of_runs(site))
+    site.ask(f"/api/v1/runs/{run['id']}/cancel", body={})
+    assert site.ended(run)["status"] == "cancelled"
+    assert processes_of_runs(site) == []
+
+
+def test_a_script_that_kills_what_it_can_reaches_nobody_else(site):
+    site.publish("killer", "import os\nos.kill(-1, 9)\nos.kill(0, 9)\n", team="ops")
+    before = site.pids("worker"), children(site.pids("worker")[-1])
+    assert site.run("ops/killer", wait=30)["status"] == "failed"
+    assert site.run("ops/once", wait=30)["status"] == "succeeded"
+    assert before == (site.pids("worker"), children(site.pids("worker")[-1]))
+
+
+def test_a_worker_told_to_end_ends_its_run_first(site):
+    """A signal to the whole group, as a terminal or an init sends it."""
+    run = site.run("ops/once", seconds=2)
+    site.wait_for(lambda: processes_of_runs(site))
+    worker = site.pids("worker")[-1]
+    os.killpg(worker, signal.SIGTERM)
+    ended = site.ended(run)
+    assert (ended["status"], ended["attempt"]) == ("succeeded", 1)
+    site.wait_for(lambda: site.pids("worker")[-1] != worker)
+    assert "worker ended with status 0" in site.log.read_text()
 
 
 def test_a_run_ends_though_the_database_is_locked_for_five_seconds(site):
-    site.call("-c", PREPARE, SKILL, SCRIPT, "4")
-    site.worker()
-    site.reaper()
-    _until(lambda: site.rows("SELECT 1 FROM worker_run WHERE status = 'running' LIMIT 1"), 30)
+    run = site.run("ops/once", seconds=1)
+    site.wait_for(lambda: processes_of_runs(site))
     with site.connected() as other:
         for statement in cluster.lock_of("worker_run", other):
             other.execute(statement)
         time.sleep(5)
         other.execute("ROLLBACK")
-    _until(lambda: not site.rows("SELECT 1 FROM worker_run WHERE finished_at IS NULL LIMIT 1"), 30)
-    assert dict(site.rows("SELECT status, count(*) FROM worker_run GROUP BY status")) == {"succeeded": 4}
+    assert site.ended(run)["status"] == "succeeded"
+
+
+def test_sixty_runs_outlive_three_killed_workers_and_a_killed_supervisor(site, tmp_path):
+    """Without isolation, so that each script can tell a file outside that it was here."""
+    assert site.restart(SKILLQUAY_SANDBOX="unsafe") == 0
+    told = tmp_path / "told"
+    before = _ended(site)
+    for number in range(RUNS):
+        site.run("ops/once", number=number, seconds=0.15, told=str(told))
+    for kill in range(1, 4):
+        site.wait_for(lambda enough=before + kill * 8: _ended(site) >= enough)
+        _kill_worker(site)
+    site.up.kill()
+    site.up.wait()
+    site.start()
+    site.wait_for(lambda: _all_ended(site), seconds=60)
+    ids = "SELECT status, cast(request AS text) FROM worker_run ORDER BY id DESC LIMIT"
+    ended = {json.loads(asked)["inputs"]["number"]: status for status, asked in site.rows(f"{ids} {RUNS}")}
+    assert len(ended) == RUNS
+    assert set(ended.values()) <= {"succeeded", "lost"}
+    assert list(ended.values()).count("lost") <= 4 * 2, "no more than were running"
+    counted = Counter(told.read_text().splitlines())
+    assert set(counted.values()) == {1}, "nothing was executed twice"
+    assert all(f"done {number}" in counted for number, status in ended.items() if status == "succeeded")
+    site.wait_for(lambda: not processes_of_runs(site))
