@@ -6,6 +6,7 @@ never reach the operator's terminal.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import selectors
@@ -124,7 +125,7 @@ class Supervisor:
         for child in self.children:
             if child.running is None or child.running.poll() is None:
                 continue
-            healthy = now - child.started_at >= HEALTHY_AFTER_S
+            healthy = child.running.returncode == 0 or now - child.started_at >= HEALTHY_AFTER_S
             child.pause_s = FIRST_PAUSE_S if healthy else child.pause_s
             child.start_at = now + child.pause_s
             self.say("up", f"{child.program.name} {_ending(child.running)}; back in {child.pause_s:.0f} s")
@@ -150,9 +151,9 @@ class Supervisor:
         while any(process.poll() is None for process in alive) and time.monotonic() < deadline:
             self._relay(timeout=0.1)
         for process in alive:
-            if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):  # what it started goes with it, however it ended
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            process.wait()
         self.say("up", "ended")
 
 
