@@ -10,6 +10,9 @@ from worker.sandbox.attacks import probes
 from worker.sandbox.cgroup import find_parent
 
 
+pytestmark = pytest.mark.row("A1", "P9")
+
+
 def test_everything_that_the_requirements_bring_is_found():
     assert runtimes.missing() == {}
     assert set(runtimes.installed()) == {"bash", "python", "node", "deno"}
