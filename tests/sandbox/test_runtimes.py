@@ -9,7 +9,6 @@ from worker.sandbox import runtimes
 from worker.sandbox.attacks import probes
 from worker.sandbox.cgroup import find_parent
 
-
 pytestmark = pytest.mark.row("A1", "P9")
 
 
