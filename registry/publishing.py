@@ -287,6 +287,7 @@ def _show_latest(skill: Skill, version: Version, manifest: Manifest) -> None:
         skill.domain = manifest.domain[:120]
         skill.category = manifest.category[:120]
         skill.tags = list(manifest.tags)
+        skill.for_people = manifest.user_invocable
         indexing.index(skill, manifest, version.body)
         skill.tag_rows.all().delete()
         tags = dict.fromkeys(tag[:120] for tag in manifest.tags)

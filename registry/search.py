@@ -72,9 +72,15 @@ class Filters:
     team: str = ""
     type: str = ""
     tag: str = ""
+    for_people: bool = False
 
     def narrow(self, skills: QuerySet[Skill]) -> QuerySet[Skill]:
-        asked = {"team__slug": self.team, "type": self.type, "tag_rows__text": self.tag}
+        asked = {
+            "team__slug": self.team,
+            "type": self.type,
+            "tag_rows__text": self.tag,
+            "for_people": self.for_people,
+        }
         return skills.filter(**{lookup: value for lookup, value in asked.items() if value})
 
 

@@ -23,7 +23,7 @@ class CatalogQuery:
 
     @property
     def filters(self) -> Filters:
-        return Filters(team=self.team, type=self.type, tag=self.tag)
+        return Filters(team=self.team, type=self.type, tag=self.tag, for_people=True)
 
     @property
     def is_narrowed(self) -> bool:

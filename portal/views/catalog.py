@@ -17,7 +17,7 @@ from portal.ranking import ByScore
 from registry.actors import Actor
 from registry.middleware import ActorRequest
 from registry.models import Skill
-from registry.search import search
+from registry.search import Filters, search
 
 PAGE = 20
 MOST_HITS = 200  # of a search: who needs more needs other words
@@ -66,7 +66,7 @@ def _facets(query: CatalogQuery, actor: Actor) -> dict[str, list[Choice]]:
     """Each filter's counts, with the other filters applied but not its own."""
     answering = None
     if query.q:
-        hits = search(query.q, actor, limit=MOST_HITS).hits
+        hits = search(query.q, actor, limit=MOST_HITS, filters=Filters(for_people=True)).hits
         answering = Q(pk__in=[hit.skill.pk for hit in hits])
     skills = Skill.objects.visible_to(actor).filter(answering or Q(), latest__isnull=False).order_by()
 

@@ -49,6 +49,7 @@ class Skill(models.Model):
     domain = models.CharField(max_length=120, blank=True)
     category = models.CharField(max_length=120, blank=True)
     tags = DocumentField(default=list)
+    for_people = models.BooleanField(default=True)  # False: user-invocable says no, pages do not offer it
 
     # Written by registry.indexing only.
     name_key = models.CharField(max_length=200, blank=True, db_index=True)  # the name as a search compares it

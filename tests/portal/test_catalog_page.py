@@ -101,3 +101,30 @@ def test_the_first_page_speaks_chinese_to_whoever_asks(browse, public):
     page = browse(None, "zh-CN,zh;q=0.9").get("/")
     assert '<html lang="zh-hans"' in page.text
     assert "技能" in page.text
+
+
+@pytest.fixture
+def for_agents(team, alice):
+    """docs/kind-review that says user-invocable: false."""
+    said = prompt_files()["SKILL.md"].replace(b"tags:", b"user-invocable: false\ntags:")
+    return publish_files({"SKILL.md": said}, team=team, user=alice, visibility="public").skill
+
+
+@pytest.mark.parametrize("address", ["/", "/skills/", "/skills/?q=review", "/skills/?sort=newest&team=docs"])
+def test_what_is_not_for_people_is_offered_to_none(browse, alice, charlie, for_agents, address):
+    for person in (alice, charlie, None):
+        assert "kind-review" not in browse(person).get(address).text
+
+
+def test_what_is_not_for_people_has_its_page_without_a_button_and_agents_find_it(browse, alice, for_agents):
+    page = browse(alice).get("/skills/docs/kind-review/")
+    assert page.status_code == 200
+    assert 'class="button primary"' not in page.text
+    found = browse(None).get("/api/v1/search", {"q": "kind-review"}).json()
+    assert [row["skill"] for row in found["results"]] == ["docs/kind-review"]
+
+
+def test_a_version_that_is_for_people_again_is_offered_again(browse, alice, team, for_agents):
+    files = {"SKILL.md": prompt_files()["SKILL.md"] + b"\nMore.\n"}
+    publish_files(files, team=team, user=alice)
+    assert "kind-review" in browse(alice).get("/skills/").text

@@ -9,6 +9,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from portal import env
 
+pytestmark = pytest.mark.row("P9")
+
 NAME = "SKILLQUAY_TRIED"
 
 
