@@ -20,6 +20,7 @@ from rest_framework.request import Request
 from registry.packages.problems import Refused, refuse
 
 DEEPEST = 64
+MOST_LISTS = 100_000  # lists and objects in one body: each is looked at several times
 PIECE = 65_536  # bytes
 _IN_MEMORY = 2**20  # bytes
 _LONGEST = 2**40  # bytes that a body may ever announce; each address has a limit of its own
@@ -77,6 +78,8 @@ class AnyBytes(BaseParser):
 
 def strict_json(data: bytes) -> Any:
     """The document, or JSON_INVALID with the line; no key twice, no NaN or infinity, no NUL, no surrogate."""
+    if data.count(b"[") + data.count(b"{") > MOST_LISTS:
+        raise refuse("JSON_INVALID", reason=f"more than {MOST_LISTS} lists and objects")
     try:
         value = json.loads(
             data.decode("utf-8"),

@@ -163,3 +163,10 @@ def test_an_accept_header_changes_nothing(anonymous):
         answer = anonymous.get("skills", headers={"Accept": accept})
         assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
         assert json.loads(answer.content)["items"] == []
+
+
+@pytest.mark.row("P5")
+def test_a_body_of_a_hundred_thousand_lists_is_refused_before_it_is_read(as_bob):
+    body = b'{"skill": "docs/x", "inputs": {"a": [' + b",".join([b"[]"] * 100_000) + b"]}}"
+    document = refused(as_bob.post("runs", body), 400, "JSON_INVALID")
+    assert "lists and objects" in document["message"]

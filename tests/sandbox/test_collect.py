@@ -86,3 +86,15 @@ def test_names_that_are_not_text_and_bottomless_folders_are_left_out(output, tmp
     skipped = {}
     assert names(tmp_path, on_skip=skipped.__setitem__) == []
     assert sorted(skipped.values()) == ["the name is not UTF-8", "too deep"]
+
+
+def test_names_that_no_address_can_carry_are_left_out_with_a_reason(output, tmp_path):
+    for name in ("a\r\nSet-Cookie: x=1", "\x1b[31m", "\x7f", "a\x85b"):
+        (output / name).write_bytes(b"")
+    (output / "\u202egnp.报告").write_bytes(b"")
+    (output / "fol\nder").mkdir()
+    (output / "fol\nder" / "file").write_bytes(b"")
+    skipped = {}
+    assert names(tmp_path, on_skip=skipped.__setitem__) == ["\u202egnp.报告"]
+    assert set(skipped.values()) == {"the name holds control characters"}
+    assert len(skipped) == 5

@@ -66,8 +66,8 @@ def _files(
     try:
         for name in sorted(os.listdir(folder)):
             path = prefix + name
-            if not _is_text(name):
-                say(path.encode(errors="replace").decode(), "the name is not UTF-8")
+            if why := _unspeakable(path):
+                say(path.encode(errors="replace").decode(), why)
                 continue
             kind = _kind(folder, name)
             if stat.S_ISDIR(kind):
@@ -117,9 +117,11 @@ def _kind(folder: int, name: str) -> int:
         return 0
 
 
-def _is_text(name: str) -> bool:
+def _unspeakable(path: str) -> str:
+    """Why no address or database can carry the path, else ""."""
     try:
-        name.encode()
+        path.encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        return "the name is not UTF-8"
+    controls = any(ord(character) < 32 or 127 <= ord(character) < 160 for character in path)
+    return "the name holds control characters" if controls else ""
