@@ -8,6 +8,7 @@ class WorkerConfig(AppConfig):
     def ready(self) -> None:
         from registry.storage import register_references
         from worker import artifacts, codes, inputs  # noqa: F401  (codes declares them)
+        from worker.protocols import codes as protocol_codes  # noqa: F401
 
         register_references(artifacts.references)
         register_references(inputs.references)
