@@ -96,10 +96,12 @@ class Packages(Endpoint):
         query, upload = _read(request)
         team = _team(query.get("team"), self.actor)
 
+        if query["dry_run"]:
+            return etags.document_response(request, _preview(upload, team, self.actor, query))
+        package = upload.package()  # before the transaction: reading may take seconds, writers would wait
+
         def act() -> HttpResponse:
-            if query["dry_run"]:
-                return etags.document_response(request, _preview(upload, team, self.actor, query))
-            return _publish(request, upload.package(), team, self.actor, query)
+            return _publish(request, package, team, self.actor, query)
 
         return once(request, upload.meaning(), act)
 
