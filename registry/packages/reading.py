@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from registry.packages.agent_yaml import with_agent_timeout
 from registry.packages.checks import Facts, check, choose_profile
 from registry.packages.entries import Entry
 from registry.packages.frontmatter import SKILL_MD, read_skill_md
@@ -150,9 +151,10 @@ def _package(layout: Layout, origin: Origin, limits: Limits, profile: Profile | 
     skill = next(file for file in layout.files if file.path == SKILL_MD)
     front = read_skill_md(skill.data, limits)
     reading = read_manifest(front, origin)
-    facts = Facts(layout.files, front, reading.manifest, (*layout.problems, *reading.problems))
+    manifest = with_agent_timeout(reading.manifest, layout.files, limits)
+    facts = Facts(layout.files, front, manifest, (*layout.problems, *reading.problems))
     chosen = profile or choose_profile(facts)
-    return Package(layout.files, reading.manifest, front.body, chosen, check(facts, chosen))
+    return Package(layout.files, manifest, front.body, chosen, check(facts, chosen))
 
 
 def fares(package: Package, *, limits: Limits = _DEFAULT) -> dict[Profile, tuple[Problem, ...]]:
