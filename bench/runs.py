@@ -20,6 +20,7 @@ def add_arguments(parser):
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--burst", type=int, default=80, help="runs in each round")
     parser.add_argument("--idle", type=int, default=40, help="pairs of single runs")
+    parser.add_argument("--seconds", type=int, default=60, help="after which no round of a broker begins")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--redis", default=os.environ.get("REDIS_URL") or DEFAULT_REDIS)
     parser.add_argument("--only", choices=("embedded", "redis"))
@@ -57,7 +58,7 @@ def _one(name, url, options, say):
             "DATABASE_URL": "",
             "REDIS_URL": url,
         }
-        asked = json.dumps({key: options[key] for key in ("rounds", "burst", "idle", "processes")})
+        asked = json.dumps({key: options[key] for key in ("rounds", "burst", "idle", "processes", "seconds")})
         command = [sys.executable, "-m", "bench._site", asked]
         ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=False)
     if ended.returncode:

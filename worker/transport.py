@@ -22,6 +22,7 @@ ALIAS = "skillquay"
 _PROCESSED_KEPT_S = 60.0
 _IN_MOVED_TO = 0x80
 _EVENTS_BYTES = 65_536
+_LOOK_S = 0.02  # should the kernel's word be missed
 
 
 class Channel(filesystem.Channel):
@@ -59,10 +60,11 @@ class Transport(filesystem.Transport):
     watch: int | None = None
 
     def register_with_event_loop(self, connection: Any, loop: Any) -> None:
-        """Each turn of the loop takes what lies there; a new message wakes it, and so does a second's end."""
+        """Each turn of the loop takes what lies there; a new message wakes it, and so does a short timer."""
         self.watch = _watch(self.client.transport_options["data_folder_in"])
         loop.add_reader(self.watch, self._heard)
         loop.on_tick.add(self._take_all)
+        loop.call_repeatedly(_LOOK_S, self._take_all)
 
     def close_connection(self, connection: Any) -> None:
         if self.watch is not None:
