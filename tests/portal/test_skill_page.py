@@ -151,3 +151,14 @@ def test_hostile_text_is_text_on_every_page(browse, alice, team):
         assert "\u202e" not in text, address
         assert "\x1b" not in text, address
         assert not re.search(r"<[^>]*https://evil", text), address
+
+
+@pytest.mark.row("A4")
+def test_scripts_are_listed_by_phase_with_what_has_no_file(browse, alice, team):
+    files = tidy_files() | {"phases/01-write.md": b"# Write\n\n## Scripts\n\n- report\n- absent\n"}
+    publish_files(files, team=team, user=alice)
+    for tab in ("", "run/"):
+        text = browse(alice).get(SKILL + tab).text
+        phases = text.partition("Scripts by phase")[2].partition("</div>")[0]
+        assert re.findall(r"<bdi>(.*?)</bdi>", phases) == ["phases/01-write.md", "report", "absent"]
+        assert phases.count("has no file") == 1
