@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import uvicorn
@@ -14,6 +15,12 @@ from portal.lanes.files import PIECE, FileLane
 from worker.events import events_after
 
 pytestmark = pytest.mark.row("P5", "P9")
+
+
+def in_a_loop(coroutine):
+    """In a thread of its own: a browser test before it may have left its loop to this one."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, coroutine).result()
 
 
 async def nothing_to_receive():
@@ -35,7 +42,7 @@ def test_a_long_answer_waits_in_a_file_for_its_reader_not_in_memory(settings, tm
     async def send(message):
         sent.append(message)
 
-    asyncio.run(FileLane(answers(body))({"type": "http"}, nothing_to_receive, send))
+    in_a_loop(FileLane(answers(body))({"type": "http"}, nothing_to_receive, send))
     pieces = [message["body"] for message in sent[1:]]
     assert b"".join(pieces) == body
     assert max(map(len, pieces)) == PIECE
@@ -51,7 +58,7 @@ def test_a_reader_who_takes_nothing_is_left(settings, tmp_path, monkeypatch):
             await asyncio.sleep(3600)
 
     with pytest.raises(TimeoutError):
-        asyncio.run(FileLane(answers(b"x" * PIECE * 2))({"type": "http"}, nothing_to_receive, send))
+        in_a_loop(FileLane(answers(b"x" * PIECE * 2))({"type": "http"}, nothing_to_receive, send))
 
 
 @pytest.mark.django_db
@@ -77,7 +84,7 @@ def test_a_body_that_trickles_is_refused_though_it_never_stops(settings, tmp_pat
         sent.append(message)
 
     scope = {"type": "http", "headers": [(b"content-length", b"1000"), (b"cookie", b"a=b")]}
-    asyncio.run(bodies.BodyLane(answers(b""))(scope, one_byte, send))
+    in_a_loop(bodies.BodyLane(answers(b""))(scope, one_byte, send))
     assert sent[0]["status"] == 408
     assert b"BODY_STALLED" in sent[1]["body"]
 
@@ -93,7 +100,7 @@ def test_a_stranger_sends_no_more_than_a_form(settings, tmp_path):
         sent.append(message)
 
     scope = {"type": "http", "headers": [(b"content-length", b"70000000")]}
-    asyncio.run(bodies.BodyLane(answers(b""))(scope, megabyte, send))
+    in_a_loop(bodies.BodyLane(answers(b""))(scope, megabyte, send))
     assert sent[0]["status"] == 413
     assert b"BODY_TOO_LARGE" in sent[1]["body"]
 
@@ -116,6 +123,6 @@ def test_who_connects_and_asks_nothing_is_left(monkeypatch):
                 writer.close()
         return told
 
-    silent, half, whole = asyncio.run(connect())
+    silent, half, whole = in_a_loop(connect())
     assert (silent, half) == (b"", b"")
     assert whole.startswith(b"HTTP/1.1 200")
