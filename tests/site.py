@@ -64,15 +64,6 @@ class Site:
             )
         self.wait_for(self._answers)
 
-    def restart(self, **environment: str) -> int:
-        """Once more with other settings; returns how the supervisor ended. The database and all else stay."""
-        assert self.up is not None
-        self.up.terminate()
-        code = self.up.wait(20)
-        self.environment |= environment
-        self.start()
-        return code
-
     def set_up(self) -> str:
         printed = self.manage("set_up").stdout
         self.token = self.manage("shell", "--no-imports", "-c", TOKEN).stdout.strip().splitlines()[-1]

@@ -1,4 +1,4 @@
-"""A site under ``manage.py up`` for the tests of a module, with short leases."""
+"""A site under ``manage.py up`` for the tests of a module; its leases are longer than the longest lock."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def make_site(tmp_path_factory):
 
     def make(folder=None, **settings):
         folder = folder or tmp_path_factory.mktemp("faults")
-        site = Site(folder, SKILLQUAY_EXAMPLES="0", SKILLQUAY_LEASE_SECONDS="3", **settings)
+        site = Site(folder, SKILLQUAY_EXAMPLES="0", SKILLQUAY_LEASE_SECONDS="10", **settings)
         made.append(site)
         site.set_up()
         make_team = "from registry.models import Team; Team.objects.create(slug='ops')"
