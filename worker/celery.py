@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import signal
 from typing import Any
@@ -28,6 +29,11 @@ def _broker() -> dict[str, Any]:
     return {"broker_url": f"{ALIAS}://localhost", "broker_transport_options": options}
 
 
+def _queue() -> str:
+    """A site's own: two sites on one Redis must not take each other's wake-ups."""
+    return "skillquay-" + hashlib.sha256(f"queue:{settings.SECRET_KEY}".encode()).hexdigest()[:12]
+
+
 app = Celery("worker")
 app.conf.update(
     **_broker(),
@@ -36,7 +42,7 @@ app.conf.update(
     task_serializer="json",
     task_acks_late=False,  # a message is a wake-up: losing one loses nothing, repeating one does nothing
     task_ignore_result=True,
-    task_default_queue="skillquay",
+    task_default_queue=_queue(),
     task_time_limit=settings.SKILLQUAY_RUN_SECONDS + _BEYOND_THE_LONGEST_RUN_S,
     worker_concurrency=settings.SKILLQUAY_WORKERS,
     worker_prefetch_multiplier=1,
