@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from worker.artifacts import Kept
-from worker.models import Artifact, Attempt, LogChunk, Run, Step
+from worker.models import Artifact, LogChunk, Run, Step
 from worker.protocols.call import StepTrace
 from worker.sandbox.policy import Stream
 from worker.states import ENDED, Claim
@@ -222,7 +222,3 @@ def _end_of(run: Run, stream: str, most: int) -> str:
     whole = b"".join(reversed(found))
     cut = whole if size <= most else whole[-most:].lstrip(_INSIDE_CHARACTER)
     return cut.decode("utf-8", "replace")
-
-
-def attempts_of(run: Run) -> list[Attempt]:
-    return list(run.attempts.order_by("number"))

@@ -6,13 +6,8 @@ A credential that does not hold is refused; nobody becomes a stranger by a typin
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from importlib import import_module
 
-from django.conf import settings
-from django.contrib.auth import get_user
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.http.cookie import parse_cookie
 from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.datastructures import MultiValueDict
 from rest_framework.authentication import BaseAuthentication
@@ -63,18 +58,6 @@ def bearer_secret(header: str) -> str:
     if scheme.lower() != "bearer" or not secret.strip() or not secret.isascii():
         raise refuse("CREDENTIALS_UNREADABLE")
     return secret.strip()
-
-
-def actor_from_headers(headers: Mapping[str, str]) -> Actor:
-    """Who asks, from lower-case header names, for those who answer outside Django's request cycle."""
-    if "authorization" in headers:
-        return tokens.actor_of(bearer_secret(headers["authorization"]))
-    request = HttpRequest()
-    request.COOKIES = parse_cookie(headers.get("cookie", ""))
-    key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
-    request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
-    user = get_user(request)
-    return Actor(user=user) if isinstance(user, User) and user.is_active else ANONYMOUS
 
 
 class _HeaderCsrf(CsrfViewMiddleware):

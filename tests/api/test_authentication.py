@@ -4,9 +4,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from registry.api.authentication import actor_from_headers
 from registry.models import Membership, Token
-from registry.packages.problems import Refused
 from tests.api.conftest import archive, refused, session_api
 
 pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
@@ -114,14 +112,3 @@ def test_a_token_needs_no_csrf_token(version, alice, token_api):
     api = token_api(alice)
     api.client.handler.enforce_csrf_checks = True
     assert api("PATCH", SKILL, {"visibility": "site"}).status_code == 200
-
-
-def test_lanes_know_the_actor_by_the_same_rules(bob, as_bob, token_api):
-    token = token_api(bob, "run")
-    cookie = f"sessionid={as_bob.client.cookies['sessionid'].value}"
-    assert actor_from_headers({"cookie": cookie}).user == bob
-    assert actor_from_headers({"authorization": f"Bearer {token.secret}"}).scopes == {"run"}
-    assert not actor_from_headers({}).is_signed_in
-    assert not actor_from_headers({"cookie": "sessionid=nothing; x"}).is_signed_in
-    with pytest.raises(Refused, match="unknown"):
-        actor_from_headers({"authorization": "Bearer sq_x", "cookie": cookie})
