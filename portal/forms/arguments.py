@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.forms.file_field import FileInputField, Kept
 from portal.forms.schema_form import Store, pointer_key
-from portal.texts import json_text
+from portal.showing.texts import json_text
 from registry.packages.problems import Problem
 from worker.inputs import is_file_property
 

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from portal.forms.file_field import FileInputField
-from portal.texts import json_text
+from portal.showing.texts import json_text
 from worker.inputs import is_file_property
 
 Schema = Mapping[str, Any]

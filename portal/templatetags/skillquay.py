@@ -14,16 +14,16 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext, pgettext
 
-from portal.icons import ICONS
-from portal.status import TONES
-from portal.texts import mark_hidden, visible
+from portal.showing.icons import ICONS
+from portal.showing.status import TONES
+from portal.showing.texts import mark_hidden, visible
 
 register = template.Library()
 
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """One of ``portal.icons``: decoration, so hidden from screen readers; a word always stands beside it."""
+    """One of ``portal.showing.icons``: decoration; a word always stands beside it."""
     return format_html(
         '<svg class="icon{}" viewBox="0 0 16 16" aria-hidden="true">{}</svg>',
         " spin" if name == "running" else "",

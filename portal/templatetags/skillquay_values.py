@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 from django.utils.safestring import SafeString
 
-from portal import markdown
+from portal.showing import markdown
 from portal.templatetags.skillquay import milliseconds
 
 register = template.Library()

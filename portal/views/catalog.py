@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from portal.forms.catalog import CatalogQuery, read_query
-from portal.ranking import ByScore
+from portal.showing.ranking import ByScore
 from registry.actors import Actor
 from registry.middleware import ActorRequest
 from registry.models import Skill

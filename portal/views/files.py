@@ -10,8 +10,8 @@ from django.shortcuts import render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from portal import highlighting
-from portal.package_files import read_file
+from portal.showing import highlighting
+from portal.showing.package_files import read_file
 from portal.views.skill import layout
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest

@@ -19,10 +19,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
-from portal.allowances import allowances
 from portal.forms.folder_upload import folder_files, keep_folders
 from portal.forms.publish import PublishForm, Source
-from portal.skill_use import fares_of
+from portal.showing.allowances import allowances
+from portal.showing.skill_use import fares_of
 from registry import storage
 from registry.actors import Actor
 from registry.middleware import ActorRequest

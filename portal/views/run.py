@@ -18,10 +18,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from portal import run_log
-from portal.explanations import explain
-from portal.results import shown
-from portal.timeline import left_off, ran_ms, timeline, waited_ms
+from portal.showing import run_log
+from portal.showing.explanations import explain
+from portal.showing.results import shown
+from portal.showing.timeline import left_off, ran_ms, timeline, waited_ms
 from registry import storage
 from registry.actors import Actor
 from registry.catalog import find_skill, find_version

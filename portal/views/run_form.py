@@ -10,11 +10,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from portal.allowances import allowances
-from portal.asking import Asking, Before, schema_for
 from portal.forms.file_field import Kept
-from portal.skill_use import Offer, offer_of
-from portal.texts import json_text
+from portal.showing.allowances import allowances
+from portal.showing.asking import Asking, Before, schema_for
+from portal.showing.skill_use import Offer, offer_of
+from portal.showing.texts import json_text
 from portal.views.skill import layout
 from registry.actors import Actor
 from registry.catalog import find_skill, find_version

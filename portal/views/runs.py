@@ -16,10 +16,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from portal.charts import Dot, Timed, dots
 from portal.forms.run_filter import RunFilter
-from portal.results import inputs_line, one_line
-from portal.timeline import ran_ms, waited_ms
+from portal.showing.charts import Dot, Timed, dots
+from portal.showing.results import inputs_line, one_line
+from portal.showing.timeline import ran_ms, waited_ms
 from portal.views.skill import layout
 from registry.catalog import find_skill
 from registry.middleware import ActorRequest

@@ -13,13 +13,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from portal import markdown
-from portal.allowances import allowances
 from portal.forms.skill import VisibilityForm
-from portal.installing import lines_for
-from portal.remembering import Remembered
-from portal.schema_rows import input_rows
-from portal.skill_use import Offer, fares_of_version, offer_of
+from portal.showing import markdown
+from portal.showing.allowances import allowances
+from portal.showing.installing import lines_for
+from portal.showing.remembering import Remembered
+from portal.showing.schema_rows import input_rows
+from portal.showing.skill_use import Offer, fares_of_version, offer_of
 from registry import publishing, usage
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest

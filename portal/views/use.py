@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from portal.forms.use import UseForm
-from portal.installing import Line, download_line
+from portal.showing.installing import Line, download_line
 from portal.views.skill import layout
 from registry import usage
 from registry.catalog import find_skill, find_version

@@ -1,9 +1,12 @@
 from registry.models.audit import AuditEntry
+from registry.models.channel import Channel, Redirect, Tombstone
 from registry.models.file import File
+from registry.models.finding import Finding, Suppression
 from registry.models.idempotency import IdempotencyKey
 from registry.models.membership import Membership
 from registry.models.posting import Posting, Term, TermScope
 from registry.models.skill import INTERNAL, Skill, Tag, Visibility
+from registry.models.source import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind
 from registry.models.team import Role, Team
 from registry.models.token import Scope, Token
 from registry.models.usage import Use, UseKind
@@ -13,18 +16,29 @@ from registry.models.version import Version
 __all__ = [
     "INTERNAL",
     "AuditEntry",
+    "Channel",
     "File",
+    "Finding",
     "IdempotencyKey",
+    "Import",
+    "ImportOutcome",
+    "ImportRow",
+    "ImportStatus",
     "Membership",
     "Posting",
+    "Redirect",
     "Role",
     "Scope",
     "Skill",
+    "Source",
+    "SourceKind",
+    "Suppression",
     "Tag",
     "Team",
     "Term",
     "TermScope",
     "Token",
+    "Tombstone",
     "Use",
     "UseKind",
     "User",

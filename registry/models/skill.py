@@ -37,7 +37,12 @@ class Skill(models.Model):
     team = models.ForeignKey(Team, models.PROTECT, related_name="skills")
     slug = models.CharField(max_length=64)
     visibility = models.CharField(max_length=8, choices=Visibility.choices, default=Visibility.PRIVATE)
-    source = models.CharField(max_length=16, default="upload")
+    source = models.CharField(max_length=16, default="upload")  # how it came: upload, bundled, disk, mcp …
+    origin = models.ForeignKey("registry.Source", models.SET_NULL, null=True, related_name="skills")
+    origin_path = models.CharField(max_length=1000, blank=True)  # within its origin
+    deprecated_at = models.DateTimeField(null=True, blank=True)
+    deprecation = models.CharField(max_length=500, blank=True)  # why, and what to do instead
+    successor = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -37,6 +37,17 @@ class Version(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     yanked_at = models.DateTimeField(null=True, blank=True)
     yank_reason = models.CharField(max_length=500, blank=True)
+    deprecated_at = models.DateTimeField(null=True, blank=True)
+    deprecation = models.CharField(max_length=500, blank=True)  # why, and what to do instead
+    successor = models.CharField(max_length=64, blank=True)  # the number that takes its place, of this skill
+    provenance = DocumentField(default=dict)  # where an import read it: address, repository, commit, path
+
+    # Written by registry.scanning only.
+    scanned_with = models.CharField(max_length=64, blank=True)  # the digest of the rules
+    held_at = models.DateTimeField(null=True, blank=True)  # held and not released: nobody gets it
+    released_at = models.DateTimeField(null=True, blank=True)
+    released_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    release_reason = models.CharField(max_length=500, blank=True)
 
     objects = VersionQuerySet.as_manager()
 

@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from portal import highlighting, markdown, results, run_log, texts
+from portal.showing import highlighting, markdown, results, run_log, texts
 from tests.run_samples import add_log, add_step, make_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("B4", "P5")]

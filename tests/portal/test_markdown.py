@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from portal import highlighting, markdown
+from portal.showing import highlighting, markdown
 from portal.templatetags.skillquay import duration, plain, seen, size
 from tests.samples import HOSTILE
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from portal.skill_use import example_call, offer_of
+from portal.showing.skill_use import example_call, offer_of
 from registry.models import Membership, Role
 from tests.samples import publish_files
 from worker.models import Run

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from portal.remembering import Remembered
+from portal.showing.remembering import Remembered
 
 pytestmark = pytest.mark.row("P8")
 

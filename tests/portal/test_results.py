@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from portal.results import inputs_line, one_line, shown
+from portal.showing.results import inputs_line, one_line, shown
 
 pytestmark = pytest.mark.row("P5")
 

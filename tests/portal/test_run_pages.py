@@ -42,7 +42,7 @@ def test_a_run_shows_status_times_log_steps_result_and_files(browse, bob, run):
 
 def test_a_page_says_how_many_steps_it_leaves_out(browse, bob, run, monkeypatch):
     assert "not drawn here" not in browse(bob).get(f"/runs/{run.uid}/").text
-    monkeypatch.setattr("portal.timeline.MOST", 1)
+    monkeypatch.setattr("portal.showing.timeline.MOST", 1)
     page = browse(bob).get(f"/runs/{run.uid}/").text
     assert "1 more step is not drawn here." in page
     assert "at line 3" not in page

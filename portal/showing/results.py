@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from portal.texts import json_text
+from portal.showing.texts import json_text
 
 _MOST_NODES = 1500
 _MOST_ROWS = 200

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from portal.remembering import Remembered
+from portal.showing.remembering import Remembered
 from registry import storage
 from registry.models import Version
 from registry.packages.manifest import manifest_of

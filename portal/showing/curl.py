@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from portal.texts import json_text
+from portal.showing.texts import json_text
 from registry.addresses import absolute
 
 

@@ -10,9 +10,9 @@ from django.db.models import Count
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from portal.charts import Bar, Span, bars
-from portal.results import Shown, shown
-from portal.texts import json_text
+from portal.showing.charts import Bar, Span, bars
+from portal.showing.results import Shown, shown
+from portal.showing.texts import json_text
 from worker.models import Attempt, Run, Status, Step
 
 _PLATFORM = {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from portal.status import TONES
+from portal.showing.status import TONES
 
 WIDTH = 1000.0
 _FEWEST = 5  # runs that a dot chart says more of than their table does

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from portal.curl import run_line
-from portal.skill_use import Offer, example_call
+from portal.showing.curl import run_line
+from portal.showing.skill_use import Offer, example_call
 from registry.addresses import absolute
 from registry.models import Version, Visibility
 

@@ -11,14 +11,14 @@ from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext
 
-from portal.curl import run_line
 from portal.forms.arguments import ArgumentsForm
 from portal.forms.file_field import Kept
 from portal.forms.run import AskForm
 from portal.forms.schema_fields import Schema
 from portal.forms.schema_form import JsonInputsForm, SchemaForm, Store, defaults
-from portal.skill_use import Offer, example_of
-from portal.texts import json_text
+from portal.showing.curl import run_line
+from portal.showing.skill_use import Offer, example_of
+from portal.showing.texts import json_text
 from registry.models import Team
 from registry.packages.problems import Problem
 from worker.protocols.call import Request

@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from portal.highlighting import highlighted_block
-from portal.texts import mark_hidden
+from portal.showing.highlighting import highlighted_block
+from portal.showing.texts import mark_hidden
 
 LONGEST = 80_000  # characters that are drawn; the rest stands as it is written, which costs no time
 _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from portal.texts import json_text
+from portal.showing.texts import json_text
 
 MOST_ROWS = 100
 _TEXT = 300

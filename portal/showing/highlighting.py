@@ -14,7 +14,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 
-from portal.texts import mark_hidden
+from portal.showing.texts import mark_hidden
 
 MOST_CHARACTERS = 100_000  # of a highlighted text; longer ones are shown plain
 LONGEST_LINE = 2_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from portal.texts import log_line
+from portal.showing.texts import log_line
 from worker.models import LogChunk, Run
 
 TAIL = 300  # lines that the run page shows

@@ -1,0 +1,44 @@
+from django.conf import settings
+from django.db import models
+
+from registry.models.skill import Skill
+from registry.models.team import Team
+from registry.models.version import Version
+
+
+class Channel(models.Model):
+    """A name that a maintainer gives a version; ``latest`` is none of them, it follows by itself."""
+
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="channels")
+    name = models.CharField(max_length=32)  # "stable", "beta"
+    version = models.ForeignKey(Version, models.CASCADE, related_name="channels")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["skill", "name"], name="one_channel_a_name")]
+
+
+class Redirect(models.Model):
+    """Where a renamed or merged skill went: its old address leads on, and is never given to another."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="+")
+    slug = models.CharField(max_length=64)
+    to = models.ForeignKey(Skill, models.CASCADE, related_name="redirects")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_redirect_a_slug")]
+
+
+class Tombstone(models.Model):
+    """What stays of a purged version: its number and digest are answered with 410 and never used again."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="+")
+    slug = models.CharField(max_length=64)
+    number = models.CharField(max_length=64)
+    digest = models.CharField(max_length=71, db_index=True)
+    visibility = models.CharField(max_length=8)  # who may know that it was there
+    reason = models.CharField(max_length=500)
+    purged_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    purged_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "slug", "number"], name="one_tombstone")]
