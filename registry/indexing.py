@@ -78,6 +78,15 @@ def recount(skill: Skill) -> None:
     skill.save(update_fields=["search_scope"])
 
 
+def forget(skill: Skill) -> None:
+    """Takes the skill out of the search, counts first, within the caller's transaction."""
+    _one_at_a_time()
+    _move(skill, after=set())
+    skill.postings.all().delete()
+    skill.search_scope = ""
+    skill.save(update_fields=["search_scope"])
+
+
 def scope_of(skill: Skill) -> str:
     """Among whose skills this one is counted."""
     return f"team:{skill.team_id}" if skill.seen_as == Visibility.PRIVATE else skill.seen_as

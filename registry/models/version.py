@@ -17,6 +17,10 @@ class VersionQuerySet(models.QuerySet["Version"]):
     def visible_to(self, actor: Actor) -> VersionQuerySet:
         return self.filter(skill__in=Skill.objects.visible_to(actor))
 
+    def usable(self) -> VersionQuerySet:
+        """Those that may be the latest: neither yanked nor held."""
+        return self.filter(models.Q(held_at=None) | ~models.Q(released_at=None), yanked_at=None)
+
 
 class Version(models.Model):
     """Immutable once published; ``registry.publishing`` is its only writer."""
@@ -57,3 +61,8 @@ class Version(models.Model):
 
     def __str__(self) -> str:
         return f"{self.skill}@{self.number}"
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a scan keeps it from everybody until a maintainer releases it."""
+        return self.held_at is not None and self.released_at is None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from registry import publishing, storage
+from registry import audit, publishing, storage
 from registry.actors import ANONYMOUS, Actor
 from registry.models import AuditEntry, File, Membership, Posting, Role, Skill, Tag, TermScope, Version
 from registry.packages.package import PackageFile
@@ -175,7 +175,7 @@ def test_text_that_no_database_holds_is_refused(publish, package_of):
 
 
 def test_a_failure_in_the_middle_leaves_nothing_but_an_orphan_blob(publish, package_of, monkeypatch):
-    monkeypatch.setattr(publishing.audit, "record", lambda *args, **kwargs: 1 / 0)
+    monkeypatch.setattr(audit, "record", lambda *args, **kwargs: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         publish(package_of())
     assert everything() == [0] * 7
