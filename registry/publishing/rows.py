@@ -1,0 +1,70 @@
+"""The rows of a version: itself and its files."""
+
+from __future__ import annotations
+
+import hashlib
+
+from registry.models import File, Skill, Version
+from registry.packages import versions
+from registry.packages.manifest import manifest_document
+from registry.packages.package import PackageFile
+from registry.packages.problems import Problem
+from registry.publishing.draft import Draft
+
+
+def create_rows(draft: Draft, skill: Skill, number: str) -> Version:
+    version = Version.objects.create(
+        skill=skill,
+        number=number,
+        precedence=versions.precedence(number),
+        number_as_written=(draft.manifest.version_as_written or "")[:64],
+        digest=draft.digest,
+        archive_size=len(draft.archive),
+        profile=draft.package.profile,
+        manifest=manifest_document(draft.manifest),
+        body=draft.package.body,
+        problems=[_row(found) for found in draft.package.problems],
+        changelog=draft.changelog,
+        provenance=dict(draft.wishes.provenance or {}),
+        published_by=draft.actor.user,
+    )
+    File.objects.bulk_create((_file(version, file) for file in draft.package.files), batch_size=500)
+    return version
+
+
+def problems_of(version: Version) -> tuple[Problem, ...]:
+    """The warnings and notices that a version was published with."""
+    return tuple(Problem(**row) for row in version.problems)
+
+
+def _file(version: Version, file: PackageFile) -> File:
+    return File(
+        version=version,
+        path=file.path,
+        size=len(file.data),
+        digest=f"sha256:{hashlib.sha256(file.data).hexdigest()}",
+        is_text=_is_text(file.data),
+        executable=file.executable,
+    )
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return "\0" not in data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return False
+
+
+def _row(found: Problem) -> dict[str, object]:
+    """A problem as JSON; its texts are made when it is read, in the reader's language."""
+    params = {
+        name: value if isinstance(value, str | int | float) else str(value)
+        for name, value in found.params.items()
+    }
+    return {
+        "code": found.code,
+        "path": found.path,
+        "line": found.line,
+        "params": params,
+        "severity": found.severity,
+    }
