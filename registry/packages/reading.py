@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from registry.packages.agent_yaml import with_agent_timeout
 from registry.packages.checks import Facts, check, choose_profile
 from registry.packages.entries import Entry
+from registry.packages.folders import check_sizes, folder_entries
 from registry.packages.frontmatter import SKILL_MD, read_skill_md
 from registry.packages.layout import Layout, lay_out
 from registry.packages.limits import Limits
 from registry.packages.manifest import read_manifest
 from registry.packages.naming import Origin
 from registry.packages.package import PROFILES, Package, Profile
-from registry.packages.paths import is_junk, shown
-from registry.packages.problems import Problem, Refused, problem, refuse
+from registry.packages.paths import shown
+from registry.packages.problems import Problem, Refused, refuse
 from registry.packages.repack import repack
 from registry.packages.tar_archive import read_tar_gz
 from registry.packages.zip_archive import read_zip
@@ -41,7 +40,7 @@ def read_upload(
         if refused.code != "SKILL_AMBIGUOUS":
             raise
         layout = _repacked(entries, data, limits)
-    return _package(layout, Origin(layout.folder, filename), limits, profile)
+    return package_of(layout, Origin(layout.folder, filename), limits=limits, profile=profile)
 
 
 def _entries(data: bytes, filename: str, limits: Limits) -> tuple[Entry, ...]:
@@ -71,21 +70,9 @@ def read_files(
 ) -> Package:
     """A folder's files as a browser sends them: paths with the folder's own name before them, or without."""
     entries = [Entry(path, data, data[:2] == b"#!") for path, data in files]
-    _check_sizes(entries, limits)
+    check_sizes(entries, limits)
     layout = lay_out(entries, limits)
-    return _package(layout, Origin(layout.folder, filename), limits, profile)
-
-
-def _check_sizes(entries: Sequence[Entry], limits: Limits) -> None:
-    if len(entries) > limits.entries:
-        raise refuse("ARCHIVE_TOO_MANY_ENTRIES", limit=limits.entries)
-    large = [entry for entry in entries if len(entry.data or b"") > limits.file]
-    if large:
-        raise Refused(
-            *(problem("FILE_TOO_LARGE", path=shown(entry.path), limit=limits.file) for entry in large)
-        )
-    if sum(len(entry.data or b"") for entry in entries) > limits.unpacked:
-        raise refuse("PACKAGE_TOO_LARGE", limit=limits.unpacked)
+    return package_of(layout, Origin(layout.folder, filename), limits=limits, profile=profile)
 
 
 def read_path(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None = None) -> Package:
@@ -106,48 +93,14 @@ def read_path(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None 
 
 def read_folder(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None = None) -> Package:
     """A folder on this machine; links in it are refused, never followed."""
-    entries: list[Entry] = []
-    problems: list[Problem] = []
-    try:
-        _walk(path, "", entries, problems, limits)
-    except OSError as error:
-        raise refuse("FILE_UNREADABLE", path=shown(path.name), reason=error.strerror or "") from None
-    if problems:
-        raise Refused(*problems)
-    _check_sizes(entries, limits)
-    layout = lay_out(entries, limits)
-    return _package(layout, Origin(layout.folder or path.resolve().name), limits, profile)
+    layout = lay_out(folder_entries(path, limits), limits)
+    return package_of(layout, Origin(layout.folder or path.resolve().name), limits=limits, profile=profile)
 
 
-def _walk(folder: Path, prefix: str, entries: list[Entry], problems: list[Problem], limits: Limits) -> None:
-    for item in sorted(os.scandir(folder), key=lambda item: item.name):
-        path = prefix + item.name
-        if is_junk(path):
-            continue
-        if len(entries) > limits.entries:
-            raise refuse("ARCHIVE_TOO_MANY_ENTRIES", limit=limits.entries)
-        if path.count("/") > limits.path_depth:
-            raise refuse("PATH_TOO_DEEP", path=shown(path), limit=limits.path_depth)
-        mode = item.stat(follow_symlinks=False).st_mode
-        if stat.S_ISDIR(mode):
-            entries.append(Entry(path, None))
-            _walk(Path(item.path), path + "/", entries, problems, limits)
-        elif stat.S_ISREG(mode):
-            entries.append(Entry(path, _read(item.path, limits), bool(mode & 0o111)))
-        elif stat.S_ISLNK(mode):
-            problems.append(problem("ENTRY_LINK", path=shown(path)))
-        else:
-            problems.append(problem("ENTRY_SPECIAL", path=shown(path), kind=f"{stat.S_IFMT(mode):#o}"))
-
-
-def _read(path: str, limits: Limits) -> bytes:
-    """One byte more than the limit at most, so that what grows or is huge is found out."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as source:
-        return source.read(limits.file + 1)
-
-
-def _package(layout: Layout, origin: Origin, limits: Limits, profile: Profile | None) -> Package:
+def package_of(
+    layout: Layout, origin: Origin, *, limits: Limits = _DEFAULT, profile: Profile | None = None
+) -> Package:
+    """The package that these files are."""
     skill = next(file for file in layout.files if file.path == SKILL_MD)
     front = read_skill_md(skill.data, limits)
     reading = read_manifest(front, origin)
