@@ -29,7 +29,7 @@ _SCANNED = 256 * 1024  # bytes of a script that are looked at
 _READS_REQUEST = re.compile(rb"\bjson\.loads?\(\s*sys\.stdin\b")
 _USES_ACTION = re.compile(rb"""["']action["']""")
 _USES_ARGUMENTS = re.compile(rb"\bargparse\b|\bsys\.argv\b")
-_AGENT_SKILL = re.compile(r"(?:agents/[^/]+/)?\.claude/skills/[^/]+\.py")
+_AGENT_SKILL = re.compile(r"(?:agents/[^/]+/)?\.claude/skills/(?!_)[^/]+\.py")
 
 
 def suffix(path: str) -> str:
