@@ -106,6 +106,7 @@ class Run(models.Model):
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    erased_at = models.DateTimeField(null=True)  # its content is gone; worker.erasing is the writer
 
     objects = RunQuerySet.as_manager()
 

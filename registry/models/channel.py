@@ -18,7 +18,7 @@ class Channel(models.Model):
 
 
 class Redirect(models.Model):
-    """Where a renamed or merged skill went: its old address leads on, and is never given to another."""
+    """An address that a skill had before: it leads on, and is never given to another."""
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="+")
     slug = models.CharField(max_length=64)
@@ -31,14 +31,12 @@ class Redirect(models.Model):
 class Tombstone(models.Model):
     """What stays of a purged version: its number and digest are answered with 410 and never used again."""
 
-    team = models.ForeignKey(Team, models.CASCADE, related_name="+")
-    slug = models.CharField(max_length=64)
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="tombstones")
     number = models.CharField(max_length=64)
     digest = models.CharField(max_length=71, db_index=True)
-    visibility = models.CharField(max_length=8)  # who may know that it was there
     reason = models.CharField(max_length=500)
     purged_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     purged_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["team", "slug", "number"], name="one_tombstone")]
+        constraints = [models.UniqueConstraint(fields=["skill", "number"], name="one_tombstone")]

@@ -24,7 +24,11 @@ class Visibility(models.TextChoices):
 
 class SkillQuerySet(models.QuerySet["Skill"]):
     def visible_to(self, actor: Actor) -> SkillQuerySet:
-        """The skills whose existence this actor may know of."""
+        """The skills whose existence this actor may know of; merged and purged ones are nobody's any more."""
+        return self.reachable_by(actor).filter(merged_into=None, purged_at=None)
+
+    def reachable_by(self, actor: Actor) -> SkillQuerySet:
+        """Those of which the actor may know that they are or were there: an old address leads to them."""
         if actor.is_administrator:
             return self
         open_to = [Visibility.PUBLIC, Visibility.SITE] if actor.is_signed_in else [Visibility.PUBLIC]
@@ -43,6 +47,8 @@ class Skill(models.Model):
     deprecated_at = models.DateTimeField(null=True, blank=True)
     deprecation = models.CharField(max_length=500, blank=True)  # why, and what to do instead
     successor = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
+    merged_into = models.ForeignKey("self", models.SET_NULL, null=True, related_name="merged")
+    purged_at = models.DateTimeField(null=True, blank=True)  # an empty row stays, so that its name does
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -64,6 +70,8 @@ class Skill(models.Model):
     usage_count = models.PositiveIntegerField(default=0)
     last_used_at = models.DateTimeField(null=True, blank=True)
     hot_key = models.FloatField(default=0.0)
+
+    merged_from: Skill | None = None  # by whose old address this row was found: exact versions are that one's
 
     objects = SkillQuerySet.as_manager()
 

@@ -13,13 +13,20 @@ if TYPE_CHECKING:
     from registry.actors import Actor
 
 
+_HELD = models.Q(held_at__isnull=False, released_at=None)
+
+
 class VersionQuerySet(models.QuerySet["Version"]):
     def visible_to(self, actor: Actor) -> VersionQuerySet:
-        return self.filter(skill__in=Skill.objects.visible_to(actor))
+        """The versions of skills that the actor may know of; held ones are shown to their team alone."""
+        known = self.filter(skill__in=Skill.objects.reachable_by(actor))
+        if actor.is_administrator:
+            return known
+        return known.filter(~_HELD | models.Q(skill__team_id__in=actor.team_ids))
 
     def usable(self) -> VersionQuerySet:
         """Those that may be the latest: neither yanked nor held."""
-        return self.filter(models.Q(held_at=None) | ~models.Q(released_at=None), yanked_at=None)
+        return self.filter(~_HELD, yanked_at=None)
 
 
 class Version(models.Model):
