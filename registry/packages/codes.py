@@ -238,4 +238,28 @@ FRONT_MATTER = (
     ),
 )
 
-declare(*ARCHIVE, *PATHS, *SKILL, *FRONT_MATTER, *FIELDS, *LAYOUT, *SCHEMAS)
+STARTING = (
+    Code(
+        "KIND_UNKNOWN",
+        _("There is no kind of skill called %(kind)s."),
+        _("Choose one of %(kinds)s."),
+    ),
+    Code(
+        "SKILL_NAME_INVALID",
+        _("A skill cannot be named %(name)s."),
+        _("Use small letters, digits and single hyphens between them, at most %(most)s characters."),
+    ),
+    Code(
+        "SKILL_TEXT_INVALID",
+        _("%(field)s is longer than %(most)s characters, or holds characters that no text has."),
+        _("Write it as one plain line."),
+    ),
+    Code(
+        "TARGET_EXISTS",
+        _("There is something already."),
+        _("Name another place, or move away what is there; nothing is overwritten."),
+        http=409,
+    ),
+)
+
+declare(*ARCHIVE, *PATHS, *SKILL, *FRONT_MATTER, *STARTING, *FIELDS, *LAYOUT, *SCHEMAS)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from registry.packages.carried import restored
 from registry.packages.limits import Limits
 from registry.packages.paths import shown
 from registry.packages.problems import Problem, Refused, problem, refuse
@@ -62,6 +63,7 @@ def read_skill_md(data: bytes, limits: Limits) -> FrontMatter:
         values, places, problems = _read_values(header, opening + 2, limits)
     except Refused as refused:
         return FrontMatter({}, body, closing + 2, problems=refused.problems)
+    values, places = restored(values, places, limits)
     return FrontMatter(values, body, closing + 2, places, problems)
 
 
