@@ -1,0 +1,121 @@
+"""What kind of host an address names, as far as its text says."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Literal
+
+Kind = Literal["own", "installer", "bare", "plain", "other"]
+URL = re.compile(r"(?i)\b(?:https?|ftp)://[^\s\"'`<>|)\]}\\]{1,300}")
+_BARE = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?(?:/[^\s\"'`|)]{0,200})?")
+_HOST = re.compile(r"(?i)(?<![\w./@-])(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}/[^\s\"'`|)]{0,200}")
+_OWN_ENDS = (".local", ".localhost", ".internal", ".lan", ".test", ".example", ".invalid", ".home.arpa")
+_OWN = frozenset({"localhost", "host.docker.internal", "example.com", "example.org", "example.net"})
+_EXAMPLES = tuple(map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")))
+INSTALLERS = frozenset(
+    [
+        "sh.rustup.rs",
+        "get.docker.com",
+        "astral.sh",
+        "bun.sh",
+        "deno.land",
+        "fnm.vercel.app",
+        "get.pnpm.io",
+        "install.python-poetry.org",
+        "pyenv.run",
+        "sdk.cloud.google.com",
+        "ollama.com",
+        "ollama.ai",
+        "get.helm.sh",
+        "get.k3s.io",
+        "raw.githubusercontent.com",
+        "deb.nodesource.com",
+        "rpm.nodesource.com",
+        "get.sdkman.io",
+        "starship.rs",
+        "mise.run",
+        "mise.jdx.dev",
+        "cli.github.com",
+        "install.determinate.systems",
+        "nixos.org",
+        "tailscale.com",
+        "get.volta.sh",
+        "download.docker.com",
+        "claude.ai",
+        "cursor.com",
+        "foundry.paradigm.xyz",
+        "sh.rustup.com",
+        "release.solana.com",
+        "release.anza.xyz",
+        "get.rvm.io",
+        "toolbelt.heroku.com",
+        "cli-assets.heroku.com",
+        "fly.io",
+        "supabase.com",
+        "aka.ms",
+        "get.scoop.sh",
+        "community.chocolatey.org",
+        "dot.net",
+        "get.haskellup.org",
+        "get-ghcup.haskell.org",
+        "git.io",
+        "github.com",
+        "gitlab.com",
+        "bootstrap.pypa.io",
+        "atuin.sh",
+        "zed.dev",
+        "opencode.ai",
+        "openclaw.ai",
+        "get.pulumi.com",
+        "install.duckdb.org",
+        "sh.brew.sh",
+        "packages.microsoft.com",
+        "pixi.sh",
+        "code-server.dev",
+        "ohmyz.sh",
+        "apt.llvm.org",
+        "get.trunk.io",
+        "x.ai",
+        "get.please.build",
+        "get.jetpack.io",
+    ]
+)
+
+
+def address_in(text: str) -> str:
+    """The first address of a command line, with or without its scheme; "" for none."""
+    found = URL.search(text) or _BARE.search(text) or _HOST.search(text)
+    return found.group() if found else ""
+
+
+def host_of(address: str) -> str:
+    rest = address.partition("://")[2] or address
+    host = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2]
+    return host.rpartition(":")[0].lower() if re.search(r":\d*$", host) else host.lower()
+
+
+def kind_of(address: str) -> Kind:
+    """``own``: this machine, a private network, a placeholder; ``bare``: a public number, not a name."""
+    host = host_of(address).strip("[]")
+    if not host or any(mark in host for mark in "<>${}%*") or host in _OWN or host.endswith(_OWN_ENDS):
+        return "own"
+    number = _number(host)
+    if number is not None:
+        is_own = not number.is_global or any(number in network for network in _EXAMPLES)
+        return "own" if is_own else "bare"
+    if "." not in host or host.endswith((".example.com", ".example.org")) or "your" in host:
+        return "own"
+    if host in INSTALLERS:
+        return "installer"
+    return "plain" if address.lower().startswith("http://") else "other"
+
+
+def _number(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address that a browser would dial: dotted, as one number or as hexadecimal."""
+    try:
+        if re.fullmatch(r"0x[0-9a-f]{1,8}|\d{8,10}", host):
+            return ipaddress.ip_address(int(host, 0))
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None

@@ -1,0 +1,217 @@
+"""Lures: what has to be downloaded from somewhere and run before the skill is said to work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from registry.packages.problems import gettext_noop as _
+from registry.packages.scan.addresses import URL, host_of, kind_of
+from registry.packages.scan.checks import Check, Seen
+from registry.packages.scan.searching import matches
+from registry.packages.scan.text import Text
+
+_ARCHIVE = re.compile(r"(?i)\.(?:zip|rar|7z|tar\.gz|dmg|iso|exe)\b|\barchive\b|压缩包|安装包")
+_PASSWORD = re.compile(
+    r"(?i)(?:\b(?:pass(?:word|code|phrase)?|pwd|pw)\b|密码|口令"
+    r"|解压码)[`\"'*_)\]]{0,4}\s{0,3}(?:is|are|为|是|[:：=])\s{0,3}"
+    r"[`\"'*_]{0,4}(?P<value>[A-Za-z0-9][\w.!@#$%-]{1,39})"
+)
+_PASSWORD_OPTION = re.compile(
+    r"(?i)\b(?:unzip\s[^\n]{0,80}?-P\s?|7z[az]?\s+[xe]\s[^\n]{0,80}?-p"
+    r"|unrar\s+[xe]\s[^\n]{0,80}?-p)(?P<value>[\w.!@#%-]{2,40})"
+)
+_NOT_A_PASSWORD = frozenset(
+    [
+        "required",
+        "optional",
+        "protected",
+        "your",
+        "yourpassword",
+        "password",
+        "needed",
+        "not",
+        "the",
+        "a",
+        "an",
+        "set",
+        "stored",
+        "string",
+        "none",
+        "null",
+        "true",
+        "false",
+        "changeme",
+        "secret",
+        "xxx",
+        "example",
+        "pass",
+        "in",
+        "for",
+        "used",
+        "hidden",
+        "correct",
+        "encrypted",
+        "valid",
+        "invalid",
+        "any",
+        "str",
+        "must",
+        "only",
+        "prompted",
+        "wrong",
+    ]
+)
+_FETCHED = re.compile(r"(?i)https?://|\bdownload|\bcurl\b|\bwget\b|下载")
+_OPENED = re.compile(
+    r"(?i)\b(?:extract|unzip|unpack|open|run|execut|launch|install)|解压|运行|执行|安装|打开"
+)
+
+
+def look_for_locked(text: Text) -> Iterator[Seen]:
+    """An archive whose password stands beside it was locked against scanners, not against readers."""
+    for line, found in matches(text, _PASSWORD, "pass", "pw", "密码", "口令", "解压码"):
+        if found["value"].lower().strip(".!") in _NOT_A_PASSWORD:
+            continue
+        near = text.around(line, before=4, after=3)
+        if _ARCHIVE.search(near) and _FETCHED.search(near) and _OPENED.search(near):
+            yield Seen(line, found.start(), found.end(), "critical", True)
+    for line, found in matches(text, _PASSWORD_OPTION, "unzip", "7z", "unrar"):
+        is_fetched = bool(URL.search(text.around(line, before=6)))
+        yield Seen(line, found.start(), found.end(), "critical" if is_fetched else "medium", is_fetched)
+
+
+_PROGRAM = re.compile(
+    r"(?i)(?P<url>https?://[^\s\"'`<>)\]]{4,300}?\.(?:exe|msi|scr|bat|cmd|ps1|pkg|dmg|jar"
+    r"|apk|zip))(?=[\s\"'`<>)\]?#]|$)"
+)
+_INSISTS = re.compile(
+    r"(?i)\bbefore\s+(?:using|running|you\s+(?:can\s+)?use|proceeding|continuing|starting)"
+    r"|\bmust\s+(?:be\s+)?(?:first\s+)?"
+    r"(?:run|running|install|installed|download|launch)|\bwill\s+not\s+(?:work|function)"
+    r"|\bdoes\s*n[o']t\s+work\s+without"
+    r"|\brequired\s+(?:to\s+function|for\s+this\s+skill)"
+    r"|\brequires?\s+the\b[^.\n]{0,60}\b(?:utility|agent|driver|helper|tool)\b"
+    r"|\brun\s+(?:it\s+|this\s+)?first\b|必须先|首先(?:下载|运行|安装)|使用(?:本|此|该)?技能?(?:之?前)|否则(?:无法|不能)"
+)
+_RUN_IT = re.compile(r"(?i)\b(?:run|execut\w{0,4}|launch|double[- ]click|install)\b|运行|执行|双击|安装")
+_ALWAYS_PROGRAMS = (".exe", ".msi", ".scr", ".bat", ".cmd", ".pkg", ".dmg")
+
+
+def look_for_run_first(text: Text) -> Iterator[Seen]:
+    """A program from a place of no name, without which nothing is said to work."""
+    for line, found in matches(
+        text,
+        _PROGRAM,
+        *(f".{end}" for end in ["exe", "msi", "scr", "bat", "cmd", "ps1", "pkg", "dmg", "jar", "apk", "zip"]),
+    ):
+        near = text.around(line, before=4, after=4)
+        kind = kind_of(found["url"])
+        if kind == "own" or not (_INSISTS.search(near) and _RUN_IT.search(near)):
+            continue
+        is_certain = kind == "bare" or (
+            _is_anybodys(found["url"]) and found["url"].lower().endswith(_ALWAYS_PROGRAMS)
+        )
+        yield Seen(line, found.start(), found.end(), "high" if is_certain else "medium", is_certain)
+
+
+_ANYBODYS = (
+    "github.com",
+    "githubusercontent.com",
+    "gitlab.com",
+    "bitbucket.org",
+    "dropbox.com",
+    "drive.google.com",
+    "mediafire.com",
+    "mega.nz",
+    "discordapp.com",
+    "gofile.io",
+    "anonfiles.com",
+    "file.io",
+    "transfer.sh",
+    "catbox.moe",
+    "pixeldrain.com",
+)
+
+
+def _is_anybodys(address: str) -> bool:
+    """Where anybody can put a file without saying who they are."""
+    host = host_of(address)
+    return any(host == end or host.endswith("." + end) for end in _ANYBODYS)
+
+
+_PASTE = re.compile(
+    r"(?i)\b(?:https?://)?(?:www\.)?(?:glot\.io|pastebin\.com|rentry\.(?:co|org)|paste\.ee"
+    r"|hastebin\.com|ghostbin\.\w{2,4}|dpaste\.(?:com|org)"
+    r"|controlc\.com|0x0\.st|termbin\.com|privatebin\.net|text\.is|pastes\.dev|paste\.rs"
+    r"|ix\.io|sprunge\.us|justpaste\.it|telegra\.ph"
+    r"|transfer\.sh|bpa\.st|katb\.in|snippet\.host|codepad\.site|paste\.mozilla\.org)/[\w./?=&-]{1,200}"
+)
+_COPIED = re.compile(
+    r"(?i)\b(?:copy|paste)\b[^\n]{0,120}\b(?:terminal|command|script|shell|powershell"
+    r"|code)\b|\b(?:run|execute)\b[^\n]{0,60}\b(?:script|command"
+    r"|snippet|code|it|this)\b|\|\s*(?:sudo\s+)?(?:ba|z)?sh\b|\b(?:bash|sh|source|eval"
+    r"|exec)\b[^\n]{0,30}(?:\(|curl|wget)"
+    r"|复制[^\n]{0,40}(?:终端|命令|粘贴)|(?:执行|运行)[^\n]{0,40}(?:脚本|命令|代码)|在?终端[^\n]{0,20}(?:执行|运行|粘贴)"
+)
+
+
+def look_for_pastes(text: Text) -> Iterator[Seen]:
+    """A text that anybody may change tomorrow, to be run today."""
+    for line, found in matches(text, _PASTE, *_PASTE_HINTS):
+        is_run = bool(_COPIED.search(text.around(line, before=2, after=2)))
+        yield Seen(line, found.start(), found.end(), "critical" if is_run else "low", is_run)
+
+
+_PASTE_HINTS = tuple(
+    [
+        "glot.io",
+        "paste",
+        "rentry.",
+        "hastebin",
+        "ghostbin",
+        "controlc",
+        "0x0.st",
+        "termbin",
+        "privatebin",
+        "text.is",
+        "ix.io",
+        "sprunge",
+        "telegra.ph",
+        "transfer.sh",
+        "bpa.st",
+        "katb.in",
+        "snippet.host",
+        "codepad",
+    ]
+)
+
+
+CHECKS = (
+    Check(
+        "locked-archive",
+        _(
+            "An archive is to be fetched and opened with a password that stands beside it, which "
+            "keeps scanners out."
+        ),
+        _("Offer what is needed openly, with its digest, or put it into the package."),
+        look_for_locked,
+        ("pass", "pw", "密码", "口令", "解压码", "unzip", "7z", "unrar"),
+    ),
+    Check(
+        "run-first",
+        _("A program is to be downloaded and run first, else the skill is said not to work."),
+        _("Name a package manager's package or the maker's own page, and its digest."),
+        look_for_run_first,
+        tuple(
+            f".{end}" for end in ["exe", "msi", "scr", "bat", "cmd", "ps1", "pkg", "dmg", "jar", "apk", "zip"]
+        ),
+    ),
+    Check(
+        "paste-and-run",
+        _("A text of a paste site, which anybody may change, is to be run."),
+        _("Put the script into the package."),
+        look_for_pastes,
+        _PASTE_HINTS,
+    ),
+)

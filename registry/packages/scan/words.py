@@ -1,0 +1,186 @@
+"""What is said to an agent behind its user's back: hidden requests, secrecy, rules to be forgotten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from registry.packages.problems import gettext_noop as _
+from registry.packages.scan.checks import Check, Seen
+from registry.packages.scan.searching import matches
+from registry.packages.scan.text import Line, Text
+
+SECRETS = (
+    r"(?:api[-_ ]?keys?|access[-_ ]?tokens?|auth(?:entication)?[-_ ]?tokens?|\btokens\b"
+    r"|credentials?|passwords?|secrets\b|private keys?"
+    r"|ssh keys?|seed phrases?|mnemonics?|recovery phrases?|environment variables"
+    r"|env(?:ironment)? vars?|\.env\b|~/\.ssh|id_rsa|\.aws\b"
+    r"|session cookies?|cookies\b|keychain|wallets?\b|system prompt|chat history|conversation (?:history|log)"
+    r"|密钥|私钥|密码|口令|凭证|凭据|令牌|助记词|环境变量|钱包|系统提示词|对话记录|聊天记录)"
+)
+_TAKING = (
+    r"(?:\b(?:read|send|post|upload|transmit|forward|exfiltrat|collect|gather|include"
+    r"|append|output|print|copy|leak|steal|extract|encode"
+    r"|reveal|fetch|harvest|submit|email)\w{0,4}\b|读取|发送|上传|提交|收集|回传|泄露|窃取|附上|输出)"
+)
+_ASKS = re.compile(rf"(?i){_TAKING}[^\n]{{0,160}}?{SECRETS}")
+_FORGET = re.compile(
+    r"(?i)\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,30}\b(?:previous|prior"
+    r"|above|earlier|all|any|your|system|safety)\b[^.\n]{0,30}"
+    r"\b(?:instructions?|prompts?|rules|guidelines|restrictions|safeguards)\b"
+    r"|(?:忽略|无视|忘记|绕过)[^。\n]{0,12}(?:之前|以上|先前|前面|所有|全部|系统|安全)[^。\n]{0,10}(?:指令|指示|提示|规则|限制|约束)"
+)
+_HIDES = re.compile(
+    r"(?i)<!--|\[//\]:\s*#|\[comment\]:|display\s*:\s*none|font-size\s*:\s*0"
+    r"|visibility\s*:\s*hidden|opacity\s*:\s*0[;\"' ]|<(?:system|important|secret|hidden"
+    r"|instructions?)>|color\s*:\s*(?:white|#fff(?:fff)?|transparent)\b"
+)
+_HIDE_HINTS = (
+    "<!--",
+    "[//]:",
+    "[comment]:",
+    "display",
+    "font-size",
+    "visibility",
+    "opacity",
+    "<system",
+    "<important",
+    "<secret",
+    "<hidden",
+    "<instruction",
+    "color",
+)
+_ENDS = re.compile(r"-->|</(?:div|span|p|system|important|secret|hidden|instructions?)>|\)\s*$")
+_LONGEST_COMMENT = 25  # lines
+
+
+def look_for_hidden_requests(text: Text) -> Iterator[Seen]:
+    """What a page does not show and an agent reads, when it asks for secrets or against the rules."""
+    if not text.is_prose:
+        return
+    for line, found in matches(text, _HIDES, *_HIDE_HINTS):
+        for one in _hidden_from(text, line, found.start()):
+            words = one.text[found.start() :] if one is line else one.text
+            asked = _ASKS.search(words) or _FORGET.search(words)
+            if asked:
+                is_tag = found.group().lower() in ("<important>", "<instructions>", "<instruction>")
+                start = asked.start() + (found.start() if one is line else 0)
+                is_certain = not is_tag and _is_order(text, one, words)
+                yield Seen(
+                    one, start, start + len(asked.group()), "critical" if is_certain else "low", is_certain
+                )
+                break
+
+
+def _is_order(text: Text, line: Line, words: str) -> bool:
+    """A comment that tells to send or to forget: one that only names a key is a note to authors."""
+    return bool(_FORGET.search(words) or _SENT.search(text.around(line, after=3)) or _AGENT.search(words))
+
+
+_SENT = re.compile(
+    r"(?i)https?://|\b(?:send|post|upload|transmit|exfiltrat|forward|curl|email)\w{0,5}\b|发送|上传|提交|回传"
+)
+_AGENT = re.compile(
+    r"(?i)\b(?:agent|assistant|claude|gpt|model|llm|ai)\b[^\n]{0,40}(?::|must|should|please|read|send)|助手|智能体"
+)
+
+
+def _hidden_from(text: Text, line: Line, start: int) -> Iterator[Line]:
+    for one in text.lines[line.index : line.index + _LONGEST_COMMENT]:
+        yield one
+        if _ENDS.search(one.text, start if one is line else 0):
+            return
+
+
+_CONCEALS = re.compile(
+    r"(?i)\b(?:do\s+not|don'?t|never|must\s+not|should\s+not)\s+(?:ever\s+)?(?:tell|inform"
+    r"|notify|alert|mention|reveal|disclose|warn|show)\b"
+    r"[^.\n]{0,60}?\b(?:user|human|owner|operator|anyone)\b"
+    r"|(?:不要|别|勿|不得|禁止|无需|不能|不可)(?:告诉|告知|通知|提醒|警告|提示|透露|让)[^。\n]{0,12}?(?:用户|使用者|主人|任何人|对方)"
+    r"|\bwithout\s+(?:telling|informing|notifying|alerting|mentioning"
+    r"|asking)\b[^.\n]{0,40}?\b(?:user|human|owner)\b"
+    r"|\b(?:silently|secretly|covertly|quietly)\s+(?:send|upload|copy|transmit|post"
+    r"|forward|collect|exfiltrate|run|execute|install)"
+    r"|(?:悄悄|偷偷|暗中|秘密)(?:地)?(?:发送|上传|收集|执行|运行|读取|复制|安装)"
+)
+_CONCEAL_HINTS = (
+    "do not",
+    "don't",
+    "dont",
+    "never",
+    "must not",
+    "should not",
+    "without",
+    "silently",
+    "secretly",
+    "covertly",
+    "quietly",
+    "不要",
+    "别",
+    "勿",
+    "不得",
+    "禁止",
+    "无需",
+    "不能",
+    "不可",
+    "悄悄",
+    "偷偷",
+    "暗中",
+    "秘密",
+)
+_NEGATED = re.compile(r"(?i)\b(?:never|not|n't|avoid|cannot|no)\b[^.\n]{0,80}$")
+_HARM = re.compile(
+    rf"(?i){_TAKING}[^\n]{{0,120}}?{SECRETS}[^\n]{{0,160}}?(?:\b(?:to|at|via)\b|https?://|到"
+    rf"|至|给)|https?://[^\s]{{4,200}}/(?:collect|exfil|steal|log|beacon)"
+    rf"|\bcurl\b[^\n]{{0,80}}(?:-d|--data|-F|-X\s*POST)[^\n]{{0,200}}(?:@|\$\()|(?:上传|发送"
+    rf"|回传)[^\n]{{0,40}}{SECRETS}|{SECRETS}[^\n]{{0,40}}(?:上传|发送|回传)"
+)
+
+
+def look_for_secrecy(text: Text) -> Iterator[Seen]:
+    """ "Do not tell the user": beside taking a secret, there is no good reason for it."""
+    if not text.is_prose and not text.path.startswith(("prompts/", "references/")):
+        return
+    for line, found in matches(text, _CONCEALS, *_CONCEAL_HINTS):
+        said = found.group().lower()
+        if said.startswith("without") and _NEGATED.search(line.text[: found.start()]):
+            continue
+        is_certain = bool(_HARM.search(text.around(line, before=4, after=4)))
+        yield Seen(line, found.start(), found.end(), "critical" if is_certain else "low", is_certain)
+
+
+def look_for_forgetting(text: Text) -> Iterator[Seen]:
+    """An order to set aside what the agent was told by those whom it serves."""
+    if text.is_prose:
+        for line, found in matches(text, _FORGET, *_FORGET_HINTS):
+            yield Seen(line, found.start(), found.end(), "medium")
+
+
+_FORGET_HINTS = ("ignore", "disregard", "forget", "override", "bypass", "忽略", "无视", "忘记", "绕过")
+
+CHECKS = (
+    Check(
+        "hidden-request",
+        _("A comment or tag that no page shows asks an agent for secrets, or to set its rules aside."),
+        _("Take it out, or say it where readers see it."),
+        look_for_hidden_requests,
+        _HIDE_HINTS,
+        of_words=True,
+    ),
+    Check(
+        "conceal-from-user",
+        _("The agent is told to keep something from its user."),
+        _("Say what the user is not bothered with and why, or take it out."),
+        look_for_secrecy,
+        _CONCEAL_HINTS,
+        of_words=True,
+    ),
+    Check(
+        "forget-rules",
+        _("The agent is told to set aside the instructions it was given."),
+        _("Take it out; put examples of such texts into quotes or code fences."),
+        look_for_forgetting,
+        _FORGET_HINTS,
+        of_words=True,
+    ),
+)
