@@ -163,27 +163,25 @@ def look_for_pastes(text: Text) -> Iterator[Seen]:
         yield Seen(line, found.start(), found.end(), "critical" if is_run else "low", is_run)
 
 
-_PASTE_HINTS = tuple(
-    [
-        "glot.io",
-        "paste",
-        "rentry.",
-        "hastebin",
-        "ghostbin",
-        "controlc",
-        "0x0.st",
-        "termbin",
-        "privatebin",
-        "text.is",
-        "ix.io",
-        "sprunge",
-        "telegra.ph",
-        "transfer.sh",
-        "bpa.st",
-        "katb.in",
-        "snippet.host",
-        "codepad",
-    ]
+_PASTE_HINTS = (
+    "glot.io",
+    "paste",
+    "rentry.",
+    "hastebin",
+    "ghostbin",
+    "controlc",
+    "0x0.st",
+    "termbin",
+    "privatebin",
+    "text.is",
+    "ix.io",
+    "sprunge",
+    "telegra.ph",
+    "transfer.sh",
+    "bpa.st",
+    "katb.in",
+    "snippet.host",
+    "codepad",
 )
 
 

@@ -26,7 +26,7 @@ _ARCHIVES = {
     b"BZh9": "bzip2",
     b"\xfd7zXZ": "xz",
 }
-_TEXTS = frozenset(
+TEXTS = frozenset(
     [
         "md",
         "txt",
@@ -56,15 +56,15 @@ _NATIVE = frozenset(["so", "pyd", "dll", "dylib", "exe", "com", "scr", "node", "
 def look_at_magic(package: Package) -> Iterator[Finding]:
     """A program that says it is a picture or a text; an archive, likewise."""
     for file in package.files:
-        ending = _ending(file.path)
-        if ending not in _TEXTS | _PICTURES:
+        suffix = ending(file.path)
+        if suffix not in TEXTS | _PICTURES:
             continue
         kind = _kind(file, _PROGRAMS)
         if kind and _is_binary(file.data):
             yield _finding("extension-magic", "critical", file, f"{kind}: {_hex(file.data)}", certain=True)
         elif kind := _kind(file, _ARCHIVES):
             yield _finding("extension-magic", "medium", file, f"{kind}: {_hex(file.data)}")
-        elif ending in _PICTURES and file.data.startswith((b"#!", b"<?php", b"<script")):
+        elif suffix in _PICTURES and file.data.startswith((b"#!", b"<?php", b"<script")):
             yield _finding("extension-magic", "high", file, shown(file.data[:60].decode("utf-8", "replace")))
 
 
@@ -72,11 +72,11 @@ def look_at_compiled(package: Package) -> Iterator[Finding]:
     """Code that nobody can read; a cache beside its source only informs."""
     sources = {file.path for file in package.files}
     for file in package.files:
-        ending = _ending(file.path)
-        if ending in _COMPILED:
+        suffix = ending(file.path)
+        if suffix in _COMPILED:
             is_cache = _source_of(file.path) in sources
             yield _finding("compiled-code", "low" if is_cache else "high", file, _hex(file.data))
-        elif ending in _NATIVE and _kind(file, _PROGRAMS):
+        elif suffix in _NATIVE and _kind(file, _PROGRAMS):
             yield _finding("compiled-code", "medium", file, f"{_kind(file, _PROGRAMS)}: {_hex(file.data)}")
 
 
@@ -109,7 +109,7 @@ def look_at_tools(package: Package) -> Iterator[Finding]:
                 yield Finding("tools-beyond", "low", False, skill.path, number, shown(words, 160))
 
 
-def _ending(path: str) -> str:
+def ending(path: str) -> str:
     name = path.rpartition("/")[2]
     return name.rpartition(".")[2].lower() if "." in name else ""
 

@@ -29,23 +29,23 @@ def scan(package: Package) -> tuple[Finding, ...]:
     for file in package.files:
         if not _is_binary(file):
             found += _in_text(read_text(file.path, file.data, of_security=of_security))
-    worst = sorted(found, key=lambda one: (not one.certain, -SEVERITIES.index(one.severity)))[:_MOST]
-    return tuple(
-        sorted(
-            worst, key=lambda one: (not one.certain, -SEVERITIES.index(one.severity), one.path, one.line or 0)
-        )
-    )
+    return tuple(sorted(found, key=lambda one: (*_worst(one), one.path, one.line or 0))[:_MOST])
+
+
+def _worst(one: Finding | Seen) -> tuple[bool, int]:
+    return not one.certain, -SEVERITIES.index(one.severity)
 
 
 def _is_binary(file: PackageFile) -> bool:
-    return b"\0" in file.data[:_STATED]
+    """A NUL makes no binary of a script: shells read over it."""
+    return b"\0" in file.data[:_STATED] and files.ending(file.path) not in files.TEXTS
 
 
 def _in_text(text: Text) -> Iterator[Finding]:
     for check in CHECKS:
         if check.hints and not any(hint in text.lowered for hint in check.hints):
             continue
-        seen = sorted(check.look(text), key=lambda one: (not one.certain, -SEVERITIES.index(one.severity)))
+        seen = sorted(check.look(text), key=_worst)
         told: set[tuple[int, str]] = set()
         for one in seen[: _EACH * 2]:
             finding = _judged(check, text, one)
@@ -56,13 +56,11 @@ def _in_text(text: Text) -> Iterator[Finding]:
 
 def _judged(check: Check, text: Text, seen: Seen) -> Finding:
     """What is quoted, or called an example of harm, is shown and holds nothing."""
-    line = seen.line
-    severity, certain = seen.severity, seen.certain
-    if (check.of_words and (line.quoted or (line.fenced and text.is_prose))) or (
-        text.is_prose and (text.of_security or text.speaks_of_attacks(line))
-    ):
-        severity, certain = lower(severity, 2), False
-    elif not text.is_prose and (text.is_comment(line) or text.speaks_of_attacks(line)):
+    line, severity, certain = seen.line, seen.severity, seen.certain
+    is_shown = check.of_words and (text.is_quoted(line) or text.is_fenced(line))
+    if is_shown or (text.is_prose and text.of_security) or text.speaks_of_attacks(line):
+        severity, certain = lower(severity, 2 if text.is_prose else 1), False
+    elif text.is_comment(line):
         severity, certain = lower(severity, 1), False
     shown = seen.quote or quote(line.text, seen.start, seen.end)
     return Finding(check.rule, severity, certain, text.path, line.number, shown)

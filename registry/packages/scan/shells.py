@@ -9,8 +9,8 @@ from itertools import islice
 from registry.packages.problems import gettext_noop as _
 from registry.packages.scan.addresses import Kind, address_in, kind_of
 from registry.packages.scan.checks import Check, Seen, Severity
-from registry.packages.scan.searching import lines_with, matches
-from registry.packages.scan.text import Text
+from registry.packages.scan.searching import matches
+from registry.packages.scan.text import Line, Text
 
 _SHELL = r"(?:(?:ba|z|da|k|c|fi)?sh|python3?|perl|ruby|node|pwsh|powershell)\b"
 _SUDO = (
@@ -38,7 +38,17 @@ _SEVERITY: dict[Kind, tuple[Severity, bool]] = {
 
 def look_for_piped(text: Text) -> Iterator[Seen]:
     """``curl … | sh`` in its shapes; by whom it is fetched decides how bad it is."""
-    for line in lines_with(text, "curl", "wget", "iwr", "irm", "webrequest", "restmethod", "downloadstring"):
+    for line in text.lines_with(
+        (
+            "curl",
+            "wget",
+            "iwr",
+            "irm",
+            "webrequest",
+            "restmethod",
+            "downloadstring",
+        )
+    ):
         found = _AROUND.finditer(line.text), _FETCH.finditer(line.text)
         for fetch in (*islice(found[0], _FETCHES), *islice(found[1], _FETCHES)):
             if judged := _fetched(text, line, fetch):

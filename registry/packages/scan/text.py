@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 LOOKED_AT = 256 * 1024  # bytes of a file
 PIECE = 2_000  # characters of a line that a check reads at once
@@ -38,11 +40,8 @@ _SECURITY = re.compile(
 
 @dataclass(frozen=True)
 class Line:
-    index: int  # of its text's lines
-    number: int  # from 1, of the file's
-    text: str  # at most PIECE characters
-    fenced: bool = False  # in a code fence of a page of prose
-    quoted: bool = False  # in a block quote
+    number: int  # from 1
+    text: str  # at most PIECE characters of it
 
 
 @dataclass(frozen=True)
@@ -57,38 +56,66 @@ class Text:
     def lowered(self) -> str:
         return self.raw.lower()
 
-    @property
-    def suffix(self) -> str:
-        name = self.path.rpartition("/")[2]
-        return name.rpartition(".")[2].lower() if "." in name else ""
-
-    @property
-    def is_prose(self) -> bool:
-        return self.suffix in _PROSE and not self.raw.startswith("#!")
+    @cached_property
+    def rows(self) -> list[str]:
+        return self.raw.split("\n")
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
-        return tuple(self._lines())
+    def is_prose(self) -> bool:
+        name = self.path.rpartition("/")[2]
+        suffix = name.rpartition(".")[2].lower() if "." in name else ""
+        return suffix in _PROSE and not self.raw.startswith("#!")
 
-    def _lines(self) -> Iterator[Line]:
-        index, fence = 0, ""
-        for number, text in enumerate(self.raw.split("\n"), 1):
-            edge = _FENCE.match(text) if self.is_prose else None
-            opened, fence = fence, _fence_after(fence, edge.group(1) if edge else "")
-            quoted = self.is_prose and text.lstrip()[:1] == ">"
-            for start in range(0, max(len(text), 1), PIECE - _OVERLAP):
-                yield Line(index, number, text[start : start + PIECE], bool(opened), quoted)
-                index += 1
-                if start + PIECE >= len(text):
-                    break
+    def pieces(self, number: int) -> Iterator[Line]:
+        """A row in pieces that a check may read at once."""
+        row = self.rows[number - 1]
+        for start in range(0, max(len(row) - _OVERLAP, 1), PIECE - _OVERLAP):
+            yield Line(number, row[start : start + PIECE])
+
+    def lines_with(self, hints: Iterable[str]) -> Iterator[Line]:
+        """The pieces of the rows that hold one of the hints, which are written in small letters."""
+        starts = self._starts
+        numbers: set[int] = set()
+        for hint in hints:
+            at = self.lowered.find(hint)
+            while at >= 0:
+                number = bisect_right(starts, at)
+                numbers.add(number)
+                at = self.lowered.find(hint, starts[number]) if number < len(starts) else -1
+        for number in sorted(numbers):
+            yield from self.pieces(number)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each row begins in ``lowered``, whose letters may be more than those of ``raw``."""
+        lengths = (len(row) + 1 for row in self.lowered.split("\n"))
+        return [0, *accumulate(lengths)][:-1]
 
     def around(self, line: Line, *, before: int = 0, after: int = 0) -> str:
-        """The line with its neighbours."""
-        near = self.lines[max(line.index - before, 0) : line.index + after + 1]
-        return "\n".join(one.text for one in near)
+        """The line with its neighbours, PIECE characters of each."""
+        above = self.rows[max(line.number - 1 - before, 0) : line.number - 1]
+        below = self.rows[line.number : line.number + after]
+        return "\n".join((*(row[:PIECE] for row in above), line.text, *(row[:PIECE] for row in below)))
+
+    def is_quoted(self, line: Line) -> bool:
+        return self.is_prose and self.rows[line.number - 1].lstrip()[:1] == ">"
+
+    def is_fenced(self, line: Line) -> bool:
+        return bool(self._fences[line.number - 1])
+
+    @cached_property
+    def _fences(self) -> bytearray:
+        """For each row, whether it stands in a code fence of a page of prose."""
+        inside, fence = bytearray(len(self.rows)), ""
+        if self.is_prose and ("```" in self.raw or "~~~" in self.raw):
+            for index, row in enumerate(self.rows):
+                edge = _FENCE.match(row)
+                inside[index] = bool(fence)
+                fence = _fence_after(fence, edge.group(1) if edge else "")
+        return inside
 
     def is_comment(self, line: Line) -> bool:
-        return not self.is_prose and line.text.lstrip().startswith(_COMMENT)
+        return not self.is_prose and self.rows[line.number - 1].lstrip().startswith(_COMMENT)
 
     def speaks_of_attacks(self, line: Line) -> bool:
         """Whether the line, the headings above it or what stands just before call it an example of harm."""
@@ -96,23 +123,26 @@ class Text:
             return True
         if not self.is_prose:
             return False
-        return any(_ATTACKS.search(heading) for heading in (self._before_fence(line), *self._headings(line)))
+        return any(_ATTACKS.search(words) for words in (self._before_fence(line), *self._headings(line)))
 
     def _before_fence(self, line: Line) -> str:
         """What stands just above the fence that the line is in."""
-        index = line.index
-        while index > 0 and self.lines[index].fenced:
-            index -= 1
-        return self.around(self.lines[index], before=_NEAR) if line.fenced else ""
+        number = line.number
+        while number > 1 and self._fences[number - 1]:
+            number -= 1
+        return self.around(Line(number, ""), before=_NEAR) if self.is_fenced(line) else ""
 
     def _headings(self, line: Line) -> Iterator[str]:
         """The heading of the line's section, then those of the sections around it."""
         depth = 7
-        for one in reversed(self.lines[: line.index]):
-            found = None if one.fenced else _HEADING.match(one.text)
+        for index in range(line.number - 2, -1, -1):
+            row = self.rows[index]
+            if row[:1] != "#" or self._fences[index]:
+                continue
+            found = _HEADING.match(row)
             if found and len(found.group(1)) < depth:
                 depth = len(found.group(1))
-                yield one.text
+                yield row[:PIECE]
 
 
 def _fence_after(fence: str, edge: str) -> str:

@@ -76,7 +76,7 @@ def look_for_theft(text: Text) -> Iterator[Seen]:
         taken = _TAKEN.search(_without_headers(line.text))
         if taken:
             yield Seen(line, found.start(), found.end(), "critical", True)
-        elif not text.is_prose or line.fenced:
+        elif not text.is_prose or text.is_fenced(line):
             near = _without_headers(text.around(line, before=_NEAR, after=3))
             if _TAKEN.search(near):
                 drops = any(_is_drop(one.group(), near) for one in _DROPS.finditer(near))

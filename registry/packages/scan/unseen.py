@@ -18,7 +18,7 @@ _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 
 def look_for_tags(text: Text) -> Iterator[Seen]:
     """A second text in letters without shape; flags of England, Scotland and Wales are written in them."""
-    for line in _lines_beyond_ascii(text):
+    for line in _lines_beyond_ascii(text, _TAGS):
         plain = _FLAGS.sub(lambda flag: " " * len(flag.group()), line.text)
         if found := _TAGS.search(plain):
             said = "".join(chr(ord(one) - 0xE0000) for one in found.group())
@@ -36,7 +36,7 @@ _MANY = 8  # as a letter takes eight bits
 
 def look_for_zero_widths(text: Text) -> Iterator[Seen]:
     """Runs of characters without width: text in bits, or words taken apart so that nobody finds them."""
-    for line in _lines_beyond_ascii(text):
+    for line in _lines_beyond_ascii(text, _ZERO_WIDTHS):
         runs = [
             (found, severity) for found in _ZERO_WIDTHS.finditer(line.text) if (severity := _of_run(found))
         ]
@@ -76,7 +76,7 @@ _OVERRIDES = frozenset("\u202d\u202e")
 
 def look_for_directions(text: Text) -> Iterator[Seen]:
     """Marks that show a line in another order than it runs; scripts from right to left may need them."""
-    for line in _lines_beyond_ascii(text):
+    for line in _lines_beyond_ascii(text, _DIRECTIONS):
         found = _DIRECTIONS.search(line.text)
         if found is None:
             continue
@@ -91,8 +91,11 @@ def _is_right_to_left(line: str) -> bool:
     return any(unicodedata.bidirectional(one) in ("R", "AL") for one in line)
 
 
-def _lines_beyond_ascii(text: Text) -> Iterator[Line]:
-    return (line for line in text.lines if not line.text.isascii()) if not text.raw.isascii() else iter(())
+def _lines_beyond_ascii(text: Text, pattern: re.Pattern[str]) -> Iterator[Line]:
+    if pattern.search(text.raw):
+        for number, row in enumerate(text.rows, 1):
+            if not row.isascii():
+                yield from text.pieces(number)
 
 
 _INVISIBLE = _("It holds characters that no reader sees and an agent reads.")
@@ -102,7 +105,6 @@ CHECKS = (
         _("A second text is hidden in characters without shape."),
         _("Delete the characters; an editor that shows code points finds them."),
         look_for_tags,
-        tuple(chr(0xE0000 + point) for point in range(0x80)),
     ),
     Check(
         "zero-width",
@@ -115,6 +117,5 @@ CHECKS = (
         _("Marks of direction make the line look other than it runs."),
         _("Delete the marks; texts from right to left need none of them in code."),
         look_for_directions,
-        tuple("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"),
     ),
 )

@@ -86,9 +86,14 @@ _AGENT = re.compile(
 
 
 def _hidden_from(text: Text, line: Line, start: int) -> Iterator[Line]:
-    for one in text.lines[line.index : line.index + _LONGEST_COMMENT]:
+    """The piece where the hiding begins, and the rows up to where it ends."""
+    yield line
+    if _ENDS.search(line.text, start):
+        return
+    for number in range(line.number + 1, min(line.number + _LONGEST_COMMENT, len(text.rows)) + 1):
+        one = next(text.pieces(number))
         yield one
-        if _ENDS.search(one.text, start if one is line else 0):
+        if _ENDS.search(one.text):
             return
 
 
