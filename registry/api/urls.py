@@ -4,6 +4,7 @@ from registry.api.finding import Changes, Search
 from registry.api.packages import Packages
 from registry.api.site import CodeDetail, Codes, Me
 from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
+from registry.api.starting import KindArchive, Kinds
 from registry.api.versions import Archive, FileContent, Files, VersionDetail, Versions
 
 _SKILL = "skills/<str:team>/<str:slug>"
@@ -19,6 +20,8 @@ urlpatterns = [
     path(f"{_VERSION}/files/<path:path>", FileContent.as_view(), name="api-file"),
     path(f"{_VERSION}/archive", Archive.as_view(), name="api-archive"),
     path("packages", Packages.as_view(), name="api-packages"),
+    path("kinds", Kinds.as_view(), name="api-kinds"),
+    path("kinds/archive", KindArchive.as_view(), name="api-kind-archive"),
     path("search", Search.as_view(), name="api-search"),
     path("changes", Changes.as_view(), name="api-changes"),
     path("usage", Uses.as_view(), name="api-usage"),

@@ -8,9 +8,10 @@ from django.http import FileResponse, HttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 
-from registry import catalog, storage
+from registry import catalog, exporting, storage
 from registry.api import cursors, etags, examples
 from registry.api.attachments import attachment
 from registry.api.documents import (
@@ -24,7 +25,8 @@ from registry.api.documents import (
     version_summary,
 )
 from registry.api.endpoint import Endpoint
-from registry.api.shapes import PageQuery, read_query
+from registry.api.shapes import PageQuery, Query, read_query
+from registry.api.starting import zip_response
 from registry.models import UseKind, Version
 from registry.packages.problems import refuse
 from registry.permissions import Action, require
@@ -121,6 +123,12 @@ class FileContent(_OfSkill):
         )
 
 
+class ArchiveQuery(Query):
+    format = serializers.ChoiceField(
+        required=False, choices=["portable"], help_text="`portable`: in the open format, in one folder."
+    )
+
+
 class Archive(_OfSkill):
     needs = {"GET": (Action.INSTALL,)}
 
@@ -128,12 +136,18 @@ class Archive(_OfSkill):
         operation_id="download_version",
         summary="Download a version's archive",
         tags=["versions"],
+        parameters=[ArchiveQuery],
         responses={(200, "application/zip"): _BYTES},
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponseBase:
-        """The deterministic zip that the version's digest is of, also in `X-Digest`. Counts as an install."""
+        """The deterministic zip that the version's digest is of, also in `X-Digest`. Counts as an install.
+
+        `format=portable` is the same skill in the open format, with a digest of its own.
+        """
         version = self.version(team, slug, number)
         require(self.actor, Action.INSTALL, skill=version.skill)
+        if read_query(ArchiveQuery, request).get("format") == "portable":
+            return self._portable(request, version)
         etag = f'"{version.digest}"'
         if unchanged := etags.not_modified(request, etag):
             return unchanged
@@ -149,6 +163,13 @@ class Archive(_OfSkill):
         return (
             etags.forever(response, request, version.skill) if number != "latest" else etags.private(response)
         )
+
+    def _portable(self, request: Request, version: Version) -> HttpResponse:
+        data = exporting.portable_archive(version)
+        answer = zip_response(request, data, f"{version.skill.slug}-{version.number}-portable.zip")
+        if request.method == "GET" and answer.status_code == 200:
+            record_use(version.skill, self.actor.caller, UseKind.INSTALL)
+        return answer
 
 
 def _content(version: Version, path: str) -> bytes:
