@@ -60,6 +60,32 @@ def networks(name: str) -> list[str]:
     return value
 
 
+def reachable(name: str) -> list[str]:
+    """Hosts with or without a port, addresses and networks, separated by commas."""
+    value = names(name)
+    host = r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)(:[0-9]{1,5})?"
+    if wrong := [part for part in value if not _is_network(part) and not re.fullmatch(host, part)]:
+        raise _wrong(name, wrong[0], "hosts, IP addresses or networks, separated by commas")
+    return value
+
+
+def sources() -> dict[str, dict[str, str]]:
+    """``SKILLQUAY_SOURCE_<NAME>_ENDPOINT`` and its like: by name, then by field, both in small letters."""
+    found: dict[str, dict[str, str]] = {}
+    fields = "ENDPOINT|REGION|ACCESS_KEY|SECRET_KEY|TOKEN|TEAMS"
+    for name in sorted(os.environ):
+        if match := re.fullmatch(rf"SKILLQUAY_SOURCE_([A-Z0-9]+)_({fields})", name):
+            found.setdefault(match[1].lower(), {})[match[2].lower()] = text(name)
+    return found
+
+
+def file(name: str) -> str:
+    value = text(name)
+    if value and not Path(value).is_file():
+        raise _wrong(name, value, "a file")
+    return value
+
+
 def _is_network(value: str) -> bool:
     try:
         ipaddress.ip_network(value)

@@ -44,9 +44,20 @@ SKILLQUAY_RUN_ATTEMPTS = env.number("SKILLQUAY_RUN_ATTEMPTS", 3, least=1, most=2
 SKILLQUAY_LEASE_SECONDS = env.number("SKILLQUAY_LEASE_SECONDS", 30, least=3, most=600)  # renewed thrice in it
 SKILLQUAY_INPUT_BYTES = env.number("SKILLQUAY_INPUT_BYTES", 50 * 2**20, least=1)
 SKILLQUAY_INPUT_HOURS = env.number("SKILLQUAY_INPUT_HOURS", 24, least=1)
+SKILLQUAY_IMPORT_ARCHIVE_BYTES = env.number("SKILLQUAY_IMPORT_ARCHIVE_BYTES", 50 * 2**20, least=1)
+SKILLQUAY_IMPORT_UNPACKED_BYTES = env.number("SKILLQUAY_IMPORT_UNPACKED_BYTES", 200 * 2**20, least=1)
+SKILLQUAY_IMPORT_ENTRIES = env.number("SKILLQUAY_IMPORT_ENTRIES", 50_000, least=1)
+SKILLQUAY_MANAGED_DIR = env.text("SKILLQUAY_MANAGED_DIR")
 SKILLQUAY_REQUEST_BYTES = env.number("SKILLQUAY_REQUEST_BYTES", 2 * 2**20, least=1024)  # a JSON body
 SKILLQUAY_SANDBOX = env.choice("SKILLQUAY_SANDBOX", "auto", ("auto", "bwrap", "nsrun", "unsafe"))
 SKILLQUAY_SANDBOX_MINIMUM = env.choice("SKILLQUAY_SANDBOX_MINIMUM", "nsrun", ("bwrap", "nsrun"))
+
+# The one door out: registry.outbound -----------------------------------------------------------------------
+SKILLQUAY_OUTBOUND_ALLOW = env.reachable("SKILLQUAY_OUTBOUND_ALLOW")
+SKILLQUAY_OUTBOUND_CA = env.file("SKILLQUAY_OUTBOUND_CA")
+SKILLQUAY_OUTBOUND_SECONDS = env.number("SKILLQUAY_OUTBOUND_SECONDS", 120, least=1, most=3600)
+SKILLQUAY_SOURCE_BYTES = env.number("SKILLQUAY_SOURCE_BYTES", 200 * 2**20, least=1024)
+SKILLQUAY_SOURCES = env.sources()
 
 
 # Django ----------------------------------------------------------------------------------------------------
