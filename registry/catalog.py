@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
+
 from registry.actors import Actor
 from registry.models import Skill, Team, Version
-from registry.packages.problems import Refused, refuse
+from registry.packages.problems import Problem, Refused, problem, refuse
 from registry.packages.versions import normalise
 
 _SHOWN = 10  # candidates named in a refusal
+_ANOTHER = "…"  # in the place of a successor that is not named, or not to be seen
 
 
 def find_team(slug: str, actor: Actor) -> Team:
@@ -18,14 +21,14 @@ def find_team(slug: str, actor: Actor) -> Team:
 
 
 def find_skill(label: str, actor: Actor) -> Skill:
-    """The skill "team/slug", or a bare slug's where the caller's own teams have exactly one of it."""
-    visible = Skill.objects.visible_to(actor).select_related("team", "latest")
+    """The skill "team/slug", or a bare slug's where the caller's own teams have exactly one of it.
+
+    An old address leads to where its skill went; what was purged is refused as PURGED.
+    """
     team, slash, slug = label.rpartition("/")
     if slash:
-        skill = visible.filter(team__slug=team, slug=slug).first()
-        if skill is None:
-            raise _no_skill(label)
-        return skill
+        return _at_address(team, slug, actor)
+    visible = Skill.objects.visible_to(actor).select_related("team", "latest")
     own = list(visible.filter(slug=slug, team_id__in=actor.team_ids)[: _SHOWN + 1])
     if len(own) == 1:
         return own[0]
@@ -37,17 +40,92 @@ def find_skill(label: str, actor: Actor) -> Skill:
     raise refuse("NAME_AMBIGUOUS", name=slug, candidates=shown)
 
 
-def find_version(skill: Skill, number: str | None, actor: Actor) -> Version:
-    """The version of that number, ``1.0`` for 1.0.0 too, or the latest where none (or "latest") is named."""
-    versions = Version.objects.visible_to(actor).filter(skill=skill).select_related("skill__team")
-    if number in (None, "", "latest"):
-        versions = versions.filter(pk__in=[skill.latest_id])
+def find_version(skill: Skill, number: str | None, actor: Actor, *, even_held: bool = False) -> Version:
+    """The version of that number, ``1.0`` for 1.0.0 too, of that channel, or the latest.
+
+    Yanked ones are found by their exact number alone. A held one is refused as VERSION_HELD to its team,
+    unless it is only to be shown (``even_held``), and is not there for others.
+    """
+    named = number or "latest"
+    exact = normalise(named)
+    version: Version | None
+    if named == "latest":
+        version = _latest(skill, actor)
+    elif exact is None:
+        version = _of_channel(skill, named, actor)
     else:
-        versions = versions.filter(number=normalise(str(number)) or number)
-    version = versions.first()
+        version = _exact(skill.merged_from or skill, exact, actor)
     if version is None:
-        raise refuse("NOT_FOUND", what="version", name=f"{skill}@{number or 'latest'}")
+        raise refuse("NOT_FOUND", what="version", name=f"{skill}@{named[:80]}")
+    if version.is_held and not even_held:
+        raise refuse("VERSION_HELD", version=str(version))
     return version
+
+
+def notices(version: Version, actor: Actor) -> tuple[Problem, ...]:
+    """What somebody who uses this version should know: that it, or its skill, is yanked or deprecated."""
+    skill, found = version.skill, []
+    if version.yanked_at:
+        found.append(problem("VERSION_YANKED", version=str(version), reason=version.yank_reason))
+    if version.deprecated_at:
+        successor = f"{skill}@{version.successor}" if version.successor else _ANOTHER
+        why = version.deprecation
+        found.append(problem("VERSION_DEPRECATED", version=str(version), reason=why, successor=successor))
+    if skill.deprecated_at:
+        successor = str(successor_of(skill, actor) or _ANOTHER)
+        why = skill.deprecation
+        found.append(problem("SKILL_DEPRECATED", skill=str(skill), reason=why, successor=successor))
+    return tuple(found)
+
+
+def successor_of(skill: Skill, actor: Actor) -> Skill | None:
+    """What takes a deprecated skill's place, for those who may see it."""
+    if skill.successor_id is None:
+        return None
+    return Skill.objects.visible_to(actor).select_related("team").filter(pk=skill.successor_id).first()
+
+
+def _at_address(team: str, slug: str, actor: Actor) -> Skill:
+    known = Skill.objects.reachable_by(actor).select_related("team", "latest")
+    skill = known.filter(team__slug=team, slug=slug).first()
+    if skill is None:  # the name that it had before
+        skill = known.filter(redirects__team__slug=team, redirects__slug=slug).first()
+    if skill is None:
+        raise _no_skill(f"{team}/{slug}")
+    if skill.purged_at:
+        stone = skill.tombstones.order_by("-pk").first()
+        raise refuse("PURGED", name=str(skill), reason=stone.reason if stone else "")
+    if skill.merged_into_id is None:
+        return skill
+    into = known.filter(pk=skill.merged_into_id, purged_at=None).first()
+    if into is None:
+        raise _no_skill(f"{team}/{slug}")
+    into.merged_from = skill
+    return into
+
+
+def _latest(skill: Skill, actor: Actor) -> Version:
+    version = _versions(skill, actor).filter(pk=skill.latest_id).first() if skill.latest_id else None
+    if version is None:
+        raise refuse("NO_LATEST", skill=str(skill))
+    return version
+
+
+def _of_channel(skill: Skill, name: str, actor: Actor) -> Version | None:
+    version = _versions(skill, actor).filter(channels__name=name, channels__skill=skill).first()
+    if version and version.yanked_at:
+        raise refuse("CHANNEL_WITHDRAWN", channel=name, version=str(version), reason=version.yank_reason)
+    return version
+
+
+def _exact(skill: Skill, number: str, actor: Actor) -> Version | None:
+    if stone := skill.tombstones.filter(number=number).first():
+        raise refuse("PURGED", name=f"{skill}@{number}", reason=stone.reason)
+    return _versions(skill, actor).filter(number=number).first()
+
+
+def _versions(skill: Skill, actor: Actor) -> QuerySet[Version]:
+    return Version.objects.visible_to(actor).filter(skill=skill).select_related("skill__team")
 
 
 def _no_skill(label: str) -> Refused:

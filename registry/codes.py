@@ -64,6 +64,98 @@ declare(
         http=422,
     ),
     Code(
+        "VERSION_HELD",
+        gettext_noop("%(version)s is held: a scan found something in it that a maintainer has to judge."),
+        gettext_noop("A maintainer other than its publisher reads the findings and releases it."),
+        http=409,
+    ),
+    Code(
+        "VERSION_PURGED",
+        gettext_noop("%(version)s was purged; neither its number nor its content is published again."),
+        gettext_noop("Publish what is different from it under another number."),
+        http=409,
+    ),
+    Code(
+        "SKILL_PURGED",
+        gettext_noop("%(skill)s was purged; its name is not given again."),
+        gettext_noop("Publish under another name."),
+        http=409,
+    ),
+    Code(
+        "PURGED",
+        gettext_noop("%(name)s was purged: %(reason)s"),
+        gettext_noop("Its content is gone for good; use another version or skill."),
+        http=410,
+    ),
+    Code(
+        "NO_LATEST",
+        gettext_noop("%(skill)s has no version to use: what there was is yanked, held or purged."),
+        gettext_noop("Name a yanked version exactly if you must, or ask the skill's team."),
+        http=404,
+    ),
+    Code(
+        "VERSION_YANKED",
+        gettext_noop("%(version)s was yanked: %(reason)s"),
+        gettext_noop("Use the latest version; this one is got only by its exact number."),
+        severity="warning",
+    ),
+    Code(
+        "VERSION_DEPRECATED",
+        gettext_noop("%(version)s is deprecated: %(reason)s"),
+        gettext_noop("Use %(successor)s instead."),
+        severity="warning",
+    ),
+    Code(
+        "SKILL_DEPRECATED",
+        gettext_noop("%(skill)s is deprecated: %(reason)s"),
+        gettext_noop("Use %(successor)s instead."),
+        severity="warning",
+    ),
+    Code(
+        "SUCCESSOR_INVALID",
+        gettext_noop("%(successor)s cannot be the successor."),
+        gettext_noop("Name another skill that does not point back, or another usable version of this skill."),
+        http=422,
+    ),
+    Code(
+        "CHANNEL_NAME_INVALID",
+        gettext_noop("%(channel)s cannot be a channel."),
+        gettext_noop(
+            "Use a small letter and then letters, digits or hyphens, at most 32; no version, nor latest."
+        ),
+        http=422,
+    ),
+    Code(
+        "CHANNEL_WITHDRAWN",
+        gettext_noop("The channel %(channel)s names %(version)s, which was yanked: %(reason)s"),
+        gettext_noop("A maintainer moves the channel to another version; until then name a version."),
+        http=409,
+    ),
+    Code(
+        "SLUG_REDIRECTED",
+        gettext_noop("%(skill)s is an old name; it leads to %(to)s and is given to nothing else."),
+        gettext_noop("Change the name in SKILL.md to the present one, or choose another."),
+        http=409,
+    ),
+    Code(
+        "SLUG_TAKEN",
+        gettext_noop("There is, or was, another skill at %(skill)s."),
+        gettext_noop("Choose another name."),
+        http=409,
+    ),
+    Code(
+        "MERGE_INVALID",
+        gettext_noop("%(skill)s cannot be merged into %(into)s."),
+        gettext_noop("Name two different skills, neither of which was merged or purged."),
+        http=409,
+    ),
+    Code(
+        "LAST_ADMINISTRATOR",
+        gettext_noop("%(user)s is the last administrator of this site."),
+        gettext_noop("Make somebody else an administrator first."),
+        http=409,
+    ),
+    Code(
         "VISIBILITY_UNKNOWN",
         gettext_noop("%(visibility)s is not a visibility."),
         gettext_noop("Choose private, site or public."),

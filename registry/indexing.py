@@ -53,7 +53,7 @@ _BEGINNING = {Field.NAME: 500, Field.TAGS: 300}  # the weight of a word that is 
 
 def index(skill: Skill, manifest: Manifest, body: str) -> None:
     """Replaces the skill's search terms, within the caller's transaction."""
-    _one_at_a_time()
+    take_turns()
     postings = _postings(_texts(manifest, body))
     ids = _term_ids(postings)
     _move(skill, after=set(ids.values()))
@@ -72,7 +72,7 @@ def index(skill: Skill, manifest: Manifest, body: str) -> None:
 
 def recount(skill: Skill) -> None:
     """Counts the skill's terms in the scope that it now belongs to, within the caller's transaction."""
-    _one_at_a_time()
+    take_turns()
     _move(skill, after=set(skill.postings.values_list("term_id", flat=True)))
     skill.search_scope = scope_of(skill)
     skill.save(update_fields=["search_scope"])
@@ -80,7 +80,7 @@ def recount(skill: Skill) -> None:
 
 def forget(skill: Skill) -> None:
     """Takes the skill out of the search, counts first, within the caller's transaction."""
-    _one_at_a_time()
+    take_turns()
     _move(skill, after=set())
     skill.postings.all().delete()
     skill.search_scope = ""
@@ -139,8 +139,11 @@ def _saturated(frequency: float) -> int:
     return round(1000 * frequency * (_SATURATION + 1) / (_SATURATION + frequency))
 
 
-def _one_at_a_time() -> None:
-    """Writers of terms share most of their rows: one waits for another here, never in a ring."""
+def take_turns() -> None:
+    """Writers of terms share most of their rows: one waits for another here, never in a ring.
+
+    Who names a blob that was stored before and who removes one take turns here, too.
+    """
     Term.objects.get_or_create(text=_LOCK)
     Term.objects.select_for_update().get(text=_LOCK)
 

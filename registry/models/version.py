@@ -26,7 +26,10 @@ class VersionQuerySet(models.QuerySet["Version"]):
 
     def usable(self) -> VersionQuerySet:
         """Those that may be the latest: neither yanked nor held."""
-        return self.filter(~_HELD, yanked_at=None)
+        return self.unheld().filter(yanked_at=None)
+
+    def unheld(self) -> VersionQuerySet:
+        return self.filter(~_HELD)
 
 
 class Version(models.Model):

@@ -13,6 +13,8 @@ from registry.packages import versions
 from registry.packages.package import Manifest, Package
 from registry.packages.problems import Problem, Refused, problem, refuse
 from registry.packages.repack import digest_of, repack
+from registry.permissions import Action, require
+from registry.publishing.channels import check_channel
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Wishes:
 
     version: str | None = None
     visibility: str | None = None
+    channel: str | None = None
     changelog: str = ""
     source: str = "upload"
     provenance: Mapping[str, object] | None = None
@@ -64,16 +67,31 @@ def problems_of_draft(draft: Draft) -> tuple[Problem, ...]:
         found.append(problem("VERSION_NUMBER_INVALID", path="version", version=asked[:80]))
     elif asked and stated and versions.normalise(asked) != stated:
         found.append(problem("VERSION_DIFFERS", path="version", stated=stated, asked=asked))
-    for check in (lambda: draft.changelog, lambda: check_visibility(draft.wishes.visibility)):
+    for check in (_check_changelog, _check_visibility, _check_channel):
         try:
-            check()
+            check(draft)
         except Refused as refused:
             found += refused.problems
     return tuple(found)
 
 
-def check_visibility(visibility: str | None) -> None:
-    if visibility and visibility not in Visibility.values:
+def _check_changelog(draft: Draft) -> None:
+    plain_changelog(draft.wishes.changelog)
+
+
+def _check_visibility(draft: Draft) -> None:
+    if draft.wishes.visibility:
+        check_visibility(draft.wishes.visibility)
+
+
+def _check_channel(draft: Draft) -> None:
+    if draft.wishes.channel:
+        check_channel(draft.wishes.channel)
+        require(draft.actor, Action.SETTINGS, team=draft.team)
+
+
+def check_visibility(visibility: str) -> None:
+    if visibility not in Visibility.values:
         raise refuse("VISIBILITY_UNKNOWN", path="visibility", visibility=visibility[:80])
 
 

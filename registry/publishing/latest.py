@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from django.db.models import QuerySet
+
 from registry import indexing
 from registry.models import Skill, Tag, Version
 from registry.packages import versions
@@ -9,29 +13,32 @@ from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
 
 
-def show_latest(skill: Skill) -> None:
-    """Makes the catalog and the search speak of the version that is now the latest; always saves the skill.
+def show_latest(skill: Skill, *, again: bool = False) -> None:
+    """Makes catalog and search speak of the version that is now the latest; always saves the skill.
 
-    Without one the search forgets the skill, and the catalog goes on saying what it said.
+    Without one the search forgets the skill, and the catalog speaks of what is left of it. ``again`` writes
+    the search terms anew though the version stayed: they hold the slug.
     """
-    latest = _latest(skill)
+    latest = None if skill.merged_into_id or skill.purged_at else _best(skill.versions.usable())
     if latest is None:
         skill.latest = None
+        _show(skill, _best(skill.versions.unheld()))
         indexing.forget(skill)
-    elif latest.pk != skill.latest_id:
-        manifest = manifest_of(latest.manifest)
-        _show(skill, latest, manifest)
-        indexing.index(skill, manifest, latest.body)
+    elif again or latest.pk != skill.latest_id:
+        skill.latest = latest
+        _show(skill, latest)
+        indexing.index(skill, replace(manifest_of(latest.manifest), slug=skill.slug), latest.body)
     elif skill.search_scope != indexing.scope_of(skill):
         indexing.recount(skill)
     skill.save()
 
 
-def _show(skill: Skill, version: Version, manifest: Manifest) -> None:
-    skill.latest = version
+def _show(skill: Skill, version: Version | None) -> None:
+    """Copies what the catalog shows; the type stays where nothing is left, for it says who may see it."""
+    manifest = manifest_of(version.manifest) if version else Manifest(skill.slug, skill.slug, skill.slug, "")
     skill.name = (manifest.display_name or manifest.name)[:200]
     skill.description = manifest.description
-    skill.type = manifest.type or ""
+    skill.type = (manifest.type or "") if version else skill.type
     skill.domain = manifest.domain[:120]
     skill.category = manifest.category[:120]
     skill.tags = list(manifest.tags)
@@ -41,9 +48,9 @@ def _show(skill: Skill, version: Version, manifest: Manifest) -> None:
     Tag.objects.bulk_create(Tag(skill=skill, text=tag) for tag in tags)
 
 
-def _latest(skill: Skill) -> Version | None:
-    """The highest version that anybody may use: a pre-release only where there is nothing else."""
-    rows = skill.versions.usable().values_list("pk", "number", "precedence")
+def _best(candidates: QuerySet[Version]) -> Version | None:
+    """The highest: a pre-release only where there is nothing else."""
+    rows = candidates.values_list("pk", "number", "precedence")
     best = max(rows, key=lambda row: (not _is_prerelease(row[1]), row[2]), default=None)
     return Version.objects.get(pk=best[0]) if best else None
 

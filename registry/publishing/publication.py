@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import Q
 
-from registry import audit, storage
+from registry import audit, indexing, storage
 from registry.actors import Actor
-from registry.models import Skill, Source, Team, Version
+from registry.models import Redirect, Skill, Source, Team, Tombstone, Version
 from registry.packages import versions
 from registry.packages.package import Package
 from registry.packages.problems import Problem, Refused, refuse
 from registry.permissions import Action, require
+from registry.publishing.channels import set_channel
 from registry.publishing.draft import Draft, Wishes, problems_of_draft
 from registry.publishing.latest import show_latest
 from registry.publishing.rows import create_rows, problems_of
@@ -57,6 +59,7 @@ def publish(
     provenance: Mapping[str, object] | None = None,
     origin: Source | None = None,
     origin_path: str = "",
+    channel: str | None = None,
 ) -> Publication:
     """Publishes the package as a version of ``team/slug``; refuses with every problem that stands against it.
 
@@ -64,7 +67,7 @@ def publish(
     same number is published already; other content under it is refused as VERSION_EXISTS.
     """
     require(actor, Action.PUBLISH, team=team)
-    wishes = Wishes(version, visibility, changelog, source, provenance, origin, origin_path)
+    wishes = Wishes(version, visibility, channel, changelog, source, provenance, origin, origin_path)
     draft = Draft(package, team, actor, wishes)
     against = problems_of_draft(draft)
     if against:
@@ -81,15 +84,17 @@ def check(
     actor: Actor,
     version: str | None = None,
     visibility: str | None = None,
+    channel: str | None = None,
 ) -> Preview:
     """The dry run: everything that ``publish`` would look at, nothing written."""
     require(actor, Action.PUBLISH, team=team)
-    draft = Draft(package, team, actor, Wishes(version, visibility))
+    draft = Draft(package, team, actor, Wishes(version, visibility, channel))
     against = list(problems_of_draft(draft))
     skill = Skill.objects.filter(team=team, slug=draft.manifest.slug).first()
     number, existing = "", None
     if not against:
         try:
+            _check_address(draft, skill)
             _apply_visibility(draft, skill or Skill(team=team, slug=draft.manifest.slug))
             number, existing = _number(draft, skill)
         except Refused as refused:
@@ -106,37 +111,82 @@ def check(
 
 
 def _publish(draft: Draft) -> Publication:
-    skill, _ = Skill.objects.get_or_create(
-        team=draft.team,
-        slug=draft.manifest.slug,
-        defaults={"name": draft.manifest.name[:200], "source": draft.wishes.source},
-    )
-    skill = Skill.objects.select_for_update().get(pk=skill.pk)  # one publisher of a skill at a time
+    skill = _skill(draft)
     number, existing = _number(draft, skill)
     if existing:
+        _apply_channel(draft, existing)
         return Publication(existing, created=False, problems=problems_of(existing))
     _apply_visibility(draft, skill)
     _apply_origin(draft, skill)
+    indexing.take_turns()
+    if not storage.exists(draft.digest):  # the same bytes were purged from elsewhere just now
+        storage.store(draft.archive)
     version = create_rows(draft, skill, number)
     show_latest(skill)
     target = f"{draft.label}@{number}"
     audit.record(draft.actor, "version.publish", target, team=draft.team, digest=draft.digest)
+    _apply_channel(draft, version)
     return Publication(version, created=True, problems=draft.package.problems)
+
+
+def _skill(draft: Draft) -> Skill:
+    """The skill's row, locked: one publisher of a skill at a time."""
+    manifest = draft.manifest
+    defaults = {"name": manifest.name[:200], "type": manifest.type or "", "source": draft.wishes.source}
+    skill, _ = Skill.objects.get_or_create(team=draft.team, slug=manifest.slug, defaults=defaults)
+    skill = Skill.objects.select_for_update().get(pk=skill.pk)
+    _check_address(draft, skill)
+    return skill
+
+
+def _check_address(draft: Draft, skill: Skill | None) -> None:
+    """Refuses a name that a rename, a merge or a purge has used up; what is moved meanwhile, too."""
+    if skill and skill.purged_at:
+        raise refuse("SKILL_PURGED", path="name", skill=draft.label)
+    redirect = Redirect.objects.filter(team=draft.team, slug=draft.manifest.slug).first()
+    to = redirect.to_id if redirect else skill.merged_into_id if skill else None
+    if skill and (skill.team_id, skill.slug) != (draft.team.pk, draft.manifest.slug):
+        to = skill.pk
+    if to:
+        seen = Skill.objects.visible_to(draft.actor).select_related("team").filter(pk=to).first()
+        raise refuse("SLUG_REDIRECTED", path="name", skill=draft.label, to=str(seen) if seen else "…")
 
 
 def _number(draft: Draft, skill: Skill | None) -> tuple[str, Version | None]:
     """The number that the draft gets, and the version that already is exactly this."""
     stated = draft.manifest.version or versions.normalise(draft.wishes.version or "")
-    published = skill.versions.order_by("-precedence") if skill else Version.objects.none()
-    if stated is None:
-        if same := published.filter(digest=draft.digest).first():
-            return same.number, same
-        highest = published.first()
-        return versions.next_patch(highest.number if highest else None), None
-    existing = published.filter(number=stated).first()
+    published = skill.versions.all() if skill else Version.objects.none()
+    if stated is None and (same := published.filter(digest=draft.digest).order_by("-precedence").first()):
+        return same.number, same
+    existing = published.filter(number=stated).first() if stated else None
     if existing and existing.digest != draft.digest:
         raise refuse("VERSION_EXISTS", path="version", skill=draft.label, version=stated)
-    return stated, existing
+    if not existing:
+        _refuse_purged(draft, skill, stated)
+    return stated or _next(skill), existing
+
+
+def _refuse_purged(draft: Draft, skill: Skill | None, stated: str | None) -> None:
+    """What a team has purged does not come back: neither its number nor its content under another."""
+    gone = Tombstone.objects.filter(skill__team=draft.team).select_related("skill__team")
+    stone = gone.filter(Q(digest=draft.digest) | Q(skill=skill, number=stated or "")).first()
+    if stone:
+        raise refuse("VERSION_PURGED", path="version", version=f"{stone.skill}@{stone.number}")
+
+
+def _next(skill: Skill | None) -> str:
+    """The patch after the highest number that was ever given."""
+    if skill is None:
+        return versions.next_patch(None)
+    numbers = [*skill.versions.values_list("number", flat=True)]
+    numbers += skill.tombstones.values_list("number", flat=True)
+    return versions.next_patch(max(numbers, key=versions.precedence, default=None))
+
+
+def _apply_channel(draft: Draft, version: Version) -> None:
+    """A held version is nobody's yet: its channel is set when it is released."""
+    if draft.wishes.channel and not version.is_held:
+        set_channel(draft.wishes.channel, version, draft.actor)
 
 
 def _apply_visibility(draft: Draft, skill: Skill) -> None:

@@ -6,9 +6,10 @@ from django.db import transaction
 
 from registry import audit, indexing
 from registry.actors import Actor
-from registry.models import Skill
+from registry.models import Skill, Version
 from registry.permissions import Action, require
-from registry.publishing.draft import check_visibility
+from registry.publishing.draft import check_visibility, plain_changelog
+from registry.publishing.locking import locked_version
 
 
 @transaction.atomic
@@ -22,3 +23,16 @@ def set_visibility(skill: Skill, visibility: str, actor: Actor) -> None:
     indexing.recount(locked)
     audit.record(actor, "skill.visibility", str(skill), team=skill.team, before=before, after=visibility)
     skill.refresh_from_db(fields=["visibility", "search_scope", "updated_at"])
+
+
+@transaction.atomic
+def set_changelog(version: Version, text: str, actor: Actor) -> Version:
+    """What is said about a version may be mended; its bytes never are."""
+    text = plain_changelog(text)
+    version = locked_version(version, actor, Action.SETTINGS)
+    if version.changelog != text:
+        version.changelog = text
+        version.save(update_fields=["changelog"])
+        version.skill.save(update_fields=["updated_at"])
+        audit.record(actor, "version.changelog", str(version), team=version.skill.team)
+    return version

@@ -98,6 +98,14 @@ def sweep(*, grace: timedelta = GRACE) -> Swept:
     return Swept(blobs=len(sizes), bytes=sum(sizes), leftovers=here.remove_leftovers(grace))
 
 
+def discard(digests: Iterable[str]) -> int:
+    """Removes those that nothing names, young ones too: the caller holds off whoever might name them now."""
+    keys = {_key(digest) for digest in digests}
+    named = {_key(digest) for provider in _references for digest in provider()} if keys else set()
+    here = place()
+    return sum(here.remove(key, timedelta(0)) for key in keys - named)
+
+
 def digests() -> Iterator[str]:
     """Every digest that is stored."""
     return (f"sha256:{key}" for key, _ in place().older_than(timedelta(0)))
@@ -126,6 +134,7 @@ __all__ = [
     "Stored",
     "Swept",
     "digests",
+    "discard",
     "exists",
     "local_path",
     "open_blob",
