@@ -11,3 +11,13 @@ def package_limits() -> Limits:
         file=settings.SKILLQUAY_FILE_BYTES,
         entries=settings.SKILLQUAY_ARCHIVE_ENTRIES,
     )
+
+
+def import_limits() -> Limits:
+    """How large an archive with many packages may be; each package in it is then held to its own limits."""
+    return Limits(
+        archive=settings.SKILLQUAY_IMPORT_ARCHIVE_BYTES,
+        unpacked=settings.SKILLQUAY_IMPORT_UNPACKED_BYTES,
+        file=settings.SKILLQUAY_IMPORT_UNPACKED_BYTES,
+        entries=settings.SKILLQUAY_IMPORT_ENTRIES,
+    )

@@ -29,6 +29,7 @@ class Found:
     name: str  # what a skill is called that does not say so itself: its folder's or file's name
     depth: int = 0  # of two with one slug the deeper wins
     provenance: Mapping[str, str] = field(default_factory=dict)  # repository, commit, address, server …
+    version: str = ""  # of a skill that names none: a tag's. One slug in two versions is no conflict
 
 
 @dataclass(frozen=True)
@@ -45,3 +46,4 @@ class Reading:
 
     found: Iterable[Found | Passed]
     seen: str = ""
+    is_unchanged: bool = False  # the state is the one read last: nothing was read, the report has no rows

@@ -22,7 +22,7 @@ def with_agent_timeout(manifest: Manifest, files: tuple[PackageFile, ...], limit
     if manifest.security.timeout_ms is not None or len(scripts) != 1:
         return manifest
     script = PurePosixPath(scripts[0].path).stem
-    for row in _skills(files, limits):
+    for row in skill_rows(files, limits):
         seconds: Any = row.get("timeout")
         named = {str(row.get("name")), PurePosixPath(str(row.get("entry"))).stem}
         if script in named and _is_positive(seconds):
@@ -34,7 +34,7 @@ def _is_positive(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 10**9
 
 
-def _skills(files: tuple[PackageFile, ...], limits: Limits) -> Iterator[Mapping[str, Any]]:
+def skill_rows(files: tuple[PackageFile, ...], limits: Limits) -> Iterator[Mapping[str, Any]]:
     """The rows that can be read: a script is not refused for what stands beside it."""
     for file in files:
         if PurePosixPath(file.path).name != AGENT_YAML or len(file.data) > limits.front_matter:

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Entry:
-    """A regular file, or a folder (``data`` is None). ``path`` has no ``/`` at its end."""
+    """A regular file, or a folder (``data`` is None). ``path`` has no ``/`` at its end.
+
+    A symbolic link has a ``link``, where it leads to; only readings that ask for links ever see one.
+    """
 
     path: str
     data: bytes | None
     executable: bool = False
+    link: str = ""
 
     @property
     def is_folder(self) -> bool:

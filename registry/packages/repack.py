@@ -61,7 +61,11 @@ def read_repacked(archive: bytes) -> tuple[PackageFile, ...]:
 
 def unpack(archive: bytes, into: Path) -> None:
     """Writes our own archive below ``into``, which is made if absent; follows no link, replaces nothing."""
-    files = read_repacked(archive)
+    unpack_files(read_repacked(archive), into)
+
+
+def unpack_files(files: Iterable[PackageFile], into: Path) -> None:
+    """Writes files with checked paths below ``into`` in the same way."""
     try:
         into.mkdir(mode=0o755, exist_ok=True)
         root = os.open(into, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

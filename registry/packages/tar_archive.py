@@ -25,6 +25,7 @@ class _Header:
     mode: int
     size: int
     kind: bytes
+    link: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,13 @@ class _Next:
     size: int | None = None
 
 
-def read_tar_gz(data: bytes, limits: Limits) -> tuple[Entry, ...]:
+def read_tar_gz(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[Entry, ...]:
     """Every file and folder of a gzip-compressed tar."""
-    return read_tar(gunzip(data, limits.unpacked + limits.entries * 4 * _BLOCK + (1 << 20)), limits)
+    unpacked = gunzip(data, limits.unpacked + limits.entries * 4 * _BLOCK + (1 << 20))
+    return read_tar(unpacked, limits, with_links=with_links)
 
 
-def read_tar(data: bytes, limits: Limits) -> tuple[Entry, ...]:
+def read_tar(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[Entry, ...]:
     """Every file and folder; the archive must end with zero blocks and nothing behind them."""
     entries: list[Entry] = []
     position, total, following = 0, 0, _Next()
@@ -56,7 +58,9 @@ def read_tar(data: bytes, limits: Limits) -> tuple[Entry, ...]:
         if header.kind in (_PAX, _PAX_GLOBAL, _LONG_NAME):
             following = _read_extension(header, data[body : body + size], following)
             continue
-        entry = _entry(header, following, data[body : body + size], limits)
+        if with_links and header.kind == _LONG_LINK:
+            continue  # its target is longer than a header holds: the link that follows leads nowhere
+        entry = _entry(header, following, data[body : body + size], limits, with_links=with_links)
         following = _Next()
         total += size
         if total > limits.unpacked:
@@ -87,7 +91,8 @@ def _read_header(data: bytes, position: int) -> _Header:
     name = block[:100].partition(b"\0")[0]
     if block[257:263] == b"ustar\0" and (prefix := block[345:500].partition(b"\0")[0]):
         name = prefix + b"/" + name
-    return _Header(name, _number(block[100:108]), _number(block[124:136]), block[156:157])
+    link = block[157:257].partition(b"\0")[0]
+    return _Header(name, _number(block[100:108]), _number(block[124:136]), block[156:157], link)
 
 
 def _number(field: bytes) -> int:
@@ -145,12 +150,13 @@ def _pax_fields(body: bytes) -> dict[bytes, bytes]:
     return fields
 
 
-def _entry(header: _Header, following: _Next, body: bytes, limits: Limits) -> Entry:
+def _entry(header: _Header, following: _Next, body: bytes, limits: Limits, *, with_links: bool) -> Entry:
     raw = header.name if following.name is None else following.name
     place = _place(raw)
-    if header.kind in (b"1", b"2", _LONG_LINK):
+    is_link = with_links and header.kind == b"2"
+    if header.kind in (b"1", b"2", _LONG_LINK) and not is_link:
         raise refuse("ENTRY_LINK", path=place)
-    if header.kind not in (*_FILES, _FOLDER):
+    if header.kind not in (*_FILES, _FOLDER) and not is_link:
         raise refuse("ENTRY_SPECIAL", path=place, kind=_KINDS.get(header.kind, shown(repr(header.kind))))
     if len(body) > limits.file:
         raise refuse("FILE_TOO_LARGE", path=place, limit=limits.file)
@@ -158,6 +164,8 @@ def _entry(header: _Header, following: _Next, body: bytes, limits: Limits) -> En
         name = raw.decode("utf-8")
     except UnicodeDecodeError:
         raise refuse("PATH_NOT_UTF8", path=place) from None
+    if is_link:
+        return Entry(name, b"", link=header.link.decode("utf-8", "replace"))
     is_folder = header.kind == _FOLDER or (header.kind == b"\0" and name.endswith("/"))
     if is_folder and body:
         raise refuse("ARCHIVE_DISAGREES", path=place, reason="it is a folder with contents")

@@ -13,12 +13,13 @@ from registry.packages.problems import refuse
 from registry.packages.zip_records import Record, check_readable, read_records
 
 
-def read_zip(data: bytes, limits: Limits) -> tuple[Entry, ...]:
+def read_zip(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[Entry, ...]:
     """Every file and folder; nothing is inflated before all sizes are known to be within the limits."""
     records = read_records(data, limits)
     for record in records:
         check_readable(record)
-        _check_kind(record)
+        if not (with_links and stat.S_ISLNK(record.mode)):
+            _check_kind(record)
         if record.size > limits.file:
             raise refuse("FILE_TOO_LARGE", path=shown(record.name), limit=limits.file)
     if sum(record.size for record in records) > limits.unpacked:
@@ -51,4 +52,6 @@ def _entry(data: bytes, record: Record) -> Entry:
         raise refuse("ARCHIVE_DAMAGED", path=shown(record.name), reason="its checksum is wrong")
     if record.name.endswith("/"):
         return Entry(record.name.removesuffix("/"), None)
+    if stat.S_ISLNK(record.mode):
+        return Entry(record.name, b"", link=content.decode("utf-8", "replace"))
     return Entry(record.name, content, bool(record.mode & 0o111))
