@@ -52,6 +52,23 @@ declare(
         http=409,
     ),
     Code(
+        "SKILL_EXISTS",
+        gettext_noop("The team has a skill %(skill)s already."),
+        gettext_noop("Choose another name, or edit that skill."),
+        http=409,
+    ),
+    Code(
+        "EDIT_CONFLICT",
+        gettext_noop("Somebody published %(skill)s %(version)s while you were editing."),
+        gettext_noop("Compare it with your text, then publish again on top of it."),
+        http=409,
+    ),
+    Code(
+        "EDIT_RENAMES",
+        gettext_noop("The edited SKILL.md would be the skill %(other)s, not %(slug)s."),
+        gettext_noop("Keep the name; publish it as a package of its own where another skill is meant."),
+    ),
+    Code(
         "VERSION_DIFFERS",
         gettext_noop("The package says it is version %(stated)s; it cannot be published as %(asked)s."),
         gettext_noop("Change the version in SKILL.md, or leave the other away."),

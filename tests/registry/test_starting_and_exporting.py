@@ -1,4 +1,4 @@
-"""New and exported skills by command and API: nothing is overwritten, nobody gets what is not theirs to see."""
+"""New and exported skills by command and API: nothing is overwritten, nobody gets what is not theirs."""
 
 from __future__ import annotations
 
