@@ -23,7 +23,7 @@ def create_rows(draft: Draft, skill: Skill, number: str) -> Version:
         profile=draft.package.profile,
         manifest=manifest_document(draft.manifest),
         body=draft.package.body,
-        problems=[_row(found) for found in draft.package.problems],
+        problems=[problem_row(found) for found in draft.package.problems],
         changelog=draft.changelog,
         provenance=dict(draft.wishes.provenance or {}),
         published_by=draft.actor.user,
@@ -55,7 +55,7 @@ def _is_text(data: bytes) -> bool:
         return False
 
 
-def _row(found: Problem) -> dict[str, object]:
+def problem_row(found: Problem) -> dict[str, object]:
     """A problem as JSON; its texts are made when it is read, in the reader's language."""
     params = {
         name: value if isinstance(value, str | int | float) else str(value)
