@@ -50,7 +50,8 @@ class Facts:
 
     def at(self, code: str, *place: str, **params: object) -> Problem:
         """A problem at the line of this field, else at the front matter's first line."""
-        return problem(code, path=SKILL_MD, line=self.front.line(*place) or self.front.line() or 1, **params)
+        path, line = self.front.at(*place)
+        return problem(code, path=path, line=line or 1, **params)
 
 
 def choose_profile(facts: Facts) -> Profile:
@@ -100,7 +101,7 @@ def check_entry(facts: Facts, _: Profile) -> Iterator[Problem]:
     if entry is None:
         return
     place, label = ("resources", "entry"), shown(entry)
-    if _leads_out(entry):
+    if leads_out(entry):
         yield facts.at("ENTRY_UNSAFE", *place, entry=label)
     elif entry not in facts.paths:
         yield facts.at("RESOURCE_MISSING", *place, field="resources.entry", resource=label)
@@ -110,7 +111,7 @@ def check_entry(facts: Facts, _: Profile) -> Iterator[Problem]:
         yield facts.at("ENTRY_NOT_RUNNABLE", *place, entry=label)
 
 
-def _leads_out(path: str) -> bool:
+def leads_out(path: str) -> bool:
     return path.startswith(("/", "../")) or path == ".." or bool(re.match(r"[A-Za-z]:", path))
 
 
@@ -120,7 +121,7 @@ def check_resources(facts: Facts, _: Profile) -> Iterator[Problem]:
     for name in ("helpers", "references", "assets"):
         for index, path in enumerate(getattr(facts.manifest.resources, name)):
             said = {"field": f"resources.{name}", "resource": shown(path)}
-            if _leads_out(path):
+            if leads_out(path):
                 yield facts.at("RESOURCE_UNSAFE", "resources", name, str(index), **said)
             elif path not in facts.paths and not any(f == path or f.startswith(path + "/") for f in folders):
                 yield facts.at("RESOURCE_MISSING", "resources", name, str(index), **said)

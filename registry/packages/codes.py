@@ -232,6 +232,12 @@ FRONT_MATTER = (
         severity="notice",
     ),
     Code(
+        "METADATA_USED",
+        _("%(fields)s were taken from %(file)s, as SKILL.md does not say them."),
+        _("Migrate the package: all fields belong into the front matter of SKILL.md."),
+        severity="notice",
+    ),
+    Code(
         "TEXT_NOT_STORABLE",
         _("The text holds a character that cannot be stored (%(character)s)."),
         _("Remove the character."),
@@ -262,4 +268,13 @@ STARTING = (
     ),
 )
 
-declare(*ARCHIVE, *PATHS, *SKILL, *FRONT_MATTER, *STARTING, *FIELDS, *LAYOUT, *SCHEMAS)
+MIGRATION = (
+    Code(
+        "MIGRATION_FAILED",
+        _("The folder could not be changed: %(reason)s. It is as it was."),
+        _("Check that you may write to the folder that holds it, and that there is room for a copy."),
+        http=500,
+    ),
+)
+
+declare(*ARCHIVE, *PATHS, *SKILL, *FRONT_MATTER, *STARTING, *FIELDS, *LAYOUT, *SCHEMAS, *MIGRATION)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from registry.packages.frontmatter import SKILL_MD, FrontMatter
+from registry.packages.frontmatter import FrontMatter
 from registry.packages.paths import shown
 from registry.packages.problems import Problem, problem
 
@@ -44,8 +44,8 @@ class Fields:
 
     def note(self, code: str, name: str, /, **params: object) -> None:
         """A problem at the line of this field."""
-        line = self.front.line(*self.place, name)
-        self.problems.append(problem(code, path=SKILL_MD, line=line, field=self.label(name), **params))
+        path, line = self.front.at(*self.place, name)
+        self.problems.append(problem(code, path=path, line=line, field=self.label(name), **params))
 
     def label(self, name: str) -> str:
         return ".".join(shown(part) for part in (*self.place, name))

@@ -31,6 +31,10 @@ class FrontMatter:
     body_line: int = 1  # the line of SKILL.md on which the body begins
     lines: Mapping[Place, int] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    header: str = ""  # the YAML that the values were read from, mended where that was needed
+    header_line: int = 2  # the line of SKILL.md on which it begins
+    path: str = SKILL_MD
+    beside: FrontMatter | None = None  # what METADATA.yml gave; it is among the values
 
     @property
     def is_broken(self) -> bool:
@@ -42,6 +46,12 @@ class FrontMatter:
         while place and place not in self.lines:
             place = place[:-1]
         return self.lines.get(place) if place else None
+
+    def at(self, *place: str) -> tuple[str, int | None]:
+        """The file and the line of the value there."""
+        if self.beside and place and place[0] in self.beside.values:
+            return self.beside.at(*place)
+        return self.path, self.line(*place)
 
 
 def read_skill_md(data: bytes, limits: Limits) -> FrontMatter:
@@ -60,11 +70,11 @@ def read_skill_md(data: bytes, limits: Limits) -> FrontMatter:
     header = text[lines[opening][1] : lines[closing - 1][1]]
     body = text[lines[closing][1] :]
     try:
-        values, places, problems = _read_values(header, opening + 2, limits)
+        values, places, problems, header = _read_values(header, opening + 2, limits)
     except Refused as refused:
         return FrontMatter({}, body, closing + 2, problems=refused.problems)
     values, places = restored(values, places, limits)
-    return FrontMatter(values, body, closing + 2, places, problems)
+    return FrontMatter(values, body, closing + 2, places, problems, header, opening + 2)
 
 
 def _decode(data: bytes, limits: Limits) -> str:
@@ -92,7 +102,7 @@ def _split(text: str) -> Iterator[tuple[str, int]]:
 
 def _read_values(
     header: str, first_line: int, limits: Limits
-) -> tuple[Mapping[str, Any], Mapping[Place, int], tuple[Problem, ...]]:
+) -> tuple[Mapping[str, Any], Mapping[Place, int], tuple[Problem, ...], str]:
     if len(header.encode()) > limits.front_matter:
         raise refuse("FRONT_MATTER_TOO_LARGE", path=SKILL_MD, line=first_line, limit=limits.front_matter)
     reader = YamlReader(limits, SKILL_MD, first_line, TEXT_FIELDS)
@@ -102,19 +112,19 @@ def _read_values(
     except Refused as refused:
         if refused.code != "FRONT_MATTER_INVALID":
             raise
-        mended, notices = _quote_values(header, first_line, limits)
+        header, notices = _quote_values(header, first_line, limits)
         if not notices:
             raise
         reader = YamlReader(limits, SKILL_MD, first_line, TEXT_FIELDS)
         try:
-            values = reader.read(mended)
+            values = reader.read(header)
         except Refused:
             raise refused from None
     if values is None:
         values = {}
     if not isinstance(values, dict):
         raise refuse("FRONT_MATTER_NOT_FIELDS", path=SKILL_MD, line=first_line)
-    return values, reader.lines, notices
+    return values, reader.lines, notices, header
 
 
 def _quote_values(header: str, first_line: int, limits: Limits) -> tuple[str, tuple[Problem, ...]]:

@@ -9,12 +9,13 @@ from registry.packages.agent_yaml import with_agent_timeout
 from registry.packages.checks import Facts, check, choose_profile
 from registry.packages.entries import Entry
 from registry.packages.folders import check_sizes, folder_entries
-from registry.packages.frontmatter import SKILL_MD, read_skill_md
+from registry.packages.frontmatter import SKILL_MD, FrontMatter, read_skill_md
 from registry.packages.layout import Layout, lay_out
 from registry.packages.limits import Limits
 from registry.packages.manifest import read_manifest
+from registry.packages.metadata_yml import with_metadata
 from registry.packages.naming import Origin
-from registry.packages.package import PROFILES, Package, Profile
+from registry.packages.package import PROFILES, Package, PackageFile, Profile
 from registry.packages.paths import shown
 from registry.packages.problems import Problem, Refused, refuse
 from registry.packages.repack import repack
@@ -101,8 +102,7 @@ def package_of(
     layout: Layout, origin: Origin, *, limits: Limits = _DEFAULT, profile: Profile | None = None
 ) -> Package:
     """The package that these files are."""
-    skill = next(file for file in layout.files if file.path == SKILL_MD)
-    front = read_skill_md(skill.data, limits)
+    front = front_of(layout.files, limits)
     reading = read_manifest(front, origin)
     manifest = with_agent_timeout(reading.manifest, layout.files, limits)
     facts = Facts(layout.files, front, manifest, (*layout.problems, *reading.problems))
@@ -110,10 +110,15 @@ def package_of(
     return Package(layout.files, manifest, front.body, chosen, check(facts, chosen))
 
 
+def front_of(files: tuple[PackageFile, ...], limits: Limits = _DEFAULT) -> FrontMatter:
+    """The front matter of SKILL.md, and what METADATA.yml says where it is empty."""
+    skill = next(file for file in files if file.path == SKILL_MD)
+    return with_metadata(read_skill_md(skill.data, limits), files, limits)
+
+
 def fares(package: Package, *, limits: Limits = _DEFAULT) -> dict[Profile, tuple[Problem, ...]]:
     """What a package's checks say under every profile; the gate's own notices are not among them."""
-    skill = next(file for file in package.files if file.path == SKILL_MD)
-    front = read_skill_md(skill.data, limits)
+    front = front_of(package.files, limits)
     reading = read_manifest(front, Origin(package.manifest.slug))
     facts = Facts(package.files, front, reading.manifest, reading.problems)
     return {profile: check(facts, profile) for profile in PROFILES}

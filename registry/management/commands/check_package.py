@@ -55,24 +55,26 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(document, ensure_ascii=False, indent=2))
         else:
             for one in checked:
-                self._describe(one)
+                describe(self, one)
         if not ok:
             raise SystemExit(1)
 
-    def _describe(self, checked: Checked) -> None:
-        verdict = self.style.SUCCESS("ok") if checked.ok else self.style.ERROR("refused")
-        self.stdout.write(f"{shown(checked.path)}: {verdict}")
-        if checked.package:
-            manifest = checked.package.manifest
-            self.stdout.write(
-                f"  {manifest.slug} {manifest.version or '-'}, profile {checked.package.profile}, "
-                f"{len(checked.package.files)} files, {_bytes(checked.package)} bytes"
-            )
-        for problem in checked.problems:
-            place = ":".join(str(part) for part in (problem.path, problem.line) if part)
-            message = shown(problem.message(gettext), _LINE)
-            self.stdout.write(f"  {problem.severity} {problem.code} {place + ' ' if place else ''}{message}")
-            self.stdout.write(f"    {shown(problem.remedy(gettext), _LINE)}")
+
+def describe(command: BaseCommand, checked: Checked) -> None:
+    """One path's outcome as lines for people."""
+    verdict = command.style.SUCCESS("ok") if checked.ok else command.style.ERROR("refused")
+    command.stdout.write(f"{shown(checked.path)}: {verdict}")
+    if checked.package:
+        manifest = checked.package.manifest
+        command.stdout.write(
+            f"  {manifest.slug} {manifest.version or '-'}, profile {checked.package.profile}, "
+            f"{len(checked.package.files)} files, {_bytes(checked.package)} bytes"
+        )
+    for problem in checked.problems:
+        place = ":".join(str(part) for part in (problem.path, problem.line) if part)
+        message = shown(problem.message(gettext), _LINE)
+        command.stdout.write(f"  {problem.severity} {problem.code} {place + ' ' if place else ''}{message}")
+        command.stdout.write(f"    {shown(problem.remedy(gettext), _LINE)}")
 
 
 def check_path(path: str, profile: Profile | None) -> Checked:

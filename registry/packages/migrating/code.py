@@ -1,0 +1,89 @@
+"""The TypeScript of an old SKILL.md: its block, taken out of the text, and what stands in for one."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)")
+_LANGUAGES = ("typescript", "ts")
+_EXPORTED = re.compile(
+    r"\bexport\s{1,99}(?:default\s{1,99})?(?:async\s{1,99})?(?:function|const|let)\s{1,99}execute\b"
+    r"|\bexport\s{0,99}\{[^{}]{0,500}\bexecute\b|\bexport\s{1,99}default\b"
+)
+_DECLARED = re.compile(r"^(?:async[ \t]{1,99})?(?:function|const|let)[ \t]{1,99}execute\b", re.MULTILINE)
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+
+PLACEHOLDER = """\
+// A placeholder: the old package held no code. Write here what the skill does.
+export async function execute(
+  parameters: Record<string, unknown>,
+  context?: { userId?: string; [key: string]: unknown },
+  config?: Record<string, unknown>,
+) {
+  return {
+    output: null,
+    format: "object",
+    status: "error",
+    message: "This skill is not written yet: its execute() is a placeholder.",
+  };
+}
+"""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its source, and which lines of the text it takes, fences included."""
+
+    first: int
+    end: int  # the line after its last, from 0
+    language: str
+    source: str
+
+
+def execute_block(text: str) -> Block | None:
+    """The first TypeScript block that is an entry: it exports execute(), or declares it."""
+    return next((block for block in _blocks(text) if _is_entry(block)), None)
+
+
+def exports_execute(source: str) -> bool:
+    return bool(_EXPORTED.search(source))
+
+
+def module_of(block: Block) -> str:
+    """The block as a file: execute() exported, one line end at its end."""
+    source = block.source.replace("\r\n", "\n").strip("\n") + "\n"
+    source = textwrap.dedent(source) if source[0] in " \t" else source
+    return source if exports_execute(source) else source + "\nexport { execute };\n"
+
+
+def without(text: str, block: Block, path: str) -> str:
+    """The text, a line that says where the code is now in the block's place."""
+    lines = text.splitlines(keepends=True)
+    end = "\r\n" if lines[block.first].endswith("\r\n") else "\n"
+    said = "代码在" if _CHINESE.search(text) else "The code is in"
+    where = f"{said} [{path}]({path}){'。' if said == '代码在' else '.'}{end}"
+    return "".join([*lines[: block.first], where, *lines[block.end :]])
+
+
+def _is_entry(block: Block) -> bool:
+    return block.language in _LANGUAGES and bool(
+        exports_execute(block.source) or _DECLARED.search(textwrap.dedent(block.source))
+    )
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    """Every fenced block; one that is never closed ends with the text."""
+    lines = text.splitlines(keepends=True)
+    fence, language, first = "", "", 0
+    for number, line in enumerate(lines):
+        mark = _FENCE.match(line)
+        if not fence and mark:
+            fence, language, first = mark[1], mark[2].lower(), number
+        elif fence and mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
+            yield Block(first, number + 1, language, "".join(lines[first + 1 : number]))
+            fence = ""
+    if fence:
+        yield Block(first, len(lines), language, "".join(lines[first + 1 :]))
