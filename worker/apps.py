@@ -6,9 +6,11 @@ class WorkerConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from registry.erasing import Keeper, register_keeper
         from registry.storage import register_references
-        from worker import artifacts, codes, inputs  # noqa: F401  (codes declares them)
+        from worker import artifacts, codes, erasing, inputs  # noqa: F401  (codes declares them)
         from worker.protocols import codes as protocol_codes  # noqa: F401
 
         register_references(artifacts.references)
         register_references(inputs.references)
+        register_keeper(Keeper(erasing.erase_version, erasing.export_person, erasing.erase_person))

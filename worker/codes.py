@@ -32,6 +32,12 @@ declare(
         gettext_noop("Send inputs that are JSON, without NUL characters or lone surrogates."),
     ),
     Code(
+        "RUN_UNFINISHED",
+        gettext_noop("The run has not ended yet."),
+        gettext_noop("Cancel it, or wait for its end, and erase its content then."),
+        http=409,
+    ),
+    Code(
         "RUN_TEAM_INVALID",
         gettext_noop("You cannot run skills for this team: %(team)s."),
         gettext_noop("Run for a team that you are a member of."),

@@ -6,8 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from django.db.models import Q
+from django.utils.translation import gettext
+
 from registry.actors import Actor
 from registry.addresses import absolute
+from registry.catalog import notices
+from registry.models import Version
 from registry.packages.problems import Refused, refuse
 from worker.models import Attempt, Run, Status, Step
 from worker.recording import STREAM_BYTES, streams_of
@@ -23,7 +28,7 @@ def run_document(run: Run, *, actor: Actor, stream_bytes: int = STREAM_BYTES) ->
         raise refuse("NOT_FOUND", what="run", name=run.uid)
     document = _standing(run)
     if Run.objects.readable_by(actor).filter(pk=run.pk).exists():
-        document |= _content(run, stream_bytes)
+        document |= _content(run, actor, stream_bytes)
     return {key: document[key] for key in KEYS if key in document}
 
 
@@ -41,7 +46,7 @@ KEYS = (
         "output",
     ),
     *("message", "error", "warnings", "stdout", "stderr", "steps", "artifacts", "memory_writes", "cached"),
-    *("attempt", "duration_ms", "sandbox"),
+    *("attempt", "duration_ms", "sandbox", "erased_at"),
 )
 
 
@@ -59,10 +64,11 @@ def _standing(run: Run) -> dict[str, Any]:
         "attempt": run.attempt,
         "duration_ms": duration_ms(run),
         "sandbox": run.sandbox or {"tier": "", "enforcement": {}},
+        "erased_at": run.erased_at.isoformat() if run.erased_at else None,
     }
 
 
-def _content(run: Run, stream_bytes: int) -> dict[str, Any]:
+def _content(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]:
     result: Mapping[str, Any] = run.result or {}
     stdout, stderr = streams_of(run, most=stream_bytes)
     return {
@@ -70,13 +76,23 @@ def _content(run: Run, stream_bytes: int) -> dict[str, Any]:
         "output": result.get("output"),
         "message": run.message,
         "error": result.get("error") or _error(run),
-        "warnings": [*result.get("warnings", []), *_cut_warnings(run, stream_bytes)],
+        "warnings": [*result.get("warnings", []), *_cut_warnings(run, stream_bytes), *_notices(run, actor)],
         "stdout": stdout,
         "stderr": stderr,
         "steps": steps_of(run),
         "artifacts": artifacts_of(run),
         "memory_writes": result.get("memory_writes", []),
     }
+
+
+def _notices(run: Run, actor: Actor) -> list[str]:
+    """That the version which ran, or its skill, is yanked or deprecated."""
+    version = Version.objects.visible_to(actor).filter(skill=run.skill_id, number=run.version_number)
+    withdrawn = Q(yanked_at__isnull=False) | Q(deprecated_at__isnull=False)
+    withdrawn |= Q(skill__deprecated_at__isnull=False)
+    found = version.filter(withdrawn).select_related("skill__team").defer("manifest", "body").first()
+    told = notices(found, actor) if found else ()
+    return [f"{each.message(gettext)} {each.remedy(gettext)}" for each in told]
 
 
 def _cut_warnings(run: Run, stream_bytes: int) -> list[str]:
@@ -158,5 +174,6 @@ def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]
         "message": problems[0]["message"],
         "error": {"code": no.code, "message": problems[0]["message"], "details": {"problems": problems}},
         "sandbox": {"tier": "", "enforcement": {}},
+        "erased_at": None,
     }
     return {key: document[key] for key in KEYS}

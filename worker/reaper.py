@@ -13,7 +13,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from registry import storage
-from worker import inputs, states, transport, unpacking
+from worker import erasing, inputs, states, transport, unpacking
 from worker.dispatch import wake
 from worker.models import Attempt, Run, Status
 from worker.tasks import host_name
@@ -65,6 +65,8 @@ def sweep_once() -> None:
     inputs.sweep()
     storage.sweep()
     unpacking.sweep()
+    unpacking.sweep_purged()
+    erasing.sweep()
     sweep_job_folders()
     if not settings.REDIS_URL:
         transport.sweep(Path(settings.SKILLQUAY_VAR))

@@ -52,6 +52,8 @@ def request_run(
     ``idempotency_key`` of one caller names one run.
     """
     require(actor, Action.RUN, skill=version.skill)
+    if version.is_held:
+        raise refuse("VERSION_HELD", version=str(version))
     if idempotency_key and (earlier := _earlier(actor, idempotency_key)):
         return earlier
     manifest = manifest_of(version.manifest)

@@ -7,6 +7,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -100,13 +101,36 @@ def sweep(*, now: float | None = None) -> int:
     return _remove_older(_root(), before)
 
 
+def forget(digest: str) -> None:
+    """Removes a purged package from this machine; others find at their sweep that it has no version."""
+    _opened.cache_clear()
+    _take_away(_root() / digest.partition(":")[2])
+
+
+def sweep_purged() -> None:
+    """Removes packages of which no version is left."""
+    for folder in _folders(_root()):
+        if not folder.name.startswith(".") and not _is_named(folder.name):
+            _take_away(folder)
+
+
+def _is_named(key: str) -> bool:
+    return Version.objects.filter(digest=f"sha256:{key}").exists()
+
+
+def _take_away(folder: Path) -> None:
+    """Renamed, then removed: whoever unpacks it meanwhile makes a folder of their own."""
+    gone = folder.with_name(f".gone-{secrets.token_hex(8)}")
+    with suppress(FileNotFoundError):
+        os.rename(folder, gone)
+    _remove(gone)
+
+
 def _remove_older(root: Path, before: float) -> int:
     removed = 0
     for entry in _folders(root):
-        gone = root / f".gone-{secrets.token_hex(8)}"
         if entry.stat().st_mtime < before:
-            os.rename(entry, gone)
-            _remove(gone)
+            _take_away(entry)
             removed += 1
     return removed
 

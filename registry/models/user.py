@@ -10,3 +10,4 @@ class User(AbstractUser):
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     language = models.CharField(max_length=10, blank=True)
     must_change_password = models.BooleanField(default=False)
+    erased_at = models.DateTimeField(null=True, blank=True)  # nothing of the person is left

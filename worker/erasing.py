@@ -1,0 +1,109 @@
+"""The content of runs goes and their rows stay: who ran which version when, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from registry import audit, erasing
+from registry.actors import Actor
+from registry.models import Skill, Tombstone, User, Version
+from registry.packages.problems import refuse
+from worker import states, unpacking
+from worker.documents import run_document
+from worker.models import Artifact, Attempt, InputFile, LogChunk, Run, Step
+from worker.protocols.call import Request
+
+
+def erase_run(run: Run, *, actor: Actor) -> Run:
+    """Erases inputs, log, steps, answer and artifacts of a run that has ended; for who may read them."""
+    if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
+        raise refuse("NOT_FOUND", what="run", name=run.uid)
+    if actor.token or not Run.objects.readable_by(actor).filter(pk=run.pk).exists():
+        raise refuse("FORBIDDEN", action="erase a run's content")
+    with transaction.atomic():
+        run = Run.objects.select_for_update(of=("self",)).select_related("team").get(pk=run.pk)
+        if run.status not in states.ENDED:
+            raise refuse("RUN_UNFINISHED")
+        if run.erased_at is None:
+            erasing.discard_on_commit(_erase(Run.objects.filter(pk=run.pk)))
+            audit.record(actor, "run.erase", run.uid, team=run.team)
+    run.refresh_from_db()
+    return run
+
+
+def erase_version(skill: Skill, number: str, digest: str) -> set[str]:
+    """Erases what runs of a purged version hold; those under way are stopped, and swept at their end."""
+    if not Version.objects.filter(digest=digest).exists():
+        unpacking.forget(digest)
+    return _stop_and_erase(Run.objects.filter(skill=skill, version_number=number))
+
+
+def export_person(user: User) -> dict[str, Any]:
+    """Their uploads and runs, each as its document with what was asked."""
+    who = Actor(user=user)
+    runs = Run.objects.filter(caller=user).order_by("pk")
+    inputs = InputFile.objects.filter(owner=user).order_by("pk")
+    return {
+        "inputs": [{"id": file.uid, "name": file.name, "size": file.size} for file in inputs],
+        "runs": [_exported(run, who) for run in runs.iterator(chunk_size=100)],
+    }
+
+
+def erase_person(user: User) -> set[str]:
+    uploads = InputFile.objects.filter(owner=user)
+    digests = set(uploads.values_list("digest", flat=True))
+    uploads.delete()
+    return digests | _stop_and_erase(Run.objects.filter(caller=user))
+
+
+def sweep() -> None:
+    """Erases the runs that were still under way when their version was purged or their caller erased."""
+    purged = Tombstone.objects.filter(skill=OuterRef("skill"), number=OuterRef("version_number"))
+    left = Run.objects.filter(Q(Exists(purged)) | Q(caller__erased_at__isnull=False))
+    with transaction.atomic():
+        erasing.discard_on_commit(_erase(left))
+
+
+def _exported(run: Run, who: Actor) -> dict[str, Any]:
+    asked: Mapping[str, Any] = run.request
+    return {**run_document(run, actor=who), "created_at": run.created_at.isoformat(), "request": dict(asked)}
+
+
+def _stop_and_erase(runs: QuerySet[Run]) -> set[str]:
+    for key in runs.exclude(status__in=states.ENDED).values_list("pk", flat=True):
+        states.cancel(key)
+    return _erase(runs)
+
+
+def _erase(runs: QuerySet[Run]) -> set[str]:
+    """Empties those that have ended; answers the digests that they named."""
+    ended = runs.filter(status__in=states.ENDED, erased_at=None)
+    files = {run.pk: run.files for run in ended.only("files")}
+    artifacts = Artifact.objects.filter(run__in=files)
+    digests = {*artifacts.values_list("digest", flat=True), *_named(files.values())}
+    for rows in (artifacts, LogChunk.objects.filter(run__in=files), Step.objects.filter(run__in=files)):
+        rows.delete()
+    Attempt.objects.filter(run__in=files).update(steps=[])
+    Run.objects.filter(pk__in=files).update(
+        request=asdict(Request()),
+        files=[],
+        result=None,
+        message="",
+        request_id="",
+        idempotency_key="",
+        log_bytes=0,
+        cache_key="",
+        cache_until=None,
+        erased_at=timezone.now(),
+    )
+    return digests
+
+
+def _named(files: Iterable[list[dict[str, Any]]]) -> set[str]:
+    return {use["digest"] for uses in files for use in uses}
