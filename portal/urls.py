@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from portal.views import (
     account,
     catalog,
+    edit,
     errors,
     files,
     home,
@@ -15,6 +16,7 @@ from portal.views import (
     runs,
     session,
     skill,
+    start,
     teams,
     tokens,
     use,
@@ -48,6 +50,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(_SKILL + "use/", use.page, name="use"),
     path(_SKILL + "runs/", runs.of_skill, name="skill-runs"),
     path("publish/", publish.page, name="publish"),
+    path("publish/new/", start.page, name="publish-new"),
     path("runs/", runs.everyone, name="runs"),
     path("runs/<str:uid>/", run.page, name="run"),
     path("runs/<str:uid>/live/", run.live, name="run-live"),
@@ -57,6 +60,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<str:uid>/artifacts/<path:path>", run.artifact, name="artifact"),
     # Before this line: words that stand in a version's place.
     path(_VERSION, skill.version, name="version"),
+    path(_VERSION + "edit/", edit.page, name="edit"),
     path(_VERSION + "files/", files.tree, name="files"),
     path(_VERSION + "files/<path:path>", files.file, name="file"),
     path(_VERSION + "raw/<path:path>", files.raw, name="raw-file"),

@@ -88,7 +88,7 @@ class PublishForm(forms.Form):
         team = self.fields["team"]
         assert isinstance(team, forms.ModelChoiceField)
         team.queryset = teams
-        team.label_from_instance = lambda team: f"{team.name} ({team.slug})"  # type: ignore[method-assign, assignment]
+        team.label_from_instance = team_label  # type: ignore[method-assign, assignment]
 
     def clean(self) -> dict[str, Any]:
         given = [name for name in ("archive", "folder", "text") if self.cleaned_data.get(name)]
@@ -113,3 +113,7 @@ class PublishForm(forms.Form):
         if given["text"].strip():
             return Source(text=given["text"].replace("\r\n", "\n"))
         return Source(checked=given["checked"])
+
+
+def team_label(team: Team) -> str:
+    return f"{team.name} ({team.slug})"

@@ -22,14 +22,16 @@ from django.views.decorators.http import require_http_methods
 from portal.forms.folder_upload import folder_files, keep_folders
 from portal.forms.publish import PublishForm, Source
 from portal.showing.allowances import allowances
+from portal.showing.found_problems import by_file, every
 from portal.showing.skill_use import fares_of
 from registry import storage
 from registry.actors import Actor
 from registry.middleware import ActorRequest
 from registry.models import Team
 from registry.packages.limits import Limits
+from registry.packages.migrating import Migration, migrate
 from registry.packages.package import Package
-from registry.packages.problems import CODES, Problem, Refused, refuse
+from registry.packages.problems import CODES, Refused, refuse
 from registry.packages.reading import read_files, read_upload
 from registry.packages.repack import repack
 from registry.permissions import Action, may
@@ -66,7 +68,7 @@ def page(request: HttpRequest) -> HttpResponseBase:
 
 @csrf_protect
 def _answer(request: Any) -> HttpResponse:
-    teams = _teams(request.actor)
+    teams = teams_of(request.actor)
     if request.method == "GET":
         return render(
             request, "publish/publish.html", {"form": _fresh(request, teams), "can": teams.exists()}
@@ -74,7 +76,7 @@ def _answer(request: Any) -> HttpResponse:
     form = _form(request.actor, teams, request.POST, request.FILES)
     if not form.is_valid():
         return render(request, "publish/publish.html", {"form": form, "can": True}, status=422)
-    if "publish" in request.POST:
+    if "publish" in request.POST or "migrate" in request.POST:
         return _publish(request, form)
     return _check(request, form)
 
@@ -87,35 +89,58 @@ def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
         preview = _preview(package, form, request.actor)
     except Refused as refused:
         return _refused(request, form, refused)
-    kept = _keep(upload, form, request.actor) if preview.ok and package.ok else None
+    migration = None if package.ok else _offered(package, form, request.actor)
+    kept = _keep(upload, form, request.actor) if (preview.ok and package.ok) or migration else None
     context = {
         "form": _with_kept(form, kept),
         "can": True,
         "preview": preview,
         "package": package,
         "unpacked": sum(len(file.data) for file in package.files),
-        "problems": _documents(_all(package, preview)),
+        "problems": by_file(every(package, preview), package.files),
         "fares": fares_of(package),
         "allowances": allowances(package.manifest),
         "ok": preview.ok and package.ok,
+        "migration": migration,
+        "changes": [change.translated(_) for change in migration.changes] if migration else [],
         "kept": kept,
     }
     return render(request, "publish/publish.html", context)
 
 
+def _offered(package: Package, form: PublishForm, actor: Actor) -> Migration | None:
+    """What a package that fails as an old one becomes, where that could be published."""
+    if package.profile != "apexbridge":
+        return None
+    try:
+        found = migrate(package, limits=_limits())
+        return found if found.package.ok and _preview(found.package, form, actor).ok else None
+    except Refused:
+        return None  # what is wrong is among the problems that are shown
+
+
 def _publish(request: ActorRequest, form: PublishForm) -> HttpResponse:
     try:
         package = _read(_upload(form.source, request.actor))
+        if "migrate" in request.POST:
+            package = migrate(package, limits=_limits()).package
         publication = _published(package, form, request.actor)
     except Refused as refused:
         return _refused(request, form, refused)
-    version = publication.version
-    said = (
-        _("%(version)s is published.")
-        if publication.created
-        else _("%(version)s was published already; nothing changed.")
-    )
-    messages.success(request, said % {"version": f"{version.skill}@{version.number}"})
+    return published(request, publication)
+
+
+def published(request: HttpRequest, done: Publication) -> HttpResponse:
+    """The version's page, which says what came of it."""
+    version = done.version
+    label = {"version": f"{version.skill}@{version.number}"}
+    if not done.created:
+        messages.success(request, _("%(version)s was published already; nothing changed.") % label)
+    elif version.held_at:
+        said = _("%(version)s is held: its findings wait for a maintainer of the team other than you.")
+        messages.warning(request, said % label)
+    else:
+        messages.success(request, _("%(version)s is published.") % label)
     return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
 
 
@@ -195,12 +220,12 @@ def _with_kept(form: PublishForm, kept: InputFile | None) -> PublishForm:
 
 
 def _refused(request: ActorRequest, form: PublishForm, refused: Refused) -> HttpResponse:
-    context = {"form": form, "can": True, "problems": _documents(refused.problems), "refused": refused.code}
+    context = {"form": form, "can": True, "problems": by_file(refused.problems), "refused": refused.code}
     return render(request, "publish/publish.html", context, status=CODES[refused.code].http)
 
 
 def _too_much(request: HttpRequest) -> HttpResponse:
-    teams = _teams(request.actor)  # type: ignore[attr-defined]
+    teams = teams_of(request.actor)  # type: ignore[attr-defined]
     refused = refuse(
         "UPLOAD_TOO_LARGE",
         megabytes=settings.SKILLQUAY_UNPACKED_BYTES // 2**20,
@@ -209,7 +234,7 @@ def _too_much(request: HttpRequest) -> HttpResponse:
     context = {
         "form": _form(request.actor, teams),  # type: ignore[attr-defined]
         "can": True,
-        "problems": _documents(refused.problems),
+        "problems": by_file(refused.problems),
         "refused": refused.code,
     }
     return render(request, "publish/publish.html", context, status=413)
@@ -225,23 +250,7 @@ def _form(actor: Actor, teams: QuerySet[Team], *args: Any, **more: Any) -> Publi
     return PublishForm(*args, teams=teams, settable=settable, **more)
 
 
-def _teams(actor: Actor) -> QuerySet[Team]:
+def teams_of(actor: Actor) -> QuerySet[Team]:
     """The teams for which the actor may publish."""
     seen = Team.objects.visible_to(actor).order_by("slug")
     return seen.filter(pk__in=[team.pk for team in seen if may(actor, Action.PUBLISH, team=team)])
-
-
-def _all(package: Package, preview: Preview) -> list[Problem]:
-    """Each problem once, errors first."""
-    rank = {"error": 0, "warning": 1, "notice": 2}
-    once = {
-        (problem.code, problem.path, problem.line, problem.message()): problem
-        for problem in (*package.problems, *preview.problems)
-    }
-    return sorted(
-        once.values(), key=lambda problem: (rank[problem.severity], problem.path, problem.line or 0)
-    )
-
-
-def _documents(problems: Any) -> list[dict[str, object]]:
-    return [problem.document(_) for problem in problems]

@@ -1,0 +1,203 @@
+"""Text edited in the browser becomes the next version; nothing typed is lost, nobody is written over."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from registry.actors import Actor
+from registry.models import Skill, Version
+from registry.packages.reading import read_files
+from registry.publishing import publish
+from tests.samples import publish_files, tidy_files
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("P1", "P3", "P8")]
+EDIT = "/skills/docs/weekly-report/1.2.0/edit/"
+
+
+def _values(page):
+    """The form as a browser would send it back: its line ends are CRLF."""
+    html = page.content.decode().replace("\r\n", "\n")
+    areas = re.findall(r'<textarea name="([^"]+)"[^>]*>\n(.*?)</textarea>', html, re.DOTALL)
+    values = {name: unescape(text).replace("\n", "\r\n") for name, text in areas}
+    for name, value in re.findall(r'<input type="hidden" name="(seen|rows)" value="([^"]*)"', html):
+        values[name] = value
+    for name, value in re.findall(r'<input type="text" name="(path-\d+)"(?: value="([^"]*)")?', html):
+        values[name] = unescape(value)
+    values["step"] = re.search(r'name="step" value="(\w+)"[^>]*checked', html)[1]
+    return values
+
+
+def _text_name(values, start):
+    return next(name for name, text in values.items() if text.startswith(start))
+
+
+@pytest.fixture
+def opened(browse, bob, private):
+    """Bob's client and the form as he got it."""
+    client = browse(bob)
+    page = client.get(EDIT)
+    assert page.status_code == 200
+    return client, _values(page)
+
+
+def _changed(values, **more):
+    name = _text_name(values, "---")
+    return values | {name: values[name].replace("Reads notes", "Reads all notes")} | more
+
+
+def test_an_edited_text_is_the_next_version_and_everything_else_stays(opened, private):
+    client, values = opened
+    page = client.post(EDIT, _changed(values, check="1"))
+    text = page.content.decode()
+    assert "Ready to publish as docs/weekly-report 1.2.1" in text
+    assert "+Reads all notes" in text
+    assert "-version: 1.2.0" in text
+    assert Version.objects.count() == 1
+    answer = client.post(EDIT, _changed(values, publish="1", step="minor", changelog="All notes."))
+    assert answer.url == "/skills/docs/weekly-report/1.3.0/"
+    version = Version.objects.get(number="1.3.0")
+    assert (version.changelog, version.manifest["version"]) == ("All notes.", "1.3.0")
+    assert "Reads all notes" in version.body
+    before = dict(private.latest.files.exclude(path="SKILL.md").values_list("path", "digest"))
+    assert dict(version.files.exclude(path="SKILL.md").values_list("path", "digest")) == before
+
+
+def test_what_was_only_looked_at_is_not_published_again(opened):
+    client, values = opened
+    assert b"Nothing is changed yet" in client.post(EDIT, values | {"check": "1"}).content
+    answer = client.post(EDIT, values | {"publish": "1"}, follow=True)
+    assert b"was published already; nothing changed." in answer.content
+    assert Version.objects.count() == 1
+
+
+def test_a_number_that_the_author_raised_holds(opened):
+    client, values = opened
+    name = _text_name(values, "---")
+    raised = _changed(values, publish="1")
+    raised[name] = raised[name].replace("version: 1.2.0", "version: 3.0.0-rc.1")
+    assert client.post(EDIT, raised).url.endswith("/3.0.0-rc.1/")
+
+
+def test_files_are_added_and_left_out(opened):
+    client, values = opened
+    more = _values(client.post(EDIT, _changed(values, add="1")))
+    assert (more["rows"], more["path-0"]) == ("1", "")
+    assert more == _changed(values, **{"rows": "1", "path-0": "", "added-0": ""})
+    more |= {"path-0": "references/new.md", "added-0": "# 新\r\n", "gone": ["assets/chart.png"]}
+    text = client.post(EDIT, more | {"check": "1"}).content.decode()
+    assert re.search(r"references/new\.md(</bdi>)?</code> <span class=\"tag\">added", text)
+    assert re.search(r"assets/chart\.png(</bdi>)?</code> <span class=\"tag\">left out", text)
+    client.post(EDIT, more | {"publish": "1"})
+    paths = set(Version.objects.get(number="1.2.1").files.values_list("path", flat=True))
+    assert paths == {"SKILL.md", "scripts/report.py", "references/style.md", "references/new.md"}
+
+
+@pytest.mark.parametrize("path", ["../out.md", "SKILL.md", "references/STYLE.md", "CON", "a//b"])
+def test_a_bad_path_is_refused_and_what_was_typed_stays(opened, path):
+    client, values = opened
+    more = _changed(values, **{"rows": "1", "path-0": path, "added-0": "mine", "publish": "1"})
+    page = client.post(EDIT, more)
+    assert page.status_code == 422
+    kept = _values(page)
+    assert (kept["path-0"], kept["added-0"]) == (path, "mine")
+    assert "Reads all notes" in kept[_text_name(kept, "---")]
+    assert Version.objects.count() == 1
+
+
+def test_every_problem_stands_beside_its_file_with_its_line(opened):
+    client, values = opened
+    name = _text_name(values, "---")
+    broken = values | {
+        name: "---\r\nname: weekly-report\r\ntype: direct\r\nversion: 1.3.0\r\n---\r\n",
+        "check": "1",
+    }
+    page = client.post(EDIT, broken)
+    text = page.content.decode()
+    assert "It cannot be published like this" in text
+    assert text.count("FIELD_MISSING") > 5
+    assert "DESCRIPTION_MISSING" in text
+    refused = client.post(EDIT, broken | {"publish": "1"})
+    assert refused.status_code == 422
+    assert _values(refused)[name] == broken[name]
+    unreadable = client.post(EDIT, values | {name: "---\r\nname: [\r\n---\r\n", "check": "1"})
+    assert "Line 3" in unreadable.content.decode()
+    assert Version.objects.count() == 1
+
+
+def test_in_chinese_problems_are_chinese(browse, bob, private):
+    client = browse(bob, "zh-hans")
+    values = _values(client.get(EDIT))
+    page = client.post(EDIT, values | {_text_name(values, "---"): "---\r\nname: [\r\n---\r\n", "check": "1"})
+    assert "YAML" in page.text
+    assert "补上" in page.text or "修" in page.text
+
+
+def test_who_was_there_first_is_shown_and_nothing_is_lost(opened, team, alice):
+    client, values = opened
+    publish_files(
+        {**tidy_files("1.2.5"), "references/style.md": b"# Style\n\nLonger.\n"}, team=team, user=alice
+    )
+    page = client.post(EDIT, _changed(values, publish="1"))
+    text = page.content.decode()
+    assert page.status_code == 409
+    assert "1.2.5 was published while you were editing" in text
+    assert "+Longer." in text
+    assert Version.objects.count() == 2
+    kept = _values(page)
+    assert kept["seen"] == Skill.objects.get().latest.digest
+    assert "Reads all notes" in kept[_text_name(kept, "---")]
+    assert client.post(EDIT, kept | {"publish": "1", "step": "minor"}).url.endswith("/1.3.0/")
+
+
+def test_a_package_without_a_number_of_its_own_gets_the_next(browse, bob, team):
+    publish_files({"SKILL.md": b"---\nname: note\ndescription: Notes.\n---\nOne\n"}, team=team, user=bob)
+    address = "/skills/docs/note/0.1.0/edit/"
+    values = _values(browse(bob).get(address))
+    name = _text_name(values, "---")
+    answer = browse(bob).post(address, values | {name: values[name] + "Two", "step": "major", "publish": "1"})
+    assert answer.url.endswith("/1.0.0/")
+
+
+def test_line_ends_marks_and_modes_stay_as_they_were(browse, bob, team):
+    skill = (
+        "\ufeff---\r\nname: note\r\ndescription: Notes.\r\nmetadata:\r\n  version: '1.0'\r\n---\r\nOne\r\n"
+    )
+    package = read_files([("SKILL.md", skill.encode()), ("scripts/a.sh", b"#!/bin/sh\necho 1")])
+    publish(package, team=team, actor=Actor(user=bob))
+    address = "/skills/docs/note/1.0.0/edit/"
+    values = _values(browse(bob).get(address))
+    name = _text_name(values, "---")
+    browse(bob).post(address, values | {name: values[name].replace("One", "Two"), "publish": "1"})
+    from registry.editing import files_of
+
+    files = {file.path: file for file in files_of(Version.objects.get(number="1.0.1"))}
+    assert files["SKILL.md"].data.decode() == skill.replace("One", "Two").replace("'1.0'", "'1.0.1'")
+    assert (files["scripts/a.sh"].data, files["scripts/a.sh"].executable) == (b"#!/bin/sh\necho 1", True)
+
+
+def test_another_name_would_be_another_skill(opened):
+    client, values = opened
+    name = _text_name(values, "---")
+    page = client.post(EDIT, values | {name: values[name].replace("weekly-report", "other"), "publish": "1"})
+    assert page.status_code == 422
+    assert b"EDIT_RENAMES" in page.content
+
+
+@pytest.mark.row("P2")
+def test_only_who_may_publish_edits(browse, charlie, private, public):
+    assert browse().get(EDIT).status_code == 302
+    assert browse(charlie).get(EDIT).status_code == 404
+    assert browse(charlie).get("/skills/docs/kind-review/0.1.0/edit/").status_code == 403
+    assert browse(charlie).post("/skills/docs/kind-review/0.1.0/edit/", {"publish": "1"}).status_code == 403
+
+
+def test_large_and_binary_files_are_kept_as_they_are(browse, bob, team):
+    files = tidy_files() | {"references/long.md": b"x\n" * 100_000}
+    publish_files(files, team=team, user=bob)
+    page = browse(bob).get(EDIT)
+    assert page.text.count("Not text, or too long to edit here") == 2
+    browse(bob).post(EDIT, _changed(_values(page), publish="1"))
+    assert Version.objects.get(number="1.2.1").files.get(path="references/long.md").size == 200_000
