@@ -62,6 +62,27 @@ FILE = {
     "executable": True,
     "url": f"{_VERSION_URL}/files/scripts/main.py",
 }
+COMPARISON = {
+    "skill": "docs/summarise",
+    "before": "1.1.0",
+    "after": "1.2.0",
+    "same_permissions": False,
+    "breaking": False,
+    "asks_more": {"hosts": ["api.example.org"]},
+    "abilities": [{"about": "hosts", "gained": ["api.example.org"], "lost": [], "more": True}],
+    "input_schema": [{"place": "/pages", "effect": "compatible", "reason": "It is new."}],
+    "output_schema": [],
+    "tools": [],
+    "manifest": [{"name": "tags", "before": "text", "after": "text, pdf", "gained": ["pdf"], "lost": []}],
+    "files": [
+        {
+            "kind": "added",
+            "path": "scripts/pages.py",
+            "before": None,
+            "after": {"path": "scripts/pages.py", "size": 412, "digest": _DIGEST},
+        }
+    ],
+}
 USAGE = {"skill": "docs/summarise", "count": 42, "last_used_at": _AT, "score": 38.2}
 PUBLISHED = {
     "ok": True,
@@ -71,6 +92,17 @@ PUBLISHED = {
     "digest": _DIGEST,
     "problems": [],
     "url": _VERSION_URL,
+}
+MIGRATED = {
+    "ok": True,
+    "status": "migrated",
+    "slug": "summarise",
+    "profile": "apexbridge",
+    "changes": ["The code in SKILL.md became scripts/execute.ts."],
+    "diff": "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -5,0 +6,2 @@\n+resources:\n+  entry: ./scripts/execute.ts\n",
+    "digest": _DIGEST,
+    "archive": "UEsDBBQ=",
+    "problems": [],
 }
 SEARCH = {
     "query": "summary",

@@ -1,6 +1,9 @@
 from django.urls import path
 
+from registry.api.comparing import CompareVersions
 from registry.api.finding import Changes, Search
+from registry.api.findings import Findings, Held, Release, Suppressions
+from registry.api.migrations import Migrations
 from registry.api.packages import Packages
 from registry.api.site import CodeDetail, Codes, Me
 from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
@@ -15,11 +18,17 @@ urlpatterns = [
     path(_SKILL, SkillDetail.as_view(), name="api-skill"),
     path(f"{_SKILL}/usage", SkillUsage.as_view(), name="api-skill-usage"),
     path(f"{_SKILL}/versions", Versions.as_view(), name="api-versions"),
+    path(f"{_SKILL}/compare/<str:before>..<str:after>", CompareVersions.as_view(), name="api-compare"),
     path(_VERSION, VersionDetail.as_view(), name="api-version"),
     path(f"{_VERSION}/files", Files.as_view(), name="api-files"),
     path(f"{_VERSION}/files/<path:path>", FileContent.as_view(), name="api-file"),
     path(f"{_VERSION}/archive", Archive.as_view(), name="api-archive"),
+    path(f"{_VERSION}/findings", Findings.as_view(), name="api-findings"),
+    path(f"{_VERSION}/findings/<str:uid>/suppression", Suppressions.as_view(), name="api-suppression"),
+    path(f"{_VERSION}/release", Release.as_view(), name="api-release"),
+    path("held", Held.as_view(), name="api-held"),
     path("packages", Packages.as_view(), name="api-packages"),
+    path("packages/migrate", Migrations.as_view(), name="api-migrate"),
     path("kinds", Kinds.as_view(), name="api-kinds"),
     path("kinds/archive", KindArchive.as_view(), name="api-kind-archive"),
     path("search", Search.as_view(), name="api-search"),
