@@ -45,6 +45,7 @@ def layout(
         "offer": offer,
         "runnable": offer is not None and offer.runnable and _may_press(request, skill),
         "may_change": may(request.actor, Action.SETTINGS, skill=skill),
+        "may_edit": may(request.actor, Action.PUBLISH, skill=skill),
     }
 
 
