@@ -51,12 +51,13 @@ SKILLQUAY_MANAGED_DIR = env.text("SKILLQUAY_MANAGED_DIR")
 SKILLQUAY_REQUEST_BYTES = env.number("SKILLQUAY_REQUEST_BYTES", 2 * 2**20, least=1024)  # a JSON body
 SKILLQUAY_SANDBOX = env.choice("SKILLQUAY_SANDBOX", "auto", ("auto", "bwrap", "nsrun", "unsafe"))
 SKILLQUAY_SANDBOX_MINIMUM = env.choice("SKILLQUAY_SANDBOX_MINIMUM", "nsrun", ("bwrap", "nsrun"))
+SKILLQUAY_SKILL_SCANNER = env.file("SKILLQUAY_SKILL_SCANNER")
+SKILLQUAY_YARA_RULES = env.text("SKILLQUAY_YARA_RULES")
 
 # The one door out: registry.outbound -----------------------------------------------------------------------
 SKILLQUAY_OUTBOUND_ALLOW = env.reachable("SKILLQUAY_OUTBOUND_ALLOW")
 SKILLQUAY_OUTBOUND_CA = env.file("SKILLQUAY_OUTBOUND_CA")
 SKILLQUAY_OUTBOUND_SECONDS = env.number("SKILLQUAY_OUTBOUND_SECONDS", 120, least=1, most=3600)
-SKILLQUAY_SOURCE_BYTES = env.number("SKILLQUAY_SOURCE_BYTES", 200 * 2**20, least=1024)
 SKILLQUAY_SOURCES = env.sources()
 
 

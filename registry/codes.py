@@ -87,6 +87,32 @@ declare(
         http=409,
     ),
     Code(
+        "SCAN_HOLDS",
+        gettext_noop("%(rule)s: %(why)s The version is held for review."),
+        gettext_noop(
+            "%(clear)s Or a maintainer other than its publisher reads the findings and releases the version."
+        ),
+        severity="warning",
+    ),
+    Code(
+        "SCAN_FINDS",
+        gettext_noop("%(rule)s: %(why)s"),
+        gettext_noop("%(clear)s Or a maintainer suppresses the finding, with a reason."),
+        severity="notice",
+    ),
+    Code(
+        "JUDGE_OWN",
+        gettext_noop("%(version)s is yours: what holds it is for somebody else to judge."),
+        gettext_noop("Ask another maintainer of the team, an owner or the site's administrator, by name."),
+        http=403,
+    ),
+    Code(
+        "NOT_HELD",
+        gettext_noop("%(version)s is not held."),
+        gettext_noop("Nothing is to be done: it can be used already."),
+        http=409,
+    ),
+    Code(
         "VERSION_PURGED",
         gettext_noop("%(version)s was purged; neither its number nor its content is published again."),
         gettext_noop("Publish what is different from it under another number."),

@@ -1,3 +1,5 @@
+import hashlib
+
 from django.conf import settings
 from django.db import models
 
@@ -18,6 +20,12 @@ class Finding(models.Model):
     quote = models.CharField(max_length=160)
     params = DocumentField(default=dict)
 
+    @property
+    def uid(self) -> str:
+        """The same after every scan that finds it again."""
+        told = "\0".join((self.rule, self.path, str(self.line), self.quote))
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
 
 class Suppression(models.Model):
     """A finding that a maintainer has judged: the same rule and quote in a skill's later versions, too."""
@@ -26,9 +34,10 @@ class Suppression(models.Model):
     rule = models.CharField(max_length=64)
     path = models.CharField(max_length=500)
     quote = models.CharField(max_length=160)
+    digest = models.CharField(max_length=71, blank=True)  # the file's, when it was judged
     reason = models.CharField(max_length=500)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    at = models.DateTimeField(auto_now_add=True)
+    at = models.DateTimeField()
 
     class Meta:
         constraints = [

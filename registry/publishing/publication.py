@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Q
 
-from registry import audit, indexing, storage
+from registry import audit, indexing, scanning, storage
 from registry.actors import Actor
 from registry.models import Redirect, Skill, Source, Team, Tombstone, Version
 from registry.packages import versions
 from registry.packages.package import Package
 from registry.packages.problems import Problem, Refused, refuse
+from registry.packages.scan.checks import Finding
+from registry.packages.scan.scanning import scan
 from registry.permissions import Action, require
 from registry.publishing.channels import set_channel
 from registry.publishing.draft import Draft, Wishes, problems_of_draft
@@ -73,8 +75,9 @@ def publish(
     if against:
         raise Refused(*against)
     storage.store(draft.archive)  # before the row that names it; swept later if that row never comes
+    found = scan(package)  # before the transaction: other writers would wait for it
     with transaction.atomic():
-        return _publish(draft)
+        return _publish(draft, found)
 
 
 def check(
@@ -106,27 +109,38 @@ def check(
         archive_size=len(draft.archive),
         created=existing is None and not against,
         creates_skill=skill is None,
-        problems=(*against, *(found for found in package.problems if found.severity != "error")),
+        problems=(
+            *against,
+            *(found for found in package.problems if found.severity != "error"),
+            *scanning.problems_of_scan(scan(package), scanning.judgements_before(skill, package)),
+        ),
     )
 
 
-def _publish(draft: Draft) -> Publication:
+def _publish(draft: Draft, found: tuple[Finding, ...]) -> Publication:
     skill = _skill(draft)
     number, existing = _number(draft, skill)
     if existing:
         _apply_channel(draft, existing)
-        return Publication(existing, created=False, problems=problems_of(existing))
+        return Publication(existing, created=False, problems=_told(existing))
     _apply_visibility(draft, skill)
     _apply_origin(draft, skill)
     indexing.take_turns()
     if not storage.exists(draft.digest):  # the same bytes were purged from elsewhere just now
         storage.store(draft.archive)
     version = create_rows(draft, skill, number)
+    scanning.record(version, found, draft.actor)
     show_latest(skill)
     target = f"{draft.label}@{number}"
     audit.record(draft.actor, "version.publish", target, team=draft.team, digest=draft.digest)
     _apply_channel(draft, version)
-    return Publication(version, created=True, problems=draft.package.problems)
+    return Publication(version, created=True, problems=_told(version))
+
+
+def _told(version: Version) -> tuple[Problem, ...]:
+    """What the publisher should know of: problems, and what the scan found."""
+    judged = scanning.judgements_of(version)
+    return (*problems_of(version), *scanning.problems_of_scan(version.findings.order_by("pk"), judged))
 
 
 def _skill(draft: Draft) -> Skill:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -72,3 +72,18 @@ def rules_digest() -> str:
     folder = Path(__file__).parent
     written = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
     return f"sha256:{hashlib.sha256(written).hexdigest()[:32]}"
+
+
+def finding_document(one: Finding, translate: Callable[[str], str]) -> dict[str, object]:
+    """The JSON object of commands: what was seen, where, why it matters, how to clear it."""
+    check = RULES[one.rule]
+    return {
+        "rule": one.rule,
+        "severity": one.severity,
+        "certain": one.certain,
+        "path": one.path,
+        "line": one.line,
+        "quote": one.quote,
+        "why": translate(check.why),
+        "remedy": translate(check.remedy),
+    }

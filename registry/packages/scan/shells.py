@@ -127,11 +127,10 @@ def look_for_reverse_shells(text: Text) -> Iterator[Seen]:
         host = next(filter(None, found.groupdict().values()), "")
         if _is_called_back(host):
             yield Seen(line, found.start(), found.end(), "critical", True)
-    if _HANDED.search(text.raw):
-        for line, found in matches(text, _CONNECT, ".connect("):
-            host = found["host"] or found["node"]
-            if _is_called_back(host) and _HANDED.search(text.around(line, before=3, after=8)):
-                yield Seen(line, found.start(), found.end(), "critical", True)
+    for line, found in matches(text, _CONNECT, ".connect("):
+        host = found["host"] or found["node"]
+        if _is_called_back(host) and _HANDED.search(text.around(line, before=3, after=8)):
+            yield Seen(line, found.start(), found.end(), "critical", True)
 
 
 def _is_called_back(host: str) -> bool:

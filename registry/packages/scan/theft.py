@@ -67,8 +67,6 @@ _NEAR = 25  # lines of a script between reading and sending
 
 def look_for_theft(text: Text) -> Iterator[Seen]:
     """A secret's place and a sending, on one line or near each other in a script."""
-    if not _TAKEN.search(text.raw):
-        return
     for line, found in matches(text, _SENDS, *_HINTS):
         address = address_in(line.text)
         if address and kind_of(address) == "own":
