@@ -93,7 +93,7 @@ class Packages(Endpoint):
     )
     def post(self, request: Request) -> HttpResponse:
         """All problems come at once. The same bytes under the same version are published already (200)."""
-        query, upload = _read(request)
+        query, upload = read_sent(request, PublishQuery)
         team = _team(query.get("team"), self.actor)
 
         if query["dry_run"]:
@@ -106,7 +106,7 @@ class Packages(Endpoint):
         return once(request, upload.meaning(), act)
 
 
-class _Upload:
+class Sent:
     """What was sent: a form with the files of a package, or the bytes of one."""
 
     def __init__(self, files: list[tuple[str, bytes]], *, is_folder: bool) -> None:
@@ -123,15 +123,16 @@ class _Upload:
         return [[path, hashlib.sha256(data).hexdigest()] for path, data in self.files]
 
 
-def _read(request: Request) -> tuple[dict[str, Any], _Upload]:
+def read_sent(request: Request, shape: type[Query]) -> tuple[dict[str, Any], Sent]:
+    """The query, whose parameters may be fields of the form too, and what was sent with it."""
     kind = (request.content_type or "").split(";")[0].strip().lower()
     if kind != FORM:
-        query = read_query(PublishQuery, request)
-        return query, _Upload([(query.get("filename", ""), _raw(request, kind))], is_folder=False)
+        query = read_query(shape, request)
+        return query, Sent([(query.get("filename", ""), _raw(request, kind))], is_folder=False)
     form = bodies.read_form(
         request, limit=settings.SKILLQUAY_UNPACKED_BYTES + settings.SKILLQUAY_REQUEST_BYTES
     )
-    query = read_query(PublishQuery, request, also=form.fields)
+    query = read_query(shape, request, also=form.fields)
     return query, _of_form(form)
 
 
@@ -147,13 +148,13 @@ def _raw(request: Request, kind: str) -> bytes:
     return b"".join(bodies.pieces(request, limit=settings.SKILLQUAY_ARCHIVE_BYTES))
 
 
-def _of_form(form: bodies.Form) -> _Upload:
+def _of_form(form: bodies.Form) -> Sent:
     if archives := form.named("package"):
-        return _Upload([(archives[0].path, archives[0].read())], is_folder=False)
+        return Sent([(archives[0].path, archives[0].read())], is_folder=False)
     files = [(part.path, part.read()) for part in form.named("files")]
     if not files:
         raise refuse("UPLOAD_EMPTY")
-    return _Upload(files, is_folder=True)
+    return Sent(files, is_folder=True)
 
 
 def _team(slug: str | None, actor: Actor) -> Team:
@@ -192,7 +193,7 @@ def _publish(
     return response
 
 
-def _preview(upload: _Upload, team: Team, actor: Actor, query: Mapping[str, Any]) -> dict[str, Any]:
+def _preview(upload: Sent, team: Team, actor: Actor, query: Mapping[str, Any]) -> dict[str, Any]:
     """The dry run's answer: what stops an upload is part of it, not an error of the request."""
     try:
         seen = publishing.check(

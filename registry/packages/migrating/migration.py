@@ -194,5 +194,5 @@ def _skill_md(package: Package, front: FrontMatter, body: str, header: str) -> P
     file = package.file(SKILL_MD)
     assert file
     end = "\r\n" if b"\r\n" in file.data else "\n"
-    head = f"---\n{header}---\n" + ("" if front.header or front.values else "\n")
+    head = f"---\n{header}---\n" + ("" if front.header else "\n")
     return replace(file, data=(head.replace("\n", end) + body).encode())

@@ -1,0 +1,47 @@
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from registry.models import Version
+from tests.packages.making import zip_of
+from tests.packages.old_packages import METADATA, OLD
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("C14")]
+
+
+def _post(client, button="check", **values):
+    return client.post("/publish/", {"team": "docs", button: "1", **values})
+
+
+def _zip(**files):
+    return SimpleUploadedFile("old.zip", zip_of({"SKILL.md": OLD, "METADATA.yml": METADATA, **files}))
+
+
+def test_an_old_package_is_offered_to_be_migrated_with_the_diff(browse, bob):
+    client = browse(bob)
+    page = _post(client, archive=_zip())
+    text = page.content.decode()
+    assert "This is an old package; it can be migrated" in text
+    assert "+++ b/scripts/execute.ts" in text
+    assert "The code in SKILL.md became scripts/execute.ts." in text
+    assert 'name="migrate"' in text
+    assert "Publish takes exactly those." not in text
+    assert not Version.objects.exists()
+    kept = page.context["kept"].uid
+    answer = _post(client, "migrate", checked=kept)
+    assert answer.status_code == 302
+    version = Version.objects.get()
+    assert (version.profile, str(version.skill)) == ("apexbridge", "docs/old-one")
+    assert set(version.files.values_list("path", flat=True)) == {
+        "SKILL.md",
+        "METADATA.yml.legacy",
+        "scripts/execute.ts",
+    }
+
+
+def test_nothing_is_offered_that_would_not_help(browse, bob):
+    client = browse(bob)
+    for files in (
+        {"tool.py": b"print(1)"},
+        {"SKILL.md": "---\nname: a\ndescription: b\n---\nText.\n", "METADATA.yml": ""},
+    ):
+        assert 'name="migrate"' not in _post(client, archive=_zip(**files)).content.decode()
