@@ -77,7 +77,7 @@ declare(
     ),
     Code(
         "IMPORT_CLASH",
-        gettext_noop("%(path)s and %(other)s both give the skill %(skill)s, with different content."),
+        gettext_noop("This and %(other)s both give the skill %(skill)s, with different content."),
         gettext_noop("Rename one of the two, or take one away."),
     ),
     Code(
@@ -120,6 +120,11 @@ declare(
         gettext_noop(
             "Choose at least %(least)s seconds, or none for imports on demand; a folder or archive has none."
         ),
+    ),
+    Code(
+        "TEAM_REQUIRED",
+        gettext_noop("It is not said for which team."),
+        gettext_noop("Name the team whose skills these will be."),
     ),
     Code(
         "IMPORT_UNDER_WAY",

@@ -42,7 +42,9 @@ def read_settings(project: Path) -> Settings:
 
 def is_paths(value: object) -> bool:
     """Whether this is a list of what can be paths."""
-    return isinstance(value, list) and all(isinstance(path, str) and path and "\0" not in path for path in value)
+    return isinstance(value, list) and all(
+        isinstance(path, str) and path and "\0" not in path for path in value
+    )
 
 
 def located(path: str, project: Path) -> Path:

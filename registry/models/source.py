@@ -72,6 +72,7 @@ class Import(models.Model):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True, db_index=True)
+    attempt = models.PositiveSmallIntegerField(default=0)  # raised by each claim; an older one writes no more
 
 
 class ImportOutcome(models.TextChoices):
