@@ -12,10 +12,13 @@ class RegistryConfig(AppConfig):
     def ready(self) -> None:
         from registry import codes  # noqa: F401  (declares them)
         from registry.api import codes as api_codes  # noqa: F401
+        from registry.imports import archive, remote_codes  # noqa: F401
+        from registry.imports import codes as import_codes  # noqa: F401
         from registry.outbound import codes as outbound_codes  # noqa: F401
         from registry.storage import register_references
 
         register_references(_version_digests)
+        register_references(archive.references)
 
 
 def _version_digests() -> Iterable[str]:
