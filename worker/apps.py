@@ -7,10 +7,13 @@ class WorkerConfig(AppConfig):
 
     def ready(self) -> None:
         from registry.erasing import Keeper, register_keeper
+        from registry.imports import queue
         from registry.storage import register_references
         from worker import artifacts, codes, erasing, inputs  # noqa: F401  (codes declares them)
+        from worker.dispatch import wake_importer
         from worker.protocols import codes as protocol_codes  # noqa: F401
 
         register_references(artifacts.references)
+        queue.register_waker(wake_importer)
         register_references(inputs.references)
         register_keeper(Keeper(erasing.erase_version, erasing.export_person, erasing.erase_person))

@@ -6,15 +6,25 @@ import logging
 
 log = logging.getLogger(__name__)
 WAKE = "worker.wake"
+WAKE_IMPORTER = "worker.wake_importer"
 
 
 def wake() -> bool:
     """Publishes one wake-up without ever waiting for a broker that is down; the reaper makes up for it."""
+    return _send(WAKE)
+
+
+def wake_importer() -> bool:
+    """The same for imports."""
+    return _send(WAKE_IMPORTER)
+
+
+def _send(task: str) -> bool:
     from worker.celery import app  # Celery is slow to import, and most commands never wake anybody
 
     try:
-        app.send_task(WAKE, retry=False)
-    except Exception:  # whatever a broker may raise, the run is safe in the database
+        app.send_task(task, retry=False)
+    except Exception:  # whatever a broker may raise, what is to be done is safe in the database
         log.warning("No wake-up could be published; the reaper will.", exc_info=True)
         return False
     return True

@@ -13,8 +13,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from registry import storage
-from worker import erasing, inputs, states, transport, unpacking
-from worker.dispatch import wake
+from registry.imports import engine
+from worker import erasing, imports, inputs, states, transport, unpacking
+from worker.dispatch import wake, wake_importer
 from worker.models import Attempt, Run, Status
 from worker.tasks import host_name
 
@@ -36,6 +37,9 @@ def reap_once() -> Reaped:
     lapsed = states.lapse(timezone.now())
     for uid in lapsed:
         log.warning("The worker of run %s is gone", uid)
+    imports.ask_for_due()
+    if imports.is_missed():
+        wake_importer()
     return Reaped(len(lapsed), _wake_free_slots())
 
 
@@ -68,6 +72,7 @@ def sweep_once() -> None:
     unpacking.sweep_purged()
     erasing.sweep()
     sweep_job_folders()
+    engine.sweep()
     if not settings.REDIS_URL:
         transport.sweep(Path(settings.SKILLQUAY_VAR))
 

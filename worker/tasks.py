@@ -1,4 +1,4 @@
-"""The worker's one task: a wake-up, on which runs are claimed and executed until none is left."""
+"""The worker's tasks: wake-ups, on which runs or imports are claimed and done until none is left."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import time
 
 from worker import stopping
 from worker.celery import app
-from worker.dispatch import WAKE, wake
+from worker.dispatch import WAKE, WAKE_IMPORTER, wake
 from worker.execution import execute
+from worker.imports import LONGEST_S, import_waiting
 from worker.states import claim_next
 
 BURST_S = 2.0  # after which the child goes back to Celery, which may end or renew it
@@ -26,6 +27,13 @@ def on_wake() -> None:
             if is_stopping() or time.monotonic() > until:
                 wake()
                 return
+
+
+@app.task(name=WAKE_IMPORTER, time_limit=LONGEST_S)
+def on_wake_importer() -> None:
+    """Imports what waits; what a killed worker left is taken up again where it was."""
+    with stopping.deferred() as is_stopping:
+        import_waiting(is_stopping)
 
 
 def worker_name() -> str:

@@ -20,7 +20,7 @@ from registry.imports.found import Found, Passed, Reading
 from registry.imports.planning import Plan, plan
 from registry.imports.queue import Hold, Lost
 from registry.imports.report import Row, Writing, known_before
-from registry.models import Import, ImportOutcome, Skill, Source
+from registry.models import Import, ImportOutcome, ImportStatus, Skill, Source
 from registry.packages.problems import Refused, problem, refuse
 from registry.permissions import Action, require
 from registry.publishing import check, publish
@@ -148,12 +148,27 @@ def _previewed(each: Plan, source: Source, actor: Actor) -> Row:
     return Row(found.path, outcome, seen.skill, seen.number, seen.digest, seen.problems)
 
 
+def sweep() -> int:
+    """Removes the folders that killed imports left."""
+    alive = set(Import.objects.filter(status=ImportStatus.RUNNING).values_list("uid", flat=True))
+    removed = 0
+    for folder in _root().iterdir():
+        if folder.name.partition("-")[0] not in alive:
+            shutil.rmtree(folder, ignore_errors=True)
+            removed += 1
+    return removed
+
+
+def _root() -> Path:
+    root = Path(settings.SKILLQUAY_VAR) / _FOLDER
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return root
+
+
 @contextmanager
 def _scratch(report: Import) -> Iterator[Path]:
     """A folder of this attempt's own, empty, that is gone afterwards; the sweep takes a killed one's."""
-    root = Path(settings.SKILLQUAY_VAR) / _FOLDER
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{report.uid}-", dir=root))
+    folder = Path(tempfile.mkdtemp(prefix=f"{report.uid}-", dir=_root()))
     try:
         yield folder
     finally:

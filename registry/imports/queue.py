@@ -103,6 +103,11 @@ def waiting(now: datetime) -> bool:
     return _claimable(now).exists()
 
 
+def running(now: datetime) -> int:
+    """How many imports somebody works on."""
+    return Import.objects.filter(status=ImportStatus.RUNNING, lease_until__gte=now).count()
+
+
 def claim_next(now: datetime) -> Hold | None:
     """The oldest import that waits or whose worker is gone; one that ended its workers too often fails."""
     with transaction.atomic():
@@ -151,6 +156,14 @@ def kept(hold: Hold) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
+
+
+def actor_of(hold: Hold) -> Actor:
+    """In whose name an import acts that was asked for elsewhere: theirs who asked, with what they may now."""
+    user = Import.objects.select_related("requested_by").get(pk=hold.report).requested_by
+    if user is None or not user.is_active:
+        raise refuse("IMPORT_NOBODY")
+    return Actor(user=user)
 
 
 def request_due(now: datetime) -> Sequence[str]:
