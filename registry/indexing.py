@@ -6,23 +6,30 @@ Everything is counted per scope, so that what an actor may not see changes nothi
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import IntFlag
 from itertools import islice
 from typing import TypeVar
 
-from django.db.models import F, QuerySet
+from django.db import transaction
+from django.db.models import F
 
-from registry import words
-from registry.actors import Actor
-from registry.models import Posting, Skill, Term, TermScope, Visibility
+from registry import denials, words
+from registry.models import Misspelling, Posting, Skill, Term, TermScope, Trigger, TriggerKind, Visibility
+from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
 
+RULES = 2  # counted up when what is written changes; ``reindex`` finds by it what older rules wrote
+EVERY = ""  # the term of every skill, which no text has: it counts them, and its row is held by writers
+EVERY_CJK = " cjk"  # the same of the skills that are described in Chinese, Japanese or Korean
+RANK = 4096  # a posting's weight is its best field's rank times this, and its frequency
 MOST_TERMS = 8000  # of a field; what stands after them is not searched
+LONGEST_PHRASE = 12  # pieces; a longer one is found by its words only
+_MOST_TRIGGERS = 200  # of a skill
 _SATURATION = 1.2
 _CHUNK = 500  # rows named in one statement
-_LOCK = ""  # the term that no text has: its row is held by whoever changes terms and counts
+_AT_ONCE = 20  # skills indexed anew in one transaction
 _Item = TypeVar("_Item")
 
 
@@ -32,6 +39,7 @@ class Field(IntFlag):
     TAGS = 4
     DESCRIPTION = 8
     BODY = 16
+    DENIED = 32  # what the skill says it is not for: searched, never matched
 
 
 @dataclass(frozen=True)
@@ -45,29 +53,30 @@ _WEIGHING = {
     Field.NAME: _Weighing(2, 4, 0.3),
     Field.KEYWORDS: _Weighing(1, 5, 0.3),
     Field.TAGS: _Weighing(1, 5, 0.3),
-    Field.DESCRIPTION: _Weighing(1, 35, 0.6),
+    Field.DESCRIPTION: _Weighing(2, 35, 0.75),
     Field.BODY: _Weighing(0.5, 200, 0.75),
+    Field.DENIED: _Weighing(0.1, 35, 0.75),
 }
 _BEGINNING = {Field.NAME: 500, Field.TAGS: 300}  # the weight of a word that is only begun
 
 
 def index(skill: Skill, manifest: Manifest, body: str) -> None:
-    """Replaces the skill's search terms, within the caller's transaction."""
+    """Replaces the skill's search terms and triggers, within the caller's transaction."""
     take_turns()
-    postings = _postings(_texts(manifest, body))
+    texts = _texts(manifest, body)
+    postings = _postings(texts)
     ids = _term_ids(postings)
     _move(skill, after=set(ids.values()))
-    skill.postings.all().delete()
-    Posting.objects.bulk_create(
-        (
-            Posting(skill=skill, term_id=ids[text], weight=weight, field_mask=int(mask))
-            for text, (weight, mask) in postings.items()
-        ),
-        batch_size=_CHUNK,
-    )
     skill.name_key = words.key(manifest.display_name or manifest.name)[:200]
     skill.search_scope = scope_of(skill)
-    skill.save(update_fields=["name_key", "search_scope"])
+    skill.indexed_as = RULES
+    skill.for_agents = not manifest.disable_model_invocation
+    skill.priority = min(max(manifest.triggers.priority, 0.0), 1.0)
+    skill.paths = list(manifest.paths)
+    skill.save(update_fields=["name_key", "search_scope", "indexed_as", "for_agents", "priority", "paths"])
+    _write_postings(skill, postings, ids)
+    _write_misspellings(texts, ids)
+    _write_triggers(skill, manifest)
 
 
 def recount(skill: Skill) -> None:
@@ -75,6 +84,8 @@ def recount(skill: Skill) -> None:
     take_turns()
     _move(skill, after=set(skill.postings.values_list("term_id", flat=True)))
     skill.search_scope = scope_of(skill)
+    skill.postings.update(scope=skill.search_scope)
+    skill.triggers.update(scope=skill.search_scope)
     skill.save(update_fields=["search_scope"])
 
 
@@ -83,8 +94,26 @@ def forget(skill: Skill) -> None:
     take_turns()
     _move(skill, after=set())
     skill.postings.all().delete()
+    skill.triggers.all().delete()
     skill.search_scope = ""
     skill.save(update_fields=["search_scope"])
+
+
+def reindex(*, every: bool = False) -> Iterator[int]:
+    """Writes anew what older rules wrote, or everything; a few skills at a time, while others publish.
+
+    Yields how many it has done. Whatever was indexed meanwhile is only found done.
+    """
+    skills = Skill.objects.filter(latest__isnull=False).order_by("pk")
+    keys = list((skills if every else skills.exclude(indexed_as=RULES)).values_list("pk", flat=True))
+    for done in range(0, len(keys), _AT_ONCE):
+        with transaction.atomic():
+            take_turns()
+            for skill in skills.filter(pk__in=keys[done : done + _AT_ONCE]).select_related("latest"):
+                if skill.latest:
+                    manifest = replace(manifest_of(skill.latest.manifest), slug=skill.slug)
+                    index(skill, manifest, skill.latest.body)
+        yield min(done + _AT_ONCE, len(keys))
 
 
 def scope_of(skill: Skill) -> str:
@@ -92,32 +121,36 @@ def scope_of(skill: Skill) -> str:
     return f"team:{skill.team_id}" if skill.seen_as == Visibility.PRIVATE else skill.seen_as
 
 
-def counted_for(actor: Actor) -> QuerySet[TermScope]:
-    """The counts of what the actor may see; their sums are the only statistics that a search knows."""
-    if actor.is_administrator:
-        return TermScope.objects.filter(df__gt=0)
-    scopes = [Visibility.PUBLIC.value]
-    if actor.is_signed_in:
-        scopes += [Visibility.SITE.value, *(f"team:{team}" for team in actor.team_ids)]
-    return TermScope.objects.filter(df__gt=0, scope__in=scopes)
+def take_turns() -> None:
+    """Writers of terms share most of their rows: one waits for another here, never in a ring."""
+    Term.objects.get_or_create(text=EVERY)
+    Term.objects.select_for_update().get(text=EVERY)
 
 
 def _texts(manifest: Manifest, body: str) -> dict[Field, str]:
     names = {words.key(name): name for name in (manifest.slug, manifest.display_name, manifest.name)}
     if "-" in manifest.slug:
         names["joined"] = manifest.slug.replace("-", "")
-    said = (*manifest.keywords, *manifest.triggers.phrases, *manifest.triggers.intents)
+    said = (
+        *manifest.keywords,
+        *manifest.capabilities,
+        *manifest.triggers.phrases,
+        *manifest.triggers.intents,
+    )
+    description = denials.split(f"{manifest.description}\n{manifest.when_to_use}")
+    text = denials.split_body(body)
     return {
         Field.NAME: "\n".join(names.values()),
         Field.KEYWORDS: "\n".join(said),
         Field.TAGS: "\n".join((*manifest.tags, manifest.category, manifest.domain)),
-        Field.DESCRIPTION: f"{manifest.description}\n{manifest.when_to_use}",
-        Field.BODY: body,
+        Field.DESCRIPTION: description.said,
+        Field.BODY: text.said,
+        Field.DENIED: f"{description.denied}\n{text.denied}",
     }
 
 
 def _postings(texts: Mapping[Field, str]) -> dict[str, tuple[int, Field]]:
-    """Each term with its weight × 1000 and the fields it stands in: BM25F, and the beginnings of words."""
+    """Each term with its weight and the fields it stands in: BM25F, and the beginnings of words."""
     frequency: defaultdict[str, float] = defaultdict(float)
     masks: defaultdict[str, Field] = defaultdict(lambda: Field(0))
     for field, text in texts.items():
@@ -127,25 +160,77 @@ def _postings(texts: Mapping[Field, str]) -> dict[str, tuple[int, Field]]:
         for term, times in found.items():
             frequency[term] += rule.weight * times / norm
             masks[term] |= field
-    postings = {term: (_saturated(tf), masks[term]) for term, tf in frequency.items()}
+    postings = {term: (_weight(tf, masks[term]), masks[term]) for term, tf in frequency.items()}
     for field, weight in _BEGINNING.items():
         for term in words.beginnings(texts[field]):
             known, mask = postings.get(term, (0, Field(0)))
-            postings[term] = (max(weight, known), mask | field)
+            postings[term] = (max(weight + RANK * _rank(field), known), mask | field)
+    postings[EVERY] = (0, Field(0))
+    if words.has_cjk(texts[Field.NAME] + texts[Field.DESCRIPTION]):
+        postings[EVERY_CJK] = (0, Field(0))
     return postings
 
 
-def _saturated(frequency: float) -> int:
-    return round(1000 * frequency * (_SATURATION + 1) / (_SATURATION + frequency))
+def _weight(frequency: float, mask: Field) -> int:
+    return _rank(mask) * RANK + round(1000 * frequency * (_SATURATION + 1) / (_SATURATION + frequency))
 
 
-def take_turns() -> None:
-    """Writers of terms share most of their rows: one waits for another here, never in a ring.
+def _rank(mask: Field) -> int:
+    """The heaviest postings of a term are read first: those of names, then of tags, then of descriptions."""
+    if mask & Field.NAME:
+        return 3
+    if mask & (Field.KEYWORDS | Field.TAGS):
+        return 2
+    return 1 if mask & Field.DESCRIPTION else 0
 
-    Who names a blob that was stored before and who removes one take turns here, too.
-    """
-    Term.objects.get_or_create(text=_LOCK)
-    Term.objects.select_for_update().get(text=_LOCK)
+
+def _write_postings(skill: Skill, postings: Mapping[str, tuple[int, Field]], ids: Mapping[str, int]) -> None:
+    skill.postings.all().delete()
+    rows = (
+        Posting(skill=skill, term_id=ids[text], weight=weight, field_mask=int(mask), scope=skill.search_scope)
+        for text, (weight, mask) in postings.items()
+    )
+    Posting.objects.bulk_create(rows, batch_size=_CHUNK)
+
+
+def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> None:
+    called = set(words.terms(f"{texts[Field.NAME]}\n{texts[Field.TAGS]}"))
+    wanted = {ids[term]: term for term in called if words.may_be_misspelt(term)}
+    known = set(Misspelling.objects.filter(term_id__in=wanted).values_list("term_id", flat=True))
+    rows = (
+        Misspelling(text=text, term_id=key)
+        for key, term in wanted.items()
+        if key not in known
+        for text in words.misspellings(term)
+    )
+    Misspelling.objects.bulk_create(rows, batch_size=_CHUNK)
+
+
+def _write_triggers(skill: Skill, manifest: Manifest) -> None:
+    skill.triggers.all().delete()
+    said = manifest.triggers
+    asked = {
+        TriggerKind.EVENT: ((text, text) for text in said.event_types),
+        TriggerKind.INTENT: _phrases(said.intents),
+        TriggerKind.PHRASE: _phrases(said.phrases),
+        TriggerKind.NAME: _phrases((manifest.slug, manifest.name, manifest.display_name)),
+    }
+    rows = {
+        (kind, key[:200]): Trigger(
+            skill=skill, kind=kind, key=key[:200], text=text[:200], scope=skill.search_scope
+        )
+        for kind, texts in asked.items()
+        for key, text in texts
+        if key
+    }
+    Trigger.objects.bulk_create(islice(rows.values(), _MOST_TRIGGERS), batch_size=_CHUNK)
+
+
+def _phrases(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        key = words.phrase_key(text)
+        if key and key.count(" ") < LONGEST_PHRASE:
+            yield key, text
 
 
 def _term_ids(texts: Collection[str]) -> dict[str, int]:

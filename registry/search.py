@@ -5,18 +5,19 @@ All that it knows — counts, candidates, orders — is of what the actor may se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import IntEnum
-from math import log
 
-from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Sum, Value, When
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from registry import usage, words
+from registry import retrieval, usage, words
 from registry.actors import Actor
-from registry.indexing import Field, counted_for
+from registry.indexing import RANK, Field
 from registry.models import Posting, Skill
+from registry.retrieval import Counted, Counts
 from registry.words import Word
 
 MOST_CHARACTERS = 500  # of a query
@@ -24,6 +25,8 @@ MOST_TERMS = 12  # the rarest of a query's are looked for
 _COMMON = 0.2  # a term in more of the skills than this tells nothing where others tell something …
 _COMMON_LEAST = 1000  # … but in a small catalog every term is cheap enough to be looked for
 _SPARE = 50  # candidates past the limit, so that usage and freshness can order equals at the edge
+_NAMED = int(Field.NAME)
+_CALLED = int(Field.NAME | Field.KEYWORDS | Field.TAGS)
 _BEGUN = 20  # words of text that a begun word may be, where no name or tag begins so
 
 
@@ -39,7 +42,7 @@ class Tier(IntEnum):
 class Reason:
     """A word of the query that was found: where it stands there, in which field, how much it counted."""
 
-    kind: str  # "word", "beginning" or "part"
+    kind: str  # "word", "beginning", "part" or "typo"
     field: str
     text: str
     start: int
@@ -59,6 +62,7 @@ class Hit:
 class Search:
     query: str
     hits: tuple[Hit, ...]
+    total: int = 0  # skills that answer, of which the hits are the best
 
     @property
     def none(self) -> bool:
@@ -91,10 +95,10 @@ _NO_FILTERS = Filters()
 class _Term:
     """A term that is looked for, on behalf of which word."""
 
-    key: int
+    text: str
+    counted: Counted
     word: Word
     kind: str
-    df: int
     idf: int  # × 1000
 
 
@@ -106,20 +110,26 @@ class _Plan:
     terms: tuple[_Term, ...]
 
 
-_Candidates = dict[int, tuple[Tier, int]]  # a skill's key: its tier and score × 10⁶
+@dataclass(frozen=True)
+class _Candidate:
+    """A skill that answers, how well, and by which terms: each with its part of the score and its fields."""
+
+    skill: int
+    tier: Tier
+    score: int  # × 10⁶
+    parts: tuple[tuple[_Term, int, int], ...]
 
 
 def search(text: str, actor: Actor, *, limit: int = 20, filters: Filters = _NO_FILTERS) -> Search:
     """The skills that the actor may see and that answer the text, best first."""
     text = text[:MOST_CHARACTERS]
-    asked = words.query_words(text)
-    if not asked:
-        return Search(text, ())
-    visible = Skill.objects.visible_to(actor)
-    narrowed = filters.narrow(visible)
-    plan = _plan(asked, actor, visible.count())
-    found = _candidates(plan, narrowed, _exact(text, narrowed), limit + _SPARE)
-    return Search(text, _hits(found, plan, limit))
+    ranked, total = _candidates(text, actor, filters, limit)
+    return Search(text, _hits(ranked, limit), total)
+
+
+def answering(text: str, actor: Actor, filters: Filters, *, most: int) -> list[int]:
+    """The keys of the best ``most`` skills that answer the text, for counting."""
+    return [each.skill for each in _candidates(text[:MOST_CHARACTERS], actor, filters, most)[0][:most]]
 
 
 def document(result: Search) -> dict[str, object]:
@@ -141,125 +151,145 @@ def _exact(text: str, skills: QuerySet[Skill]) -> list[int]:
     return list(skills.filter(is_it).order_by("pk").values_list("pk", flat=True)[:_SPARE])
 
 
-def _plan(asked: Sequence[Word], actor: Actor, skills: int) -> _Plan:
+def _candidates(text: str, actor: Actor, filters: Filters, limit: int) -> tuple[list[_Candidate], int]:
+    """All that answers, best first, and how many there are."""
+    asked = words.query_words(text)
+    if not asked:
+        return [], 0
+    plan = _plan(asked, actor)
+    readable = Posting.objects.visible_to(actor)
+    skills = filters.narrow(Skill.objects.visible_to(actor))
+    if filters != _NO_FILTERS:
+        readable = readable.filter(skill__in=skills)
+    exact = set(_exact(text, skills))
+    rows, cut = retrieval.postings((term.counted for term in plan.terms), readable, most=_most(limit))
+    ranked = _ranked(plan, rows, exact)
+    if more := retrieval.complete(cut, (each.skill for each in ranked), rows, readable):
+        ranked = _ranked(plan, rows + more, exact)
+    return ranked, len(ranked)
+
+
+def _most(limit: int) -> int:
+    return max(retrieval.MOST_OF_A_TERM, limit + _SPARE)
+
+
+def _plan(asked: Sequence[Word], actor: Actor) -> _Plan:
     """What is looked for: the rarest terms of the query that stand in anything the actor may see."""
     wanted = {word.beginning: (word, "beginning") for word in asked if word.beginning}
     wanted |= {part: (word, "part") for word in asked for part in word.parts}
     wanted |= {word.term: (word, "word") for word in asked}
-    counts = _counts(Q(term__text__in=wanted), actor)
-    known = [_term(key, *wanted[text], df, skills) for text, (key, df) in counts.items()]
-    most = max(skills * _COMMON, _COMMON_LEAST)
-    terms = [term for term in known if term.df <= most] or known
-    if asked[-1] not in {term.word for term in known}:
-        terms += _begun(asked[-1], actor, skills)
-    terms = sorted(terms, key=lambda term: (term.df, term.word.start, term.kind, term.key))[:MOST_TERMS]
+    counts = retrieval.count(wanted, actor)
+    known = [_term(text, *wanted[text], counts) for text in counts.terms]
+    most = max(counts.skills * _COMMON, _COMMON_LEAST)
+    terms = [term for term in known if term.counted.df <= most] or known
+    found = {term.word for term in known}
+    if asked[-1] not in found:
+        terms += _begun(asked[-1], actor)
+        found |= {term.word for term in terms}
+    terms += _meant([word for word in asked if word not in found], actor)
+    terms = sorted(terms, key=lambda term: (term.counted.df, term.word.start, term.kind, term.text))
+    terms = terms[:MOST_TERMS]
     left_out = {term.word for term in known} - {term.word for term in terms}
     return _Plan(tuple(word for word in asked if word not in left_out), tuple(terms))
 
 
-def _begun(word: Word, actor: Actor, skills: int) -> list[_Term]:
+def _begun(word: Word, actor: Actor) -> list[_Term]:
     """The commonest words of text that begin like the last one, where nothing is called so."""
     start = word.beginning.rstrip("*")
     if len(start) < 3:
         return []
-    counts = _counts(Q(term__text__gte=start, term__text__lt=start + chr(0x10FFFF)), actor)
-    likely = sorted(counts.items(), key=lambda item: (-item[1][1], item[0]))[:_BEGUN]
-    return [_term(key, word, "beginning", df, skills) for _, (key, df) in likely]
+    counts = retrieval.count_beginning(start, actor)
+    likely = sorted(counts.terms.items(), key=lambda item: (-item[1].df, item[0]))[:_BEGUN]
+    return [_term(text, word, "beginning", counts) for text, _ in likely]
 
 
-def _counts(which: Q, actor: Actor) -> dict[str, tuple[int, int]]:
-    """For each of the terms that the actor's skills have: its key and in how many of them it stands."""
-    rows = counted_for(actor).filter(which).values_list("term__text", "term_id").annotate(Sum("df"))
-    return {text: (key, df) for text, key, df in rows}
-
-
-def _term(key: int, word: Word, kind: str, df: int, skills: int) -> _Term:
-    idf = log(1 + (max(skills - df, 0) + 0.5) / (df + 0.5))
-    return _Term(key, word, kind, df, round(idf * (1000 if kind == "word" else 500)))
-
-
-def _candidates(plan: _Plan, skills: QuerySet[Skill], exact: Sequence[int], most: int) -> _Candidates:
-    """For each of the best skills its tier and score; ordered in the database, by whole numbers only."""
-    found = dict.fromkeys(exact, (Tier.EXACT, 0))
-    if not plan.terms:
-        return found
-    idf = [When(term_id=term.key, then=Value(term.idf)) for term in plan.terms]
-    called = int(Field.NAME | Field.KEYWORDS | Field.TAGS)
-    rows = (
-        Posting.objects.filter(skill__in=skills, term_id__in=[term.key for term in plan.terms])
-        .alias(named=F("field_mask").bitand(int(Field.NAME)), tagged=F("field_mask").bitand(called))
-        .values("skill_id")
-        .annotate(score=Sum(F("weight") * Case(*idf, output_field=IntegerField())), **_coverage(plan))
-        .annotate(tier=_tier(plan, exact))
-        .order_by("-tier", "-score", "skill_id")
-        .values_list("skill_id", "tier", "score")[:most]
-    )
-    return found | {key: (Tier(tier), score) for key, tier, score in rows}
-
-
-def _coverage(plan: _Plan) -> dict[str, Count]:
-    """How many words of the query stand in a skill's name, and in its name, keywords and tags."""
-    of_kind = {kind: [t.key for t in plan.terms if t.kind == kind] for kind in ("word", "beginning")}
-    before = [t.key for t in plan.terms if t.kind == "word" and t.word != plan.words[-1]]
-    keys = {"whole": of_kind["word"], "before": before, "begun": of_kind["beginning"]}
-    return {
-        f"{name}_{where}": Count("pk", filter=Q(term_id__in=terms, **{f"{where}__gt": 0}))
-        for where in ("named", "tagged")
-        for name, terms in keys.items()
-    }
-
-
-def _tier(plan: _Plan, exact: Sequence[int]) -> Case:
-    every = len(plan.words)
-    cases = [
-        When(whole_named=every, then=Value(int(Tier.NAME))),
-        When(before_named=every - 1, begun_named__gt=0, then=Value(int(Tier.BEGINNING))),
-        When(whole_tagged=every, then=Value(int(Tier.TAGS))),
-        When(before_tagged=every - 1, begun_tagged__gt=0, then=Value(int(Tier.TAGS))),
+def _meant(unknown: Sequence[Word], actor: Actor) -> list[_Term]:
+    """What unknown words were probably meant to be, a slip away."""
+    asked = {word.term: word for word in unknown}
+    meant = retrieval.meant(asked, actor)
+    if not meant:
+        return []
+    counts = retrieval.count(meant.values(), actor)
+    return [
+        _term(right, asked[wrong], "typo", counts) for wrong, right in meant.items() if right in counts.terms
     ]
-    if exact:
-        cases.insert(0, When(skill_id__in=exact, then=Value(int(Tier.EXACT))))
-    return Case(*cases, default=Value(int(Tier.TEXT)), output_field=IntegerField())
 
 
-def _hits(found: _Candidates, plan: _Plan, limit: int) -> tuple[Hit, ...]:
+def _term(text: str, word: Word, kind: str, counts: Counts) -> _Term:
+    idf = round(counts.idf(text) * (1000 if kind in ("word", "typo") else 500))
+    return _Term(text, counts.terms[text], word, kind, idf)
+
+
+def _ranked(plan: _Plan, rows: Iterable[retrieval.Row], exact: set[int]) -> list[_Candidate]:
+    """The skills of the rows by tier, then score; whole numbers, so that every database ends alike."""
+    terms = {term.counted.key: term for term in plan.terms}
+    parts: defaultdict[int, list[tuple[_Term, int, int]]] = defaultdict(list)
+    for key, skill, weight, mask in rows:
+        parts[skill].append((terms[key], weight % RANK * terms[key].idf, mask))
+    for skill in exact:
+        parts[skill]  # found by its name, whatever the words are
+    found = (
+        _Candidate(
+            skill,
+            Tier.EXACT if skill in exact else _tier(plan, found),
+            sum(part for _, part, _ in found),
+            tuple(found),
+        )
+        for skill, found in parts.items()
+    )
+    return sorted(found, key=lambda each: (-each.tier, -each.score, each.skill))
+
+
+def _tier(plan: _Plan, found: Sequence[tuple[_Term, int, int]]) -> Tier:
+    """Whether every word stands in the name, or in name, keywords and tags; the last one may be begun."""
+    for fields, whole, begun in ((_NAMED, Tier.NAME, Tier.BEGINNING), (_CALLED, Tier.TAGS, Tier.TAGS)):
+        here = [term for term, _, mask in found if mask & fields]
+        said = {term.word for term in here if term.kind in ("word", "typo")}
+        if len(said) == len(plan.words):
+            return whole
+        said |= {term.word for term in here if term.kind == "beginning" and term.word == plan.words[-1]}
+        if len(said) == len(plan.words):
+            return begun
+    return Tier.TEXT
+
+
+def _hits(ranked: Sequence[_Candidate], limit: int) -> tuple[Hit, ...]:
     """The best ``limit``: by tier, then relevance, then usage, then freshness."""
     now = timezone.now()
+    near = _with_equals(ranked, limit)
     skills = Skill.objects.select_related("team", "latest").defer("latest__manifest", "latest__body")
+    rows = skills.in_bulk([each.skill for each in near])
 
-    def order(skill: Skill) -> tuple[float | str, ...]:
-        tier, score = found[skill.pk]
+    def order(each: _Candidate) -> tuple[float, ...]:
+        skill = rows[each.skill]
         used = usage.score(skill.usage_count, skill.last_used_at, now)
         fresh = skill.latest.created_at.timestamp() if skill.latest else 0
-        return -tier, -score, -used, -fresh, skill.pk
+        return -each.tier, -each.score, -used, -fresh, skill.pk
 
-    best = sorted(skills.filter(pk__in=found), key=order)[:limit]
-    reasons = _reasons([skill.pk for skill in best], plan)
+    best = sorted((each for each in near if each.skill in rows), key=order)[:limit]
+    return tuple(Hit(rows[each.skill], each.score / 1e6, each.tier, _reasons(each)) for each in best)
+
+
+def _with_equals(ranked: Sequence[_Candidate], limit: int) -> Sequence[_Candidate]:
+    """The first ``limit``, and those that only usage or freshness keeps behind the last of them."""
+    end = min(limit, len(ranked))
+    last = (ranked[end - 1].tier, ranked[end - 1].score) if end else None
+    while end < min(len(ranked), limit + _SPARE) and (ranked[end].tier, ranked[end].score) == last:
+        end += 1
+    return ranked[:end]
+
+
+def _reasons(found: _Candidate) -> tuple[Reason, ...]:
+    """Which words of the query found the skill, the one that counted most first."""
+    total = found.score or 1
+    ranked = sorted(found.parts, key=lambda row: (-row[1], row[0].word.start, row[0].kind, row[0].text))
     return tuple(
-        Hit(skill, found[skill.pk][1] / 1e6, found[skill.pk][0], tuple(reasons[skill.pk])) for skill in best
+        Reason(term.kind, best_field(mask), term.word.text, term.word.start, term.word.end, part / total)
+        for term, part, mask in ranked
     )
 
 
-def _reasons(skills: Sequence[int], plan: _Plan) -> dict[int, list[Reason]]:
-    """Which words of the query found each skill, the one that counted most first."""
-    terms = {term.key: term for term in plan.terms}
-    rows = Posting.objects.filter(skill_id__in=skills, term_id__in=terms)
-    parts: dict[int, list[tuple[int, _Term, int]]] = {skill: [] for skill in skills}
-    for skill, key, weight, mask in rows.values_list("skill_id", "term_id", "weight", "field_mask"):
-        parts[skill].append((weight * terms[key].idf, terms[key], mask))
-    return {skill: _shares(found) for skill, found in parts.items()}
-
-
-def _shares(found: Sequence[tuple[int, _Term, int]]) -> list[Reason]:
-    total = sum(part for part, _, _ in found) or 1
-    ranked = sorted(found, key=lambda row: (-row[0], row[1].word.start, row[1].kind, row[1].key))
-    return [
-        Reason(term.kind, _best_field(mask), term.word.text, term.word.start, term.word.end, part / total)
-        for part, term, mask in ranked
-    ]
-
-
-def _best_field(mask: int) -> str:
+def best_field(mask: int) -> str:
     return next(str(field.name).lower() for field in Field if mask & field)
 
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 LONGEST = 60  # characters of a term; what is longer is cut
 _CJK = "々\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN = re.compile(rf"(?P<cjk>[{_CJK}]+)|[^\W_{_CJK}]+")
+_CJK_CHARACTER = re.compile(f"[{_CJK}]")
 _CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VOWEL = re.compile("[aeiouy]")
 _TELLING_NOTHING = """
@@ -22,6 +23,21 @@ _TELLING_NOTHING = """
     what which with you your
 """  # dropped from a query that has other words
 _EMPTY = frozenset(re.findall(r"\w+", _TELLING_NOTHING))
+_FAMILY = """
+    ization isation ation:at ational:at ition:it ction:ct ator:at izer iser iz is ment ness ability ility ity
+    ical:ic ally:al ly er or ance ence al ive ion ysi:yz our:or
+"""  # endings of words of one family, and what is left of them
+_ENDINGS = sorted((each.partition(":")[::2] for each in _FAMILY.split()), key=lambda each: -len(each[0]))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A word, or one character of what is written without spaces: what phrases are compared by."""
+
+    key: str
+    start: int
+    end: int
+    is_cjk: bool
 
 
 @dataclass(frozen=True)
@@ -69,6 +85,37 @@ def query_words(text: str) -> list[Word]:
     return telling or words
 
 
+def pieces(text: str) -> list[Piece]:
+    """The words and characters of a text, in order, with their places in it."""
+    folded, places = _fold_with_places(text)
+    found: list[Piece] = []
+    for run in _RUN.finditer(folded):
+        if run["cjk"]:
+            every = range(run.start(), run.end())
+            found += [Piece(folded[at], places[at], places[at] + 1, True) for at in every]
+        else:
+            found.append(Piece(stem(run[0]), places[run.start()], places[run.end() - 1] + 1, False))
+    return found
+
+
+def phrase_key(text: str) -> str:
+    """A phrase as its pieces: equal where two texts say the same words in the same order."""
+    return " ".join(piece.key for piece in pieces(text))
+
+
+def has_cjk(text: str) -> bool:
+    return bool(_CJK_CHARACTER.search(text))
+
+
+def may_be_misspelt(term: str) -> bool:
+    return 4 <= len(term) <= 20 and term.isascii() and term.isalpha()
+
+
+def misspellings(term: str) -> set[str]:
+    """The term and what is left when a letter falls out: two words one slip apart share one of them."""
+    return {term, *(term[:at] + term[at + 1 :] for at in range(len(term)))}
+
+
 def key(text: str) -> str:
     """The words of a text, folded and separated by single blanks: what names are compared by."""
     return " ".join(run[0].lower() for run in _RUN.finditer(fold(text)))
@@ -90,7 +137,16 @@ def stem(word: str) -> str:
             double = base[-1] == base[-2] and base[-1] not in "lsz"
             word = base[:-1] if double else base
             break
-    return word[:-1] if word.endswith("e") and len(word) > 4 else word
+    return _root(word[:-1] if word.endswith("e") and len(word) > 4 else word)
+
+
+def _root(word: str) -> str:
+    """What a word shares with its family: translate, translation and translator are one term."""
+    if len(word) >= 6:
+        for ending, left in _ENDINGS:
+            if word.endswith(ending) and len(word) - len(ending) >= 4:
+                return word[: -len(ending)] + left
+    return word
 
 
 def _without_plural(word: str) -> str:

@@ -2,9 +2,10 @@ from registry.models.audit import AuditEntry
 from registry.models.channel import Channel, Redirect, Tombstone
 from registry.models.file import File
 from registry.models.finding import Finding, Suppression
+from registry.models.glossary import GlossaryEntry, GlossaryWord
 from registry.models.idempotency import IdempotencyKey
 from registry.models.membership import Membership
-from registry.models.posting import Posting, Term, TermScope
+from registry.models.posting import Misspelling, Posting, Term, TermScope, Trigger, TriggerKind
 from registry.models.skill import INTERNAL, Skill, Tag, Visibility
 from registry.models.source import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind
 from registry.models.team import Role, Team
@@ -19,12 +20,15 @@ __all__ = [
     "Channel",
     "File",
     "Finding",
+    "GlossaryEntry",
+    "GlossaryWord",
     "IdempotencyKey",
     "Import",
     "ImportOutcome",
     "ImportRow",
     "ImportStatus",
     "Membership",
+    "Misspelling",
     "Posting",
     "Redirect",
     "Role",
@@ -39,6 +43,8 @@ __all__ = [
     "TermScope",
     "Token",
     "Tombstone",
+    "Trigger",
+    "TriggerKind",
     "Use",
     "UseKind",
     "User",

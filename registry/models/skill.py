@@ -65,6 +65,10 @@ class Skill(models.Model):
     # Written by registry.indexing only.
     name_key = models.CharField(max_length=200, blank=True, db_index=True)  # the name as a search compares it
     search_scope = models.CharField(max_length=24, blank=True)  # where its terms are counted
+    indexed_as = models.PositiveSmallIntegerField(default=0)  # by which rules, see registry.indexing.RULES
+    for_agents = models.BooleanField(default=True)  # False: disable-model-invocation, no match offers it
+    priority = models.FloatField(default=0.5)  # among skills that match as well
+    paths = DocumentField(default=list)  # patterns of files; with some, it matches only where one is named
 
     # Written by registry.usage only.
     usage_count = models.PositiveIntegerField(default=0)

@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from registry.actors import Actor
+from registry.indexing import reindex
 from registry.models import Membership, Role, Team, User, Visibility
 from registry.packages.limits import Limits
 from registry.packages.problems import Refused
@@ -24,6 +25,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
+        for _ in reindex():
+            pass
         administrator = self._administrator()
         team, _ = Team.objects.get_or_create(slug="examples", defaults={"name": "Examples"})
         Membership.objects.get_or_create(team=team, user=administrator, defaults={"role": Role.OWNER})
