@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from registry.imports.found import Found, Passed
@@ -28,8 +28,15 @@ def read_archive(
     limits = import_limits()
     if len(data) > limits.archive:
         raise refuse("ARCHIVE_TOO_LARGE", size=len(data), limit=limits.archive)
-    entries = [entry for entry in _entries(data, limits) if not is_junk(entry.path)]
-    _check(entries, limits)
+    return read_entries(_entries(data, limits), scratch, source=source, provenance=provenance, name=name)
+
+
+def read_entries(
+    entries: Iterable[Entry], scratch: Path, *, source: str, provenance: Mapping[str, str], name: str = ""
+) -> Iterator[Found | Passed]:
+    """The same of what was read already, from an archive or a commit."""
+    entries = [entry for entry in entries if not is_junk(entry.path)]
+    _check(entries, import_limits())
     unpack_files(
         (
             PackageFile(plain(e.path), e.data, e.executable)

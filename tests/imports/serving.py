@@ -39,9 +39,7 @@ class Handler(BaseHTTPRequestHandler):
         self.heard = Heard(self.command, self.path, headers, body)
         self.server.heard.append(self.heard)
         try:
-            self.server.answering[self.path.partition("?")[0]](self)
-        except KeyError:
-            self.send(404)
+            self.server.answering.get(self.path.partition("?")[0], self.server.otherwise)(self)
         except OSError:
             pass  # the client went, as it should
         self.close_connection = True
@@ -67,6 +65,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, address: str) -> None:
         self.heard: list[Heard] = []
         self.answering: dict[str, Answering] = {}
+        self.otherwise: Answering = lambda handler: handler.send(404)
         super().__init__((address, 0), Handler)
 
     def handle_error(self, request: object, client_address: object) -> None:
