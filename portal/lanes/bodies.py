@@ -34,6 +34,7 @@ class BodyLane:
             settings.SKILLQUAY_ARCHIVE_BYTES,
             settings.SKILLQUAY_UNPACKED_BYTES,
             settings.SKILLQUAY_INPUT_BYTES,
+            settings.SKILLQUAY_IMPORT_ARCHIVE_BYTES,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

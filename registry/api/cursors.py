@@ -57,6 +57,13 @@ def newest_first(rows: QuerySet[Row], page: Page) -> tuple[list[Row], str | None
     return _cut(rows.order_by("-uid")[: page.limit + 1], page, lambda row: [row.uid])  # type: ignore[attr-defined]
 
 
+def in_order(rows: QuerySet[Row], page: Page) -> tuple[list[Row], str | None]:
+    """A page of rows in the order they were written."""
+    if page.after:
+        rows = rows.filter(pk__gt=page.after[0])
+    return _cut(rows.order_by("pk")[: page.limit + 1], page, lambda row: [row.pk])
+
+
 def highest_first(rows: QuerySet[Row], page: Page, field: str) -> tuple[list[Row], str | None]:
     """A page of rows by a field, highest first, then by uid."""
     if page.after:

@@ -24,6 +24,9 @@ SKILL = {
     "tags": ["text", "summary"],
     "visibility": "site",
     "source": "upload",
+    "deprecated_at": None,
+    "deprecation": "",
+    "gone": "",
     "version": "1.2.0",
     "digest": _DIGEST,
     "created_at": _AT,
@@ -31,6 +34,7 @@ SKILL = {
     "url": f"{_HOST}/api/v1/skills/docs/summarise",
     "page": f"{_HOST}/skills/docs/summarise/",
 }
+SKILL_DETAIL = {**SKILL, "successor": None, "channels": {"stable": "1.2.0"}}
 VERSION_SUMMARY = {
     "id": "01kajq3s5d8m6v9x2c4b7n1p10",
     "skill": "docs/summarise",
@@ -42,6 +46,10 @@ VERSION_SUMMARY = {
     "created_at": _AT,
     "yanked_at": None,
     "yank_reason": "",
+    "deprecated_at": None,
+    "deprecation": "",
+    "successor": "",
+    "held": False,
     "url": _VERSION_URL,
     "files_url": f"{_VERSION_URL}/files",
     "archive_url": f"{_VERSION_URL}/archive",
@@ -53,6 +61,8 @@ VERSION = {
     "manifest": {"name": "summarise", "description": "Summarises a document in five sentences."},
     "body": "# Summarise\n",
     "problems": [],
+    "channels": ["stable"],
+    "notices": [],
 }
 FILE = {
     "path": "scripts/main.py",
@@ -118,6 +128,46 @@ SEARCH = {
             ],
         }
     ],
+}
+SOURCE = {
+    "id": "01kajq3s5d8m6v9x2c4b7n1p20",
+    "team": "docs",
+    "kind": "git",
+    "location": "https://git.example/skills.git",
+    "options": {"branch": "main"},
+    "visibility": "",
+    "interval_s": 86400,
+    "next_at": _AT,
+    "seen": "5f1d3c0e6b0c4f8f9d1f1a5b3f0f2c1d9b8a7e60",
+    "created_at": _AT,
+    "url": f"{_HOST}/api/v1/sources/01kajq3s5d8m6v9x2c4b7n1p20",
+}
+IMPORT_SUMMARY = {
+    "id": "01kajq3s5d8m6v9x2c4b7n1p21",
+    "source": SOURCE,
+    "status": "running",
+    "found": 40,
+    "done": 30,
+    "counts": {"published": 28, "unchanged": 0, "skipped": 2, "refused": 0},
+    "problems": [],
+    "created_at": _AT,
+    "started_at": _AT,
+    "finished_at": None,
+    "url": f"{_HOST}/api/v1/imports/01kajq3s5d8m6v9x2c4b7n1p21",
+}
+IMPORT = {
+    **IMPORT_SUMMARY,
+    "rows": [
+        {
+            "path": "skills/summarise",
+            "outcome": "published",
+            "skill": "docs/summarise",
+            "version": "1.2.0",
+            "digest": _DIGEST,
+            "problems": [],
+        }
+    ],
+    "next_cursor": None,
 }
 ME = {
     "id": "01kajq3s5d8m6v9x2c4b7n1p11",

@@ -3,12 +3,22 @@ from django.urls import path
 from registry.api.comparing import CompareVersions
 from registry.api.finding import Changes, Search
 from registry.api.findings import Findings, Held, Release, Suppressions
+from registry.api.imports import ImportDetail, Imports, SourceDetail, SourceImports, Sources
 from registry.api.migrations import Migrations
+from registry.api.moving import ChannelDetail, Channels, Merge, Rename
 from registry.api.packages import Packages
+from registry.api.people import MyErasure, MyExport
 from registry.api.site import CodeDetail, Codes, Me
 from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
 from registry.api.starting import KindArchive, Kinds
 from registry.api.versions import Archive, FileContent, Files, VersionDetail, Versions
+from registry.api.withdrawal import (
+    SkillDeprecation,
+    SkillPurge,
+    VersionDeprecation,
+    VersionPurge,
+    Yank,
+)
 
 _SKILL = "skills/<str:team>/<str:slug>"
 _VERSION = f"{_SKILL}/versions/<str:number>"
@@ -16,10 +26,19 @@ _VERSION = f"{_SKILL}/versions/<str:number>"
 urlpatterns = [
     path("skills", Skills.as_view(), name="api-skills"),
     path(_SKILL, SkillDetail.as_view(), name="api-skill"),
+    path(f"{_SKILL}/deprecation", SkillDeprecation.as_view(), name="api-skill-deprecation"),
+    path(f"{_SKILL}/channels", Channels.as_view(), name="api-channels"),
+    path(f"{_SKILL}/channels/<str:name>", ChannelDetail.as_view(), name="api-channel"),
+    path(f"{_SKILL}/rename", Rename.as_view(), name="api-rename"),
+    path(f"{_SKILL}/merge", Merge.as_view(), name="api-merge"),
+    path(f"{_SKILL}/purge", SkillPurge.as_view(), name="api-skill-purge"),
     path(f"{_SKILL}/usage", SkillUsage.as_view(), name="api-skill-usage"),
     path(f"{_SKILL}/versions", Versions.as_view(), name="api-versions"),
     path(f"{_SKILL}/compare/<str:before>..<str:after>", CompareVersions.as_view(), name="api-compare"),
     path(_VERSION, VersionDetail.as_view(), name="api-version"),
+    path(f"{_VERSION}/yank", Yank.as_view(), name="api-yank"),
+    path(f"{_VERSION}/deprecation", VersionDeprecation.as_view(), name="api-version-deprecation"),
+    path(f"{_VERSION}/purge", VersionPurge.as_view(), name="api-version-purge"),
     path(f"{_VERSION}/files", Files.as_view(), name="api-files"),
     path(f"{_VERSION}/files/<path:path>", FileContent.as_view(), name="api-file"),
     path(f"{_VERSION}/archive", Archive.as_view(), name="api-archive"),
@@ -27,6 +46,11 @@ urlpatterns = [
     path(f"{_VERSION}/findings/<str:uid>/suppression", Suppressions.as_view(), name="api-suppression"),
     path(f"{_VERSION}/release", Release.as_view(), name="api-release"),
     path("held", Held.as_view(), name="api-held"),
+    path("imports", Imports.as_view(), name="api-imports"),
+    path("imports/<str:uid>", ImportDetail.as_view(), name="api-import"),
+    path("sources", Sources.as_view(), name="api-sources"),
+    path("sources/<str:uid>", SourceDetail.as_view(), name="api-source"),
+    path("sources/<str:uid>/imports", SourceImports.as_view(), name="api-source-imports"),
     path("packages", Packages.as_view(), name="api-packages"),
     path("packages/migrate", Migrations.as_view(), name="api-migrate"),
     path("kinds", Kinds.as_view(), name="api-kinds"),
@@ -34,6 +58,8 @@ urlpatterns = [
     path("search", Search.as_view(), name="api-search"),
     path("changes", Changes.as_view(), name="api-changes"),
     path("usage", Uses.as_view(), name="api-usage"),
+    path("me/export", MyExport.as_view(), name="api-my-export"),
+    path("me/erase", MyErasure.as_view(), name="api-my-erasure"),
     path("me", Me.as_view(), name="api-me"),
     path("errors", Codes.as_view(), name="api-codes"),
     path("errors/<str:code>", CodeDetail.as_view(), name="api-code"),

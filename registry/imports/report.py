@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from django.db.models import Count
+
 from registry.imports.queue import Hold
 from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Source, Version
 from registry.packages.problems import Problem
@@ -59,6 +61,12 @@ def outcome_of(report: Import) -> tuple[tuple[Row, ...], tuple[Problem, ...]]:
         for row in report.rows.order_by("pk")
     )
     return rows, problems_of(report)
+
+
+def counts_of(report: Import) -> dict[str, int]:
+    """How many rows have each outcome."""
+    counted = report.rows.values_list("outcome").annotate(count=Count("pk"))
+    return dict.fromkeys(ImportOutcome.values, 0) | dict(counted)
 
 
 def problems_of(of: ImportRow | Import) -> tuple[Problem, ...]:

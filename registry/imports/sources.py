@@ -7,11 +7,12 @@ from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from registry import audit, storage
 from registry.actors import Actor
-from registry.models import Source, SourceKind, Team
+from registry.models import Import, Source, SourceKind, Team
 from registry.packages.paths import shown
 from registry.packages.problems import Refused, refuse
 from registry.permissions import Action, require
@@ -88,6 +89,19 @@ def find(uid: str, actor: Actor) -> Source:
     if source is None:
         raise _absent("source", uid)
     return source
+
+
+def reports(actor: Actor) -> QuerySet[Import]:
+    """The imports that this actor may know of."""
+    visible = Import.objects.filter(source__in=Source.objects.visible_to(actor))
+    return visible.select_related("source__team")
+
+
+def find_report(uid: str, actor: Actor) -> Import:
+    report = reports(actor).filter(uid=uid).first()
+    if report is None:
+        raise _absent("import", uid)
+    return report
 
 
 def _absent(what: str, uid: str) -> Refused:
