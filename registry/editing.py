@@ -15,6 +15,7 @@ from registry.packages.package import Package, PackageFile
 from registry.packages.problems import refuse
 from registry.packages.reading import read_upload
 from registry.packages.repack import read_repacked, repack
+from registry.packages.versions import parse
 from registry.permissions import Action, require
 from registry.publishing import Preview, Publication, check, publish
 
@@ -32,16 +33,17 @@ def files_of(version: Version) -> tuple[PackageFile, ...]:
     return read_repacked(storage.read(version.digest))
 
 
-def edit(version: Version, edits: Edits, step: Step) -> Edition:
+def edit(version: Version, edits: Edits, step: Step, *, onto: str = "") -> Edition:
     """The package that the edits make of a version. Refuses with every problem of the gate.
 
-    A number that the author has raised in SKILL.md holds; else ``step`` raises it.
+    A number that the author has raised in SKILL.md holds; else ``step`` raises the version's, or that of the
+    newer version ``onto`` which the edits go.
     """
     files = edited(files_of(version), edits)
     package = _read(files, version)
     if package.manifest.slug != version.skill.slug:
         raise refuse("EDIT_RENAMES", path="SKILL.md", slug=version.skill.slug, other=package.manifest.slug)
-    number = next_number(version.number, step)
+    number = next_number(onto if parse(onto) else version.number, step)
     if package.manifest.version is None:
         return Edition(version, package, number)
     if package.manifest.version == version.number and files != files_of(version):
@@ -50,9 +52,7 @@ def edit(version: Version, edits: Edits, step: Step) -> Edition:
 
 
 def preview(edition: Edition, actor: Actor) -> Preview:
-    return check(
-        edition.package, team=edition.base.skill.team, actor=actor, version=edition.number or None
-    )
+    return check(edition.package, team=edition.base.skill.team, actor=actor, version=edition.number or None)
 
 
 @transaction.atomic

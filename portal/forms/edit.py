@@ -43,6 +43,7 @@ class EditForm(forms.Form):
         label=_("What is new"), required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 3})
     )
     seen = forms.CharField(required=False, max_length=71, widget=forms.HiddenInput)
+    onto = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
     rows = forms.IntegerField(min_value=0, max_value=_MOST_ADDED, initial=0, widget=forms.HiddenInput)
     gone = forms.MultipleChoiceField(required=False)
     use_required_attribute = False

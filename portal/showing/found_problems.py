@@ -60,16 +60,15 @@ def by_file(problems: Iterable[Problem], files: Iterable[PackageFile] = ()) -> F
         found.setdefault(problem.path, []).append(problem)
     return Found(
         tuple(
-            FileProblems(
-                path, tuple(Row(each.document(_), _source(data.get(path), each.line)) for each in rows)
-            )
+            FileProblems(path, tuple(Row(each.document(_), _source(each, data.get(path))) for each in rows))
             for path, rows in found.items()
         )
     )
 
 
-def _source(data: bytes | None, line: int | None) -> str:
-    if data is None or not line:
+def _source(problem: Problem, data: bytes | None) -> str:
+    """The line that is wrong; a line where something is missing shows nothing of it."""
+    if data is None or not problem.line or problem.code.endswith("_MISSING"):
         return ""
     lines = data.decode("utf-8-sig", "replace").splitlines()
-    return next(islice(lines, line - 1, None), "").strip()[:_MOST_SHOWN]
+    return next(islice(lines, problem.line - 1, None), "").strip()[:_MOST_SHOWN]

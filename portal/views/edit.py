@@ -45,7 +45,7 @@ def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 
 def _done(request: ActorRequest, version: Version, form: EditForm) -> HttpResponse:
     given = form.cleaned_data
-    edition = editing.edit(version, form.edits, given["step"])
+    edition = editing.edit(version, form.edits, given["step"], onto=given["onto"])
     if "publish" in request.POST:
         done = editing.publish_edit(edition, request.actor, changelog=given["changelog"], seen=given["seen"])
         return published(request, done)
@@ -65,7 +65,9 @@ def _refused(request: ActorRequest, version: Version, form: EditForm, refused: R
     context: dict[str, Any] = {"problems": found, "refused": refused.code}
     if refused.code == "EDIT_CONFLICT":
         context |= _newer(request, version)
-        form = EditForm(form.package_files, _with(form.data, seen=_latest(context["newer"])))
+        form = EditForm(
+            form.package_files, _with(form.data, seen=context["newer"].digest, onto=context["newer"].number)
+        )
     return _shown(request, version, form, context, status=CODES[refused.code].http)
 
 
@@ -86,7 +88,8 @@ def _shown(
     skill = version.skill
     context = layout(request, skill, "edit", version=version) | {"form": form, **(more or {})}
     problems = {row.path: row for row in context.get("problems", Found()).files}
-    context["editors"] = [(editor, problems.get(editor.path)) for editor in form.editors]
+    context["editors"] = [(editor, problems.pop(editor.path, None)) for editor in form.editors]
+    context["elsewhere"] = Found(tuple(problems.values()))
     context["cancel"] = reverse("version", args=[skill.team.slug, skill.slug, version.number])
     return render(request, "publish/edit.html", context, status=status)
 

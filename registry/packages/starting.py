@@ -95,7 +95,7 @@ KINDS = (
     Kind(
         "tools",
         _("Tools"),
-        _("Tools that agents call by name, with typed parameters (protocol abp)."),
+        _("Functions that agents call by name, with typed parameters (protocol abp)."),
         (("SKILL.md", "tools.md"), ("scripts/execute.ts", "tools.ts")),
         "scripts/execute.ts",
     ),

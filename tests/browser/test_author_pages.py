@@ -1,0 +1,115 @@
+"""A skill is started, tried, edited and tried again in a browser, with scripts and without."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry.models import Skill, Version
+from tests.samples import publish_files, tidy_files
+from worker.models import Run
+from worker.runs import run_here
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.row("C1", "P3", "P8", "P11"),
+]
+
+
+@pytest.fixture(autouse=True)
+def nobody_listens(monkeypatch):
+    monkeypatch.setattr("worker.runs.wake", lambda: True)
+
+
+def _try(page, text):
+    page.wait_for_url("**/run/")
+    page.fill("textarea[id^=id_input], input[id^=id_input]", text)
+    page.click("button[name=run]")
+    page.wait_for_url("**/runs/*/")
+    run_here(Run.objects.order_by("pk").last())
+    page.reload()
+    page.wait_for_selector("text=result.json")
+
+
+@pytest.mark.parametrize("look", [{}, {"java_script_enabled": False}], ids=["scripts", "no-scripts"])
+def test_start_try_edit_and_try_again(page, sign_in, axe, shot, look, team, bob):
+    scripted = not look
+    sign_in(bob)
+    page.goto("/publish/new/")
+    if scripted:
+        axe()
+        shot("new")
+    page.check("input[value=python]")
+    page.fill("#id_name", "line-count")
+    page.fill("#id_title", "行数统计")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=These 2 files would be your skill")
+    if scripted:
+        axe()
+        shot("new-shown")
+    page.click("text=Publish and try >> nth=0")
+    page.wait_for_selector("text=docs/line-count@0.1.0 is there")
+    _try(page, "one")
+    page.goto("/skills/docs/line-count/")
+    page.click("text=Edit >> nth=0")
+    page.wait_for_selector("text=Edit 0.1.0 into a new version")
+    if scripted:
+        axe()
+        shot("edit")
+    area = page.locator("label:has-text('scripts/measure.py') + textarea")
+    area.fill(area.input_value().replace('"lines":', '"rows":'))
+    page.click("aside button[name=check]")
+    page.wait_for_selector("text=Ready to publish as docs/line-count 0.1.1")
+    if scripted:
+        axe()
+        shot("edit-checked")
+    page.click("button[form=edit][name=publish]")
+    page.wait_for_selector("text=docs/line-count@0.1.1 is published.")
+    page.click(".skill-head a.primary")
+    _try(page, "two")
+    assert page.locator("text=rows").count()
+    assert sorted(Version.objects.values_list("number", flat=True)) == ["0.1.0", "0.1.1"]
+
+
+def test_problems_and_conflicts_are_shown_beside_the_editors(page, sign_in, axe, shot, team, alice, bob):
+    publish_files(tidy_files(), team=team, user=alice)
+    sign_in(bob)
+    page.goto("/skills/docs/weekly-report/1.2.0/edit/")
+    area = page.locator("label:has-text('SKILL.md') + textarea")
+    before = area.input_value()
+    area.fill(
+        before.replace("limit:", "limit: [").replace("license: MIT", "type: odd\nttl: soon\nlicense: MIT")
+    )
+    page.click("aside button[name=check]")
+    page.wait_for_selector("text=FRONT_MATTER_INVALID")
+    axe()
+    shot("edit-problems")
+    area = page.locator("label:has-text('SKILL.md') + textarea")
+    assert "ttl: soon" in area.input_value()
+    area.fill(before.replace("Reads notes", "Reads all notes"))
+    publish_files(tidy_files("1.2.5"), team=team, user=alice)
+    page.click("aside button[name=publish]")
+    page.wait_for_selector("text=1.2.5 was published while you were editing")
+    axe()
+    shot("edit-conflict")
+    page.check("input[value=minor]")
+    page.click("aside button[name=publish]")
+    page.wait_for_selector("text=docs/weekly-report@1.3.0 is published.")
+    assert "Reads all notes" in Skill.objects.get().latest.body
+
+
+def test_a_broken_upload_is_explained_by_file(page, sign_in, axe, shot, team, bob):
+    sign_in(bob)
+    page.goto("/publish/")
+    page.click("text=Or paste the text")
+    page.fill(
+        "#id_text", "---\nname: Broken\ntype: direct\nversion: one\nttl: soon\ntags: a, b\n---\nSays.\n"
+    )
+    page.click("button[name=check]")
+    page.wait_for_selector("text=It cannot be published like this")
+    axe()
+    shot("publish-problems")
+    page.click("button[name=publish]")
+    page.wait_for_selector("text=Nothing was published")
+    axe()
+    shot("publish-refused")
