@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from registry.packages.problems import gettext_noop as _
-from registry.packages.scan.addresses import address_in, kind_of
+from registry.packages.scan.addresses import URL, address_in, kind_of
 from registry.packages.scan.checks import Check, Seen
 from registry.packages.scan.searching import matches
 from registry.packages.scan.text import Text
@@ -106,18 +107,23 @@ _PROSE_SECRETS = (
     rf"|browser (?:cookies|passwords)|saved passwords|all (?:environment variables"
     rf"|(?:api )?keys|secrets|credentials|tokens)|助记词|私钥|所有(?:环境变量|密钥|凭证|密码))"
 )
-_TOLD = re.compile(
-    rf"(?i){_SEND_WORDS}[^\n]{{0,120}}?{_PROSE_SECRETS}[^\n]{{0,120}}?(?P<to>https?://\S{{4,200}})"
-    rf"|{_PROSE_SECRETS}[^\n]{{0,120}}?{_SEND_WORDS}[^\n]{{0,60}}?(?P<at>https?://\S{{4,200}})"
-)
+_TOLD = re.compile(f"(?i){_PROSE_SECRETS}")
+_SENT_TO = re.compile(f"(?i){_SEND_WORDS}")
+_MOST_TOLD = 10  # secrets that one line may name
+_APART = 140  # characters between a secret, its sending and where to
 
 
 def look_for_told_theft(text: Text) -> Iterator[Seen]:
     """The same in a sentence: send this secret to that address."""
-    if text.is_prose:
-        for line, found in matches(text, _TOLD, "http"):
-            if kind_of(found["to"] or found["at"]) != "own":
-                yield Seen(line, found.start(), found.end(), "critical", True)
+    for line in text.lines_with(("http",)) if text.is_prose else ():
+        for secret in islice(_TOLD.finditer(line.text), _MOST_TOLD):
+            address = URL.search(line.text, secret.end(), secret.end() + 2 * _APART)
+            start = max(secret.start() - _APART, 0)
+            if address is None or kind_of(address.group()) == "own":
+                continue
+            if _SENT_TO.search(line.text, start, address.start()):
+                yield Seen(line, secret.start(), secret.end(), "critical", True)
+                break
 
 
 _MINES = re.compile(
@@ -183,19 +189,20 @@ _KEY_HINTS = (
 )
 _PRIVATE = re.compile(r"-----BEGIN (?:RSA |EC |DSA |OPENSSH |ENCRYPTED )?PRIVATE KEY-----")
 _BODY = re.compile(r"^[\s\"'+]{0,20}[A-Za-z0-9+/]{60,}", re.MULTILINE)
-_EXAMPLE = re.compile(
-    r"(?i)example|xxxx|your|dummy|fake|sample|test|placeholder|redacted|1234567|abcdef|\.\.\.|(.)\1{5}"
+_MADE_UP = re.compile(
+    r"(?i)example|xxxx|your|dummy|fake|sample|test|placeholder|redacted|1234567|abcdef|\.\.\."
 )
+_REPEATED = re.compile(r"(.)\1{5}")
 
 
 def look_for_keys(text: Text) -> Iterator[Seen]:
     """Keys that open something, unless they are plainly made up."""
     for line, found in matches(text, _KEYS, *_KEY_HINTS):
-        if not _EXAMPLE.search(found.group()):
+        if not (_MADE_UP.search(found.group()) or _REPEATED.search(found.group())):
             yield Seen(line, found.start(), found.end(), "high", quote=f"{found.group()[:8]}…")
     for line, found in matches(text, _PRIVATE, "private key-----"):
         body = text.around(line, after=4)
-        if _BODY.search(body) and not _EXAMPLE.search(body):
+        if _BODY.search(body) and not _MADE_UP.search(body):
             yield Seen(line, found.start(), found.end(), "high", quote=found.group())
 
 

@@ -74,7 +74,8 @@ def look_for_hidden_requests(text: Text) -> Iterator[Seen]:
 
 def _is_order(text: Text, line: Line, words: str) -> bool:
     """A comment that tells to send or to forget: one that only names a key is a note to authors."""
-    return bool(_FORGET.search(words) or _SENT.search(text.around(line, after=3)) or _AGENT.search(words))
+    near = text.around(line, before=3, after=3)
+    return bool(_FORGET.search(words) or _SENT.search(near) or _AGENT.search(near))
 
 
 _SENT = re.compile(

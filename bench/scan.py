@@ -1,0 +1,63 @@
+"""``bench scan``: how many ordinary skills the scan flags and holds, and what it costs. See docs/scanning.md."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from pathlib import Path
+
+from registry.packages.package import Manifest, Package, PackageFile
+from registry.packages.scan.scanning import scan
+
+CORPUS = Path(__file__).resolve().parent.parent.parent / "shared" / "eval" / "corpus.jsonl.gz"
+
+
+def add_arguments(parser):
+    parser.add_argument("--corpus", default=str(CORPUS), help="skills, one JSON a line")
+    parser.add_argument("--show", action="store_true", help="name what was flagged, and why")
+
+
+def measure(options, *, say=lambda line: None):
+    corpus = Path(options["corpus"])
+    if not corpus.is_file():
+        raise RuntimeError(f"{corpus} is not there: name a file with --corpus")
+    opened = gzip.open if corpus.suffix == ".gz" else open
+    with opened(corpus, "rt", encoding="utf-8") as lines:
+        packages = [_package(json.loads(line)) for line in lines]
+    times, flagged, held = [], [], []
+    for package in packages:
+        began = time.process_time()
+        found = scan(package)
+        times.append((time.process_time() - began) * 1000)
+        if any(one.is_flagged for one in found):
+            flagged.append(
+                {
+                    "slug": package.manifest.slug,
+                    "rules": sorted({one.rule for one in found if one.is_flagged}),
+                }
+            )
+        held += [package.manifest.slug] if any(one.certain for one in found) else []
+    return {
+        "bench": "scan",
+        "skills": len(packages),
+        "flagged": len(flagged),
+        "flagged_share": round(len(flagged) / len(packages), 4),
+        "held": len(held),
+        "cpu_ms": {"mean": round(sum(times) / len(times), 2), "most": round(max(times), 1)},
+        "named": flagged if options["show"] else [],
+    }
+
+
+def _package(row):
+    name, said, body = row["name"], row["description"] or "", row["body"]
+    text = f"---\nname: {name}\ndescription: {json.dumps(said, ensure_ascii=False)}\n---\n{body}"
+    manifest = Manifest(slug=row["slug"], name=name, display_name=row["display"] or "", description=said)
+    return Package((PackageFile("SKILL.md", text.encode()),), manifest, body, "agentskills", ())
+
+
+def lines(document):
+    yield f"{document['skills']} skills, {document['flagged']} flagged ({document['flagged_share']:.2%}), {document['held']} held"
+    yield f"  processor    mean {document['cpu_ms']['mean']} ms, most {document['cpu_ms']['most']} ms"
+    for one in document["named"]:
+        yield f"  {one['slug']:<40} {', '.join(one['rules'])}"
