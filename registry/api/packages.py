@@ -177,6 +177,11 @@ def _publish(
         visibility=query.get("visibility"),
         changelog=query.get("changelog", ""),
     )
+    return published(request, done)
+
+
+def published(request: Request, done: publishing.Publication) -> HttpResponse:
+    """What publishing did, and where the version is."""
     version = done.version
     address = api_address("skills", str(version.skill), "versions", version.number)
     document = {

@@ -1,6 +1,7 @@
 from django.urls import path
 
 from registry.api.comparing import CompareVersions
+from registry.api.editing import Edits
 from registry.api.finding import Changes, Search
 from registry.api.findings import Findings, Held, Release, Suppressions
 from registry.api.imports import ImportDetail, Imports, SourceDetail, SourceImports, Sources
@@ -51,6 +52,7 @@ urlpatterns = [
     path("sources", Sources.as_view(), name="api-sources"),
     path("sources/<str:uid>", SourceDetail.as_view(), name="api-source"),
     path("sources/<str:uid>/imports", SourceImports.as_view(), name="api-source-imports"),
+    path(f"{_VERSION}/edits", Edits.as_view(), name="api-edits"),
     path("packages", Packages.as_view(), name="api-packages"),
     path("packages/migrate", Migrations.as_view(), name="api-migrate"),
     path("kinds", Kinds.as_view(), name="api-kinds"),
