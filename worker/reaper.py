@@ -12,7 +12,8 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from registry import storage
+from registry import reviewing, storage
+from registry.actors import administrator_actor
 from registry.imports import engine
 from worker import erasing, imports, inputs, states, transport, unpacking
 from worker.dispatch import wake, wake_importer
@@ -24,6 +25,7 @@ EVERY_S = 5.0
 SWEEP_EVERY_S = 600.0
 _WAKE_AGAIN = timedelta(seconds=5)
 _JOB_FOLDER_KEPT_S = 600.0
+_RESCANNED = 200  # versions that one sweep scans with new rules
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def _busy_slots() -> int:
 
 
 def sweep_once() -> None:
-    """Removes what nothing needs: expired inputs, unnamed blobs, old packages, dead runs' folders."""
+    """Removes what nothing needs (inputs, blobs, packages, folders of dead runs); scans what is stale."""
     inputs.sweep()
     storage.sweep()
     unpacking.sweep()
@@ -73,6 +75,7 @@ def sweep_once() -> None:
     erasing.sweep()
     sweep_job_folders()
     engine.sweep()
+    reviewing.rescan_some(administrator_actor(), most=_RESCANNED)
     if not settings.REDIS_URL:
         transport.sweep(Path(settings.SKILLQUAY_VAR))
 

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from django.apps import apps
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from registry.models.fields import DocumentField
@@ -28,12 +29,23 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         return self.reachable_by(actor).filter(merged_into=None, purged_at=None)
 
     def reachable_by(self, actor: Actor) -> SkillQuerySet:
-        """Those of which the actor may know that they are or were there: an old address leads to them."""
+        """Those of which the actor may know that they are or were there: an old address leads to them.
+
+        One of which every version is held is its team's alone.
+        """
         if actor.is_administrator:
             return self
         open_to = [Visibility.PUBLIC, Visibility.SITE] if actor.is_signed_in else [Visibility.PUBLIC]
-        seen = Q(visibility__in=open_to) & ~Q(type=INTERNAL)
+        seen = Q(visibility__in=open_to) & ~Q(type=INTERNAL) & (_SHOWN | Exists(_unheld_versions()))
         return self.filter(seen | Q(team_id__in=actor.team_ids) if actor.team_ids else seen)
+
+
+_SHOWN = Q(latest__isnull=False) | Q(merged_into__isnull=False) | Q(purged_at__isnull=False)
+
+
+def _unheld_versions() -> models.QuerySet[Any]:
+    versions = apps.get_model("registry", "Version").objects.filter(skill=OuterRef("pk"))
+    return versions.exclude(held_at__isnull=False, released_at=None)
 
 
 class Skill(models.Model):
