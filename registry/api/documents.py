@@ -10,7 +10,7 @@ from urllib.parse import quote
 from django.utils.translation import gettext
 from rest_framework import serializers
 
-from registry import publishing
+from registry import catalog, publishing
 from registry.actors import Actor
 from registry.addresses import absolute
 from registry.models import File, Skill, Version
@@ -42,6 +42,9 @@ def skill_document(skill: Skill) -> dict[str, Any]:
         "tags": skill.tags,
         "visibility": skill.visibility,
         "source": skill.source,
+        "deprecated_at": moment(skill.deprecated_at),
+        "deprecation": skill.deprecation,
+        "gone": "purged" if skill.purged_at else "merged" if skill.merged_into_id else "",
         "version": latest.number if latest else None,
         "digest": latest.digest if latest else None,
         "created_at": moment(skill.created_at),
@@ -49,6 +52,22 @@ def skill_document(skill: Skill) -> dict[str, Any]:
         "url": api_address("skills", label),
         "page": absolute(f"/skills/{quote(label)}/"),
     }
+
+
+def skill_detail(skill: Skill, actor: Actor) -> dict[str, Any]:
+    """The skill with what one reader may see of its neighbours."""
+    successor = catalog.successor_of(skill, actor)
+    return {
+        **skill_document(skill),
+        "successor": str(successor) if successor else None,
+        "channels": channels_of(skill, actor),
+    }
+
+
+def channels_of(skill: Skill, actor: Actor) -> dict[str, str]:
+    """Version numbers by channel; a held one is nobody's."""
+    rows = skill.channels.filter(version__in=Version.objects.visible_to(actor))
+    return dict(rows.order_by("name").values_list("name", "version__number"))
 
 
 def version_summary(version: Version) -> dict[str, Any]:
@@ -64,6 +83,10 @@ def version_summary(version: Version) -> dict[str, Any]:
         "created_at": moment(version.created_at),
         "yanked_at": moment(version.yanked_at),
         "yank_reason": version.yank_reason,
+        "deprecated_at": moment(version.deprecated_at),
+        "deprecation": version.deprecation,
+        "successor": version.successor,
+        "held": version.is_held,
         "url": api_address(*address),
         "files_url": api_address(*address, "files"),
         "archive_url": api_address(*address, "archive"),
@@ -79,6 +102,8 @@ def version_document(version: Version, actor: Actor) -> dict[str, Any]:
         "manifest": version.manifest,
         "body": version.body,
         "problems": [each.document(gettext) for each in publishing.problems_of(version)],
+        "channels": sorted(version.channels.values_list("name", flat=True)),
+        "notices": [each.document(gettext) for each in catalog.notices(version, actor)],
     }
 
 
@@ -131,12 +156,20 @@ class SkillDoc(Doc):
     tags = serializers.ListField(child=serializers.CharField())
     visibility = serializers.ChoiceField(choices=["private", "site", "public"])
     source = serializers.CharField()  # type: ignore[assignment]
-    version = serializers.CharField(allow_null=True, help_text="The latest version's number.")
+    deprecated_at = serializers.DateTimeField(allow_null=True)
+    deprecation = serializers.CharField(help_text="Why, and what to do instead.")
+    gone = serializers.ChoiceField(choices=["", "merged", "purged"], help_text="Told by changes alone.")
+    version = serializers.CharField(allow_null=True, help_text="The latest; null where none is to be used.")
     digest = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
     url = serializers.URLField()
     page = serializers.URLField(help_text="The page for people.")
+
+
+class SkillDetailDoc(SkillDoc):
+    successor = serializers.CharField(allow_null=True, help_text="What takes its place, if you may see it.")
+    channels = serializers.DictField(child=serializers.CharField(), help_text="Version numbers by name.")
 
 
 class VersionSummaryDoc(Doc):
@@ -150,6 +183,10 @@ class VersionSummaryDoc(Doc):
     created_at = serializers.DateTimeField()
     yanked_at = serializers.DateTimeField(allow_null=True)
     yank_reason = serializers.CharField()
+    deprecated_at = serializers.DateTimeField(allow_null=True)
+    deprecation = serializers.CharField()
+    successor = serializers.CharField(help_text="The number to use instead.")
+    held = serializers.BooleanField(help_text="Held by a scan: shown to its team, got by nobody.")
     url = serializers.URLField()
     files_url = serializers.URLField()
     archive_url = serializers.URLField()
@@ -161,6 +198,8 @@ class VersionDoc(VersionSummaryDoc):
     manifest = serializers.DictField(help_text="The typed front matter, unknown fields included.")
     body = serializers.CharField(help_text="SKILL.md without its front matter.")
     problems = ProblemDoc(many=True)
+    channels = serializers.ListField(child=serializers.CharField())
+    notices = ProblemDoc(many=True, help_text="What its user should know: yanked, deprecated.")
 
 
 class FileDoc(Doc):

@@ -100,8 +100,9 @@ class Changes(Endpoint):
         examples=[examples.answers(examples.CHANGES)],
     )
     def get(self, request: Request) -> HttpResponse:
-        """Each skill that you may see, once, as it is now, in the order of its last change: a version, its
-        visibility. A change is told two seconds after it happened, and once."""
+        """Each skill that you may see, once, as it is now, in the order of its last change: versions,
+        channels, visibility, name; `gone` says that it was merged or purged. A change is told two seconds
+        after it happened, and once."""
         query = read_query(ChangesQuery, request)
         page = cursors.page_of(
             "changes", {"cursor": query.get("since"), "limit": query["limit"]}, kinds=(str, str)
@@ -118,7 +119,7 @@ class Changes(Endpoint):
 
 
 def _changed_after(page: cursors.Page, actor: Actor) -> list[Skill]:
-    rows = Skill.objects.visible_to(actor).filter(updated_at__lte=timezone.now() - SETTLED)
+    rows = Skill.objects.reachable_by(actor).filter(updated_at__lte=timezone.now() - SETTLED)
     rows = rows.select_related("team", "latest").defer("latest__manifest", "latest__body")
     if page.after:
         at, uid = _moment(page.after[0]), page.after[1]

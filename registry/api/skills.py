@@ -14,7 +14,16 @@ from rest_framework.request import Request
 
 from registry import catalog, publishing, usage
 from registry.api import cursors, etags, examples
-from registry.api.documents import Doc, SkillDoc, moment, page_document, page_shape, skill_document
+from registry.api.documents import (
+    Doc,
+    SkillDetailDoc,
+    SkillDoc,
+    moment,
+    page_document,
+    page_shape,
+    skill_detail,
+    skill_document,
+)
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
 from registry.api.shapes import PageQuery, Shape, StrictText, read_body, read_query
@@ -90,21 +99,22 @@ class SkillDetail(Endpoint):
         operation_id="get_skill",
         summary="Read one skill",
         tags=["skills"],
-        responses=SkillDoc,
-        examples=[examples.answers(examples.SKILL)],
+        responses=SkillDetailDoc,
+        examples=[examples.answers(examples.SKILL_DETAIL)],
     )
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """A skill that you may not see answers exactly like one that is not there."""
+        """A skill that you may not see answers exactly like one that is not there. An old address answers
+        with what it leads to: `skill` and `url` tell the present one."""
         skill = catalog.find_skill(f"{team}/{slug}", self.actor)
-        return etags.document_response(request, skill_document(skill))
+        return etags.document_response(request, skill_detail(skill, self.actor))
 
     @extend_schema(
         operation_id="change_skill",
         summary="Change who may see a skill",
         tags=["skills"],
         request=SkillChange,
-        responses=SkillDoc,
-        examples=[examples.asks({"visibility": "site"}), examples.answers(examples.SKILL)],
+        responses=SkillDetailDoc,
+        examples=[examples.asks({"visibility": "site"}), examples.answers(examples.SKILL_DETAIL)],
     )
     def patch(self, request: Request, team: str, slug: str) -> HttpResponse:
         """For maintainers. With `If-Match: <ETag>` only while nobody else has changed it."""
@@ -112,9 +122,9 @@ class SkillDetail(Endpoint):
         with transaction.atomic():
             skill = catalog.find_skill(f"{team}/{slug}", self.actor)
             Skill.objects.select_for_update().get(pk=skill.pk)
-            etags.require_match(request, skill_document(skill))
+            etags.require_match(request, skill_detail(skill, self.actor))
             publishing.set_visibility(skill, change["visibility"], self.actor)
-        return etags.document_response(request, skill_document(skill))
+        return etags.document_response(request, skill_detail(skill, self.actor))
 
 
 class UsageDoc(Doc):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 
+from django.db import transaction
 from django.http import FileResponse, HttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
@@ -11,7 +12,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from registry import catalog, exporting, storage
+from registry import catalog, exporting, publishing, storage
 from registry.api import cursors, etags, examples
 from registry.api.attachments import attachment
 from registry.api.documents import (
@@ -25,10 +26,11 @@ from registry.api.documents import (
     version_summary,
 )
 from registry.api.endpoint import Endpoint
-from registry.api.shapes import PageQuery, Query, read_query
+from registry.api.shapes import PageQuery, Query, Shape, StrictText, read_body, read_query
 from registry.api.starting import zip_response
 from registry.models import UseKind, Version
 from registry.packages.problems import refuse
+from registry.packages.versions import normalise
 from registry.permissions import Action, require
 from registry.usage import record_use
 
@@ -38,8 +40,9 @@ _BYTES = OpenApiResponse(OpenApiTypes.BINARY, description="The bytes, as an atta
 class _OfSkill(Endpoint):
     needs = {"GET": (Action.SEE,)}
 
-    def version(self, team: str, slug: str, number: str) -> Version:
-        return catalog.find_version(catalog.find_skill(f"{team}/{slug}", self.actor), number, self.actor)
+    def version(self, team: str, slug: str, number: str, *, even_held: bool = False) -> Version:
+        skill = catalog.find_skill(f"{team}/{slug}", self.actor)
+        return catalog.find_version(skill, number, self.actor, even_held=even_held)
 
 
 class Versions(_OfSkill):
@@ -55,14 +58,24 @@ class Versions(_OfSkill):
         """The highest first, by the order of semantic versions."""
         skill = catalog.find_skill(f"{team}/{slug}", self.actor)
         page = cursors.page_of(f"versions:{skill.uid}", read_query(PageQuery, request), kinds=(str, str))
-        rows = skill.versions.select_related("skill__team").defer("manifest", "body", "problems")
+        rows = (
+            skill.versions.visible_to(self.actor)
+            .select_related("skill__team")
+            .defer("manifest", "body", "problems")
+        )
         found, cursor = cursors.highest_first(rows, page, "precedence")
         return etags.document_response(
             request, page_document([version_summary(version) for version in found], cursor)
         )
 
 
+class VersionChange(Shape):
+    changelog = StrictText(max_length=20_000, allow_blank=True)
+
+
 class VersionDetail(_OfSkill):
+    needs = {"GET": (Action.SEE,), "PATCH": (Action.SETTINGS,)}
+
     @extend_schema(
         operation_id="get_version",
         summary="Read one version",
@@ -71,8 +84,26 @@ class VersionDetail(_OfSkill):
         examples=[examples.answers(examples.VERSION)],
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """`latest` names the highest version that is not a pre-release."""
-        version = self.version(team, slug, number)
+        """`latest` names the highest version that is neither yanked nor held, a pre-release only where there
+        is nothing else; any channel's name stands here, too."""
+        version = self.version(team, slug, number, even_held=True)
+        return etags.document_response(request, version_document(version, self.actor))
+
+    @extend_schema(
+        operation_id="change_version",
+        summary="Change what is said about a version",
+        tags=["versions"],
+        request=VersionChange,
+        responses=VersionDoc,
+        examples=[examples.asks({"changelog": "Reads PDF too."}), examples.answers(examples.VERSION)],
+    )
+    def patch(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
+        """For maintainers. Its changelog alone: published bytes never change."""
+        with transaction.atomic():
+            version = self.version(team, slug, number, even_held=True)
+            change = read_body(VersionChange, request.data)
+            etags.require_match(request, version_document(version, self.actor))
+            version = publishing.set_changelog(version, change["changelog"], self.actor)
         return etags.document_response(request, version_document(version, self.actor))
 
 
@@ -87,7 +118,7 @@ class Files(_OfSkill):
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """By path, with sizes and digests; contents are read only when asked for."""
-        version = self.version(team, slug, number)
+        version = self.version(team, slug, number, even_held=True)
         page = cursors.page_of(f"files:{version.uid}", read_query(PageQuery, request), kinds=(str,))
         after = page.after[0] if page.after else ""
         rows = list(version.files.filter(path__gt=after).order_by("path")[: page.limit + 1])
@@ -118,9 +149,7 @@ class FileContent(_OfSkill):
         if unchanged := etags.not_modified(request, etag):
             return unchanged
         response = attachment(HttpResponse(_content(version, path)), path, etag)
-        return (
-            etags.forever(response, request, version.skill) if number != "latest" else etags.private(response)
-        )
+        return _kept(response, request, version, number)
 
 
 class ArchiveQuery(Query):
@@ -160,9 +189,7 @@ class Archive(_OfSkill):
         )
         response["Content-Length"] = str(version.archive_size)
         response["X-Digest"] = version.digest
-        return (
-            etags.forever(response, request, version.skill) if number != "latest" else etags.private(response)
-        )
+        return _kept(response, request, version, number)
 
     def _portable(self, request: Request, version: Version) -> HttpResponse:
         data = exporting.portable_archive(version)
@@ -170,6 +197,11 @@ class Archive(_OfSkill):
         if request.method == "GET" and answer.status_code == 200:
             record_use(version.skill, self.actor.caller, UseKind.INSTALL)
         return answer
+
+
+def _kept(response: HttpResponseBase, request: Request, version: Version, named: str) -> HttpResponseBase:
+    """For good under an exact number; what a channel names today is asked for again."""
+    return etags.forever(response, request, version.skill) if normalise(named) else etags.private(response)
 
 
 def _content(version: Version, path: str) -> bytes:

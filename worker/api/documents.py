@@ -128,6 +128,7 @@ class RunDoc(Doc):
     attempt = serializers.IntegerField(required=False)
     duration_ms = serializers.FloatField(required=False, allow_null=True)
     sandbox = serializers.DictField(required=False, allow_null=True)
+    erased_at = serializers.DateTimeField(allow_null=True, help_text="When its content was erased.")
 
 
 class PieceDoc(Doc):

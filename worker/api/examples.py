@@ -38,6 +38,7 @@ RUN = {
     "attempt": 1,
     "duration_ms": 91.5,
     "sandbox": {"tier": "bwrap", "enforcement": {}},
+    "erased_at": None,
 }
 SUMMARY = {
     "id": _UID,

@@ -23,7 +23,7 @@ from registry.api.idempotency import once
 from registry.api.shapes import read_body, read_query
 from registry.packages.problems import refuse
 from registry.permissions import Action
-from worker import events, runs
+from worker import erasing, events, runs
 from worker.api import examples
 from worker.api.documents import ArtifactsDoc, LogDoc, RunDoc, RunSummaryDoc, artifact_document, run_summary
 from worker.api.finding import find_readable_run, find_run
@@ -166,6 +166,29 @@ class Cancel(Endpoint):
             run = find_run(uid, self.actor)
             runs.cancel(run, actor=self.actor)
             run.refresh_from_db()
+            return etags.document_response(request, runs.run_document(run, actor=self.actor))
+
+        return once(request, uid, act)
+
+
+class Erase(Endpoint):
+    needs = {"POST": _READS}
+    signed_in = True
+
+    @extend_schema(
+        operation_id="erase_run",
+        summary="Erase a run's content",
+        tags=["runs"],
+        request=None,
+        responses=RunDoc,
+        examples=[examples.answers({**examples.RUN, "erased_at": "2026-11-20T10:00:00+00:00"})],
+    )
+    def post(self, request: Request, uid: str) -> HttpResponse:
+        """In a session, for who may read it. Inputs, log, steps, answer and artifacts go for good; that it
+        ran, of which version and how it ended stays."""
+
+        def act() -> HttpResponse:
+            run = erasing.erase_run(find_run(uid, self.actor), actor=self.actor)
             return etags.document_response(request, runs.run_document(run, actor=self.actor))
 
         return once(request, uid, act)

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from worker.api.inputs import InputDetail, Inputs
-from worker.api.runs import ArtifactContent, Artifacts, Cancel, Events, Log, RunDetail, Runs
+from worker.api.runs import ArtifactContent, Artifacts, Cancel, Erase, Events, Log, RunDetail, Runs
 
 _RUN = "runs/<str:uid>"
 
@@ -9,6 +9,7 @@ urlpatterns = [
     path("runs", Runs.as_view(), name="api-runs"),
     path(_RUN, RunDetail.as_view(), name="api-run"),
     path(f"{_RUN}/cancel", Cancel.as_view(), name="api-run-cancel"),
+    path(f"{_RUN}/erase", Erase.as_view(), name="api-run-erase"),
     path(f"{_RUN}/log", Log.as_view(), name="api-run-log"),
     path(f"{_RUN}/events", Events.as_view(), name="api-run-events"),
     path(f"{_RUN}/artifacts", Artifacts.as_view(), name="api-artifacts"),
