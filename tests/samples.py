@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from registry import reviewing
 from registry.actors import Actor
 from registry.models import Team, User, Version
 from registry.packages.reading import read_files
@@ -120,4 +121,11 @@ def hostile_files() -> dict[str, bytes]:
 def publish_files(files: dict[str, bytes], *, team: Team, user: User, **more: Any) -> Version:
     """Publishes the files through the gate and the one verb, and answers the version."""
     package = read_files(list(files.items()))
-    return publish(package, team=team, actor=Actor(user=user), **more).version
+    version = publish(package, team=team, actor=Actor(user=user), **more).version
+    return _released(version) if version.is_held else version
+
+
+def _released(version: Version) -> Version:
+    """The hostile one is held for what it hides; pages are to be harmless when it is out all the same."""
+    reader, _ = User.objects.get_or_create(username="reader", defaults={"is_superuser": True})
+    return reviewing.release(version, Actor(user=reader), reason="A sample of ours.")

@@ -21,6 +21,11 @@ TONES: dict[str, tuple[str, str, str | Promise]] = {
     "error": ("bad", "bad", _("Error")),
     "warning": ("warn", "warn", _("Warning")),
     "notice": ("info", "info", _("Notice")),
+    # Severities of findings
+    "critical": ("bad", "bad", _("Critical")),
+    "high": ("bad", "warn", _("High")),
+    "medium": ("warn", "warn", _("Medium")),
+    "low": ("info", "info", _("Low")),
     # Visibilities
     "private": ("quiet", "lock", _("Private")),
     "site": ("quiet", "site", pgettext_lazy("visibility", "Site")),

@@ -50,7 +50,7 @@ class Folder:
 
 @require_safe
 def tree(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    version = _version(request, team, slug, number)
+    version = _version(request, team, slug, number, even_held=True)  # to be read by those who judge it
     files = version.files.order_by("path")
     context = {"root": _tree(files), "file_count": len(files), "bytes": sum(file.size for file in files)}
     return render(
@@ -60,7 +60,7 @@ def tree(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 
 @require_safe
 def file(request: ActorRequest, team: str, slug: str, number: str, path: str) -> HttpResponse:
-    version = _version(request, team, slug, number)
+    version = _version(request, team, slug, number, even_held=True)  # to be read by those who judge it
     row = _file(version, path)
     context: dict[str, Any] = {"file": row, "parts": row.path.split("/"), "most_shown": MOST_SHOWN}
     context["is_image"] = row.path.rpartition(".")[2].lower() in _IMAGES
@@ -87,8 +87,11 @@ def raw(request: ActorRequest, team: str, slug: str, number: str, path: str) -> 
     return answer
 
 
-def _version(request: ActorRequest, team: str, slug: str, number: str) -> Version:
-    return find_version(find_skill(f"{team}/{slug}", request.actor), number, request.actor)
+def _version(
+    request: ActorRequest, team: str, slug: str, number: str, *, even_held: bool = False
+) -> Version:
+    skill = find_skill(f"{team}/{slug}", request.actor)
+    return find_version(skill, number, request.actor, even_held=even_held)
 
 
 def _file(version: Version, path: str) -> File:
