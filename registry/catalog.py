@@ -62,6 +62,12 @@ def find_version(skill: Skill, number: str | None, actor: Actor, *, even_held: b
     return version
 
 
+def find_named(name: str, actor: Actor, *, even_held: bool = False) -> Version:
+    """The version that "team/slug@version" means, or the latest without @."""
+    label, _, number = name.partition("@")
+    return find_version(find_skill(label, actor), number, actor, even_held=even_held)
+
+
 def notices(version: Version, actor: Actor) -> tuple[Problem, ...]:
     """What somebody who uses this version should know: that it, or its skill, is yanked or deprecated."""
     skill, found = version.skill, []

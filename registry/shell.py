@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Iterable
 from typing import Any
@@ -56,3 +57,23 @@ def problem_line(problem: Problem) -> str:
     place = ":".join(str(part) for part in (problem.path, problem.line) if part)
     said = f"{problem.severity} {problem.code}: {problem.message(gettext)} {problem.remedy(gettext)}"
     return f"{place}: {said}" if place else said
+
+
+class ChangeCommand(ShellCommand):
+    """A command that does one deed and answers ``{ok, …, problems}``."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        actor = self.actor(options)
+        told: dict[str, Any] = {}
+        problems: tuple[Problem, ...] = ()
+        try:
+            told = self.change(actor, options)
+        except Refused as refused:
+            problems = refused.problems
+        document = {"ok": not problems, **told, "problems": [each.document(gettext) for each in problems]}
+        lines = [f"{key}: {value}" for key, value in told.items()] + [problem_line(each) for each in problems]
+        self.answer(document, lines, as_json=options["json"], ok=not problems)
+
+    @abstractmethod
+    def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
+        """Does it, and answers what is told of it."""

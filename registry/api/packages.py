@@ -51,6 +51,7 @@ class PublishQuery(Query):
     )
     visibility = serializers.ChoiceField(required=False, choices=Visibility.choices)
     changelog = serializers.CharField(required=False, max_length=20_000)
+    channel = serializers.CharField(required=False, max_length=32, help_text="Names the version at once.")
     filename = serializers.CharField(
         required=False, max_length=255, help_text="A raw archive's name: it names a package that does not."
     )
@@ -176,6 +177,7 @@ def _publish(
         version=query.get("version"),
         visibility=query.get("visibility"),
         changelog=query.get("changelog", ""),
+        channel=query.get("channel"),
     )
     return published(request, done)
 
@@ -207,6 +209,7 @@ def _preview(upload: Sent, team: Team, actor: Actor, query: Mapping[str, Any]) -
             actor=actor,
             version=query.get("version"),
             visibility=query.get("visibility"),
+            channel=query.get("channel"),
         )
     except Refused as refused:
         if refused.code in ("FORBIDDEN", "NOT_FOUND"):

@@ -25,6 +25,7 @@ class Command(ShellCommand):
         parser.add_argument("--version-number", default=None, help="for packages that name none")
         parser.add_argument("--visibility", choices=Visibility.values, default=None)
         parser.add_argument("--changelog", default="")
+        parser.add_argument("--channel", default=None, help="names the version at once, such as beta")
 
     def handle(self, *args: Any, **options: Any) -> None:
         published: list[Publication] = []
@@ -55,6 +56,7 @@ class Command(ShellCommand):
             version=options["version_number"],
             visibility=options["visibility"],
             changelog=options["changelog"],
+            channel=options["channel"],
             source="disk",
         )
 

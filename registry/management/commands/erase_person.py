@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from registry.actors import Actor
+from registry.people import erase_person, find_person
+from registry.shell import ChangeCommand
+
+
+class Command(ChangeCommand):
+    help = "Erase a person for good: account, tokens, sessions, content of runs. Versions stay."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("username")
+
+    def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
+        erased = erase_person(find_person(options["username"], actor), actor)
+        return {"erased": erased.username}

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from registry.actors import Actor
+from registry.people import export_person, find_person
+from registry.shell import ChangeCommand
+
+
+class Command(ChangeCommand):
+    help = "Print everything that the site keeps about a person."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("username")
+
+    def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
+        return export_person(find_person(options["username"], actor), actor)
