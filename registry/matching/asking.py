@@ -1,0 +1,136 @@
+"""From a request to what it asks about: its telling words, and what the glossary says in their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import takewhile
+from math import sqrt
+
+from registry import glossary, words
+from registry.words import Piece
+
+MOST_PIECES = 500  # of an utterance; what stands after them is not read
+ACROSS = 0.8  # what a word of another language counts, less the more of them there are
+ALIKE = 0.4  # and one of the same
+_MOST_OTHERS = 8  # of a concept
+
+_SAYING_NOTHING = """
+    a able about after again all also am an and any anyone anything are as at be because been before being both but
+    by can could did do does doing done down each even few for from further get gets getting give go going got had
+    has have having he help helps her here him his how i if in into is it its just let like ll lot made make makes
+    making many may me might more most much my need needs no nor not now of off on once one only or other our out
+    over own please re same see she should show so some someone something such tell than that the their them then
+    there these they thing things this those to too two under up us use used using ve very via want wants was way
+    we well were what when where which while who whom whose why will with without would you your
+"""
+_SAYING_NOTHING_ZH = """
+    请帮我 帮我 帮忙 请问 请 一下 怎么样 怎么办 怎么 怎样 如何 什么 为什么 哪些 哪个 哪里 多少 是否 有没有 能不能 可不可以
+    可以 能否 应该 需要 想要 我想 我要 我们 你们 他们 我的 我 你 您 他 她 它 给我 把 被 让 和 与 以及 或者 还是 并且 然后 了 吗
+    呢 吧 啊 的 这个 那个 这些 那些 这份 那份 这段 这篇 这张 这 那 一个 一份 一张 一些 一条 一篇 一段 一道 一套 一点 几个 所有 现在
+    里面 没有 不是 看看 看一下 关于 每个
+"""
+_ENGLISH = frozenset(words.stem(word) for word in _SAYING_NOTHING.split())
+_CHINESE = re.compile("|".join(sorted(set(_SAYING_NOTHING_ZH.split()), key=lambda each: (-len(each), each))))
+
+
+@dataclass(frozen=True)
+class Concept:
+    """One thing that is asked about: its own terms, and terms that mean it, with what each counts."""
+
+    text: str
+    start: int
+    end: int
+    terms: tuple[str, ...]
+    others: Mapping[str, float]
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        return (*self.terms, *self.others)
+
+
+def concepts(utterance: str, pieces: Sequence[Piece]) -> list[Concept]:
+    """What the utterance asks about, each once, in its order."""
+    known = glossary.equals({key for _, _, key in _windows(pieces)})
+    found: dict[tuple[str, ...], Concept] = {}
+    for begin, end, key in _spans(pieces, known):
+        first, last = pieces[begin], pieces[end - 1]
+        text = utterance[first.start : last.end]
+        terms = _terms_of(pieces[begin:end])
+        concept = Concept(text, first.start, last.end, terms, _others(terms, known.get(key, ()), first.is_cjk))
+        found.setdefault(terms, concept)
+    return list(found.values())
+
+
+def _windows(pieces: Sequence[Piece]) -> Iterator[tuple[int, int, str]]:
+    """Every run of pieces that may stand in the glossary, longest first at each place."""
+    for begin in range(len(pieces)):
+        for end in range(min(begin + glossary.LONGEST, len(pieces)), begin, -1):
+            yield begin, end, " ".join(piece.key for piece in pieces[begin:end])
+
+
+def _spans(pieces: Sequence[Piece], known: Mapping[str, object]) -> Iterator[tuple[int, int, str]]:
+    """What says something: words, what the glossary knows, and pairs of the Chinese that is left between."""
+    at = left = 0
+    while at < len(pieces):
+        size, says = _next(pieces, at, known)
+        if says is not None:
+            yield from _pairs(pieces, left, at)
+            left = at + size
+        if says:
+            yield at, left, " ".join(piece.key for piece in pieces[at:left])
+        at += size
+    yield from _pairs(pieces, left, len(pieces))
+
+
+def _next(pieces: Sequence[Piece], at: int, known: Mapping[str, object]) -> tuple[int, bool | None]:
+    """How many pieces belong together here, and whether they say something; None for Chinese that is left."""
+    piece = pieces[at]
+    for begin, end, key in _windows(pieces[at : at + glossary.LONGEST]):
+        if begin:
+            break
+        if key in known and (end > 1 or not piece.is_cjk) and key not in _ENGLISH:
+            return end, True
+    if not piece.is_cjk:
+        return 1, piece.key not in _ENGLISH
+    ahead = "".join(each.key for each in takewhile(lambda each: each.is_cjk, pieces[at : at + 4]))
+    nothing = _CHINESE.match(ahead)
+    return (len(nothing[0]), False) if nothing else (1, None)
+
+
+def _pairs(pieces: Sequence[Piece], begin: int, end: int) -> Iterator[tuple[int, int, str]]:
+    """Pairs of neighbouring characters; a lone one that the glossary may know."""
+    if end - begin == 1:
+        yield begin, end, pieces[begin].key
+    for at in range(begin, end - 1):
+        yield at, at + 2, f"{pieces[at].key} {pieces[at + 1].key}"
+
+
+def _terms_of(pieces: Sequence[Piece]) -> tuple[str, ...]:
+    """The terms that a run of pieces is indexed under."""
+    if not pieces[0].is_cjk or len(pieces) == 1:
+        return tuple(piece.key for piece in pieces)
+    pairs = zip(pieces, pieces[1:], strict=False)
+    return tuple(dict.fromkeys(one.key + two.key for one, two in pairs))
+
+
+def _others(own: Sequence[str], texts: Sequence[str], is_cjk: bool) -> dict[str, float]:
+    """The terms of the words that mean the same; each counts less the more of its kind there are."""
+    across = sum(words.has_cjk(text) != is_cjk for text in texts)
+    found: dict[str, float] = {}
+    for text in texts:
+        is_across = words.has_cjk(text) != is_cjk
+        counts = (ACROSS if is_across else ALIKE) / sqrt(across if is_across else len(texts) - across)
+        terms = _terms_of_text(text)
+        for term in terms:
+            if term not in own:
+                found[term] = max(found.get(term, 0), counts / len(terms))
+    likely = sorted(found, key=lambda term: (-found[term], term))[:_MOST_OTHERS]
+    return {term: found[term] for term in likely}
+
+
+@lru_cache(maxsize=8192)
+def _terms_of_text(text: str) -> tuple[str, ...]:
+    return _terms_of(words.pieces(text))

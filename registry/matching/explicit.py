@@ -1,0 +1,90 @@
+"""The first tier of a match: skills that were asked for by an event, an intent, a phrase or their name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from registry import words
+from registry.actors import Actor
+from registry.indexing import LONGEST_PHRASE
+from registry.models import Trigger, TriggerKind
+from registry.words import Piece
+
+LEAST_CONTAINED = 0.7  # what a phrase somewhere in a long utterance scores; one that is all of it scores 1
+_WHOLE_LEAST = 0.5  # of the utterance: a single word that covers less asks for nothing by itself
+_KEYS_AT_ONCE = 2000
+_CALLING = frozenset("/$@`\"'“”「」")  # what stands before a name that is called
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A trigger that the request meets; ``start`` and ``end`` of what is not said in the utterance are 0."""
+
+    skill: int
+    kind: str
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+def asked_for(utterance: str, pieces: Sequence[Piece], *, intent: str, event: str, actor: Actor) -> list[Asked]:
+    """Every trigger of a skill in sight that the request meets word by word."""
+    triggers = Trigger.objects.visible_to(actor)
+    found = [*_named(triggers.filter(_by_name(intent, event)))] if intent or event else []
+    return found + list(_said(utterance, pieces, actor))
+
+
+def _by_name(intent: str, event: str) -> Q:
+    wanted = Q()
+    if event:
+        wanted |= Q(kind=TriggerKind.EVENT, key=event.strip()[:200])
+    if key := words.phrase_key(intent)[:200]:
+        wanted |= Q(kind=TriggerKind.INTENT, key=key)
+    return wanted
+
+
+def _named(triggers: Iterable[Trigger]) -> Iterator[Asked]:
+    for row in triggers:
+        yield Asked(row.skill_id, row.kind, row.text, 0, 0, 1.0)
+
+
+def _said(utterance: str, pieces: Sequence[Piece], actor: Actor) -> Iterator[Asked]:
+    """The phrases, intents and names that stand in the utterance, whole words only."""
+    windows = _windows(pieces)
+    keys = sorted(windows)
+    kinds = (TriggerKind.PHRASE, TriggerKind.INTENT, TriggerKind.NAME)
+    for at in range(0, len(keys), _KEYS_AT_ONCE):
+        part = keys[at : at + _KEYS_AT_ONCE]
+        rows = Trigger.objects.visible_to(actor).filter(key__in=part, kind__in=kinds)
+        for skill, kind, key, text in rows.values_list("skill_id", "kind", "key", "text"):
+            begin, end = windows[key]
+            covered = (end - begin) / len(pieces)
+            if _asks(utterance, pieces, begin, end, kind):
+                start, stop = pieces[begin].start, pieces[end - 1].end
+                score = LEAST_CONTAINED + (1 - LEAST_CONTAINED) * covered
+                yield Asked(skill, kind, text, start, stop, score)
+
+
+def _windows(pieces: Sequence[Piece]) -> dict[str, tuple[int, int]]:
+    """Each run of at most twelve pieces, and where it stands first."""
+    found: dict[str, tuple[int, int]] = {}
+    for begin in range(len(pieces)):
+        key = ""
+        for end in range(begin + 1, min(begin + LONGEST_PHRASE, len(pieces)) + 1):
+            key = f"{key} {pieces[end - 1].key}" if key else pieces[begin].key
+            found.setdefault(key, (begin, end))
+    return found
+
+
+def _asks(utterance: str, pieces: Sequence[Piece], begin: int, end: int, kind: str) -> bool:
+    """Whether these words ask for a skill: more than one word, or most of what is said, or a name called."""
+    size = end - begin
+    least = 3 if pieces[begin].is_cjk and kind == TriggerKind.NAME else 2
+    if size >= least or size / len(pieces) >= _WHOLE_LEAST:
+        return True
+    start = pieces[begin].start
+    return kind == TriggerKind.NAME and start > 0 and utterance[start - 1] in _CALLING

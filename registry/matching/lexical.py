@@ -1,0 +1,146 @@
+"""The second tier of a match: the skills that speak of what is asked about, by weight of words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from django.db.models import QuerySet
+
+from registry import retrieval
+from registry.actors import Actor
+from registry.indexing import RANK, Field
+from registry.matching.asking import Concept
+from registry.models import Posting
+from registry.retrieval import Counts
+
+MOST_CONCEPTS = 12  # the most telling ones
+_TYPO = 0.8
+_COMMON = 0.2  # a term in more of the skills tells nothing where others do
+_SAID = ~int(Field.DENIED)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a concept adds to a skill's score, by which term, in which fields."""
+
+    concept: Concept
+    is_own: bool
+    term: str
+    score: int
+    mask: int
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What was asked and read, the score × 10⁶ of each skill, and what one would get that says everything."""
+
+    asked: Sequence[Concept]
+    weighed: Mapping[int, Sequence[_Weighed]]
+    rows: Sequence[retrieval.Row]
+    scores: Mapping[int, int]
+    ideal: int
+
+    @property
+    def ranked(self) -> list[int]:
+        return sorted(self.scores, key=lambda skill: (-self.scores[skill], skill))
+
+    def parts(self, skills: Collection[int]) -> dict[int, list[Part]]:
+        """Why these skills have their scores: the terms that counted, the heaviest first."""
+        found: dict[int, list[Part]] = {skill: [] for skill in skills}
+        for key, skill, weight, mask in self.rows:
+            if skill in found and mask & _SAID:
+                found[skill] += [
+                    Part(self.asked[each.concept], each.is_own, each.text, weight % RANK * each.worth, mask)
+                    for each in self.weighed[key]
+                ]
+        return {skill: _counted(parts) for skill, parts in found.items()}
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """A term of a concept: what one point of its weight is worth."""
+
+    concept: int
+    text: str
+    is_own: bool
+    worth: int
+
+
+def score(asked: Sequence[Concept], actor: Actor, readable: QuerySet[Posting]) -> Scores:
+    """Skills by what they say of the most telling concepts; ``readable`` are the postings to look at."""
+    counts = retrieval.count({term for concept in asked for term in concept.every}, actor)
+    asked, counts = _with_typos(asked, counts, actor)
+    telling = sorted(asked, key=lambda concept: (-_tells(concept, counts), concept.start))[:MOST_CONCEPTS]
+    weighed = _weighed(telling, counts)
+    terms = [counts.terms[text] for text in sorted({each.text for some in weighed.values() for each in some})]
+    rows, cut = retrieval.postings(terms, readable)
+    ideal = sum(round(_tells(concept, counts) * 2.2e6) for concept in telling)
+    scores = Scores(telling, weighed, rows, _scores(weighed, rows), ideal)
+    more = retrieval.complete(cut, scores.ranked, rows, readable) if cut else []
+    return replace(scores, rows=rows + more, scores=_scores(weighed, rows + more)) if more else scores
+
+
+def _with_typos(
+    asked: Sequence[Concept], counts: Counts, actor: Actor
+) -> tuple[Sequence[Concept], Counts]:
+    """Words that nobody has are taken for the names and tags a slip away."""
+    unknown = {c.terms[0] for c in asked if not any(term in counts.terms for term in c.every)}
+    meant = retrieval.meant(unknown, actor) if unknown else {}
+    if not meant:
+        return asked, counts
+    more = retrieval.count(meant.values(), actor)
+    asked = [
+        replace(c, others={meant[c.terms[0]]: _TYPO}) if c.terms[0] in meant else c for c in asked
+    ]
+    return asked, replace(counts, terms={**counts.terms, **more.terms})
+
+
+def _tells(concept: Concept, counts: Counts) -> float:
+    """How much a concept tells: as its own rarest word, or as the best of what is said in its place."""
+    own = [counts.idf(term) for term in concept.terms if term in counts.terms]
+    others = [counts.idf(term) * weight for term, weight in concept.others.items() if term in counts.terms]
+    return max(own + others, default=counts.idf(concept.terms[0]))
+
+
+def _weighed(asked: Sequence[Concept], counts: Counts) -> dict[int, list[_Weighed]]:
+    """By the key of each term that is looked for, what it is worth to which concept."""
+    found: defaultdict[int, list[_Weighed]] = defaultdict(list)
+    for place, concept in enumerate(asked):
+        for text, weight in {**concept.others, **dict.fromkeys(concept.terms, 1.0)}.items():
+            if known := counts.terms.get(text):
+                worth = round(counts.idf(text) * weight * 1000)
+                found[known.key].append(_Weighed(place, text, text in concept.terms, worth))
+    return found
+
+
+def _scores(weighed: Mapping[int, Sequence[_Weighed]], rows: Iterable[retrieval.Row]) -> dict[int, int]:
+    """A concept counts as its own words or as those in their place, whichever is more; whole numbers only,
+    so that the order in which a database answers changes nothing."""
+    own: defaultdict[int, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
+    others: defaultdict[int, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
+    places = {
+        key: [((own if each.is_own else others)[each.concept], each.worth) for each in every]
+        for key, every in weighed.items()
+    }
+    for key, skill, weight, mask in rows:
+        if mask & _SAID:
+            for place, worth in places[key]:
+                place[skill] += weight % RANK * worth
+    scores: defaultdict[int, int] = defaultdict(int)
+    for concept in {*own, *others}:
+        mine, theirs = own[concept], others[concept]
+        for skill in {*mine, *theirs}:
+            scores[skill] += max(mine.get(skill, 0), theirs.get(skill, 0))
+    return scores
+
+
+def _counted(parts: Iterable[Part]) -> list[Part]:
+    """Of each concept the side that counted: its own words, or those in their place."""
+    sides: defaultdict[int, dict[bool, list[Part]]] = defaultdict(lambda: {True: [], False: []})
+    for part in parts:
+        sides[part.concept.start][part.is_own].append(part)
+    best = (max(each.values(), key=lambda side: sum(part.score for part in side)) for each in sides.values())
+    found = [part for side in best for part in side]
+    return sorted(found, key=lambda part: (-part.score, part.concept.start, part.term))
