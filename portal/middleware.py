@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
-from portal.views.errors import bad_request, refusal
+from portal.views.errors import Moved, bad_request, refusal
 from registry.packages.problems import Refused
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
@@ -44,6 +44,8 @@ class RefusalMiddleware:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
         if isinstance(exception, DataError):  # NUL in a text, a number no column holds: PostgreSQL refuses
             return bad_request(request)
+        if isinstance(exception, Moved):
+            return redirect(exception.address, permanent=False)
         return refusal(request, exception) if isinstance(exception, Refused) else None
 
 

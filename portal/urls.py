@@ -8,6 +8,7 @@ from portal.views import (
     edit,
     errors,
     files,
+    findings,
     home,
     preferences,
     publish,
@@ -16,10 +17,13 @@ from portal.views import (
     runs,
     session,
     skill,
+    skill_settings,
     start,
     teams,
     tokens,
     use,
+    version_changes,
+    versions,
 )
 from registry.api import reference
 
@@ -44,13 +48,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("teams/<slug:slug>/members/<str:uid>/remove/", teams.remove, name="member-remove"),
     path("skills/", catalog.page, name="catalog"),
     path(_SKILL, skill.overview, name="skill"),
-    path(_SKILL + "versions/", skill.versions, name="versions"),
-    path(_SKILL + "settings/", skill.settings, name="skill-settings"),
+    path(_SKILL + "versions/", versions.listing, name="versions"),
+    path(_SKILL + "settings/", skill_settings.page, name="skill-settings"),
+    path(_SKILL + "settings/undeprecate/", skill_settings.undeprecate, name="skill-undeprecate"),
+    path(_SKILL + "channels/<str:name>/remove/", skill_settings.remove_channel, name="channel-remove"),
+    path(_SKILL + "diff/<str:before>..<str:after>/", versions.diff, name="version-diff"),
     path(_SKILL + "run/", run_form.page, name="run-form"),
     path(_SKILL + "use/", use.page, name="use"),
     path(_SKILL + "runs/", runs.of_skill, name="skill-runs"),
     path("publish/", publish.page, name="publish"),
     path("publish/new/", start.page, name="publish-new"),
+    path("held/", findings.held, name="held"),
     path("runs/", runs.everyone, name="runs"),
     path("runs/<str:uid>/", run.page, name="run"),
     path("runs/<str:uid>/live/", run.live, name="run-live"),
@@ -61,7 +69,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # Before this line: words that stand in a version's place.
     path(_VERSION, skill.version, name="version"),
     path(_VERSION + "edit/", edit.page, name="edit"),
+    *(
+        path(f"{_VERSION}{verb}/", version_changes.change, {"verb": verb}, name=f"version-{verb}")
+        for verb in version_changes.VERBS
+    ),
+    path(_VERSION + "purge/", version_changes.purge, name="version-purge"),
     path(_VERSION + "files/", files.tree, name="files"),
+    path(_VERSION + "findings/", findings.page, name="findings"),
+    path(_VERSION + "findings/<slug:uid>/suppress/", findings.suppress, name="finding-suppress"),
+    path(_VERSION + "findings/<slug:uid>/unsuppress/", findings.unsuppress, name="finding-unsuppress"),
+    path(_VERSION + "release/", findings.release, name="version-release"),
     path(_VERSION + "files/<path:path>", files.file, name="file"),
     path(_VERSION + "raw/<path:path>", files.raw, name="raw-file"),
     path("api/v1/", include("registry.api.urls")),

@@ -27,6 +27,14 @@ _TEXTS = {
 }
 
 
+class Moved(Exception):
+    """The skill has another address now; whoever may see it is led there."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.address = address
+
+
 def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
     """The page of a refusal, with the HTTP status of its code; a stranger is asked to sign in first."""
     code = CODES[refused.code]

@@ -1,11 +1,9 @@
-"""A skill's pages: overview, versions, one version, settings. Its files and runs have their own modules."""
+"""A skill's pages: overview and one version. Its other tabs have modules of their own."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,18 +11,21 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from portal.forms.skill import VisibilityForm
+from portal.forms.versions import forms_for
 from portal.showing import markdown
 from portal.showing.allowances import allowances
 from portal.showing.installing import lines_for
 from portal.showing.remembering import Remembered
 from portal.showing.schema_rows import input_rows
 from portal.showing.skill_use import Offer, fares_of_version, offer_of
-from registry import publishing, usage
+from portal.views.errors import Moved
+from registry import catalog, publishing, usage
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import Membership, Role, Skill, User, Version
-from registry.permissions import Action, may, require
+from registry.packages.problems import Refused
+from registry.packages.versions import normalise
+from registry.permissions import Action, may
 
 _SEVERITIES = ("error", "warning", "notice")
 _READMES: Remembered[str] = Remembered(64)
@@ -34,6 +35,7 @@ def layout(
     request: ActorRequest, skill: Skill, tab: str, *, version: Version | None = None
 ) -> dict[str, Any]:
     """What ``skills/layout.html`` needs; ``tab`` is overview, versions, files, runs or settings."""
+    _lead_on(request, skill)
     shown = version or skill.latest
     offer = offer_of(shown) if shown else None
     return {
@@ -45,8 +47,20 @@ def layout(
         "offer": offer,
         "runnable": offer is not None and offer.runnable and _may_press(request, skill),
         "may_change": may(request.actor, Action.SETTINGS, skill=skill),
+        "successor": catalog.successor_of(skill, request.actor),
         "may_edit": may(request.actor, Action.PUBLISH, skill=skill),
     }
+
+
+def _lead_on(request: ActorRequest, skill: Skill) -> None:
+    """From an address that the skill had before to the same page at its present one."""
+    match = request.resolver_match
+    named = {"team": skill.team.slug, "slug": skill.slug}
+    if request.method not in ("GET", "HEAD") or match is None or named.items() <= match.kwargs.items():
+        return
+    query = request.META.get("QUERY_STRING", "")
+    address = reverse(match.view_name, kwargs={**match.kwargs, **named})
+    raise Moved(f"{address}?{query}" if query else address)
 
 
 def _may_press(request: ActorRequest, skill: Skill) -> bool:
@@ -56,37 +70,27 @@ def _may_press(request: ActorRequest, skill: Skill) -> bool:
 
 @require_safe
 def overview(request: ActorRequest, team: str, slug: str) -> HttpResponse:
+    """The latest version; where there is none to use, the list of those that there are."""
     skill = find_skill(f"{team}/{slug}", request.actor)
-    version = find_version(skill, None, request.actor)
-    return _shown(request, version, "overview")
+    if skill.latest_id is None and skill.versions.visible_to(request.actor).exists():
+        return redirect("versions", skill.team.slug, skill.slug)
+    return _shown(request, find_version(skill, None, request.actor), "overview")
 
 
 @require_safe
 def version(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    """One version, latest or not, as it was published."""
+    """One version, latest or not, as it was published; of a purged one what stays of it."""
     skill = find_skill(f"{team}/{slug}", request.actor)
-    return _shown(request, find_version(skill, number, request.actor), "versions")
-
-
-@require_safe
-def versions(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    skill = find_skill(f"{team}/{slug}", request.actor)
-    rows = skill.versions.visible_to(request.actor).select_related("published_by")
-    rows = rows.defer("manifest", "body").order_by("-precedence", "-pk")
-    return render(request, "skills/versions.html", layout(request, skill, "versions") | {"versions": rows})
-
-
-@login_required
-def settings(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """Who may see the skill."""
-    skill = find_skill(f"{team}/{slug}", request.actor)
-    require(request.actor, Action.SETTINGS, skill=skill)
-    form = VisibilityForm(request.POST or None, initial={"visibility": skill.visibility})
-    if request.method == "POST" and form.is_valid():
-        publishing.set_visibility(skill, form.cleaned_data["visibility"], request.actor)
-        messages.success(request, _("Saved."))
-        return redirect("skill-settings", team, slug)
-    return render(request, "skills/settings.html", layout(request, skill, "settings") | {"form": form})
+    try:
+        found = find_version(skill, number, request.actor, even_held=True)
+    except Refused as refused:
+        stone = (skill.merged_from or skill).tombstones.filter(number=normalise(number)).first()
+        if refused.code != "PURGED" or stone is None:
+            raise
+        return render(
+            request, "skills/purged.html", layout(request, skill, "versions") | {"stone": stone}, status=410
+        )
+    return _shown(request, found, "versions")
 
 
 def _shown(request: ActorRequest, version: Version, tab: str) -> HttpResponse:
@@ -107,8 +111,18 @@ def _shown(request: ActorRequest, version: Version, tab: str) -> HttpResponse:
         "score": _score(skill),
         "owners": _owners(request, skill),
         "file_count": files.count(),
+        "earlier": _earlier(request, version),
     }
+    if tab == "versions" and context["may_change"]:
+        may_purge = may(request.actor, Action.DELETE, skill=skill)
+        context |= {"changes": forms_for(version), "may_purge": may_purge}
     return render(request, "skills/overview.html", context)
+
+
+def _earlier(request: ActorRequest, version: Version) -> str | None:
+    """The number before this one."""
+    rows = version.skill.versions.visible_to(request.actor).filter(precedence__lt=version.precedence)
+    return rows.order_by("-precedence").values_list("number", flat=True).first()
 
 
 def _readme(version: Version) -> str:

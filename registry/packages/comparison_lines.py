@@ -197,5 +197,6 @@ def _folded(lines: list[Line]) -> Iterator[Stretch]:
     start = 0
     for place in range(1, len(lines) + 1):
         if place == len(lines) or (place in shown) != (start in shown):
-            yield Stretch(tuple(lines[start:place]), folded=start not in shown)
+            far = start not in shown and place - start > CONTEXT  # fewer are read sooner than unfolded
+            yield Stretch(tuple(lines[start:place]), folded=far)
             start = place

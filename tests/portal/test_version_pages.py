@@ -1,0 +1,193 @@
+"""Versions by page: their list, two side by side, yank and its way back, purge, rename; Charlie sees nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry import publishing
+from registry.actors import Actor
+from registry.models import AuditEntry, Skill
+from tests.samples import publish_files, tidy_files
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("P1")]
+SKILL = "/skills/docs/weekly-report/"
+DIFF = f"{SKILL}diff/1.2.0..1.3.0/"
+
+
+@pytest.fixture
+def two(team, bob, private):
+    """docs/weekly-report in two versions; the later asks for the network and for another input."""
+    files = tidy_files("1.3.0")
+    manifest = files["SKILL.md"].replace(
+        b"network: none", b"network: allowlist\n  network_allowlist: [api.example.org]"
+    )
+    manifest = manifest.replace(b"required: [notes, language]", b"required: [notes, language, limit]")
+    files |= {
+        "SKILL.md": manifest,
+        "scripts/report.py": files["scripts/report.py"].replace(b"# Week", b"# This week"),
+        "scripts/extra.py": b"print(1)\n",
+        "references/house.md": files.pop("references/style.md"),
+    }
+    return publish_files(files, team=team, user=bob, changelog="Reads the net.").skill
+
+
+def test_the_page_says_what_the_later_version_may_do_and_what_breaks(browse, bob, two):
+    text = browse(bob).get(DIFF).text
+    for part in (
+        "asks for more",
+        "api.example.org",
+        "breaking",
+        "It has to be given now.",
+        "scripts/extra.py",
+    ):
+        assert part in text
+    assert "Nothing changed in what it may do" not in text
+
+
+def test_files_are_told_as_added_changed_and_renamed_with_the_words_that_changed(browse, bob, two):
+    text = browse(bob).get(DIFF).text
+    assert "references/style.md</bdi> → <bdi>references/house.md" in text
+    assert "<mark>This week</mark>" in text or "<mark>This w</mark>" in text or "<mark>This " in text
+    assert 'id="f4L5"' in text or "L5" in text
+
+
+def test_one_file_has_a_page_of_its_own(browse, bob, two):
+    text = browse(bob).get(f"{DIFF}?file=scripts/report.py").text
+    assert "This" in text
+    assert "scripts/extra.py" not in text
+    assert browse(bob).get(f"{DIFF}?file=nowhere").status_code == 404
+
+
+def test_the_same_version_twice_changes_nothing(browse, bob, two):
+    text = browse(bob).get(f"{SKILL}diff/1.3.0..1.3.0/").text
+    assert "Nothing changed in what it may do." in text
+    assert "Every file is the same" in text
+
+
+def test_two_are_chosen_by_a_form_without_scripts(browse, bob, two):
+    answer = browse(bob).get(f"{SKILL}versions/", {"before": "1.2.0", "after": "1.3.0"})
+    assert answer.status_code == 302
+    assert answer["Location"] == DIFF
+
+
+@pytest.mark.row("P2")
+@pytest.mark.parametrize(
+    "address", ["versions/", "diff/1.2.0..1.3.0/", "1.3.0/", "1.3.0/purge/", "settings/"]
+)
+def test_charlie_sees_nothing(browse, charlie, two, address):
+    assert browse(charlie).get(SKILL + address).status_code == 404
+
+
+@pytest.mark.row("P2")
+@pytest.mark.parametrize("verb", ["yank", "deprecate", "channel", "changelog"])
+def test_charlie_changes_nothing_and_bob_who_is_a_member_neither(browse, bob, charlie, two, verb):
+    sent = {"reason": "x", "successor": "", "channel": "stable", "changelog": "x"}
+    assert browse(charlie).post(f"{SKILL}1.3.0/{verb}/", sent).status_code == 404
+    browse(bob).post(f"{SKILL}1.3.0/{verb}/", sent)
+    assert not AuditEntry.objects.filter(
+        action__in=("version.yank", "version.deprecate", "channel.set")
+    ).exists()
+
+
+def test_a_yank_is_struck_through_with_its_reason_and_can_be_undone(browse, alice, two):
+    client = browse(alice)
+    page = client.post(f"{SKILL}1.3.0/yank/", {"reason": "Counts twice."}, follow=True).text
+    assert f'action="{SKILL}1.3.0/unyank/"' in page
+    listing = client.get(f"{SKILL}versions/").text
+    assert "<s><bdi>1.3.0</bdi></s>" in listing
+    assert "Counts twice." in listing
+    client.post(f"{SKILL}1.3.0/unyank/")
+    assert "<s>" not in client.get(f"{SKILL}versions/").text
+
+
+def test_a_reason_that_is_missing_is_asked_for(browse, alice, two):
+    page = browse(alice).post(f"{SKILL}1.3.0/yank/", {"reason": ""}, follow=True).text
+    assert "callout error" in page
+    assert "<s>" not in browse(alice).get(f"{SKILL}versions/").text
+
+
+def test_a_channel_is_shown_and_its_address_means_the_version(browse, alice, bob, two):
+    browse(alice).post(f"{SKILL}1.2.0/channel/", {"channel": "stable"})
+    assert ">stable</a>" in browse(bob).get(f"{SKILL}versions/").text
+    assert "You are looking at version 1.2.0." in browse(bob).get(f"{SKILL}stable/").text
+    browse(alice).post(f"{SKILL}channels/stable/remove/")
+    assert browse(bob).get(f"{SKILL}stable/").status_code == 404
+
+
+def test_a_deprecated_version_leads_to_its_successor(browse, alice, bob, two):
+    sent = {"reason": "Slow.", "successor": "1.3.0"}
+    browse(alice).post(f"{SKILL}1.2.0/deprecate/", sent)
+    text = browse(bob).get(f"{SKILL}1.2.0/").text
+    assert "Slow." in text
+    assert "Use 1.3.0" in text
+
+
+@pytest.mark.row("P12")
+def test_a_purge_wants_the_name_typed_and_leaves_a_tombstone(browse, alice, bob, charlie, two):
+    client = browse(alice)
+    wrong = client.post(f"{SKILL}1.2.0/purge/", {"typed": "yes", "reason": "Secret."})
+    assert "This is not docs/weekly-report@1.2.0." in wrong.text
+    client.post(f"{SKILL}1.2.0/purge/", {"typed": "docs/weekly-report@1.2.0", "reason": "Secret."})
+    stone = browse(bob).get(f"{SKILL}1.2.0/")
+    assert stone.status_code == 410
+    assert "Secret." in stone.text
+    assert browse(charlie).get(f"{SKILL}1.2.0/").status_code == 404
+    assert "Secret." in browse(bob).get(f"{SKILL}versions/").text
+
+
+@pytest.mark.row("P12")
+def test_a_purged_skill_is_gone_for_its_team_and_was_never_there_for_others(browse, alice, bob, charlie, two):
+    sent = {"verb": "purge", "typed": "docs/weekly-report", "reason": "Secret."}
+    assert browse(alice).post(f"{SKILL}settings/", sent).status_code == 302
+    assert browse(bob).get(SKILL).status_code == 410
+    assert browse(charlie).get(SKILL).status_code == 404
+
+
+def test_an_old_address_leads_to_the_same_page_at_the_new_one(browse, alice, bob, charlie, two):
+    sent = {"verb": "rename", "slug": "monthly-report", "team": "docs"}
+    assert browse(alice).post(f"{SKILL}settings/", sent)["Location"] == "/skills/docs/monthly-report/"
+    moved = browse(bob).get(f"{DIFF}?file=scripts/report.py")
+    assert moved["Location"] == "/skills/docs/monthly-report/diff/1.2.0..1.3.0/?file=scripts/report.py"
+    assert browse(bob).get(f"{SKILL}1.2.0/files/SKILL.md").status_code == 302
+    assert browse(charlie).get(SKILL).status_code == 404
+
+
+def test_a_merged_skill_leads_to_the_other(browse, alice, bob, public, two):
+    sent = {"verb": "merge", "into": "docs/kind-review"}
+    assert browse(alice).post(f"{SKILL}settings/", sent).status_code == 302
+    assert browse(bob).get(SKILL)["Location"] == "/skills/docs/kind-review/"
+
+
+def test_a_skill_without_a_version_to_use_shows_those_there_are(browse, alice, bob, private):
+    publishing.yank(private.versions.get(), Actor(user=alice), reason="Wrong.")
+    assert browse(bob).get(SKILL)["Location"] == f"{SKILL}versions/"
+    assert "Wrong." in browse(bob).get(f"{SKILL}versions/").text
+    assert "Wrong." in browse(bob).get(f"{SKILL}1.2.0/").text
+
+
+def test_a_skill_is_deprecated_and_restored_from_its_settings(browse, alice, bob, public, two):
+    sent = {"verb": "deprecate", "reason": "Unused.", "successor": "docs/kind-review"}
+    page = browse(alice).post(f"{SKILL}settings/", sent, follow=True).text
+    assert f'action="{SKILL}settings/undeprecate/"' in page
+    assert "Use docs/kind-review" in browse(bob).get(SKILL).text
+    browse(alice).post(f"{SKILL}settings/undeprecate/")
+    assert Skill.objects.get(pk=two.pk).deprecated_at is None
+
+
+def test_settings_tell_what_was_done_so_far(browse, alice, two):
+    browse(alice).post(f"{SKILL}1.3.0/yank/", {"reason": "Counts twice."})
+    text = browse(alice).get(f"{SKILL}settings/").text
+    assert "version.yank" in text
+    assert "Counts twice." in text
+
+
+def test_a_stranger_s_text_does_nothing_in_a_comparison(browse, alice, team):
+    from tests.samples import hostile_files
+
+    publish_files(hostile_files(), team=team, user=alice)
+    files = hostile_files()
+    files["SKILL.md"] = files["SKILL.md"].replace(b"1.0.0", b"1.1.0").replace(b"alert(5)", b"alert(55)")
+    publish_files(files, team=team, user=alice)
+    text = browse(alice).get("/skills/docs/hostile-skill/diff/1.0.0..1.1.0/").text
+    assert "<script>alert" not in text
+    assert "<mark>55</mark>" in text
