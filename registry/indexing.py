@@ -15,7 +15,7 @@ from typing import TypeVar
 from django.db import transaction
 from django.db.models import F
 
-from registry import denials, words
+from registry import bulk, denials, words
 from registry.models import Misspelling, Posting, Skill, Term, TermScope, Trigger, TriggerKind, Visibility
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
@@ -30,6 +30,7 @@ _MOST_TRIGGERS = 200  # of a skill
 _SATURATION = 1.2
 _CHUNK = 500  # rows named in one statement
 _AT_ONCE = 20  # skills indexed anew in one transaction
+_COUNTED = "ON CONFLICT (term_id, scope) DO UPDATE SET df = registry_termscope.df + 1"
 _Item = TypeVar("_Item")
 
 
@@ -187,10 +188,10 @@ def _rank(mask: Field) -> int:
 def _write_postings(skill: Skill, postings: Mapping[str, tuple[int, Field]], ids: Mapping[str, int]) -> None:
     skill.postings.all().delete()
     rows = (
-        Posting(skill=skill, term_id=ids[text], weight=weight, field_mask=int(mask), scope=skill.search_scope)
+        (skill.pk, ids[text], weight, int(mask), skill.search_scope)
         for text, (weight, mask) in postings.items()
     )
-    Posting.objects.bulk_create(rows, batch_size=_CHUNK)
+    bulk.insert(Posting, ("skill_id", "term_id", "weight", "field_mask", "scope"), rows)
 
 
 def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> None:
@@ -198,12 +199,9 @@ def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> N
     wanted = {ids[term]: term for term in called if words.may_be_misspelt(term)}
     known = set(Misspelling.objects.filter(term_id__in=wanted).values_list("term_id", flat=True))
     rows = (
-        Misspelling(text=text, term_id=key)
-        for key, term in wanted.items()
-        if key not in known
-        for text in words.misspellings(term)
+        (text, key) for key, term in wanted.items() if key not in known for text in words.misspellings(term)
     )
-    Misspelling.objects.bulk_create(rows, batch_size=_CHUNK)
+    bulk.insert(Misspelling, ("text", "term_id"), rows)
 
 
 def _write_triggers(skill: Skill, manifest: Manifest) -> None:
@@ -252,10 +250,8 @@ def _move(skill: Skill, *, after: set[int]) -> None:
     stay = before & after if skill.search_scope == scope else set()
     for part in _parts(before - stay):
         TermScope.objects.filter(scope=skill.search_scope, term_id__in=part).update(df=F("df") - 1)
-    for part in _parts(after - stay):
-        rows = [TermScope(term_id=key, scope=scope) for key in part]
-        TermScope.objects.bulk_create(rows, ignore_conflicts=True)
-        TermScope.objects.filter(scope=scope, term_id__in=part).update(df=F("df") + 1)
+    rows = ((key, scope, 1) for key in after - stay)
+    bulk.insert(TermScope, ("term_id", "scope", "df"), rows, on_conflict=_COUNTED)
 
 
 def _parts(items: Collection[_Item]) -> Iterator[list[_Item]]:
