@@ -39,14 +39,15 @@ def edit(version: Version, edits: Edits, step: Step, *, onto: str = "") -> Editi
     A number that the author has raised in SKILL.md holds; else ``step`` raises the version's, or that of the
     newer version ``onto`` which the edits go.
     """
-    files = edited(files_of(version), edits)
+    before = files_of(version)
+    files = edited(before, edits)
     package = _read(files, version)
     if package.manifest.slug != version.skill.slug:
         raise refuse("EDIT_RENAMES", path="SKILL.md", slug=version.skill.slug, other=package.manifest.slug)
     number = next_number(onto if parse(onto) else version.number, step)
     if package.manifest.version is None:
         return Edition(version, package, number)
-    if package.manifest.version == version.number and files != files_of(version):
+    if package.manifest.version == version.number and files != before:
         package = _read(numbered(files, package.manifest, number, package_limits()), version)
     return Edition(version, package, "")
 

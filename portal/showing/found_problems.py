@@ -42,6 +42,10 @@ class Found:
     def count(self) -> int:
         return sum(len(file.rows) for file in self.files)
 
+    @property
+    def errors(self) -> int:
+        return sum(row.problem["severity"] == "error" for file in self.files for row in file.rows)
+
 
 def every(package: Package, preview: Preview) -> list[Problem]:
     """Each problem once, whoever found it."""
