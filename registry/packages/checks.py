@@ -72,6 +72,8 @@ def check_required(facts: Facts, profile: Profile) -> Iterator[Problem]:
     """Document C's required fields, under its own profile only."""
     for name, expected in _REQUIRED.items() if profile == "apexbridge" else ():
         values = facts.front.values
+        if facts.front.unread & {name, _SPELLINGS.get(name, name)}:
+            continue  # it is there, and what is wrong with it is said
         if values.get(name) is None and values.get(_SPELLINGS.get(name, name)) is None:
             if name in ("name", "description") and not getattr(facts.manifest, name):
                 continue  # said already, as every profile needs them

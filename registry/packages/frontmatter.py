@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from registry.packages.carried import restored
@@ -19,6 +19,8 @@ TEXT_FIELDS = frozenset(
 )
 _NEW_LINE = re.compile(r"\r\n|\n|\r")
 _FIELD = re.compile(r"^(?P<indent>[ ]*(?:- )?)(?P<name>[A-Za-z_][\w.-]*):[ \t]+(?P<value>\S.*)$")
+_TOP = re.compile(r"[^\s#\[\]{}&*!|>%@`,?:'\"-][^:]*:(?:[ \t]|$)")
+_MOST = 200  # fields that are read one by one
 _QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*(#.*)?""")
 
 
@@ -35,6 +37,7 @@ class FrontMatter:
     header_line: int = 2  # the line of SKILL.md on which it begins
     path: str = SKILL_MD
     beside: FrontMatter | None = None  # what METADATA.yml gave; it is among the values
+    unread: frozenset[str] = frozenset()  # fields that are there and could not be read
 
     @property
     def is_broken(self) -> bool:
@@ -72,7 +75,7 @@ def read_skill_md(data: bytes, limits: Limits) -> FrontMatter:
     try:
         values, places, problems, header = _read_values(header, opening + 2, limits)
     except Refused as refused:
-        return FrontMatter({}, body, closing + 2, problems=refused.problems)
+        return replace(_salvaged(header, opening + 2, refused, limits), body=body, body_line=closing + 2)
     values, places = restored(values, places, limits)
     return FrontMatter(values, body, closing + 2, places, problems, header, opening + 2)
 
@@ -125,6 +128,33 @@ def _read_values(
     if not isinstance(values, dict):
         raise refuse("FRONT_MATTER_NOT_FIELDS", path=SKILL_MD, line=first_line)
     return values, reader.lines, notices, header
+
+
+def _salvaged(header: str, first_line: int, refused: Refused, limits: Limits) -> FrontMatter:
+    """What can be read field by field, so that one flaw does not hide the others."""
+    lines = _NEW_LINE.split(header)
+    starts = [index for index, line in enumerate(lines) if _TOP.match(line)]
+    values: dict[str, Any] = {}
+    places: dict[Place, int] = {}
+    problems: list[Problem] = []
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=False) if len(starts) <= _MOST else ():
+        name, line = lines[start].partition(":")[0].strip(), first_line + start
+        try:
+            found, at, notices, _ = _read_values("\n".join(lines[start:end]), line, limits)
+        except Refused as flaw:
+            problems += flaw.problems
+            continue
+        if name in values:
+            first = places[(name,)]
+            problems.append(
+                problem("FRONT_MATTER_DUPLICATE", path=SKILL_MD, line=line, field=shown(name), first=first)
+            )
+        values, places = {**found, **values}, {**at, **places}
+        problems += notices
+    if not any(one.severity == "error" for one in problems):
+        return FrontMatter({}, "", problems=refused.problems)
+    unread = {lines[start].partition(":")[0].strip() for start in starts} - values.keys()
+    return FrontMatter(values, "", lines=places, problems=tuple(problems[:_MOST]), unread=frozenset(unread))
 
 
 def _quote_values(header: str, first_line: int, limits: Limits) -> tuple[str, tuple[Problem, ...]]:

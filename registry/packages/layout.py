@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from registry.packages.entries import Entry
 from registry.packages.limits import Limits
 from registry.packages.package import PackageFile
-from registry.packages.paths import check_paths, is_junk, plain, shown
+from registry.packages.paths import is_junk, judged_paths, plain, shown
 from registry.packages.problems import Problem, Refused, problem, refuse
 
 SKILL_MD = "SKILL.md"
@@ -16,18 +16,28 @@ SKILL_MD = "SKILL.md"
 
 @dataclass(frozen=True)
 class Layout:
-    """The sorted files, and the name of the folder that was around them."""
+    """The sorted files, and the name of the folder that was around them.
+
+    ``refused``: what keeps the package out, while the files that are left are looked at all the same.
+    """
 
     files: tuple[PackageFile, ...]
     folder: str
     problems: tuple[Problem, ...]
+    refused: tuple[Problem, ...] = ()
 
 
 def lay_out(entries: Sequence[Entry], limits: Limits, *, repacked: bool = False) -> Layout:
-    """Refuses every bad path at once. In our own ``repacked`` archives a nested SKILL.md is a plain file."""
-    entries = [replace(entry, path=plain(entry.path)) for entry in entries]
-    if bad := check_paths(entries, limits):
-        raise Refused(*bad)
+    """Names every bad path at once. In our own ``repacked`` archives a nested SKILL.md is a plain file."""
+    judged = list(judged_paths((replace(entry, path=plain(entry.path)) for entry in entries), limits))
+    bad = tuple(found for _, found in judged if found)
+    try:
+        return _laid_out([entry for entry, found in judged if not found], bad, repacked=repacked)
+    except Refused as refused:
+        raise Refused(*bad, *refused.problems) from None
+
+
+def _laid_out(entries: Sequence[Entry], bad: tuple[Problem, ...], *, repacked: bool) -> Layout:
     files = [entry for entry in entries if not entry.is_folder]
     kept = [entry for entry in files if not is_junk(entry.path)]
     notices = _dropped([entry.path for entry in files if is_junk(entry.path)])
@@ -46,7 +56,7 @@ def lay_out(entries: Sequence[Entry], limits: Limits, *, repacked: bool = False)
         )
         for entry in kept
     )
-    return Layout(tuple(sorted(found, key=lambda file: file.path)), folder, tuple(notices))
+    return Layout(tuple(sorted(found, key=lambda file: file.path)), folder, tuple(notices), bad)
 
 
 def _dropped(paths: list[str]) -> list[Problem]:

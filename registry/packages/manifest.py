@@ -39,8 +39,17 @@ def read_manifest(front: FrontMatter, origin: Origin) -> Reading:
     problems: list[Problem] = list(front.problems)
     fields = Fields(front, problems, front.values)
     known = {**_identity(fields, origin), **_catalogue(fields), **_running(fields), **_prompting(fields)}
-    found = front.problems if front.is_broken else tuple(problems)  # what is unreadable is not missing too
-    return Reading(Manifest(**known, extra=fields.left), found)
+    if front.is_broken:
+        problems = [one for one in problems if one in front.problems or not _follows(one, front)]
+    return Reading(Manifest(**known, extra=fields.left), tuple(problems))
+
+
+def _follows(found: Problem, front: FrontMatter) -> bool:
+    """Whether it is said only because front matter is broken: what is unreadable is not missing too."""
+    missing = found.code in ("NAME_MISSING", "DESCRIPTION_MISSING")
+    return found.severity == "notice" or (
+        missing and (not front.values or found.params["field"] in front.unread)
+    )
 
 
 def _identity(fields: Fields, origin: Origin) -> dict[str, Any]:

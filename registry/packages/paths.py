@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from registry.packages.entries import Entry
 from registry.packages.limits import Limits
@@ -92,14 +92,15 @@ def _unstorable(path: str, parts: list[str]) -> str:
 
 def check_paths(entries: Iterable[Entry], limits: Limits) -> tuple[Problem, ...]:
     """Every path that breaks a rule, is there twice, or is a file here and a folder there."""
-    problems: list[Problem] = []
+    return tuple(found for _, found in judged_paths(entries, limits) if found)
+
+
+def judged_paths(entries: Iterable[Entry], limits: Limits) -> Iterator[tuple[Entry, Problem | None]]:
+    """Each entry with what is wrong with its path."""
     files: dict[str, str] = {}
     folders: dict[str, str] = {}
     for entry in entries:
-        found = path_problem(entry.path, limits) or _clash(entry, files, folders)
-        if found:
-            problems.append(found)
-    return tuple(problems)
+        yield entry, path_problem(entry.path, limits) or _clash(entry, files, folders)
 
 
 def _clash(entry: Entry, files: dict[str, str], folders: dict[str, str]) -> Problem | None:

@@ -101,7 +101,17 @@ def read_folder(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | Non
 def package_of(
     layout: Layout, origin: Origin, *, limits: Limits = _DEFAULT, profile: Profile | None = None
 ) -> Package:
-    """The package that these files are."""
+    """The package that these files are; refuses what the layout refused, with all else that is wrong."""
+    try:
+        found = _read(layout, origin, limits, profile)
+    except Refused as refused:
+        raise Refused(*layout.refused, *refused.problems) from None
+    if layout.refused:
+        raise Refused(*layout.refused, *(one for one in found.problems if one.severity != "notice"))
+    return found
+
+
+def _read(layout: Layout, origin: Origin, limits: Limits, profile: Profile | None) -> Package:
     front = front_of(layout.files, limits)
     reading = read_manifest(front, origin)
     manifest = with_agent_timeout(reading.manifest, layout.files, limits)

@@ -73,7 +73,7 @@ def publish(
     draft = Draft(package, team, actor, wishes)
     against = problems_of_draft(draft)
     if against:
-        raise Refused(*against)
+        raise Refused(*against, *(found for found in package.problems if found.severity == "warning"))
     storage.store(draft.archive)  # before the row that names it; swept later if that row never comes
     found = scan(package)  # before the transaction: other writers would wait for it
     with transaction.atomic():

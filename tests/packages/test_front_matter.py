@@ -60,7 +60,7 @@ HOSTILE = {
 def test_hostile_front_matter_is_a_problem_with_its_line(kind: str) -> None:
     header, code, line = HOSTILE[kind]
     front = read(header)
-    assert front.values == {}
+    assert front.is_broken
     assert front.problems[0].code == code
     assert front.problems[0].line
     assert line in (None, front.problems[0].line)

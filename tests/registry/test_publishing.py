@@ -128,6 +128,7 @@ def test_a_package_with_errors_is_refused_with_all_of_them_and_nothing_is_stored
         "SLUG_INVALID",
         "TEXT_INVALID",
         "VERSION_NUMBER_INVALID",
+        "VERSION_EXISTS",
     ]
     assert everything() == [0] * 7
     assert list(storage.digests()) == []
