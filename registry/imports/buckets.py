@@ -19,6 +19,7 @@ from registry.outbound import Fetched, fetch
 from registry.packages.problems import refuse
 
 _LISTING = 4 * 2**20  # bytes of one page of a listing
+_MORE = ""  # of the question for a page; tests ask for short ones
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Bucket:
         """What lies under the prefix, by key; refuses more than an import may hold."""
         after, seen = "", 0
         while True:
-            query = f"list-type=2&prefix={quote(prefix, safe='~')}"
+            query = f"list-type=2{_MORE}&prefix={quote(prefix, safe='~')}"
             query += f"&start-after={quote(after, safe='~')}" if after else ""
             answer = self._fetch(f"?{query}", {}, _LISTING)
             self._require(answer)

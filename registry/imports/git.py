@@ -40,6 +40,7 @@ class Wanted:
 
 
 def check(location: str, options: Mapping[str, Any], actor: Actor) -> tuple[str, dict[str, Any]]:
+    location = location.removeprefix("git+")
     if urlsplit(location).scheme not in ("https", "http"):
         raise refuse(
             "SOURCE_ADDRESS",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -69,7 +70,8 @@ class Repository:
                     depth=1,
                     ref_prefix=[Ref(b"HEAD")],
                 )
-            with PackData(path, SHA1) as data:
+            # In memory: over a file it is mapped, and a mapping is not closed while an error looks into it.
+            with PackData.from_file(BytesIO(path.read_bytes()), SHA1) as data:
                 _measure(data)
                 data.create_index(str(folder / "a.idx"))
         return folder / "a"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -38,10 +38,8 @@ class Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.heard = Heard(self.command, self.path, headers, body)
         self.server.heard.append(self.heard)
-        try:
+        with suppress(OSError):  # the client went, as it should
             self.server.answering.get(self.path.partition("?")[0], self.server.otherwise)(self)
-        except OSError:
-            pass  # the client went, as it should
         self.close_connection = True
 
     do_GET = do_POST = do_HEAD = answer
