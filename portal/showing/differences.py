@@ -1,27 +1,28 @@
-"""What an edit changes, line by line, as a page shows it before publishing."""
+"""What an edit changes, line by line in one column, as a page shows it before publishing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import unified_diff
+from itertools import islice
 
+from registry.packages.comparison_lines import Piece, Stretch, compare_texts
 from registry.packages.package import PackageFile
 
-_MOST_LINES = 2_000  # of one file; more is said to be more
+_MOST_LINES = 2_000  # of one file
 
 
 @dataclass(frozen=True)
 class Line:
-    """``tone`` is a class of highlighted code: ``gd`` taken out, ``s`` put in, ``c`` a place."""
+    """``tone`` is a class of highlighted code: ``gd`` taken out, ``s`` put in, ``c`` what is folded."""
 
     text: str
-    tone: str
+    tone: str = ""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """``what`` is added, changed or gone; no lines where the file is not text."""
+    """``what`` is added, changed or gone; no lines where the file is not text, or too large."""
 
     path: str
     what: str
@@ -38,13 +39,30 @@ def differences(before: Iterable[PackageFile], after: Iterable[PackageFile]) -> 
 
 def _difference(path: str, old: bytes | None, new: bytes | None) -> Difference:
     what = "added" if old is None else "gone" if new is None else "changed"
-    try:
-        before, after = ((data or b"").decode("utf-8-sig").splitlines() for data in (old, new))
-    except UnicodeDecodeError:
+    if b"\0" in (old or b"") + (new or b""):
         return Difference(path, what, ())
-    found = list(unified_diff(before, after, n=3, lineterm=""))[2:]
-    return Difference(path, what, tuple(Line(line, _tone(line)) for line in found[:_MOST_LINES]))
+    stretches = compare_texts(old or b"", new or b"").stretches
+    lines = (line for stretch in stretches for line in _lines(stretch))
+    return Difference(path, what, tuple(islice(lines, _MOST_LINES)))
 
 
-def _tone(line: str) -> str:
-    return {"-": "gd", "+": "s", "@": "c"}.get(line[:1], "")
+def _lines(stretch: Stretch) -> Iterator[Line]:
+    """What is taken out and what is put in stand together, neighbours before one another."""
+    if stretch.folded:
+        yield Line("…", "c")
+        return
+    put_in: list[Line] = []
+    for line in stretch.lines:
+        if line.kind == "same":
+            yield from put_in
+            put_in = []
+            yield Line(f" {_text(line.after)}")
+        if line.kind in ("removed", "changed"):
+            yield Line(f"-{_text(line.before)}", "gd")
+        if line.kind in ("added", "changed"):
+            put_in.append(Line(f"+{_text(line.after)}", "s"))
+    yield from put_in
+
+
+def _text(pieces: tuple[Piece, ...]) -> str:
+    return "".join(piece.text for piece in pieces).rstrip("\r")
