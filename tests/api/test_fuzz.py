@@ -19,6 +19,7 @@ CHECKS = [
 ]
 
 THERE = {"team": "docs", "slug": "summarise", "number": "1.0.0", "path": "SKILL.md", "code": "NOT_FOUND"}
+THERE |= {"before": "1.0.0", "after": "latest", "name": "stable"}
 
 
 @pytest.fixture(scope="module")

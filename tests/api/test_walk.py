@@ -14,6 +14,7 @@ from worker.models import Artifact, InputFile, LogChunk, Run
 pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
 
 ABSENT = {"team": "dxcs", "slug": "sxmmarise", "number": "7.7.7", "path": "nxthing.md", "code": "NXT_FOUND"}
+ABSENT |= {"before": "7.7.7", "after": "lxtest", "name": "stxble"}
 METHODS = ("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE")
 
 
@@ -40,6 +41,7 @@ def private(version, bob):
 def pairs(route, private):
     """The same address with what is private and with what is not there."""
     there = {"team": "docs", "slug": "summarise", "number": "1.0.0", "path": "SKILL.md", "code": "NXT_FOUND"}
+    there |= {"before": "1.0.0", "after": "latest", "name": "stable"}
     there["uid"] = private.get(route.split("/")[0], "")
     absent = {**ABSENT, "uid": new_uid()}
     swaps = [(absent[name], there[name]) for name in there]

@@ -15,8 +15,10 @@ from tests.samples import publish_files
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P2")]
 
 SECRET = "Kestrel-Zebra"
-PARTS = {"team": "docs", "slug": "kestrel", "number": "1.0.0", "path": "SKILL.md"}
-ABSENT = {"team": "dxcs", "slug": "kxstrxl", "number": "7.7.7", "path": "nxthing"}
+PARTS = {"team": "docs", "slug": "kestrel", "number": "1.0.0", "path": "SKILL.md", "name": "stable"}
+PARTS |= {"before": "1.0.0", "after": "latest"}
+ABSENT = {"team": "dxcs", "slug": "kxstrxl", "number": "7.7.7", "path": "nxthing", "name": "stxble"}
+ABSENT |= {"before": "7.7.7", "after": "lxtest"}
 
 
 def pages():

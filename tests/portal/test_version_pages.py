@@ -1,4 +1,4 @@
-"""Versions by page: their list, two side by side, yank and its way back, purge, rename; Charlie sees nothing."""
+"""Versions by page: list, two side by side, yank and back, purge, rename; Charlie sees nothing."""
 
 from __future__ import annotations
 
