@@ -20,7 +20,7 @@ from registry.models import Misspelling, Posting, Skill, Term, TermScope, Trigge
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
 
-RULES = 2  # counted up when what is written changes; ``reindex`` finds by it what older rules wrote
+RULES = 3  # counted up when what is written changes; ``reindex`` finds by it what older rules wrote
 EVERY = ""  # the term of every skill, which no text has: it counts them, and its row is held by writers
 EVERY_CJK = " cjk"  # the same of the skills that are described in Chinese, Japanese or Korean
 RANK = 4096  # a posting's weight is its best field's rank times this, and its frequency
@@ -31,6 +31,7 @@ _SATURATION = 1.2
 _CHUNK = 500  # rows named in one statement
 _AT_ONCE = 20  # skills indexed anew in one transaction
 _COUNTED = "ON CONFLICT (term_id, scope) DO UPDATE SET df = registry_termscope.df + 1"
+_WRITTEN = ["name_key", "search_scope", "indexed_as", "abilities", "for_agents", "priority", "paths"]
 _Item = TypeVar("_Item")
 
 

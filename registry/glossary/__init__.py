@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
-from functools import cache
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
+from django.db.models import Count, Max
+
 from registry import words
-from registry.models import GlossaryWord
+from registry.models import GlossaryEntry
+
+Lines = Mapping[str, tuple[str, ...]]
 
 LONGEST = 6  # pieces of a key
 _FILE = Path(__file__).with_name("entries.txt")
 
 
-def equals(keys: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """For those of the keys that the glossary has, the other words of their lines."""
-    found = {key: set(_built_in()[key]) for key in keys if key in _built_in()}
-    own = GlossaryWord.objects.filter(key__in=keys).values_list("key", "entry__words__text")
-    for key, text in own:
-        found.setdefault(key, set()).add(text)
-    return {key: tuple(sorted(text for text in texts if words.phrase_key(text) != key)) for key, texts in found.items()}
+def lines() -> Lines:
+    """By the key of each word, the words of its lines: built in and added; read anew when those change."""
+    changed = GlossaryEntry.objects.aggregate(Count("pk"), Max("at"), Max("pk"))
+    return _lines(tuple(changed.values()))
 
 
-@cache
-def _built_in() -> Mapping[str, frozenset[str]]:
-    lines: defaultdict[str, set[str]] = defaultdict(set)
-    for line in _FILE.read_text().splitlines():
+@lru_cache(maxsize=2)
+def _lines(changed: tuple[object, ...]) -> Lines:
+    own = GlossaryEntry.objects.values_list("text", flat=True) if changed[0] else ()
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for line in (*_FILE.read_text().splitlines(), *own):
         texts = read_line(line)
         for text in texts:
-            lines[words.phrase_key(text)] |= set(texts)
-    return {key: frozenset(texts) for key, texts in lines.items()}
+            found[words.phrase_key(text)] |= set(texts)
+    return {
+        key: tuple(sorted(t for t in texts if words.phrase_key(t) != key)) for key, texts in found.items()
+    }
 
 
 def read_line(line: str) -> list[str]:

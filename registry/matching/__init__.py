@@ -17,15 +17,18 @@ from registry import usage, words
 from registry.actors import Actor
 from registry.matching import lexical
 from registry.matching.asking import MOST_PIECES, concepts
-from registry.matching.confidence import LEAST, confidence
+from registry.matching.confidence import LEAST, Confidence
 from registry.matching.explicit import Asked, asked_for
-from registry.matching.needs import Abilities, abilities
 from registry.models import Posting, Skill
 from registry.search import best_field
 
 MOST_CHARACTERS = 20_000  # of an utterance: more than its pieces can have, unless they are no words
 MOST_RESULTS = 100
-_SPARE = 40  # candidates past the limit: some are not for agents, or wait for a file
+_SPARE = 20  # candidates past the limit: some are not for agents, or wait for a file
+_SHOWN = (
+    "uid slug name description type visibility abilities usage_count last_used_at team__slug latest__number"
+).split()
+_TRIGGER_FIELDS = {"event": "event_types", "intent": "intents", "phrase": "phrases", "name": "name"}
 _PRIORITY = 0.1  # what a skill's priority may move, of its score
 
 
@@ -48,7 +51,7 @@ class Request:
 class Reason:
     """What spoke for a skill: where it stands in the utterance, in which field, its part of the score."""
 
-    kind: str  # event, intent, phrase or name; word, meaning or typo
+    kind: str  # event, intent, phrase or name; word or meaning
     field: str
     text: str
     start: int
@@ -62,7 +65,6 @@ class Match:
     score: float  # 0 to 1: how likely it is the one that is meant
     tier: Tier
     reasons: tuple[Reason, ...]
-    abilities: Abilities
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,12 @@ class Matches:
 
 @dataclass(frozen=True)
 class _Candidate:
-    skill: Skill
+    """A skill that may be offered; ``rank`` orders it: the smallest first."""
+
+    skill: int
     tier: Tier
     score: float
-    weight: int  # of its words
-    asked: tuple[Asked, ...]
+    rank: tuple[float, ...]
 
 
 def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
@@ -90,31 +93,30 @@ def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
     pieces = words.pieces(utterance)[:MOST_PIECES]
     asked = asked_for(utterance, pieces, intent=request.intent, event=request.event, actor=actor)
     scores = lexical.score(concepts(utterance, pieces), actor, Posting.objects.visible_to(actor))
-    ranked = _ranked(asked, scores, _allowed(asked, scores, request, actor, limit + _SPARE), limit)
+    ranked = _ranked(asked, scores, _open(asked, scores, request, actor, limit + _SPARE))[:limit]
     if not ranked or ranked[0].score < LEAST:
         return Matches(request, ())
-    can = abilities([each.skill for each in ranked], actor)
-    parts = scores.parts({each.skill.pk for each in ranked})
-    rows = (
-        Match(each.skill, each.score, each.tier, _reasons(each, parts[each.skill.pk], utterance), can[each.skill.pk])
-        for each in ranked
-        if each.skill.pk in can
+    skills = Skill.objects.select_related("team", "latest").only(*_SHOWN)
+    rows = skills.in_bulk([each.skill for each in ranked])
+    reasons = _reasons(ranked, asked, scores, utterance)
+    return Matches(
+        request,
+        tuple(Match(rows[each.skill], each.score, each.tier, reasons[each.skill]) for each in ranked),
     )
-    return Matches(request, tuple(rows))
 
 
-def _allowed(
+def _open(
     asked: Sequence[Asked], scores: lexical.Scores, request: Request, actor: Actor, most: int
-) -> dict[int, Skill]:
+) -> list[Skill]:
     """The best candidates that agents may be offered, and whose files are among the named ones."""
-    wanted = {each.skill for each in sorted(asked, key=lambda each: (-each.score, each.skill))[:most]}
-    wanted |= set(scores.ranked[:most])
+    said = sorted(asked, key=lambda each: (-each.score, each.skill))
+    wanted = {each.skill for each in said[:most]} | set(scores.ranked[:most])
     skills = Skill.objects.visible_to(actor).filter(pk__in=wanted, for_agents=True, latest__isnull=False)
-    skills = skills.select_related("team", "latest").defer("latest__manifest", "latest__body", "latest__problems")
-    return {skill.pk: skill for skill in skills if _is_open(skill.paths, request.paths)}
+    rows = skills.only("pk", "paths", "priority", "usage_count", "last_used_at")
+    return [skill for skill in rows if _fits(skill.paths, request.paths)]
 
 
-def _is_open(patterns: Sequence[str], paths: Collection[str]) -> bool:
+def _fits(patterns: Sequence[str], paths: Collection[str]) -> bool:
     """A skill with patterns is there only where one of the named files fits them."""
     if not patterns:
         return True
@@ -122,42 +124,49 @@ def _is_open(patterns: Sequence[str], paths: Collection[str]) -> bool:
     return any(spec.match_file(path) for path in paths)
 
 
-def _ranked(
-    asked: Iterable[Asked], scores: lexical.Scores, skills: dict[int, Skill], limit: int
-) -> list[_Candidate]:
+def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[Skill]) -> list[_Candidate]:
     """By tier, then score with priority; equals by what is used."""
-    said: defaultdict[int, list[Asked]] = defaultdict(list)
+    best: dict[int, float] = {}
     for each in asked:
-        said[each.skill].append(each)
+        best[each.skill] = max(each.score, best.get(each.skill, 0))
     now = timezone.now()
-    best = max(scores.scores.values(), default=0)
-    found = [_candidate(skill, said[key], scores.scores.get(key, 0), best, scores.ideal) for key, skill in skills.items()]
+    likely = Confidence(scores)
 
-    def order(each: _Candidate) -> tuple[float, ...]:
-        used = usage.score(each.skill.usage_count, each.skill.last_used_at, now)
-        moved = 1 + _PRIORITY * (each.skill.priority - 0.5)
-        return -each.tier, -round(each.score * moved, 9), -each.weight * moved, -used, each.skill.pk
+    def candidate(skill: Skill) -> _Candidate:
+        score = max(likely.of(skill.pk), best.get(skill.pk, 0))
+        tier = Tier.EXPLICIT if skill.pk in best else Tier.LEXICAL
+        moved = 1 + _PRIORITY * (skill.priority - 0.5)
+        used = usage.score(skill.usage_count, skill.last_used_at, now)
+        told = scores.scores.get(skill.pk, 0) * moved
+        first = -round(best[skill.pk] * moved, 6) if skill.pk in best else 0.0
+        return _Candidate(skill.pk, tier, score, (-tier, first, -told, -used, skill.pk))
 
-    return sorted(found, key=order)[:limit]
-
-
-def _candidate(skill: Skill, asked: Sequence[Asked], weight: int, best: int, ideal: int) -> _Candidate:
-    likely = confidence(weight, best, ideal)
-    if not asked:
-        return _Candidate(skill, Tier.LEXICAL, likely, weight, ())
-    score = max(each.score for each in asked)
-    return _Candidate(skill, Tier.EXPLICIT, max(score, likely), weight, tuple(asked))
+    return sorted((candidate(skill) for skill in skills), key=lambda each: each.rank)
 
 
-def _reasons(found: _Candidate, parts: Sequence[lexical.Part], utterance: str) -> tuple[Reason, ...]:
+def _reasons(
+    ranked: Sequence[_Candidate], asked: Sequence[Asked], scores: lexical.Scores, utterance: str
+) -> dict[int, tuple[Reason, ...]]:
     """The triggers that were met, or the words that counted, the heaviest first."""
-    if found.asked:
-        total = sum(each.score for each in found.asked)
-        met = sorted(found.asked, key=lambda each: (-each.score, each.kind, each.text))
-        return tuple(
-            Reason(each.kind, "triggers" if each.kind != "name" else "name", each.text, each.start, each.end, each.score / total)
-            for each in met
-        )
+    met: defaultdict[int, list[Asked]] = defaultdict(list)
+    for each in sorted(asked, key=lambda each: (-each.score, each.kind, each.text)):
+        met[each.skill].append(each)
+    parts = scores.parts({each.skill for each in ranked if each.tier is Tier.LEXICAL})
+    return {
+        each.skill: _met(met[each.skill]) if met[each.skill] else _told(parts[each.skill], utterance)
+        for each in ranked
+    }
+
+
+def _met(asked: Sequence[Asked]) -> tuple[Reason, ...]:
+    total = sum(each.score for each in asked)
+    return tuple(
+        Reason(each.kind, _TRIGGER_FIELDS[each.kind], each.text, each.start, each.end, each.score / total)
+        for each in asked
+    )
+
+
+def _told(parts: Sequence[lexical.Part], utterance: str) -> tuple[Reason, ...]:
     total = sum(part.score for part in parts) or 1
     return tuple(
         Reason(

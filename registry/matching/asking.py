@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from math import sqrt
 
 from registry import glossary, words
@@ -53,25 +53,18 @@ class Concept:
 
 def concepts(utterance: str, pieces: Sequence[Piece]) -> list[Concept]:
     """What the utterance asks about, each once, in its order."""
-    known = glossary.equals({key for _, _, key in _windows(pieces)})
+    known = glossary.lines()
     found: dict[tuple[str, ...], Concept] = {}
     for begin, end, key in _spans(pieces, known):
-        first, last = pieces[begin], pieces[end - 1]
-        text = utterance[first.start : last.end]
         terms = _terms_of(pieces[begin:end])
-        concept = Concept(text, first.start, last.end, terms, _others(terms, known.get(key, ()), first.is_cjk))
-        found.setdefault(terms, concept)
+        if terms not in found:
+            start, stop = pieces[begin].start, pieces[end - 1].end
+            others = _others(terms, known.get(key, ()), pieces[begin].is_cjk)
+            found[terms] = Concept(utterance[start:stop], start, stop, terms, others)
     return list(found.values())
 
 
-def _windows(pieces: Sequence[Piece]) -> Iterator[tuple[int, int, str]]:
-    """Every run of pieces that may stand in the glossary, longest first at each place."""
-    for begin in range(len(pieces)):
-        for end in range(min(begin + glossary.LONGEST, len(pieces)), begin, -1):
-            yield begin, end, " ".join(piece.key for piece in pieces[begin:end])
-
-
-def _spans(pieces: Sequence[Piece], known: Mapping[str, object]) -> Iterator[tuple[int, int, str]]:
+def _spans(pieces: Sequence[Piece], known: glossary.Lines) -> Iterator[tuple[int, int, str]]:
     """What says something: words, what the glossary knows, and pairs of the Chinese that is left between."""
     at = left = 0
     while at < len(pieces):
@@ -85,14 +78,14 @@ def _spans(pieces: Sequence[Piece], known: Mapping[str, object]) -> Iterator[tup
     yield from _pairs(pieces, left, len(pieces))
 
 
-def _next(pieces: Sequence[Piece], at: int, known: Mapping[str, object]) -> tuple[int, bool | None]:
+def _next(pieces: Sequence[Piece], at: int, known: glossary.Lines) -> tuple[int, bool | None]:
     """How many pieces belong together here, and whether they say something; None for Chinese that is left."""
     piece = pieces[at]
-    for begin, end, key in _windows(pieces[at : at + glossary.LONGEST]):
-        if begin:
-            break
-        if key in known and (end > 1 or not piece.is_cjk) and key not in _ENGLISH:
-            return end, True
+    keys = [each.key for each in pieces[at : at + glossary.LONGEST]]
+    for size in range(len(keys), piece.is_cjk, -1):  # a lone Chinese character is too little
+        key = " ".join(keys[:size])
+        if key in known and key not in _ENGLISH:
+            return size, True
     if not piece.is_cjk:
         return 1, piece.key not in _ENGLISH
     ahead = "".join(each.key for each in takewhile(lambda each: each.is_cjk, pieces[at : at + 4]))
@@ -112,8 +105,7 @@ def _terms_of(pieces: Sequence[Piece]) -> tuple[str, ...]:
     """The terms that a run of pieces is indexed under."""
     if not pieces[0].is_cjk or len(pieces) == 1:
         return tuple(piece.key for piece in pieces)
-    pairs = zip(pieces, pieces[1:], strict=False)
-    return tuple(dict.fromkeys(one.key + two.key for one, two in pairs))
+    return tuple(dict.fromkeys(one.key + two.key for one, two in pairwise(pieces)))
 
 
 def _others(own: Sequence[str], texts: Sequence[str], is_cjk: bool) -> dict[str, float]:

@@ -31,7 +31,9 @@ class Asked:
     score: float
 
 
-def asked_for(utterance: str, pieces: Sequence[Piece], *, intent: str, event: str, actor: Actor) -> list[Asked]:
+def asked_for(
+    utterance: str, pieces: Sequence[Piece], *, intent: str, event: str, actor: Actor
+) -> list[Asked]:
     """Every trigger of a skill in sight that the request meets word by word."""
     triggers = Trigger.objects.visible_to(actor)
     found = [*_named(triggers.filter(_by_name(intent, event)))] if intent or event else []

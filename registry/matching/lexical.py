@@ -82,18 +82,14 @@ def score(asked: Sequence[Concept], actor: Actor, readable: QuerySet[Posting]) -
     return replace(scores, rows=rows + more, scores=_scores(weighed, rows + more)) if more else scores
 
 
-def _with_typos(
-    asked: Sequence[Concept], counts: Counts, actor: Actor
-) -> tuple[Sequence[Concept], Counts]:
+def _with_typos(asked: Sequence[Concept], counts: Counts, actor: Actor) -> tuple[Sequence[Concept], Counts]:
     """Words that nobody has are taken for the names and tags a slip away."""
     unknown = {c.terms[0] for c in asked if not any(term in counts.terms for term in c.every)}
     meant = retrieval.meant(unknown, actor) if unknown else {}
     if not meant:
         return asked, counts
     more = retrieval.count(meant.values(), actor)
-    asked = [
-        replace(c, others={meant[c.terms[0]]: _TYPO}) if c.terms[0] in meant else c for c in asked
-    ]
+    asked = [replace(c, others={meant[c.terms[0]]: _TYPO}) if c.terms[0] in meant else c for c in asked]
     return asked, replace(counts, terms={**counts.terms, **more.terms})
 
 

@@ -2,7 +2,7 @@ from registry.models.audit import AuditEntry
 from registry.models.channel import Channel, Redirect, Tombstone
 from registry.models.file import File
 from registry.models.finding import Finding, Suppression
-from registry.models.glossary import GlossaryEntry, GlossaryWord
+from registry.models.glossary import GlossaryEntry
 from registry.models.idempotency import IdempotencyKey
 from registry.models.membership import Membership
 from registry.models.posting import Misspelling, Posting, Term, TermScope, Trigger, TriggerKind
@@ -21,7 +21,6 @@ __all__ = [
     "File",
     "Finding",
     "GlossaryEntry",
-    "GlossaryWord",
     "IdempotencyKey",
     "Import",
     "ImportOutcome",

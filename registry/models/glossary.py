@@ -1,8 +1,6 @@
 from django.conf import settings
 from django.db import models
 
-from registry.models.fields import BytewiseCharField
-
 
 class GlossaryEntry(models.Model):
     """Words that mean the same, in any language: a site's own, beside those of ``registry/glossary``."""
@@ -11,10 +9,3 @@ class GlossaryEntry(models.Model):
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     at = models.DateTimeField(auto_now=True)
 
-
-class GlossaryWord(models.Model):
-    """One word of an entry, under the key by which an utterance finds it."""
-
-    entry = models.ForeignKey(GlossaryEntry, models.CASCADE, related_name="words")
-    key = BytewiseCharField(max_length=100, db_index=True)
-    text = models.CharField(max_length=100)

@@ -79,6 +79,7 @@ class Skill(models.Model):
     search_scope = models.CharField(max_length=24, blank=True)  # where its terms are counted
     indexed_as = models.PositiveSmallIntegerField(default=0)  # by which rules, see registry.indexing.RULES
     for_agents = models.BooleanField(default=True)  # False: disable-model-invocation, no match offers it
+    abilities = models.PositiveSmallIntegerField(default=0)  # see registry.abilities
     priority = models.FloatField(default=0.5)  # among skills that match as well
     paths = DocumentField(default=list)  # patterns of files; with some, it matches only where one is named
 
