@@ -16,7 +16,8 @@ from registry.publishing.locking import locked
 def rename(skill: Skill, actor: Actor, *, slug: str = "", team: Team | None = None) -> Skill:
     """Gives the skill another slug, another team to which the actor may publish, or both."""
     require(actor, Action.TRANSFER, skill=skill)
-    texts.slug(slug or skill.slug)
+    if slug:
+        texts.slug(slug)
     if team:
         require(actor, Action.PUBLISH, team=team)
     try:

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import pytest
+
+from registry import catalog, publishing
+from registry.actors import ANONYMOUS, Actor
+from registry.models import AuditEntry, Posting, Skill, TermScope
+from registry.packages.problems import Refused
+from registry.search import search
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("P1")]
+
+
+def code(call, *args, **kwargs):
+    with pytest.raises(Refused) as error:
+        call(*args, **kwargs)
+    return error.value.code
+
+
+@pytest.fixture
+def owner(alice):
+    return Actor(user=alice)
+
+
+@pytest.fixture
+def find(owner):
+    return lambda name, who=None: str(catalog.find_named(name, who or owner).number)
+
+
+def test_latest_passes_over_what_is_yanked_and_comes_back_when_it_is_restored(published, owner, find):
+    published(version="1.0.0")
+    second = published(version="1.1.0")
+    assert find("docs/report") == "1.1.0"
+    second = publishing.yank(second, owner, reason="Loses rows.")
+    assert find("docs/report") == "1.0.0"
+    assert find("docs/report@1.1.0") == "1.1.0"
+    assert [each.code for each in catalog.notices(second, owner)] == ["VERSION_YANKED"]
+    publishing.unyank(second, owner)
+    assert find("docs/report") == "1.1.0"
+    said = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
+    assert list(said)[-2:] == ["version.yank", "version.unyank"]
+
+
+def test_a_skill_whose_only_version_is_yanked_is_shown_but_neither_found_nor_chosen(published, owner):
+    version = published(visibility="public", description="Counts aardvarks.")
+    publishing.yank(version, owner, reason="Wrong.")
+    skill = Skill.objects.get()
+    assert (skill.latest, skill.description) == (None, "Counts aardvarks.")
+    assert search("aardvarks", ANONYMOUS).none
+    assert not search("docs/report", ANONYMOUS).none
+    assert not Posting.objects.exists()
+    assert not TermScope.objects.filter(df__gt=0).exists()
+    assert code(catalog.find_version, skill, None, ANONYMOUS) == "NO_LATEST"
+    assert catalog.find_version(skill, "1.0.0", ANONYMOUS) == version
+    publishing.unyank(version, owner)
+    assert not search("aardvarks", ANONYMOUS).none
+
+
+def test_a_held_version_is_its_teams_to_see_and_nobodys_to_use(published, owner, charlie):
+    from django.utils import timezone
+
+    published(version="1.0.0", visibility="public")
+    held = published(version="2.0.0")
+    held.held_at = timezone.now()
+    held.save()
+    publishing.show_latest(held.skill)
+    skill = Skill.objects.get()
+    assert skill.latest.number == "1.0.0"
+    assert code(catalog.find_version, skill, "2.0.0", owner) == "VERSION_HELD"
+    assert catalog.find_version(skill, "2.0.0", owner, even_held=True) == held
+    assert code(catalog.find_version, skill, "2.0.0", Actor(user=charlie), even_held=True) == "NOT_FOUND"
+    assert code(publishing.set_channel, "beta", held, owner) == "VERSION_HELD"
+
+
+def test_a_channel_names_a_version_wherever_one_is_named(published, owner, find):
+    first, second = published(version="1.0.0"), published(version="2.0.0")
+    publishing.set_channel("stable", first, owner)
+    assert find("docs/report@stable") == "1.0.0"
+    publishing.set_channel("stable", second, owner)
+    assert find("docs/report@stable") == "2.0.0"
+    publishing.remove_channel(second.skill, "stable", owner)
+    assert code(find, "docs/report@stable") == "NOT_FOUND"
+    assert code(publishing.remove_channel, second.skill, "stable", owner) == "NOT_FOUND"
+
+
+def test_a_channel_whose_version_is_yanked_says_so_and_is_not_moved_by_itself(published, owner, find):
+    first = published(version="1.0.0")
+    published(version="2.0.0")
+    publishing.set_channel("stable", first, owner)
+    publishing.yank(first, owner, reason="Wrong.")
+    assert code(find, "docs/report@stable") == "CHANNEL_WITHDRAWN"
+    assert code(publishing.set_channel, "beta", first, owner) == "CHANNEL_WITHDRAWN"
+
+
+@pytest.mark.parametrize(
+    "name", ["latest", "1", "v1", "1.0", "Stable", "", "a" * 33, "a b", "compare", "稳定"]
+)
+def test_a_channel_has_a_name_that_no_version_and_no_address_has(published, owner, name):
+    assert code(publishing.set_channel, name, published(), owner) == "CHANNEL_NAME_INVALID"
+
+
+def test_publishing_sets_the_channel_that_is_asked_for(team, package_of, owner, bob, find):
+    publishing.publish(package_of(version="1.0.0-rc.1"), team=team, actor=owner, channel="beta")
+    assert find("docs/report@beta") == "1.0.0-rc.1"
+    asked = {"team": team, "actor": Actor(user=bob), "channel": "stable"}
+    assert code(publishing.publish, package_of(version="2.0.0"), **asked) == "FORBIDDEN"
+    seen = publishing.check(package_of(version="2.0.0"), **asked)
+    assert [problem.code for problem in seen.problems if problem.severity == "error"] == ["FORBIDDEN"]
+
+
+def test_a_deprecated_version_names_its_successor(published, owner):
+    old, new = published(version="1.0.0"), published(version="2.0.0")
+    old = publishing.deprecate_version(old, owner, reason="Slow.", successor="2.0")
+    (notice,) = catalog.notices(old, owner)
+    assert "docs/report@2.0.0" in notice.remedy()
+    assert (
+        code(publishing.deprecate_version, new, owner, reason="x", successor="2.0.0") == "SUCCESSOR_INVALID"
+    )
+    assert code(publishing.deprecate_version, new, owner, reason=" ") == "TEXT_INVALID"
+    assert catalog.notices(publishing.undeprecate_version(old, owner), owner) == ()
+
+
+def test_a_deprecated_skills_successor_is_told_to_who_may_see_it(published, owner, charlie):
+    old, new = published("old", visibility="public"), published("new")
+    publishing.deprecate_skill(old.skill, owner, reason="Unkept.", successor=new.skill)
+    old = catalog.find_named("docs/old", owner)
+    assert "docs/new" in catalog.notices(old, owner)[0].remedy()
+    assert "docs/new" not in catalog.notices(old, Actor(user=charlie))[0].remedy()
+    old_skill = Skill.objects.get(slug="old")
+    assert code(publishing.deprecate_skill, new.skill, owner, reason="x", successor=old_skill) == (
+        "SUCCESSOR_INVALID"
+    )
+    publishing.undeprecate_skill(old_skill, owner)
+    assert catalog.notices(catalog.find_named("docs/old", owner), owner) == ()
+
+
+def test_a_changelog_is_mended_and_the_digest_stays(published, owner):
+    version = published()
+    changed = publishing.set_changelog(version, "Reads PDF.", owner)
+    assert (changed.changelog, changed.digest) == ("Reads PDF.", version.digest)
+    assert code(publishing.set_changelog, version, "a\0", owner) == "TEXT_INVALID"
+
+
+def test_withdrawing_is_for_maintainers_and_tells_strangers_nothing(published, bob, charlie):
+    version = published()
+    deeds = [
+        lambda who: publishing.yank(version, who, reason="x"),
+        lambda who: publishing.unyank(version, who),
+        lambda who: publishing.deprecate_version(version, who, reason="x"),
+        lambda who: publishing.deprecate_skill(version.skill, who, reason="x"),
+        lambda who: publishing.set_channel("stable", version, who),
+        lambda who: publishing.set_changelog(version, "x", who),
+        lambda who: publishing.purge_version(version, who, reason="x"),
+        lambda who: publishing.purge_skill(version.skill, who, reason="x"),
+        lambda who: publishing.rename(version.skill, who, slug="x"),
+    ]
+    assert [code(deed, Actor(user=bob)) for deed in deeds] == ["FORBIDDEN"] * len(deeds)
+    assert [code(deed, Actor(user=charlie)) for deed in deeds] == ["NOT_FOUND"] * len(deeds)
