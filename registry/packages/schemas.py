@@ -43,6 +43,13 @@ _SAYS = {  # what is asked of a value, by keyword
     "required": _("%(value)s is missing."),
     "falseSchema": _("Nothing may stand here."),
     "additionalProperties": _("%(value)s is not known here."),
+    "unevaluatedProperties": _("%(value)s is not known here."),
+    "minProperties": _("It must have at least %(value)s fields."),
+    "maxProperties": _("It must have at most %(value)s fields."),
+    "contains": _("None of its items is as one of them must be."),
+    "not": _("It is just what it must not be."),
+    "anyOf": _("It is none of the things that it may be."),
+    "oneOf": _("It must be exactly one of the things that it may be."),
 }
 _PATTERNS = jsonschema_rs.RegexOptions(size_limit=1 << 18, dfa_size_limit=1 << 20)
 
@@ -80,9 +87,23 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
     name, value = error.kind.name, getattr(error.kind, "value", None)
     if name not in _SAYS:
         return shown(error.message)
+    if kinds := _kinds_of_choice(error):
+        name, value = "type", kinds
+    if "%(value)s" not in _SAYS[name]:
+        return Said(_SAYS[name])
     parts = value if isinstance(value, list) else [value]
     text = ", ".join(one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in parts)
     return Said(_SAYS[name], value=shown(text))
+
+
+def _kinds_of_choice(error: jsonschema_rs.ValidationError) -> list[str]:
+    """The types that a choice offers, where it is the type alone that fits none of them."""
+    ways = getattr(error.kind, "context", None) or []
+    firsts = [errors[0].kind for errors in ways if errors]
+    if not ways or len(firsts) < len(ways) or any(kind.name != "type" for kind in firsts):
+        return []
+    named = [kind.value if isinstance(kind.value, list) else [kind.value] for kind in firsts]
+    return [str(name) for names in named for name in names]
 
 
 def with_defaults(schema: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:

@@ -174,7 +174,15 @@ def test_defaults_fill_what_is_left_out() -> None:
         ({"format": "date"}, "b", "It must have the format date."),
         ({"properties": {"a": {}}, "additionalProperties": False}, {"z": 1}, "z is not known here."),
         ({"additionalProperties": False}, {"z": 1}, "Nothing may stand here."),
-        ({"anyOf": [{"type": "string"}]}, 1, "1 is not valid under any of the schemas"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1, "It must be of the type string, null."),
+        ({"oneOf": [{"type": "string"}, {"type": "null"}]}, 1, "It must be of the type string, null."),
+        ({"oneOf": [{"type": "string"}, {"minimum": 3}]}, 1, "It must be exactly one of the things"),
+        ({"oneOf": [{"type": "integer"}, {"minimum": 1}]}, 1, "It must be exactly one of the things"),
+        ({"anyOf": [{"const": 1}, {"const": 2}]}, 3, "It is none of the things that it may be."),
+        ({"not": {"type": "string"}}, "a", "It is just what it must not be."),
+        ({"minProperties": 2}, {}, "It must have at least 2 fields."),
+        ({"contains": {"type": "string"}}, [1], "None of its items is as one of them must be."),
+        ({"propertyNames": {"maxLength": 1}}, {"ab": 1}, '"ab" is longer than 1 character'),
     ],
 )
 def test_what_does_not_fit_is_said_in_words_that_can_be_translated(schema, value, said) -> None:
