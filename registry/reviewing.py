@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -100,9 +101,15 @@ def stale() -> QuerySet[Version]:
     return living.select_related("skill__team").order_by("-pk")
 
 
-def rescan_some(actor: Actor, *, most: int) -> list[Rescanned]:
-    """Looks at a few stale versions again; what was purged meanwhile is left alone."""
-    return [done for version in stale()[:most] if (done := rescan(version, actor))]
+def rescan_some(actor: Actor, *, most: int, seconds: float = float("inf")) -> list[Rescanned]:
+    """Looks at a few stale versions again, until the time is up; what was purged meanwhile is left alone."""
+    ends, done = time.monotonic() + seconds, []
+    for version in stale()[:most]:
+        if again := rescan(version, actor):
+            done.append(again)
+        if time.monotonic() > ends:
+            break
+    return done
 
 
 def rescan(version: Version, actor: Actor) -> Rescanned | None:

@@ -75,7 +75,7 @@ def sweep_once() -> None:
     erasing.sweep()
     sweep_job_folders()
     engine.sweep()
-    reviewing.rescan_some(administrator_actor(), most=_RESCANNED)
+    reviewing.rescan_some(administrator_actor(), most=_RESCANNED, seconds=EVERY_S)
     if not settings.REDIS_URL:
         transport.sweep(Path(settings.SKILLQUAY_VAR))
 

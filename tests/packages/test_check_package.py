@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from tests.packages.making import SKILL, tar_gz, zip_of
 
 pytestmark = [pytest.mark.row("P3"), pytest.mark.row("C2")]
-FIELDS = ["path", "ok", "slug", "name", "version", "profile", "digest", "files", "bytes", "problems"]
+FIELDS = ["path", "ok", "slug", "name", "version", "profile", "digest", "files", "bytes", "problems", "findings"]
 BROKEN = b"---\nname: a\ndescription: b\ntype: direct\n---\n"
 
 
@@ -62,6 +62,7 @@ def test_every_form_of_one_package_is_the_same_package(places: dict[str, str], k
         "files": 1,
         "bytes": len(SKILL),
         "problems": [],
+        "findings": [],
     }
 
 

@@ -17,6 +17,7 @@ from registry.packages.paths import shown
 from registry.packages.problems import Problem, Refused
 from registry.packages.reading import read_path
 from registry.packages.repack import digest_of, repack
+from registry.packages.scan.scanning import finding_document, scan
 
 _LINE = 1_000  # characters of a message
 
@@ -100,6 +101,7 @@ def document_of(checked: Checked) -> dict[str, object]:
         "files": package and len(package.files),
         "bytes": package and _bytes(package),
         "problems": [problem.document(gettext) for problem in checked.problems],
+        "findings": [finding_document(one, gettext) for one in scan(package)] if package else [],
     }
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 
 from registry.packages.package import Package, PackageFile
 from registry.packages.paths import shown
 from registry.packages.problems import gettext_noop as _
 from registry.packages.scan.checks import FileCheck, Finding, Severity
+from registry.packages.scan.text import LOOKED_AT
 
 _PROGRAMS = {
     b"\x7fELF": "ELF",
@@ -51,6 +53,34 @@ TEXTS = frozenset(
 _PICTURES = frozenset(["png", "jpg", "jpeg", "gif", "webp", "ico", "bmp", "tiff"])
 _COMPILED = frozenset(["pyc", "pyo"])
 _NATIVE = frozenset(["so", "pyd", "dll", "dylib", "exe", "com", "scr", "node", "elf"])
+
+
+_STATED = 65_536  # bytes in which a text has no NUL
+_CODE = frozenset("py sh js ts mjs cjs bash zsh ps1 rb pl php bat cmd".split())
+_IN_ALL = 8 * 2**20  # bytes of a package's texts that are looked at
+
+
+def texts_of(package: Package) -> tuple[tuple[PackageFile, ...], tuple[PackageFile, ...]]:
+    """Those that a scan reads, and those for which it has no time: SKILL.md, code and small files come first."""
+    texts = sorted((file for file in package.files if _is_text(file)), key=_turn)
+    ends = accumulate(min(len(file.data), LOOKED_AT) for file in texts)
+    read = sum(end <= _IN_ALL for end in ends)
+    return tuple(texts[:read]), tuple(texts[read:])
+
+
+def _is_text(file: PackageFile) -> bool:
+    """A NUL makes no binary of a script: shells read over it."""
+    return b"\0" not in file.data[:_STATED] or ending(file.path) in TEXTS
+
+
+def _turn(file: PackageFile) -> tuple[bool, bool, int]:
+    return file.path != "SKILL.md", ending(file.path) not in _CODE, len(file.data)
+
+
+def look_at_amount(package: Package) -> Iterator[Finding]:
+    """More text than a scan reads."""
+    if left := texts_of(package)[1]:
+        yield _finding("unscanned", "medium", left[0], f"{len(left)} files, {shown(left[0].path)} …")
 
 
 def look_at_magic(package: Package) -> Iterator[Finding]:
@@ -145,6 +175,12 @@ CHECKS = (
         _("Compiled code cannot be read before it runs."),
         _("Leave it out, and ship its source."),
         look_at_compiled,
+    ),
+    FileCheck(
+        "unscanned",
+        _("The package holds more text than a scan reads."),
+        _("Leave out what the skill does not need, or split it into several."),
+        look_at_amount,
     ),
     FileCheck(
         "tools-beyond",

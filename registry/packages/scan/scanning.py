@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from registry.packages.package import Package, PackageFile
+from registry.packages.package import Package
 from registry.packages.scan import downloads, files, shells, theft, unseen, words
 from registry.packages.scan.checks import SEVERITIES, Check, FileCheck, Finding, Seen, lower
 from registry.packages.scan.text import Text, quote, read_text, says_security
@@ -18,7 +18,6 @@ ALL: tuple[Check | FileCheck, ...] = (*CHECKS, *FILE_CHECKS)
 RULES = {check.rule: check for check in ALL}
 _EACH = 10  # findings of one check in one file
 _MOST = 200  # findings of one package
-_STATED = 65_536  # bytes in which a text has no NUL
 
 
 def scan(package: Package) -> tuple[Finding, ...]:
@@ -26,19 +25,13 @@ def scan(package: Package) -> tuple[Finding, ...]:
     manifest = package.manifest
     of_security = says_security(f"{manifest.name} {manifest.description[:2000]} {' '.join(manifest.tags)}")
     found = [finding for check in FILE_CHECKS for finding in check.look(package)]
-    for file in package.files:
-        if not _is_binary(file):
-            found += _in_text(read_text(file.path, file.data, of_security=of_security))
+    for file in files.texts_of(package)[0]:
+        found += _in_text(read_text(file.path, file.data, of_security=of_security))
     return tuple(sorted(found, key=lambda one: (*_worst(one), one.path, one.line or 0))[:_MOST])
 
 
 def _worst(one: Finding | Seen) -> tuple[bool, int]:
     return not one.certain, -SEVERITIES.index(one.severity)
-
-
-def _is_binary(file: PackageFile) -> bool:
-    """A NUL makes no binary of a script: shells read over it."""
-    return b"\0" in file.data[:_STATED] and files.ending(file.path) not in files.TEXTS
 
 
 def _in_text(text: Text) -> Iterator[Finding]:
