@@ -99,6 +99,7 @@ def version_document(version: Version, actor: Actor) -> dict[str, Any]:
         **version_summary(version),
         "version_as_written": version.number_as_written,
         "published_by": author.username if author else None,
+        "provenance": version.provenance,
         "manifest": version.manifest,
         "body": version.body,
         "problems": [each.document(gettext) for each in publishing.problems_of(version)],
@@ -195,6 +196,7 @@ class VersionSummaryDoc(Doc):
 class VersionDoc(VersionSummaryDoc):
     version_as_written = serializers.CharField()
     published_by = serializers.CharField(allow_null=True, help_text="For those signed in.")
+    provenance = serializers.DictField(help_text="Where an import read it: repository, commit, path …")
     manifest = serializers.DictField(help_text="The typed front matter, unknown fields included.")
     body = serializers.CharField(help_text="SKILL.md without its front matter.")
     problems = ProblemDoc(many=True)

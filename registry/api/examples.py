@@ -58,6 +58,7 @@ VERSION = {
     **VERSION_SUMMARY,
     "version_as_written": "1.2",
     "published_by": "alice",
+    "provenance": {"repository": "https://git.example/skills.git", "path": "skills/summarise"},
     "manifest": {"name": "summarise", "description": "Summarises a document in five sentences."},
     "body": "# Summarise\n",
     "problems": [],

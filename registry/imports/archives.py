@@ -18,6 +18,7 @@ from registry.packages.repack import unpack_files
 from registry.packages.tar_archive import read_tar_gz
 from registry.packages.zip_archive import read_zip
 
+_MEANT = frozenset({"skills", ".claude", "agents", "commands"})  # folders that say what is in them
 _ONE_SKILLS = frozenset({"PATH_CHARACTERS", "PATH_RESERVED", "PATH_CLASH"})  # refuse its skill, not the rest
 
 
@@ -83,4 +84,4 @@ def _unwrapped(folder: Path) -> Path:
     """The one folder that is around everything, as in a repository's download."""
     inside = list(folder.iterdir())
     alone = len(inside) == 1 and inside[0].is_dir() and not inside[0].is_symlink()
-    return inside[0] if alone else folder
+    return inside[0] if alone and inside[0].name not in _MEANT else folder

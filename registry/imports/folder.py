@@ -36,7 +36,7 @@ def read(source: Source, actor: Actor, scratch: Path) -> Reading:
     tree = Tree(
         Path(source.location),
         "disk",
-        {"folder": source.location},
+        {"folder": Path(source.location).name},  # a public skill must not tell the machine's paths
         paths=tuple(options.get("paths", ())),
         deep=bool(options.get("deep")),
         above=bool(options.get("above")),

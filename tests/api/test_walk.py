@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from registry import storage
+from registry.models import Import, Source
 from registry.models.identity import new_uid
 from tests.addresses import filled, routes
 from tests.api.conftest import archive, session_api
@@ -35,7 +36,17 @@ def private(version, bob):
     LogChunk.objects.create(run=run, attempt=1, seq=0, stream="stdout", offset=0, data=b"secret")
     Artifact.objects.create(run=run, path="SKILL.md", size=12, digest=digest)
     file = InputFile.objects.create(owner=bob, name="secret.txt", size=12, digest=digest, expires_at=now)
-    return {"runs": run.uid, "inputs": file.uid, "skill": version.skill.uid}
+    source = Source.objects.create(
+        team=version.skill.team, kind="git", location="https://secret.example/x.git"
+    )
+    report = Import.objects.create(source=source, requested_by=bob)
+    return {
+        "runs": run.uid,
+        "inputs": file.uid,
+        "skill": version.skill.uid,
+        "sources": source.uid,
+        "imports": report.uid,
+    }
 
 
 def pairs(route, private):
@@ -119,7 +130,7 @@ def _sent(api, method, text):
 
 def test_no_list_holds_a_trace_of_anything_private(private, charlie, token_api):
     for who, api in callers(charlie, token_api):
-        for path in ("skills", "search?q=document", "changes", "runs", "me", "errors"):
+        for path in ("skills", "search?q=document", "changes", "runs", "me", "errors", "imports", "sources"):
             text = api.get(path).content.decode()
             for secret in (*private.values(), "docs/summarise", "Summarise", "req-private"):
                 assert secret not in text, (who, path)

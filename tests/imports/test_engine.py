@@ -38,7 +38,7 @@ def test_what_is_imported_says_where_it_came_from(tree, team, root):
     assert (report.found, report.done) == (2, 2)
     alpha = Skill.objects.get(slug="alpha")
     assert (alpha.source, alpha.origin, alpha.origin_path) == ("disk", report.source, ".claude/skills/alpha")
-    assert alpha.latest.provenance == {"folder": str(tree), "path": ".claude/skills/alpha"}
+    assert alpha.latest.provenance == {"folder": "project", "path": ".claude/skills/alpha"}
     assert alpha.visibility == "private"
 
 
@@ -164,6 +164,14 @@ def test_a_link_in_an_archive_is_never_written_through(team, root, tmp_path):
     source = sources.described(root, team=team, kind="archive", location="x.tgz", content=content)
     engine.run_here(sources.keep(source, root), root)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_archive_that_is_nothing_but_a_link_leads_nowhere(team, root, tmp_path):
+    grow(tmp_path, {"skills/secret/SKILL.md": skill("secret")})
+    content = tarred({"around": f"->{tmp_path}"})
+    source = sources.described(root, team=team, kind="archive", location="x.tgz", content=content)
+    assert engine.run_here(sources.keep(source, root), root).status == ImportStatus.FAILED
+    assert not Skill.objects.exists()
 
 
 def test_an_archive_can_be_imported_again_since_its_bytes_are_kept(team, root):

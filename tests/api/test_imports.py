@@ -1,0 +1,170 @@
+"""Imports and sources by the API: asked for, done elsewhere, read with their rows, private to the team."""
+
+import pytest
+
+from registry.imports import queue
+from registry.models import Import, Skill, Source
+from tests.api.conftest import refused, session_api
+from tests.imports.trees import grow, skill, tarred, zipped
+from worker.imports import import_waiting
+
+pytestmark = [pytest.mark.row("D3", "P3", "P2"), pytest.mark.django_db]
+
+
+@pytest.fixture
+def tree(tmp_path):
+    return grow(tmp_path, {"skills/a/SKILL.md": skill("a"), "skills/b/notes.txt": ""})
+
+
+@pytest.fixture
+def as_root(administrator):
+    return session_api(administrator)
+
+
+def asked(tree, **more):
+    return {"team": "docs", "kind": "folder", "location": str(tree), **more}
+
+
+def archived(api, content, **more):
+    return api.post("imports?team=docs&filename=skills.zip", content, kind="application/zip", **more)
+
+
+def test_an_import_is_accepted_done_by_a_worker_and_read_with_its_rows(as_root, team, tree):
+    answer = as_root.post("imports", asked(tree))
+    assert answer.status_code == 202
+    queued = answer.json()
+    assert (queued["status"], answer["Location"]) == ("queued", queued["url"])
+    assert import_waiting() == 1
+    report = as_root.get(f"imports/{queued['id']}").json()
+    assert (report["status"], report["found"], report["done"]) == ("done", 2, 2)
+    assert report["counts"] == {"published": 1, "unchanged": 0, "skipped": 1, "refused": 0}
+    assert [(row["path"], row["outcome"], row["skill"]) for row in report["rows"]] == [
+        ("skills/a", "published", "docs/a"),
+        ("skills/b", "skipped", ""),
+    ]
+    assert report["rows"][1]["problems"][0]["code"] == "IMPORT_NO_SKILL_MD"
+    assert as_root.get("skills/docs/a").json()["source"] == "disk"
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_a_member_sends_an_archive_and_imports_it_again(as_bob, team, pack):
+    content = pack({"r/skills/a/SKILL.md": skill("a"), "r/skills/b/SKILL.md": skill("b")})
+    document = archived(as_bob, content).json()
+    import_waiting()
+    again = as_bob.post(f"sources/{document['source']['id']}/imports")
+    assert again.status_code == 202
+    import_waiting()
+    assert as_bob.get(f"imports/{again.json()['id']}").json()["counts"]["unchanged"] == 2
+    assert [each["id"] for each in as_bob.get("imports").json()["items"]] == [
+        again.json()["id"],
+        document["id"],
+    ]
+
+
+def test_rows_come_in_pages_and_by_outcome(as_bob, team):
+    files = {f"skills/s{n}/SKILL.md": skill(f"s{n}") for n in range(5)}
+    uid = archived(as_bob, zipped(files)).json()["id"]
+    import_waiting()
+    first = as_bob.get(f"imports/{uid}?limit=3").json()
+    rest = as_bob.get(f"imports/{uid}?limit=3&cursor={first['next_cursor']}").json()
+    assert [row["path"] for row in first["rows"] + rest["rows"]] == [f"skills/s{n}" for n in range(5)]
+    assert rest["next_cursor"] is None
+    assert as_bob.get(f"imports/{uid}?outcome=refused").json()["rows"] == []
+
+
+def test_the_same_request_twice_is_one_import(as_bob, team):
+    content = zipped({"a/SKILL.md": skill("a"), "b/SKILL.md": skill("b")})
+    first, second = (archived(as_bob, content, headers={"Idempotency-Key": "once"}) for _ in range(2))
+    assert first.json()["id"] == second.json()["id"]
+    assert Import.objects.count() == 1
+    refused(archived(as_bob, content), 409, "IMPORT_UNDER_WAY")
+
+
+def test_a_folder_of_the_server_is_administrators_alone(as_alice, as_root, team, tree):
+    refused(as_alice.post("imports", asked(tree)), 403, "FORBIDDEN")
+    assert not Source.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"kind": "archive"}, "FIELD_INVALID"),
+        ({"location": "/nowhere/at/all"}, "IMPORT_LOCATION"),
+        ({"location": "a\\u0000b"}, "IMPORT_LOCATION"),
+        ({"options": {"odd": True}}, "IMPORT_OPTION"),
+        ({"options": {"deep": "yes"}}, "IMPORT_OPTION"),
+        ({"interval_s": 3600}, "IMPORT_INTERVAL"),
+        ({"visibility": "secret"}, "FIELD_INVALID"),
+        ({"more": 1}, "FIELD_UNKNOWN"),
+    ],
+)
+def test_what_cannot_be_imported_is_refused_with_its_place(as_root, team, tree, change, code):
+    refused(as_root.post("imports", {**asked(tree), **change}), 422, code)
+    assert not Source.objects.exists()
+
+
+def test_an_archive_needs_bytes_and_a_team(as_bob, team):
+    refused(as_bob.post("imports", "", kind="application/zip"), 400, "UPLOAD_EMPTY")
+    refused(as_bob.post("imports", b"PK", kind="application/zip"), 422, "TEAM_REQUIRED")
+    refused(as_bob.post("imports", b"x", kind="text/csv"), 415, "MEDIA_TYPE_UNSUPPORTED")
+
+
+def test_only_a_maintainer_imports_for_others_to_see(as_alice, as_bob, team):
+    content = zipped({"a/SKILL.md": skill("a"), "b/SKILL.md": skill("b")})
+    path = "imports?team=docs&filename=x.zip&visibility=site"
+    refused(as_bob.post(path, content, kind="application/zip"), 403, "FORBIDDEN")
+    assert as_alice.post(path, content, kind="application/zip").status_code == 202
+    import_waiting()
+    assert set(Skill.objects.values_list("visibility", flat=True)) == {"site"}
+
+
+def test_a_token_that_may_only_read_imports_nothing(token_api, bob, team):
+    refused(archived(token_api(bob, "read"), zipped({"a/SKILL.md": skill("a")})), 403, "TOKEN_SCOPE_MISSING")
+
+
+def test_a_source_is_forgotten_and_its_skills_stay(as_bob, as_charlie, team):
+    uid = archived(as_bob, zipped({"a/SKILL.md": skill("a"), "b/SKILL.md": skill("b")})).json()["source"][
+        "id"
+    ]
+    import_waiting()
+    refused(as_charlie(method := "DELETE", f"sources/{uid}"), 404, "NOT_FOUND")
+    assert as_bob(method, f"sources/{uid}").status_code == 204
+    refused(as_bob.get(f"sources/{uid}"), 404, "NOT_FOUND")
+    assert as_bob.get("skills/docs/a").status_code == 200
+
+
+def test_a_stranger_finds_neither_imports_nor_sources(as_bob, as_charlie, anonymous, team):
+    document = archived(as_bob, zipped({"a/SKILL.md": skill("a"), "b/SKILL.md": skill("b")})).json()
+    assert as_charlie.get("imports").json()["items"] == as_charlie.get("sources").json()["items"] == []
+    refused(as_charlie.get(f"imports/{document['id']}"), 404, "NOT_FOUND")
+    refused(as_charlie.post(f"sources/{document['source']['id']}/imports"), 404, "NOT_FOUND")
+    refused(
+        as_charlie.post("imports?team=docs", zipped({"a/SKILL.md": ""}), kind="application/zip"),
+        404,
+        "NOT_FOUND",
+    )
+    refused(anonymous.get("imports"), 401, "SIGN_IN_REQUIRED")
+
+
+def test_who_left_meanwhile_imports_nothing(as_bob, bob, team):
+    uid = archived(as_bob, zipped({"a/SKILL.md": skill("a"), "b/SKILL.md": skill("b")})).json()["id"]
+    bob.memberships.all().delete() if hasattr(bob, "memberships") else bob.membership_set.all().delete()
+    import_waiting()
+    report = Import.objects.get(uid=uid)
+    assert report.status == "failed"
+    assert not Skill.objects.exists()
+    Import.objects.filter(uid=uid).update(status="queued")
+    bob.is_active = False
+    bob.save()
+    import_waiting()
+    assert Import.objects.get(uid=uid).problems[0]["code"] == "IMPORT_NOBODY"
+
+
+def test_asking_wakes_a_worker_once_it_is_committed(
+    as_bob, team, monkeypatch, django_capture_on_commit_callbacks
+):
+    woken = []
+    monkeypatch.setattr(queue, "_wakers", [lambda: woken.append(1)])
+    with django_capture_on_commit_callbacks(execute=True):
+        archived(as_bob, zipped({"a/SKILL.md": skill("a")}))
+    assert woken == [1]
