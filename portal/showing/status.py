@@ -17,6 +17,11 @@ TONES: dict[str, tuple[str, str, str | Promise]] = {
     "cancelled": ("quiet", "stopped", _("Cancelled")),
     "lost": ("warn", "warn", _("Lost")),
     "refused": ("warn", "stopped", _("Refused")),
+    # Imports and their rows
+    "done": ("ok", "ok", _("Done")),
+    "published": ("ok", "ok", _("Published")),
+    "unchanged": ("quiet", "dot", _("Unchanged")),
+    "skipped": ("quiet", "stopped", _("Skipped")),
     # Severities of problems
     "error": ("bad", "bad", _("Error")),
     "warning": ("warn", "warn", _("Warning")),
