@@ -28,6 +28,7 @@ from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import Version
 from registry.packages.problems import CODES, Refused
+from worker.erasing import erase_run
 from worker.models import Run, Status
 from worker.protocols.call import Request
 from worker.runs import cancel, request_run
@@ -118,6 +119,18 @@ def stop(request: ActorRequest, uid: str) -> HttpResponse:
     try:
         cancel(seen.run, actor=request.actor)
         messages.success(request, _("The run was asked to stop."))
+    except Refused as refused:
+        messages.error(request, refused.problems[0].message(_))
+    return redirect("run", uid)
+
+
+@require_POST
+def erase(request: ActorRequest, uid: str) -> HttpResponse:
+    """Takes what the run holds away; its row stays, with who ran which version when."""
+    seen = _readable(uid, request.actor)
+    try:
+        erase_run(seen.run, actor=request.actor)
+        messages.success(request, _("What the run held is erased."))
     except Refused as refused:
         messages.error(request, refused.problems[0].message(_))
     return redirect("run", uid)
