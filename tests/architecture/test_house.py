@@ -90,8 +90,6 @@ ROWS = {
 }
 NOT_YET = {
     "B7",
-    "D2",
-    "D3",
     "D5",
     "D6",
     "D7",
@@ -99,9 +97,7 @@ NOT_YET = {
     "D10",
     "D11",
     "E2",
-    "E3",
     "P6",
-    "P12",
 }  # rows of capabilities that are not built yet
 
 
