@@ -11,7 +11,7 @@ from registry.actors import Actor
 from registry.models import Skill, Version
 from registry.packages.reading import read_files
 from registry.publishing import publish
-from tests.samples import publish_files, tidy_files
+from tests.samples import hostile_files, publish_files, tidy_files
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P1", "P3", "P8")]
 EDIT = "/skills/docs/weekly-report/1.2.0/edit/"
@@ -202,3 +202,16 @@ def test_large_and_binary_files_are_kept_as_they_are(browse, bob, team):
     assert page.text.count("Not text, or too long to edit here") == 2
     browse(bob).post(EDIT, _changed(_values(page), publish="1"))
     assert Version.objects.get(number="1.2.1").files.get(path="references/long.md").size == 200_000
+
+
+def test_a_hostile_package_makes_no_markup_in_its_editors(browse, bob, team):
+    publish_files(hostile_files(), team=team, user=bob)
+    client = browse(bob)
+    page = client.get("/skills/docs/hostile-skill/1.0.0/edit/")
+    sent = client.post(
+        "/skills/docs/hostile-skill/1.0.0/edit/", _values(page) | {"text-0": "x", "check": "1"}
+    )
+    for html in (page.text, sent.text):
+        assert "<script>alert" not in html
+        assert "<img src=x" not in html
+        assert "\u202e" not in re.sub(r"<textarea.*?</textarea>|value=\"[^\"]*\"", "", html, flags=re.DOTALL)
