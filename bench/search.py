@@ -1,63 +1,37 @@
-"""``bench search``: how long a search takes in a catalog of 2,500 and of 10,000 skills. See README.md."""
+"""``bench search``: how long search, facets and match take in catalogs of growing size. See README.md."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parent.parent
-EVAL = ROOT.parent / "shared" / "eval"
+from bench import _scratch
 
 
 def add_arguments(parser):
-    parser.add_argument("--corpus", default=str(EVAL / "corpus.jsonl.gz"), help="skills, one JSON a line")
-    parser.add_argument("--queries", default=str(EVAL / "queries_dev.jsonl"), help="queries, one JSON a line")
-    parser.add_argument("--skills", type=int, nargs="+", default=[2500, 10_000], help="sizes of the catalog")
+    _scratch.add_arguments(parser)
+    parser.add_argument(
+        "--skills", type=int, nargs="+", default=[1000, 10_000, 100_000], help="sizes of the catalog"
+    )
     parser.add_argument("--rounds", type=int, default=3, help="times that every query is asked")
+    parser.add_argument("--database", default="", help="an empty PostgreSQL database instead of SQLite")
 
 
 def measure(options, *, say=lambda line: None):
-    """In a site of its own, in a temporary folder: this site's database is not touched."""
-    for name in ("corpus", "queries"):
-        if not Path(options[name]).is_file():
-            raise RuntimeError(f"{options[name]} is not there: name a file with --{name}")
-    say("filling the catalog; this takes some minutes")
-    with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as folder:
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("SKILLQUAY_")}
-        environment |= {
-            "SKILLQUAY_VAR": folder,
-            "SKILLQUAY_LOG_LEVEL": "WARNING",
-            "DJANGO_SETTINGS_MODULE": "portal.settings",
-            "DATABASE_URL": "",
-            "STORAGE_URL": "",
-        }
-        asked = json.dumps({key: options[key] for key in ("corpus", "queries", "skills", "rounds")})
-        command = [sys.executable, "-m", "bench._catalog", asked]
-        ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=False)
-    if ended.returncode:
-        raise RuntimeError("the measurement failed")
-    return {"bench": "search", "sizes": [_figures(raw) for raw in json.loads(ended.stdout)]}
+    found = _scratch.ask(
+        options, skills=sorted(options["skills"]), rounds=options["rounds"], answers=False, say=say
+    )
+    return {"bench": "search", "sizes": [_figures(raw) for raw in found]}
 
 
 def _figures(raw):
-    clock, worked = zip(*raw.pop("times"), strict=True)
-    return {**raw, "searches": len(clock), "latency_ms": _spread(clock), "cpu_ms": _spread(worked)}
-
-
-def _spread(times):
-    ordered = sorted(times)
-    at = {"p50": 0.5, "p95": 0.95, "most": 1}
-    return {
-        name: round(ordered[min(len(ordered) - 1, int(len(ordered) * part))], 1) for name, part in at.items()
-    }
+    verbs = {}
+    for name, rounds in raw["times"].items():
+        clock, worked = zip(*(pair for each in rounds for pair in each), strict=True)
+        verbs[name] = {"latency_ms": _scratch.spread(clock), "cpu_ms": _scratch.spread(worked)}
+    return {"skills": raw["skills"], "postings": raw["postings"], "verbs": verbs}
 
 
 def lines(document):
     for size in document["sizes"]:
-        yield f"{size['skills']} skills, {size['postings']} postings, {size['searches']} searches"
-        for name in ("latency_ms", "cpu_ms"):
-            yield f"  {name:<12}" + ", ".join(f"{at} {value}" for at, value in size[name].items())
+        yield f"{size['skills']} skills, {size['postings']} postings"
+        for verb, kinds in size["verbs"].items():
+            for kind, figures in kinds.items():
+                yield f"  {verb:<20}{kind:<12}" + ", ".join(f"{at} {value}" for at, value in figures.items())

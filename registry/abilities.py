@@ -7,7 +7,6 @@ from enum import IntFlag
 from typing import Any
 
 from registry.models import Version
-from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
 
 
@@ -19,8 +18,7 @@ class Ability(IntFlag):
     NETWORK = 16
 
 
-def abilities_of(version: Version) -> Ability:
-    manifest = manifest_of(version.manifest)
+def abilities_of(version: Version, manifest: Manifest) -> Ability:
     is_scripted = bool(manifest.resources.entry) or version.files.filter(path__startswith="scripts/").exists()
     said = {
         Ability.SCRIPT: is_scripted,

@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import F
 
 from registry import bulk, denials, words
+from registry.abilities import abilities_of
 from registry.models import Misspelling, Posting, Skill, Term, TermScope, Trigger, TriggerKind, Visibility
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
@@ -75,10 +76,11 @@ def index(skill: Skill, manifest: Manifest, body: str) -> None:
     skill.for_agents = not manifest.disable_model_invocation
     skill.priority = min(max(manifest.triggers.priority, 0.0), 1.0)
     skill.paths = list(manifest.paths)
-    skill.save(update_fields=["name_key", "search_scope", "indexed_as", "for_agents", "priority", "paths"])
+    skill.abilities = int(abilities_of(skill.latest, manifest)) if skill.latest else 0
+    skill.save(update_fields=_WRITTEN)
     _write_postings(skill, postings, ids)
     _write_misspellings(texts, ids)
-    _write_triggers(skill, manifest)
+    write_triggers(skill, manifest)
 
 
 def recount(skill: Skill) -> None:
@@ -116,6 +118,11 @@ def reindex(*, every: bool = False) -> Iterator[int]:
                     manifest = replace(manifest_of(skill.latest.manifest), slug=skill.slug)
                     index(skill, manifest, skill.latest.body)
         yield min(done + _AT_ONCE, len(keys))
+
+
+def postings_of(manifest: Manifest, body: str) -> dict[str, tuple[int, Field]]:
+    """Each term of a skill with its weight and fields, as ``index`` writes them."""
+    return _postings(_texts(manifest, body))
 
 
 def scope_of(skill: Skill) -> str:
@@ -205,7 +212,8 @@ def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> N
     bulk.insert(Misspelling, ("text", "term_id"), rows)
 
 
-def _write_triggers(skill: Skill, manifest: Manifest) -> None:
+def write_triggers(skill: Skill, manifest: Manifest) -> None:
+    """Replaces what the skill is asked for by, word by word."""
     skill.triggers.all().delete()
     said = manifest.triggers
     asked = {

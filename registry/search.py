@@ -69,6 +69,17 @@ class Search:
         return not self.hits
 
 
+FACETS = {
+    "team": "team__slug",
+    "type": "type",
+    "category": "category",
+    "domain": "domain",
+    "tag": "tag_rows__text",
+    "source": "source",
+    "profile": "latest__profile",
+}
+
+
 @dataclass(frozen=True)
 class Filters:
     """What else a skill must be; empty says nothing."""
@@ -76,15 +87,18 @@ class Filters:
     team: str = ""
     type: str = ""
     tag: str = ""
+    category: str = ""
+    domain: str = ""
+    source: str = ""
+    profile: str = ""
     for_people: bool = False
 
+    def without(self, name: str) -> Filters:
+        return Filters(**{**asdict(self), name: ""})
+
     def narrow(self, skills: QuerySet[Skill]) -> QuerySet[Skill]:
-        asked = {
-            "team__slug": self.team,
-            "type": self.type,
-            "tag_rows__text": self.tag,
-            "for_people": self.for_people,
-        }
+        asked = {lookup: getattr(self, name) for name, lookup in FACETS.items()}
+        asked["for_people"] = self.for_people
         return skills.filter(**{lookup: value for lookup, value in asked.items() if value})
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.core.paginator import Paginator
-from django.db.models import Count, Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -15,13 +14,14 @@ from django.views.decorators.http import require_safe
 from portal.forms.catalog import CatalogQuery, read_query
 from portal.showing.ranking import ByScore
 from registry.actors import Actor
+from registry.facets import Value, facets
 from registry.middleware import ActorRequest
 from registry.models import Skill
-from registry.search import Filters, search
+from registry.search import search
 
 PAGE = 20
 MOST_HITS = 200  # of a search: who needs more needs other words
-TAGS_SHOWN = 15
+VALUES_SHOWN = 15  # of a filter
 
 
 @dataclass(frozen=True)
@@ -64,27 +64,12 @@ def _searched(query: CatalogQuery, actor: Actor) -> list[Skill]:
 
 def _facets(query: CatalogQuery, actor: Actor) -> dict[str, list[Choice]]:
     """Each filter's counts, with the other filters applied but not its own."""
-    answering = None
-    if query.q:
-        hits = search(query.q, actor, limit=MOST_HITS, filters=Filters(for_people=True)).hits
-        answering = Q(pk__in=[hit.skill.pk for hit in hits])
-    skills = Skill.objects.visible_to(actor).filter(answering or Q(), latest__isnull=False).order_by()
-
-    def counted(lookup: str, own: str) -> Counter[str]:
-        narrowed = skills.filter(pk__in=replace(query, **{own: ""}).filters.narrow(skills))
-        rows = narrowed.values_list(lookup).annotate(Count("pk", distinct=True))
-        return Counter({value: count for value, count in rows if value})
-
-    return {
-        "type": _choices(query.type, counted("type", "type")),
-        "tag": _choices(query.tag, counted("tag_rows__text", "tag"))[:TAGS_SHOWN],
-        "team": _choices(query.team, counted("team__slug", "team")),
-    }
+    counts = facets(query.q, query.filters, actor, most=VALUES_SHOWN)
+    return {name: _choices(getattr(query, name), counts[name]) for name in ("type", "tag", "team")}
 
 
-def _choices(chosen: str, counts: Counter[str]) -> list[Choice]:
+def _choices(chosen: str, counts: Sequence[Value]) -> list[Choice]:
     """The chosen one first, then the commonest."""
-    if chosen:
-        counts.setdefault(chosen, 0)
-    ranked = sorted(counts.items(), key=lambda row: (row[0] != chosen, -row[1], row[0]))
-    return [Choice(value, count, value == chosen) for value, count in ranked]
+    rest = [Choice(each.value, each.count, False) for each in counts if each.value != chosen]
+    count = next((each.count for each in counts if each.value == chosen), 0)
+    return [Choice(chosen, count, True), *rest] if chosen else rest

@@ -130,6 +130,34 @@ SEARCH = {
         }
     ],
 }
+FACETS = {"team": [{"value": "docs", "count": 3}], "tag": [{"value": "text", "count": 2}]}
+MATCH = {
+    "query": "summarise this report for me",
+    "none": False,
+    "results": [
+        {
+            "skill": "docs/summarise",
+            "version": "1.2.0",
+            "score": 0.83,
+            "tier": "lexical",
+            "reasons": [
+                {
+                    "kind": "word",
+                    "field": "name",
+                    "text": "summarise",
+                    "start": 0,
+                    "end": 9,
+                    "share": 1.0,
+                }
+            ],
+            "name": "Summarise",
+            "description": "Summarises a document in a few sentences.",
+            "can": {"load": True, "run": True},
+            "needs": {"approval": False, "secret": False, "files": True, "network": False},
+            "input_schema": None,
+        }
+    ],
+}
 SOURCE = {
     "id": "01kajq3s5d8m6v9x2c4b7n1p20",
     "team": "docs",

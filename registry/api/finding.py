@@ -16,10 +16,11 @@ from registry.api import cursors, etags, examples
 from registry.api.documents import Doc, SkillDoc, moment, skill_document
 from registry.api.endpoint import Endpoint
 from registry.api.shapes import Query, read_query
+from registry.facets import facets, facets_document
 from registry.models import Skill
 from registry.packages.problems import refuse
 from registry.permissions import Action
-from registry.search import Filters, document, search
+from registry.search import FACETS, Filters, document, search
 
 SETTLED = timedelta(seconds=2)  # until then a slower writer may still commit an earlier moment
 _BEGINNING = ("1970-01-01T00:00:00+00:00", "")
@@ -31,6 +32,13 @@ class SearchQuery(Query):
     team = serializers.CharField(required=False, max_length=64)
     type = serializers.CharField(required=False, max_length=16)
     tag = serializers.CharField(required=False, max_length=120)
+    category = serializers.CharField(required=False, max_length=120)
+    domain = serializers.CharField(required=False, max_length=120)
+    source = serializers.CharField(required=False, max_length=16)  # type: ignore[assignment]
+    profile = serializers.CharField(required=False, max_length=16)
+    facets = serializers.BooleanField(
+        default=False, help_text="Also count what each filter would leave, the other filters applied."
+    )
 
 
 class ReasonDoc(Doc):
@@ -50,10 +58,18 @@ class HitDoc(Doc):
     reasons = ReasonDoc(many=True)
 
 
+class FacetDoc(Doc):
+    value = serializers.CharField()
+    count = serializers.IntegerField()
+
+
 class SearchDoc(Doc):
     query = serializers.CharField()
     none = serializers.BooleanField()
     results = HitDoc(many=True)
+    facets = serializers.DictField(
+        child=FacetDoc(many=True), required=False, help_text="With `facets=1`; of the best 1,000 skills."
+    )
 
 
 class Search(Endpoint):
@@ -70,9 +86,12 @@ class Search(Endpoint):
     def get(self, request: Request) -> HttpResponse:
         """Exact names first, then names, beginnings, tags and text; each hit says which words found it."""
         query = read_query(SearchQuery, request)
-        filters = Filters(query.get("team", ""), query.get("type", ""), query.get("tag", ""))
+        filters = Filters(**{name: query.get(name, "") for name in FACETS})
         found = search(query["q"], self.actor, limit=query["limit"], filters=filters)
-        return etags.document_response(request, document(found))
+        answer = document(found)
+        if query["facets"]:
+            answer["facets"] = facets_document(facets(query["q"], filters, self.actor))
+        return etags.document_response(request, answer)
 
 
 class ChangesQuery(Query):

@@ -7,6 +7,7 @@ from registry.api.findings import Findings, Held, Release, Suppressions
 from registry.api.imports import ImportDetail, Imports, SourceDetail, SourceImports, Sources
 from registry.api.migrations import Migrations
 from registry.api.moving import ChannelDetail, Channels, Merge, Rename
+from registry.api.matching import Matching
 from registry.api.packages import Packages
 from registry.api.people import MyErasure, MyExport
 from registry.api.site import CodeDetail, Codes, Me
@@ -58,6 +59,7 @@ urlpatterns = [
     path("kinds", Kinds.as_view(), name="api-kinds"),
     path("kinds/archive", KindArchive.as_view(), name="api-kind-archive"),
     path("search", Search.as_view(), name="api-search"),
+    path("match", Matching.as_view(), name="api-match"),
     path("changes", Changes.as_view(), name="api-changes"),
     path("usage", Uses.as_view(), name="api-usage"),
     path("me/export", MyExport.as_view(), name="api-my-export"),

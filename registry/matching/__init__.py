@@ -25,9 +25,19 @@ from registry.search import best_field
 MOST_CHARACTERS = 20_000  # of an utterance: more than its pieces can have, unless they are no words
 MOST_RESULTS = 100
 _SPARE = 20  # candidates past the limit: some are not for agents, or wait for a file
-_SHOWN = (
-    "uid slug name description type visibility abilities usage_count last_used_at team__slug latest__number"
-).split()
+_SHOWN = [
+    "uid",
+    "slug",
+    "name",
+    "description",
+    "type",
+    "visibility",
+    "abilities",
+    "usage_count",
+    "last_used_at",
+    "team__slug",
+    "latest__number",
+]  # of a row that is read for its readers
 _TRIGGER_FIELDS = {"event": "event_types", "intent": "intents", "phrase": "phrases", "name": "name"}
 _PRIORITY = 0.1  # what a skill's priority may move, of its score
 

@@ -18,19 +18,21 @@ ALIKE = 0.4  # and one of the same
 _MOST_OTHERS = 8  # of a concept
 
 _SAYING_NOTHING = """
-    a able about after again all also am an and any anyone anything are as at be because been before being both but
-    by can could did do does doing done down each even few for from further get gets getting give go going got had
-    has have having he help helps her here him his how i if in into is it its just let like ll lot made make makes
-    making many may me might more most much my need needs no nor not now of off on once one only or other our out
-    over own please re same see she should show so some someone something such tell than that the their them then
-    there these they thing things this those to too two under up us use used using ve very via want wants was way
-    we well were what when where which while who whom whose why will with without would you your
+    a able about after again all also am an and any anyone anything are as at be because been before
+    being both but by can could did do does doing done down each even few for from further get gets
+    getting give go going got had has have having he help helps her here him his how i if in into is it
+    its just let like ll lot made make makes making many may me might more most much my need needs no
+    nor not now of off on once one only or other our out over own please re same see she should show so
+    some someone something such tell than that the their them then there these they thing things this
+    those to too two under up us use used using ve very via want wants was way we well were what when
+    where which while who whom whose why will with without would you your
 """
 _SAYING_NOTHING_ZH = """
-    请帮我 帮我 帮忙 请问 请 一下 怎么样 怎么办 怎么 怎样 如何 什么 为什么 哪些 哪个 哪里 多少 是否 有没有 能不能 可不可以
-    可以 能否 应该 需要 想要 我想 我要 我们 你们 他们 我的 我 你 您 他 她 它 给我 把 被 让 和 与 以及 或者 还是 并且 然后 了 吗
-    呢 吧 啊 的 这个 那个 这些 那些 这份 那份 这段 这篇 这张 这 那 一个 一份 一张 一些 一条 一篇 一段 一道 一套 一点 几个 所有 现在
-    里面 没有 不是 看看 看一下 关于 每个
+    请帮我 帮我 帮忙 请问 请 一下 怎么样 怎么办 怎么 怎样 如何 什么 为什么 哪些 哪个 哪里 多少 是否
+    有没有 能不能 可不可以 可以 能否 应该 需要 想要 我想 我要 我们 你们 他们 我的 我 你 您 他 她 它 给我
+    把 被 让 和 与 以及 或者 还是 并且 然后 了 吗 呢 吧 啊 的 这个 那个 这些 那些 这份 那份 这段 这篇
+    这张 这 那 一个 一份 一张 一些 一条 一篇 一段 一道 一套 一点 几个 所有 现在 里面 没有 不是 看看
+    看一下 关于 每个
 """
 _ENGLISH = frozenset(words.stem(word) for word in _SAYING_NOTHING.split())
 _CHINESE = re.compile("|".join(sorted(set(_SAYING_NOTHING_ZH.split()), key=lambda each: (-len(each), each))))
