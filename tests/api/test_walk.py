@@ -53,7 +53,7 @@ def pairs(route, private):
     """The same address with what is private and with what is not there."""
     there = {"team": "docs", "slug": "summarise", "number": "1.0.0", "path": "SKILL.md", "code": "NXT_FOUND"}
     there |= {"before": "1.0.0", "after": "latest", "name": "stable"}
-    there["uid"] = private.get(route.split("/")[0], "")
+    there["uid"] = private.get(route.split("/")[0], new_uid())
     absent = {**ABSENT, "uid": new_uid()}
     swaps = [(absent[name], there[name]) for name in there]
     return filled(route, there), filled(route, absent), swaps
