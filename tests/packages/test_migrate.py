@@ -109,7 +109,9 @@ def test_the_block_becomes_the_entry_and_the_rest_of_the_text_stays() -> None:
     assert text_of(found, "scripts/execute.ts") == block.source
     body = OLD[OLD.index("# Old one") :]
     fence = f"```typescript\n{block.source}```\n"
-    assert text_of(found).endswith(body.replace(fence, "代码在 [scripts/execute.ts](scripts/execute.ts)。\n"))
+    assert text_of(found).endswith(
+        body.replace(fence, "The code is in [scripts/execute.ts](scripts/execute.ts).\n")
+    )
     assert "The code in SKILL.md became scripts/execute.ts." in found.changes
 
 

@@ -14,6 +14,7 @@ _EXPORTED = re.compile(
     r"|\bexport\s{0,99}\{[^{}]{0,500}\bexecute\b|\bexport\s{1,99}default\b"
 )
 _DECLARED = re.compile(r"^(?:async[ \t]{1,99})?(?:function|const|let)[ \t]{1,99}execute\b", re.MULTILINE)
+_WORD = re.compile("[A-Za-z]{2,}")
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 PLACEHOLDER = """\
@@ -63,9 +64,15 @@ def without(text: str, block: Block, path: str) -> str:
     """The text, a line that says where the code is now in the block's place."""
     lines = text.splitlines(keepends=True)
     end = "\r\n" if lines[block.first].endswith("\r\n") else "\n"
-    said = "代码在" if _CHINESE.search(text) else "The code is in"
-    where = f"{said} [{path}]({path}){'。' if said == '代码在' else '.'}{end}"
-    return "".join([*lines[: block.first], where, *lines[block.end :]])
+    before, after = "".join(lines[: block.first]), "".join(lines[block.end :])
+    link = f"[{path}]({path})"
+    said = f"代码在 {link}。" if _is_chinese(before + after) else f"The code is in {link}."
+    return f"{before}{said}{end}{after}"
+
+
+def _is_chinese(text: str) -> bool:
+    """A Chinese character is about half a word."""
+    return len(_CHINESE.findall(text)) > 2 * len(_WORD.findall(text))
 
 
 def _is_entry(block: Block) -> bool:
