@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -61,7 +62,25 @@ def _opened(digest: str, folder: Path) -> Opened:
 
 
 def _unpack(digest: str, folder: Path) -> None:
-    """Beside, then renamed: nobody sees half a package, and of many at once one wins."""
+    """Beside, then renamed: nobody sees half a package. Of many who ask at once, one unpacks."""
+    with _alone():
+        if not folder.is_dir():
+            _unpack_beside(digest, folder)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One unpacking at a time on this machine; a dead one's lock is gone with it."""
+    _root().parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(_root().parent / ".packages.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _unpack_beside(digest: str, folder: Path) -> None:
     beside = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
     folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     beside.mkdir(mode=0o755)
