@@ -104,6 +104,7 @@ PUBLISHED = {
     "problems": [],
     "url": _VERSION_URL,
 }
+FARES = {"profiles": [{"profile": "agentskills", "own": True, "ok": True, "problems": []}]}
 MIGRATED = {
     "ok": True,
     "status": "migrated",

@@ -5,11 +5,12 @@ from registry.api.editing import Edits
 from registry.api.finding import Changes, Search
 from registry.api.findings import Findings, Held, Release, Suppressions
 from registry.api.imports import ImportDetail, Imports, SourceDetail, SourceImports, Sources
+from registry.api.matching import Matching
 from registry.api.migrations import Migrations
 from registry.api.moving import ChannelDetail, Channels, Merge, Rename
-from registry.api.matching import Matching
 from registry.api.packages import Packages
 from registry.api.people import MyErasure, MyExport
+from registry.api.profiles import VersionProfiles
 from registry.api.site import CodeDetail, Codes, Me
 from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
 from registry.api.starting import KindArchive, Kinds
@@ -41,6 +42,7 @@ urlpatterns = [
     path(f"{_VERSION}/yank", Yank.as_view(), name="api-yank"),
     path(f"{_VERSION}/deprecation", VersionDeprecation.as_view(), name="api-version-deprecation"),
     path(f"{_VERSION}/purge", VersionPurge.as_view(), name="api-version-purge"),
+    path(f"{_VERSION}/profiles", VersionProfiles.as_view(), name="api-version-profiles"),
     path(f"{_VERSION}/files", Files.as_view(), name="api-files"),
     path(f"{_VERSION}/files/<path:path>", FileContent.as_view(), name="api-file"),
     path(f"{_VERSION}/archive", Archive.as_view(), name="api-archive"),

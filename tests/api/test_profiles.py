@@ -1,0 +1,23 @@
+import pytest
+
+from tests.api.conftest import refused
+
+pytestmark = [pytest.mark.row("C2"), pytest.mark.django_db]
+ADDRESS = "skills/docs/summarise/versions/1.0.0/profiles"
+
+
+def test_a_version_fares_under_each_profile(as_bob, version):
+    rows = {row["profile"]: row for row in as_bob.get(ADDRESS).json()["profiles"]}
+    assert set(rows) == {"agentskills", "apexbridge", "single-file"}
+    assert {name: (row["own"], row["ok"]) for name, row in rows.items()} == {
+        "agentskills": (True, True),
+        "apexbridge": (False, False),
+        "single-file": (False, True),
+    }
+    missing = [one for one in rows["apexbridge"]["problems"] if one["code"] == "FIELD_MISSING"]
+    assert missing
+    assert all(one["path"] == "SKILL.md" and one["line"] and one["remedy"] for one in missing)
+
+
+def test_strangers_learn_nothing_of_it(as_charlie, version):
+    refused(as_charlie.get(ADDRESS), 404, "NOT_FOUND")
