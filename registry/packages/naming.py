@@ -11,6 +11,9 @@ SLUG_CHARACTERS = 64
 NAME_CHARACTERS = 200
 _SUFFIX = re.compile(r"(\.tar\.gz|\.tgz|\.zip|\.skill|\.md)$", re.IGNORECASE)
 _COPY = re.compile(r"\s*\(\d+\)$")  # "my-skill (1).zip", as browsers name a second download
+_NUMBER = re.compile(
+    r"-v?\d+\.\d+\.\d+([-+][\w.+-]+)?$", re.ASCII
+)  # "my-skill-1.2.0.zip", our own
 _NOBODYS = frozenset(
     {"skill", "skills", "archive", "upload", "package", "download", "blob", "file", "tmp", "stdin"}
 )
@@ -27,7 +30,7 @@ class Origin:
     def stem(self) -> str:
         """The file's name without its ending; empty for names that say nothing, such as SKILL.md."""
         name = self.filename.replace("\\", "/").rpartition("/")[2]
-        stem = _COPY.sub("", _SUFFIX.sub("", name)).strip()
+        stem = _NUMBER.sub("", _COPY.sub("", _SUFFIX.sub("", name)).strip())
         return "" if stem.lower() in _NOBODYS else stem
 
     @property

@@ -208,6 +208,18 @@ def test_a_manifest_comes_back_in_the_order_it_was_written_in(publish, package_o
     assert list(kept["properties"]) == list(schema["properties"])
 
 
+@pytest.mark.row("P1")
+@pytest.mark.parametrize("number", ["1.0.0", "2.1.0-rc.1"])
+def test_a_download_of_a_package_that_names_none_is_published_under_its_slug_again(publish, number):
+    from registry.packages.reading import read_files, read_upload
+
+    files = [("my-tool/SKILL.md", b"---\ndescription: Digs.\n---\n# Digging\n")]
+    version = publish(read_files(files), version=number).version
+    again = read_upload(storage.read(version.digest), filename=f"my-tool-{number} (1).zip")
+    done = publish(again, version=number)
+    assert (done.created, done.version.digest) == (False, version.digest)
+
+
 class TestTheDryRun:
     @pytest.fixture
     def check(self, team, alice):
