@@ -30,7 +30,8 @@ from registry.permissions import Action, require
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
     """The editors; their buttons add a file, check, or publish."""
-    version = find_version(find_skill(f"{team}/{slug}", request.actor), number, request.actor)
+    skill = find_skill(f"{team}/{slug}", request.actor)
+    version = find_version(skill, number, request.actor, even_held=True)  # to be mended
     require(request.actor, Action.PUBLISH, skill=version.skill)
     form = EditForm(editing.files_of(version), _sent(request), initial={"seen": _latest(version)})
     if request.method == "GET" or "add" in request.POST:
