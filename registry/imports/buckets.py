@@ -19,7 +19,6 @@ from registry.outbound import Fetched, fetch
 from registry.packages.problems import refuse
 
 _LISTING = 4 * 2**20  # bytes of one page of a listing
-_MORE = ""  # of the question for a page; tests ask for short ones
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,11 @@ class Bucket:
     def get(self, key: str, *, headers: Mapping[str, str] | None = None, limit: int) -> Fetched:
         return self._fetch(f"/{quote(key, safe='/~')}", headers or {}, limit)
 
-    def items(self, prefix: str) -> Iterator[Item]:
+    def items(self, prefix: str, *, page_of: int = 1000) -> Iterator[Item]:
         """What lies under the prefix, by key; refuses more than an import may hold."""
         after, seen = "", 0
         while True:
-            query = f"list-type=2{_MORE}&prefix={quote(prefix, safe='~')}"
+            query = f"list-type=2&max-keys={page_of}&prefix={quote(prefix, safe='~')}"
             query += f"&start-after={quote(after, safe='~')}" if after else ""
             answer = self._fetch(f"?{query}", {}, _LISTING)
             self._require(answer)
