@@ -143,10 +143,10 @@ class Suppressions(_OfVersion):
     )
     def post(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
         """For maintainers, in a session. Later versions that say the same there are judged with it."""
+        version = self.version(team, slug, number)
         asked = read_body(Reasoned, request.data)
 
         def act() -> HttpResponse:
-            version = self.version(team, slug, number)
             finding = reviewing.find_finding(version, uid)
             reviewing.suppress(finding, self.actor, reason=asked["reason"])
             return self.answer(request, version)
@@ -185,10 +185,10 @@ class Release(_OfVersion):
     )
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """For a maintainer other than its publisher, in a session: a token releases nothing."""
+        version = self.version(team, slug, number)
         asked = read_body(Reasoned, request.data)
 
         def act() -> HttpResponse:
-            version = self.version(team, slug, number)
             return self.answer(request, reviewing.release(version, self.actor, reason=asked["reason"]))
 
         return once(request, asked, act)
