@@ -247,7 +247,7 @@ SAME = {
 
 @pytest.mark.parametrize("kind", SAME)
 def test_what_is_no_old_package_stays_as_it_is(kind: str) -> None:
-    before = package(SAME[kind])
+    before = package(SAME[kind], **{"scripts/execute.py": "print(1)\n", "scripts/main.ts": "main();\n"})
     found = migrate(before)
     assert (found.changed, found.package) == (False, before)
 

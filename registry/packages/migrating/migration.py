@@ -112,7 +112,9 @@ def _is_old(package: Package, front: FrontMatter) -> bool:
         return not package.ok
     if package.profile == "single-file":
         return False
-    return bool(execute_block(front.body)) or any(path in _MODULES for path in package.paths)
+    return bool(execute_block(front.body)) or any(
+        exports_execute(_source(package, path)) for path in ENTRIES if path in package.paths
+    )
 
 
 def _free(path: str, taken: Any) -> str:
