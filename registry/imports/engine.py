@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 
 from registry.actors import Actor
 from registry.imports import queue
@@ -27,6 +28,7 @@ from registry.publishing import check, publish
 
 log = logging.getLogger(__name__)
 _BATCH = 10  # skills a transaction: each holds SQLite's one writer for some tens of milliseconds
+_LET_OTHERS_WRITE_S = 0.06  # who waits for SQLite's writer looks every 0.1 s, and would starve
 _ROWS = 500  # rows a transaction
 _LONGEST_PATH = 1000
 _FOLDER = "imports"
@@ -115,6 +117,8 @@ def _publish_batch(
         writing.hold.check()
         rows = [each.row or _published(each, source, actor, there) for each in batch]
         writing.write(rows)
+    if connection.vendor == "sqlite":
+        time.sleep(_LET_OTHERS_WRITE_S)
 
 
 def _published(each: Plan, source: Source, actor: Actor, there: frozenset[str]) -> Row:

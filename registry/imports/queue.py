@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -146,7 +146,8 @@ def kept(hold: Hold) -> Iterator[None]:
 
     def renew() -> None:
         while not ended.wait(_RENEW_S):
-            hold.renew()
+            with suppress(DatabaseError):  # a busy database is asked again; each batch renews too
+                hold.renew()
         connection.close()
 
     thread = threading.Thread(target=renew, daemon=True)

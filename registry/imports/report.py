@@ -94,6 +94,7 @@ class Writing:
             update_fields=["outcome", "skill", "version", "digest", "problems"],
             batch_size=100,
         )
+        self.hold.renew()
         self.done += len(rows)
         Import.objects.filter(pk=self.report.pk).update(done=self.done)
 
