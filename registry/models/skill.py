@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.db import models
@@ -36,16 +36,15 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         if actor.is_administrator:
             return self
         open_to = [Visibility.PUBLIC, Visibility.SITE] if actor.is_signed_in else [Visibility.PUBLIC]
-        seen = Q(visibility__in=open_to) & ~Q(type=INTERNAL) & (_SHOWN | Exists(_unheld_versions()))
+        seen = Q(visibility__in=open_to) & ~Q(type=INTERNAL) & ~_is_held_whole()
         return self.filter(seen | Q(team_id__in=actor.team_ids) if actor.team_ids else seen)
 
 
-_SHOWN = Q(latest__isnull=False) | Q(merged_into__isnull=False) | Q(purged_at__isnull=False)
-
-
-def _unheld_versions() -> models.QuerySet[Any]:
+def _is_held_whole() -> Q:
+    """Nothing is the latest, and what there is, is held."""
     versions = apps.get_model("registry", "Version").objects.filter(skill=OuterRef("pk"))
-    return versions.exclude(held_at__isnull=False, released_at=None)
+    held = Q(held_at__isnull=False, released_at=None)
+    return Q(latest=None) & Exists(versions.filter(held)) & ~Exists(versions.exclude(held))
 
 
 class Skill(models.Model):
