@@ -1,4 +1,4 @@
-"""``bench scan``: how many ordinary skills the scan flags and holds, and what it costs. See docs/scanning.md."""
+"""``bench scan``: how many skills the scan flags and holds, and what it costs. See docs/scanning.md."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def _package(row):
 
 
 def lines(document):
-    yield f"{document['skills']} skills, {document['flagged']} flagged ({document['flagged_share']:.2%}), {document['held']} held"
+    share = f"{document['flagged_share']:.2%}"
+    yield f"{document['skills']} skills, {document['flagged']} flagged ({share}), {document['held']} held"
     yield f"  processor    mean {document['cpu_ms']['mean']} ms, most {document['cpu_ms']['most']} ms"
     for one in document["named"]:
         yield f"  {one['slug']:<40} {', '.join(one['rules'])}"

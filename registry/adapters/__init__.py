@@ -1,4 +1,4 @@
-"""Scanners that a site may add to its own rules: off unless a setting names them, and never holding anything."""
+"""Scanners that a site may add to its own rules: off unless a setting names them, never holding anything."""
 
 from __future__ import annotations
 

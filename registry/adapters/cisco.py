@@ -1,4 +1,4 @@
-"""``cisco-ai-skill-scanner`` as a command, where SKILLQUAY_SKILL_SCANNER names it; it gets no secrets of ours."""
+"""``cisco-ai-skill-scanner`` as a command that SKILLQUAY_SKILL_SCANNER names; it gets no secrets of ours."""
 
 from __future__ import annotations
 

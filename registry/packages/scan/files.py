@@ -56,12 +56,14 @@ _NATIVE = frozenset(["so", "pyd", "dll", "dylib", "exe", "com", "scr", "node", "
 
 
 _STATED = 65_536  # bytes in which a text has no NUL
-_CODE = frozenset("py sh js ts mjs cjs bash zsh ps1 rb pl php bat cmd".split())
+_CODE = frozenset(
+    ["py", "sh", "js", "ts", "mjs", "cjs", "bash", "zsh", "ps1", "rb", "pl", "php", "bat", "cmd"]
+)
 _IN_ALL = 8 * 2**20  # bytes of a package's texts that are looked at
 
 
 def texts_of(package: Package) -> tuple[tuple[PackageFile, ...], tuple[PackageFile, ...]]:
-    """Those that a scan reads, and those for which it has no time: SKILL.md, code and small files come first."""
+    """Those that a scan reads, and those it has no time for: SKILL.md, code and small files come first."""
     texts = sorted((file for file in package.files if _is_text(file)), key=_turn)
     ends = accumulate(min(len(file.data), LOOKED_AT) for file in texts)
     read = sum(end <= _IN_ALL for end in ends)
