@@ -68,7 +68,7 @@ class Command(ShellCommand):
         rows = [finding_document(one) for one in findings_of(version)]
         lines = [
             f"{row['id']}  {row['severity']}{' certain' if row['certain'] else ''}  {row['rule']}  "
-            f"{row['path']}:{row['line'] or '-'}  {row['quote']}{'  (suppressed)' if row['suppressed'] else ''}"
+            f"{row['path']}:{row['line'] or '-'} {row['quote']}{' (suppressed)' if row['suppressed'] else ''}"
             for row in rows
         ]
         document = {"ok": True, "version": str(version), "held": version.is_held, "findings": rows}
