@@ -57,8 +57,6 @@ _NATIVE = frozenset(["so", "pyd", "dll", "dylib", "exe", "com", "scr", "node", "
 
 _STATED = 65_536  # bytes in which a text has no NUL
 _CODE = frozenset(["py", "sh", "js", "ts", "mjs", "cjs", "bash", "zsh", "ps1", "rb", "pl", "php", "bat"])
-    ["py", "sh", "js", "ts", "mjs", "cjs", "bash", "zsh", "ps1", "rb", "pl", "php", "bat", "cmd"]
-)
 _IN_ALL = 8 * 2**20  # bytes of a package's texts that are looked at
 
 
