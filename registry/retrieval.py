@@ -16,6 +16,7 @@ from registry.indexing import EVERY, EVERY_CJK, RANK, Field
 from registry.models import Misspelling, Posting, TermScope
 
 MOST_OF_A_TERM = 400  # postings of a common term that are read; of the best skills the rest is looked up
+LEAST_SKILLS = 50  # words tell as in a catalog of so many, where there are fewer
 _LOOKED_UP = 100
 _NAMES = int(Field.NAME | Field.TAGS)
 
@@ -40,7 +41,7 @@ class Counts:
         """How much a term tells; of a Chinese one, among the skills that are described so."""
         known = self.terms.get(text)
         df = known.df if known else 0
-        among = self.cjk_skills if words.has_cjk(text) else self.skills
+        among = max(self.cjk_skills if words.has_cjk(text) else self.skills, LEAST_SKILLS)
         return log(1 + (max(among - df, 0) + 0.5) / (df + 0.5))
 
 

@@ -17,7 +17,7 @@ from registry import usage, words
 from registry.actors import Actor
 from registry.matching import lexical
 from registry.matching.asking import MOST_PIECES, concepts
-from registry.matching.confidence import LEAST, Confidence
+from registry.matching.confidence import LEAST, confidence
 from registry.matching.explicit import Asked, asked_for
 from registry.models import Posting, Skill
 from registry.search import best_field
@@ -140,16 +140,15 @@ def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[Ski
     for each in asked:
         best[each.skill] = max(each.score, best.get(each.skill, 0))
     now = timezone.now()
-    likely = Confidence(scores)
 
     def candidate(skill: Skill) -> _Candidate:
-        score = max(likely.of(skill.pk), best.get(skill.pk, 0))
+        told = scores.scores.get(skill.pk, 0)
+        score = best[skill.pk] if skill.pk in best else confidence(told, scores)
         tier = Tier.EXPLICIT if skill.pk in best else Tier.LEXICAL
         moved = 1 + _PRIORITY * (skill.priority - 0.5)
         used = usage.score(skill.usage_count, skill.last_used_at, now)
-        told = scores.scores.get(skill.pk, 0) * moved
         first = -round(best[skill.pk] * moved, 6) if skill.pk in best else 0.0
-        return _Candidate(skill.pk, tier, score, (-tier, first, -told, -used, skill.pk))
+        return _Candidate(skill.pk, tier, score, (-tier, first, -told * moved, -used, skill.pk))
 
     return sorted((candidate(skill) for skill in skills), key=lambda each: each.rank)
 

@@ -34,13 +34,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Scores:
-    """What was asked and read, the score × 10⁶ of each skill, and what one would get that says everything."""
+    """What was asked and read, the score × 10⁶ of each skill, what one would get that says everything."""
 
     asked: Sequence[Concept]
     weighed: Mapping[int, Sequence[_Weighed]]
     rows: Sequence[retrieval.Row]
     scores: Mapping[int, int]
     ideal: int
+    skills: int  # that the actor may see
 
     @property
     def ranked(self) -> list[int]:
@@ -77,7 +78,7 @@ def score(asked: Sequence[Concept], actor: Actor, readable: QuerySet[Posting]) -
     terms = [counts.terms[text] for text in sorted({each.text for some in weighed.values() for each in some})]
     rows, cut = retrieval.postings(terms, readable)
     ideal = sum(round(_tells(concept, counts) * 2.2e6) for concept in telling)
-    scores = Scores(telling, weighed, rows, _scores(weighed, rows), ideal)
+    scores = Scores(telling, weighed, rows, _scores(weighed, rows), ideal, counts.skills)
     more = retrieval.complete(cut, scores.ranked, rows, readable) if cut else []
     return replace(scores, rows=rows + more, scores=_scores(weighed, rows + more)) if more else scores
 
