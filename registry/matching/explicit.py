@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-from django.db.models import Q
 
 from registry import words
 from registry.actors import Actor
@@ -35,23 +33,16 @@ def asked_for(
     utterance: str, pieces: Sequence[Piece], *, intent: str, event: str, actor: Actor
 ) -> list[Asked]:
     """Every trigger of a skill in sight that the request meets word by word."""
-    triggers = Trigger.objects.visible_to(actor)
-    found = [*_named(triggers.filter(_by_name(intent, event)))] if intent or event else []
-    return found + list(_said(utterance, pieces, actor))
+    return [*_named(intent, event, actor), *_said(utterance, pieces, actor)]
 
 
-def _by_name(intent: str, event: str) -> Q:
-    wanted = Q()
-    if event:
-        wanted |= Q(kind=TriggerKind.EVENT, key=event.strip()[:200])
-    if key := words.phrase_key(intent)[:200]:
-        wanted |= Q(kind=TriggerKind.INTENT, key=key)
-    return wanted
-
-
-def _named(triggers: Iterable[Trigger]) -> Iterator[Asked]:
-    for row in triggers:
-        yield Asked(row.skill_id, row.kind, row.text, 0, 0, 1.0)
+def _named(intent: str, event: str, actor: Actor) -> Iterator[Asked]:
+    """The triggers that are the event or intent itself."""
+    keys = {TriggerKind.EVENT: event.strip()[:200], TriggerKind.INTENT: words.phrase_key(intent)[:200]}
+    for kind, key in keys.items():
+        rows = Trigger.objects.visible_to(actor).filter(kind=kind, key=key) if key else ()
+        for row in rows:
+            yield Asked(row.skill_id, kind, row.text, 0, 0, 1.0)
 
 
 def _said(utterance: str, pieces: Sequence[Piece], actor: Actor) -> Iterator[Asked]:

@@ -43,13 +43,19 @@ CHINESE = (
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     django.setup()
+    from registry import facets, matching
     from registry.actors import ANONYMOUS, administrator_actor
-    from registry.search import document, search
+    from registry.matching import documents
+    from registry.search import Filters, document, search
 
     publish_catalog()
     for query in json.load(sys.stdin):
         for actor in (administrator_actor(), ANONYMOUS):
-            print(json.dumps(document(search(query, actor)), ensure_ascii=False))
+            found = document(search(query, actor))
+            found["facets"] = facets.facets_document(facets.facets(query, Filters(), actor))
+            matched = documents.document(matching.match(matching.Request(query), actor), actor)
+            print(json.dumps(found, ensure_ascii=False))
+            print(json.dumps(matched, ensure_ascii=False))
 
 
 def publish_catalog() -> None:

@@ -84,8 +84,8 @@ def test_twenty_skills_published_at_once_wait_for_each_other_and_all_arrive(site
     assert _race(site, "apart", publishers=20, rounds=1) == [["created"] * 20]
 
 
-@pytest.mark.row("P4")
-def test_a_search_finds_the_same_on_both_byte_for_byte(tmp_path):
+@pytest.mark.row("P4", "C4")
+def test_search_facets_and_match_find_the_same_on_both_byte_for_byte(tmp_path):
     answers = {}
     for kind in ("sqlite", "postgresql"):
         with _database(kind) as database:
@@ -95,5 +95,5 @@ def test_a_search_finds_the_same_on_both_byte_for_byte(tmp_path):
             answers[kind] = _call(environment, "-m", "tests.registry.answering", given=json.dumps(QUERIES))
     assert answers["sqlite"] == answers["postgresql"]
     found = [len(json.loads(line)["results"]) for line in answers["sqlite"].splitlines()]
-    assert len(found) == 2 * len(QUERIES)
+    assert len(found) == 4 * len(QUERIES)
     assert found.count(20) >= len(QUERIES)

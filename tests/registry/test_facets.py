@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from registry.actors import Actor
+from registry.facets import facets
+from registry.models import Team
+from registry.search import FACETS, Filters, search
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("P4")]
+
+
+@pytest.fixture
+def count(published, alice, charlie):
+    elsewhere = Team.objects.get(slug="elsewhere")
+    published("a", name="Report a", type="direct", tags=("x",), category="office", domain="law")
+    published("b", name="Report b", type="static", tags=("x", "y"), category="office")
+    published("c", name="Chart", description="Draws.", body="x", type="direct", tags=("y",))
+    published("d", into=elsewhere, by=Actor(user=charlie), name="Report d", tags=("x",), visibility="site")
+    published("hidden", into=elsewhere, by=Actor(user=charlie), name="Report hidden", tags=("x", "secret"))
+
+    def do(text="", **filters):
+        found = facets(text, Filters(**filters), Actor(user=alice))
+        return {name: {each.value: each.count for each in values} for name, values in found.items()}
+
+    return do
+
+
+def test_every_facet_is_counted_over_what_the_actor_may_see(count):
+    found = count()
+    assert set(found) == set(FACETS)
+    assert found["tag"] == {"x": 3, "y": 2}
+    assert found["team"] == {"docs": 3, "elsewhere": 1}
+    assert found["type"] == {"direct": 2, "static": 1}
+    assert (found["category"], found["domain"]) == ({"office": 2}, {"law": 1})
+    assert found["source"] == {"upload": 4}
+    assert found["profile"] == {"agentskills": 4}
+
+
+def test_with_a_text_only_what_it_finds_is_counted(count):
+    assert count("report")["tag"] == {"x": 3, "y": 1}
+    assert count("nothing of the sort")["tag"] == {}
+
+
+def test_a_filter_narrows_the_others_and_not_itself(count):
+    for text in ("", "report"):
+        found = count(text, tag="y")
+        assert found["tag"] == count(text)["tag"]
+        assert found["type"] == ({"static": 1, "direct": 1} if not text else {"static": 1})
+
+
+def test_each_count_is_what_choosing_it_finds(count, alice):
+    for name, values in count("report").items():
+        for value, number in values.items():
+            hits = search("report", Actor(user=alice), filters=Filters(**{name: value})).hits
+            assert len(hits) == number, (name, value)
+
+
+def test_two_chinese_characters_find_every_skill_that_holds_them(published, alice):
+    for n in range(60):
+        published(f"s{n}", name=f"n{n}", body="周报" if n % 2 else "翻译")
+    found = search("周报", Actor(user=alice), limit=100)
+    assert len(found.hits) == found.total == 30

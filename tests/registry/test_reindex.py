@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+
+from registry import indexing
+from registry.actors import Actor
+from registry.matching import Request, match
+from registry.models import Posting, Skill, TermScope, Trigger
+from registry.packages.package import Triggers
+from registry.search import search
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("P4")]
+
+
+def rows():
+    counts = TermScope.objects.filter(df__gt=0).values_list("scope", "term", "df")
+    return (
+        sorted(Posting.objects.values_list("skill", "term", "weight", "field_mask", "scope")),
+        sorted(Trigger.objects.values_list("skill", "kind", "key", "text", "scope")),
+        sorted(counts),
+    )
+
+
+def test_what_is_written_anew_is_what_publishing_wrote(published):
+    for n in range(25):
+        published(f"s{n}", description=f"report {n}", triggers=Triggers(phrases=("make it so",)))
+    before = rows()
+    assert list(indexing.reindex(every=True)) == [20, 25]
+    assert rows() == before
+
+
+def test_only_what_older_rules_wrote_is_written_anew(published, alice):
+    published("old", description="pottery", triggers=Triggers(phrases=("shape clay",)))
+    published("new", description="pottery")
+    Skill.objects.filter(slug="old").update(indexed_as=0)
+    Trigger.objects.all().delete()
+    stream = io.StringIO()
+    call_command("reindex", "--json", stdout=stream)
+    assert json.loads(stream.getvalue()) == {"indexed": 1}
+    assert match(Request("shape clay"), Actor(user=alice)).rows[0].skill.slug == "old"
+    assert len(search("pottery", Actor(user=alice)).hits) == 2
+    assert list(indexing.reindex()) == []
