@@ -92,7 +92,7 @@ def _is_right_to_left(line: str) -> bool:
 
 
 def _lines_beyond_ascii(text: Text, pattern: re.Pattern[str]) -> Iterator[Line]:
-    if pattern.search(text.raw):
+    if not text.raw.isascii() and pattern.search(text.raw):
         for number, row in enumerate(text.rows, 1):
             if not row.isascii():
                 yield from text.pieces(number)
