@@ -92,7 +92,7 @@ def successor_of(skill: Skill, actor: Actor) -> Skill | None:
 
 
 def _at_address(team: str, slug: str, actor: Actor) -> Skill:
-    known = Skill.objects.reachable_by(actor).select_related("team", "latest")
+    known = Skill.objects.known_to(actor).select_related("team", "latest")
     skill = known.filter(team__slug=team, slug=slug).first()
     if skill is None:  # the name that it had before
         skill = known.filter(redirects__team__slug=team, redirects__slug=slug).first()

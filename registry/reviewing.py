@@ -84,7 +84,7 @@ def held_versions(actor: Actor) -> QuerySet[Version]:
     """Those that wait for somebody, of the teams for which the actor reviews; the oldest first."""
     teams = [team.pk for team in Team.objects.visible_to(actor) if may(actor, Action.REVIEW, team=team)]
     held = Version.objects.visible_to(actor).filter(held_at__isnull=False, released_at=None)
-    held = held.filter(skill__team__in=teams, skill__in=Skill.objects.reachable_by(actor))
+    held = held.filter(skill__team__in=teams, skill__in=Skill.objects.known_to(actor))
     return held.select_related("skill__team", "published_by").defer("manifest", "body").order_by("held_at")
 
 

@@ -138,7 +138,7 @@ class Changes(Endpoint):
 
 
 def _changed_after(page: cursors.Page, actor: Actor) -> list[Skill]:
-    rows = Skill.objects.reachable_by(actor).filter(updated_at__lte=timezone.now() - SETTLED)
+    rows = Skill.objects.known_to(actor).filter(updated_at__lte=timezone.now() - SETTLED)
     rows = rows.select_related("team", "latest").defer("latest__manifest", "latest__body")
     if page.after:
         at, uid = _moment(page.after[0]), page.after[1]

@@ -8,9 +8,10 @@ from registry.models.membership import Membership
 from registry.models.posting import Misspelling, Posting, Term, TermScope, Trigger, TriggerKind
 from registry.models.skill import INTERNAL, Skill, Tag, Visibility
 from registry.models.source import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind
+from registry.models.subscription import Subscription
 from registry.models.team import Role, Team
 from registry.models.token import Scope, Token
-from registry.models.usage import Use, UseKind
+from registry.models.usage import Use, UseDay, UseKind
 from registry.models.user import User
 from registry.models.version import Version
 
@@ -35,6 +36,7 @@ __all__ = [
     "Skill",
     "Source",
     "SourceKind",
+    "Subscription",
     "Suppression",
     "Tag",
     "Team",
@@ -45,6 +47,7 @@ __all__ = [
     "Trigger",
     "TriggerKind",
     "Use",
+    "UseDay",
     "UseKind",
     "User",
     "Version",

@@ -26,9 +26,9 @@ class Visibility(models.TextChoices):
 class SkillQuerySet(models.QuerySet["Skill"]):
     def visible_to(self, actor: Actor) -> SkillQuerySet:
         """The skills whose existence this actor may know of; merged and purged ones are nobody's any more."""
-        return self.reachable_by(actor).filter(merged_into=None, purged_at=None)
+        return self.known_to(actor).filter(merged_into=None, purged_at=None)
 
-    def reachable_by(self, actor: Actor) -> SkillQuerySet:
+    def known_to(self, actor: Actor) -> SkillQuerySet:
         """Those of which the actor may know that they are or were there: an old address leads to them.
 
         One of which every version is held is its team's alone.
@@ -38,6 +38,25 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         open_to = [Visibility.PUBLIC, Visibility.SITE] if actor.is_signed_in else [Visibility.PUBLIC]
         seen = Q(visibility__in=open_to) & ~Q(type=INTERNAL) & ~_is_held_whole()
         return self.filter(seen | Q(team_id__in=actor.team_ids) if actor.team_ids else seen)
+
+    def reachable_by(self, actor: Actor) -> SkillQuerySet:
+        """What is offered to the actor's agents unasked: by listings, matches and loading by name.
+
+        Any publisher writes into an agent's prompt, so these are their own teams' skills, those of teams that
+        their teams subscribe to, and what administrators vouch for. The shell reaches every team's.
+        """
+        usable = self.visible_to(actor).filter(for_agents=True, latest__isnull=False)
+        if actor.is_shell:
+            return usable
+        subscriptions = apps.get_model("registry", "Subscription").objects.filter(team__in=actor.team_ids)
+        offered = Q(team__in=subscriptions.values("publisher")) | _is_vouched_for()
+        shown = offered & ~Q(type=INTERNAL) & ~Q(visibility=Visibility.PRIVATE)
+        return usable.filter(shown | Q(team_id__in=actor.team_ids))
+
+
+def _is_vouched_for() -> Q:
+    """Chosen by administrators for everybody who may see it."""
+    return Q(is_bundled=True)
 
 
 def _is_held_whole() -> Q:
@@ -67,6 +86,7 @@ class Skill(models.Model):
     latest = models.ForeignKey("registry.Version", models.SET_NULL, null=True, related_name="+")
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
+    when_to_use = models.TextField(blank=True)
     type = models.CharField(max_length=16, blank=True)
     domain = models.CharField(max_length=120, blank=True)
     category = models.CharField(max_length=120, blank=True)
@@ -81,6 +101,8 @@ class Skill(models.Model):
     abilities = models.PositiveSmallIntegerField(default=0)  # see registry.abilities
     priority = models.FloatField(default=0.5)  # among skills that match as well
     paths = DocumentField(default=list)  # patterns of files; with some, it matches only where one is named
+
+    is_bundled = models.BooleanField(default=False)  # administrators': offered to everybody, never cut
 
     # Written by registry.usage only.
     usage_count = models.PositiveIntegerField(default=0)

@@ -19,7 +19,7 @@ _HELD = models.Q(held_at__isnull=False, released_at=None)
 class VersionQuerySet(models.QuerySet["Version"]):
     def visible_to(self, actor: Actor) -> VersionQuerySet:
         """The versions of skills that the actor may know of; held ones are shown to their team alone."""
-        known = self.filter(skill__in=Skill.objects.reachable_by(actor))
+        known = self.filter(skill__in=Skill.objects.known_to(actor))
         if actor.is_administrator:
             return known
         return known.filter(~_HELD | models.Q(skill__team_id__in=actor.team_ids))

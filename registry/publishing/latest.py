@@ -38,6 +38,7 @@ def _show(skill: Skill, version: Version | None) -> None:
     manifest = manifest_of(version.manifest) if version else Manifest(skill.slug, skill.slug, skill.slug, "")
     skill.name = (manifest.display_name or manifest.name)[:200]
     skill.description = manifest.description
+    skill.when_to_use = manifest.when_to_use
     skill.type = (manifest.type or "") if version else skill.type
     skill.domain = manifest.domain[:120]
     skill.category = manifest.category[:120]
