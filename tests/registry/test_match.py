@@ -191,7 +191,6 @@ def test_what_says_nothing_matches_nothing(catalog, ask, utterance):
     assert ask(utterance).none
 
 
-@pytest.mark.row("D8")
 def test_a_skill_with_paths_is_there_only_where_a_named_file_fits(published, slugs):
     published(
         "migrations", description="Reviews database migrations.", paths=("**/migrations/*.py", "!**/0001_*")
@@ -205,7 +204,6 @@ def test_a_skill_with_paths_is_there_only_where_a_named_file_fits(published, slu
 
 
 class TestWhoIsOffered:
-    @pytest.mark.row("D11")
     def test_a_skill_that_models_may_not_invoke_never_matches(self, published, slugs):
         triggers = Triggers(phrases=("shape pottery",), event_types=("clay",))
         published("pottery", description="Pottery.", triggers=triggers, disable_model_invocation=True)
