@@ -2,30 +2,73 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from math import log
 
 from django.db import transaction
-from django.db.models import F, FloatField, QuerySet, Value
+from django.db.models import F, FloatField, QuerySet, Sum, Value
 from django.db.models.functions import Cast, Ln
 from django.utils import timezone
 
-from registry.models import Skill, Use
+from registry import bulk
+from registry.models import Skill, Use, UseDay
 
 HOLD = timedelta(seconds=60)
 HALF_LIFE = timedelta(days=7)
 FLOOR = 0.1  # the part of a count that age never takes
+SHOWN_DAYS = 90
+_COUNTED = "ON CONFLICT (skill_id, day, kind, version) DO UPDATE SET count = registry_useday.count + 1"
+
+
+@dataclass(frozen=True)
+class Score:
+    """How a skill's score comes about."""
+
+    count: int
+    days: float  # since the last use
+    factor: float
+    value: float
+
+    @property
+    def is_floor(self) -> bool:
+        """Whether age has taken all that it may."""
+        return self.factor == FLOOR
+
+
+@dataclass(frozen=True)
+class Day:
+    """The uses of one day by kind; kinds without any are left out."""
+
+    day: date
+    counts: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
 
 
 def score(count: int, last_used_at: datetime | None, now: datetime) -> float:
     """``count × max(0.5^(days/7), 0.1)``; 0 for what was never used."""
-    if last_used_at is None:
-        return 0.0
-    age = max((now - last_used_at) / HALF_LIFE, 0.0)
-    return count * max(float(0.5**age), FLOOR)
+    return count * _factor(now - last_used_at) if last_used_at else 0.0
 
 
-def record_use(skill: Skill, caller: str, kind: str, *, now: datetime | None = None) -> bool:
+def explained(skill: Skill, *, now: datetime | None = None) -> Score:
+    now = now or timezone.now()
+    age = max(now - skill.last_used_at, timedelta()) if skill.last_used_at else timedelta()
+    value = score(skill.usage_count, skill.last_used_at, now)
+    return Score(skill.usage_count, age / timedelta(days=1), _factor(age), value)
+
+
+def _factor(age: timedelta) -> float:
+    return max(float(0.5 ** max(age / HALF_LIFE, 0.0)), FLOOR)
+
+
+def record_use(
+    skill: Skill, caller: str, kind: str, *, version: str = "", now: datetime | None = None
+) -> bool:
     """Counts a use, unless this caller used this skill less than 60 s ago; says whether it counted."""
     now = now or timezone.now()
     if Use.objects.filter(skill=skill, caller=caller, last_counted_at__gt=now - HOLD).exists():
@@ -36,6 +79,8 @@ def record_use(skill: Skill, caller: str, kind: str, *, now: datetime | None = N
         Skill.objects.filter(pk=skill.pk).update(
             usage_count=F("usage_count") + 1, last_used_at=now, hot_key=_hot_key(now)
         )
+        row = (skill.pk, version, kind, now.date().isoformat(), 1)
+        bulk.insert(UseDay, ("skill_id", "version", "kind", "day", "count"), [row], on_conflict=_COUNTED)
     return True
 
 
@@ -54,8 +99,11 @@ def _counted(skill: Skill, caller: str, kind: str, now: datetime) -> bool:
 def _hot_key(now: datetime) -> Ln:
     """``ln(count) + last use × ln 2 / half-life``: an order by decayed count that time does not change."""
     count = Cast(F("usage_count") + 1, FloatField())
-    heat = now.timestamp() * log(2) / HALF_LIFE.total_seconds()
-    return Ln(count) + Value(heat, output_field=FloatField())  # type: ignore[return-value]
+    return Ln(count) + Value(_heat(now), output_field=FloatField())  # type: ignore[return-value]
+
+
+def _heat(moment: datetime) -> float:
+    return moment.timestamp() * log(2) / HALF_LIFE.total_seconds()
 
 
 def most_used(skills: QuerySet[Skill], limit: int, *, now: datetime | None = None) -> list[Skill]:
@@ -67,3 +115,29 @@ def most_used(skills: QuerySet[Skill], limit: int, *, now: datetime | None = Non
     found = {skill.pk: skill for skill in [*hottest, *oftenest]}
     ranked = sorted(found.values(), key=lambda s: (-score(s.usage_count, s.last_used_at, now), s.pk))
     return ranked[:limit]
+
+
+def by_day(skill: Skill, *, now: datetime | None = None) -> list[Day]:
+    """The last 90 days, the oldest first, those without a use too."""
+    today = (now or timezone.now()).date()
+    first = today - timedelta(days=SHOWN_DAYS - 1)
+    rows = skill.use_days.filter(day__gte=first).values_list("day", "kind").annotate(n=Sum("count"))
+    counts: defaultdict[date, dict[str, int]] = defaultdict(dict)
+    for day, kind, number in rows.order_by():
+        counts[day][kind] = number
+    days = (first + timedelta(days=n) for n in range(SHOWN_DAYS))
+    return [Day(day, counts.get(day, {})) for day in days]
+
+
+def by_kind(skill: Skill) -> dict[str, int]:
+    """All uses that were counted by kind, since there are such counts."""
+    return dict(skill.use_days.values_list("kind").annotate(n=Sum("count")).order_by())
+
+
+def by_version(skill: Skill) -> dict[str, Counter[str]]:
+    """Of each version's number, its uses by kind; "" is of uses that named none."""
+    rows = skill.use_days.values_list("version", "kind").annotate(n=Sum("count")).order_by()
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for version, kind, number in rows:
+        found[version][kind] = number
+    return found

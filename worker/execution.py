@@ -218,7 +218,8 @@ def _count_use(claim: Claim) -> None:
     if claim.skill_id is None or claim.caller_id is None:
         return
     try:
-        usage.record_use(Skill(pk=claim.skill_id), f"user:{claim.caller_id}", UseKind.RUN)
+        caller, number = f"user:{claim.caller_id}", claim.version_number
+        usage.record_use(Skill(pk=claim.skill_id), caller, UseKind.RUN, version=number)
     except DatabaseError:
         log.warning("A use of run %s was not counted", claim.uid, exc_info=True)
 

@@ -31,7 +31,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     manifest = manifest_of(version.manifest)
     form = UseForm(manifest, data=request.POST if request.method == "POST" else None)
     if request.method == "POST":
-        usage.record_use(skill, request.actor.caller, UseKind.LOAD)
+        usage.record_use(skill, request.actor.caller, UseKind.LOAD, version=version.number)
     rendered = prompt.render(
         version.body,
         arguments=form.line if form.is_bound else None,

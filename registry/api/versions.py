@@ -181,7 +181,7 @@ class Archive(_OfSkill):
         if unchanged := etags.not_modified(request, etag):
             return unchanged
         if request.method == "GET":
-            record_use(version.skill, self.actor.caller, UseKind.INSTALL)
+            record_use(version.skill, self.actor.caller, UseKind.INSTALL, version=version.number)
         response = attachment(
             FileResponse(storage.open_blob(version.digest), content_type="application/zip"),
             f"{version.skill.slug}-{version.number}.zip",
@@ -195,7 +195,7 @@ class Archive(_OfSkill):
         data = exporting.portable_archive(version)
         answer = zip_response(request, data, f"{version.skill.slug}-{version.number}-portable.zip")
         if request.method == "GET" and answer.status_code == 200:
-            record_use(version.skill, self.actor.caller, UseKind.INSTALL)
+            record_use(version.skill, self.actor.caller, UseKind.INSTALL, version=version.number)
         return answer
 
 

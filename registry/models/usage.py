@@ -21,3 +21,18 @@ class Use(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["skill", "caller"], name="one_use_row_a_caller")]
+
+
+class UseDay(models.Model):
+    """The counted uses of one kind on one day (UTC) of a skill, or of its version where one is known."""
+
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="use_days")
+    version = models.CharField(max_length=64, blank=True)  # its number
+    kind = models.CharField(max_length=8, choices=UseKind.choices)
+    day = models.DateField()
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["skill", "day", "kind", "version"], name="one_use_count_a_day")
+        ]
