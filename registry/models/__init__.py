@@ -1,4 +1,5 @@
 from registry.models.audit import AuditEntry
+from registry.models.canonical import Canonical, CanonicalChange, CanonicalDeed, CanonicalUse
 from registry.models.channel import Channel, Redirect, Tombstone
 from registry.models.file import File
 from registry.models.finding import Finding, Suppression
@@ -18,6 +19,10 @@ from registry.models.version import Version
 __all__ = [
     "INTERNAL",
     "AuditEntry",
+    "Canonical",
+    "CanonicalChange",
+    "CanonicalDeed",
+    "CanonicalUse",
     "Channel",
     "File",
     "Finding",
