@@ -1,20 +1,25 @@
 from registry.models.audit import AuditEntry
 from registry.models.canonical import Canonical, CanonicalChange, CanonicalDeed, CanonicalUse
 from registry.models.channel import Channel, Redirect, Tombstone
+from registry.models.event import Event, EventMatch, EventMode, EventOutcome, EventSubscription
+from registry.models.feedback import Feedback, FeedbackOutcome
 from registry.models.file import File
 from registry.models.finding import Finding, Suppression
 from registry.models.glossary import GlossaryEntry
 from registry.models.idempotency import IdempotencyKey
 from registry.models.membership import Membership
 from registry.models.posting import Misspelling, Posting, Term, TermScope, Trigger, TriggerKind
+from registry.models.rule import Effect, Rule
 from registry.models.skill import INTERNAL, Skill, Tag, Visibility
 from registry.models.source import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind
 from registry.models.subscription import Subscription
 from registry.models.team import Role, Team
 from registry.models.token import Scope, Token
+from registry.models.trigger_test import ProposalState, ProposedTriggerTest, TriggerTest, TriggerTestOrigin
 from registry.models.usage import Use, UseDay, UseKind
 from registry.models.user import User
 from registry.models.version import Version
+from registry.models.webhook import WebhookEndpoint
 
 __all__ = [
     "INTERNAL",
@@ -24,6 +29,14 @@ __all__ = [
     "CanonicalDeed",
     "CanonicalUse",
     "Channel",
+    "Effect",
+    "Event",
+    "EventMatch",
+    "EventMode",
+    "EventOutcome",
+    "EventSubscription",
+    "Feedback",
+    "FeedbackOutcome",
     "File",
     "Finding",
     "GlossaryEntry",
@@ -35,8 +48,11 @@ __all__ = [
     "Membership",
     "Misspelling",
     "Posting",
+    "ProposalState",
+    "ProposedTriggerTest",
     "Redirect",
     "Role",
+    "Rule",
     "Scope",
     "Skill",
     "Source",
@@ -51,10 +67,13 @@ __all__ = [
     "Tombstone",
     "Trigger",
     "TriggerKind",
+    "TriggerTest",
+    "TriggerTestOrigin",
     "Use",
     "UseDay",
     "UseKind",
     "User",
     "Version",
     "Visibility",
+    "WebhookEndpoint",
 ]

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from registry.models.fields import DocumentField
+from registry.models.identity import new_uid
+from registry.models.skill import Skill
+from registry.models.team import Team
+from registry.models.webhook import WebhookEndpoint
+
+if TYPE_CHECKING:
+    from registry.actors import Actor
+
+
+class EventQuerySet(models.QuerySet["Event"]):
+    def visible_to(self, actor: Actor) -> EventQuerySet:
+        """An event is its team's own."""
+        return self if actor.is_administrator else self.filter(team_id__in=actor.team_ids)
+
+
+class Event(models.Model):
+    """Something that happened elsewhere, told to a team's skills; written by ``registry.events`` only."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="events")
+    type = models.CharField(max_length=200)
+    payload = DocumentField()
+    origin = models.CharField(max_length=64)  # "user:7" or "hook:<uid>": whose ids these are
+    given_id = models.CharField(max_length=200)  # by which its sender knows it; the row's own where none
+    sender = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    webhook = models.ForeignKey(WebhookEndpoint, models.SET_NULL, null=True, related_name="events")
+    received_at = models.DateTimeField(db_index=True)
+
+    objects = EventQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["origin", "given_id"], name="one_event_an_id")]
+        indexes = [models.Index(fields=["origin", "received_at"], name="event_rate")]
+
+
+class EventOutcome(models.TextChoices):
+    STARTED = "started", _("Started")
+    PROPOSED = "proposed", _("Proposed")
+    REFUSED = "refused", _("Refused")
+
+
+class EventMatchQuerySet(models.QuerySet["EventMatch"]):
+    def visible_to(self, actor: Actor) -> EventMatchQuerySet:
+        """Of skills that the actor may see: the sender of an event may reach more than its team does."""
+        return self.filter(skill__in=Skill.objects.visible_to(actor))
+
+
+class EventMatch(models.Model):
+    """A skill that declares an event's type, and what became of it: started, proposed, or refused and why."""
+
+    event = models.ForeignKey(Event, models.CASCADE, related_name="matches")
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="+")
+    version_number = models.CharField(max_length=64)
+    rank = models.PositiveSmallIntegerField()
+    outcome = models.CharField(max_length=8, choices=EventOutcome.choices)
+    run_uid = models.CharField(max_length=26, blank=True)  # runs stand on the floor above
+    problems = DocumentField(default=list)
+
+    objects = EventMatchQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["event", "skill"], name="one_match_a_skill")]
+
+
+class EventMode(models.TextChoices):
+    START = "start", _("Start it")
+    PROPOSE = "propose", _("Propose it")
+
+
+class EventSubscriptionQuerySet(models.QuerySet["EventSubscription"]):
+    def visible_to(self, actor: Actor) -> EventSubscriptionQuerySet:
+        own = self if actor.is_administrator else self.filter(team_id__in=actor.team_ids)
+        return own.filter(skill__in=Skill.objects.visible_to(actor))
+
+
+class EventSubscription(models.Model):
+    """What a team has said of a skill that declares an event's type: it is started, or only proposed."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="event_subscriptions")
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="event_subscriptions")
+    event_type = models.CharField(max_length=200)
+    mode = models.CharField(max_length=8, choices=EventMode.choices)
+    set_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    set_at = models.DateTimeField(auto_now=True)
+
+    objects = EventSubscriptionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["team", "skill", "event_type"], name="one_word_an_event_type")
+        ]

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models
+
+from registry.models.identity import new_uid
+from registry.models.team import Team
+
+if TYPE_CHECKING:
+    from registry.actors import Actor
+
+
+class WebhookEndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
+    def visible_to(self, actor: Actor) -> WebhookEndpointQuerySet:
+        return self if actor.is_administrator else self.filter(team_id__in=actor.team_ids)
+
+
+class WebhookEndpoint(models.Model):
+    """An address to which another system posts signed events of a team; its secrets are kept sealed."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="webhooks")
+    name = models.CharField(max_length=120)
+    prefix = models.CharField(max_length=100, blank=True)  # put before the type that a delivery names
+    secret = models.TextField()  # registry.sealing
+    previous_secret = models.TextField(blank=True)
+    previous_until = models.DateTimeField(null=True)  # until then the previous secret signs, too
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    rotated_at = models.DateTimeField(null=True)
+
+    objects = WebhookEndpointQuerySet.as_manager()
