@@ -19,6 +19,7 @@ from registry.packages.repack import read_repacked
 from registry.packages.scan.checks import Finding as Found
 from registry.packages.scan.scanning import scan
 from registry.permissions import Action, may, require
+from registry.publishing.channels import grant_wish
 from registry.publishing.latest import show_latest
 from registry.publishing.locking import locked_version
 
@@ -64,6 +65,7 @@ def release(version: Version, actor: Actor, *, reason: str) -> Version:
     version.released_at, version.released_by, version.release_reason = timezone.now(), actor.user, reason
     version.save(update_fields=["released_at", "released_by", "release_reason"])
     _show(version)
+    grant_wish(version, actor)
     _tell(actor, "version.release", version, reason=reason)
     return version
 
@@ -151,6 +153,8 @@ def _recorded(version: Version, found: tuple[Found, ...], digest: str, actor: Ac
     version.save(update_fields=["scanned_with", "held_at", "released_at"])
     if held or freed:
         _show(version)
+    if freed:
+        grant_wish(version, actor)
     return Rescanned(version, held, freed)
 
 

@@ -54,6 +54,7 @@ class Version(models.Model):
     deprecated_at = models.DateTimeField(null=True, blank=True)
     deprecation = models.CharField(max_length=500, blank=True)  # why, and what to do instead
     successor = models.CharField(max_length=64, blank=True)  # the number that takes its place, of this skill
+    wished_channel = models.CharField(max_length=32, blank=True)  # of a held one: set when it is released
     provenance = DocumentField(default=dict)  # where an import read it: address, repository, commit, path
 
     # Written by registry.scanning only.

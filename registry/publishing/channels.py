@@ -15,7 +15,11 @@ from registry.permissions import Action, require
 from registry.publishing.locking import locked, locked_version
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
-_RESERVED = frozenset({"latest", "compare", "new"})  # what an address means by itself
+# What an address means by itself: in a version's place, or behind one.
+RESERVED = frozenset(
+    ["latest", "new", "compare", "diff", "versions", "settings", "channels", "run", "runs", "use"]
+    + ["usage", "edit", "files", "raw", "findings"]
+)
 
 
 @transaction.atomic
@@ -27,7 +31,24 @@ def set_channel(name: str, version: Version, actor: Actor) -> Channel:
         raise refuse("VERSION_HELD", version=str(version))
     if version.yanked_at:
         raise refuse("CHANNEL_WITHDRAWN", channel=name, version=str(version), reason=version.yank_reason)
+    return point(name, version, actor)
+
+
+def wish_channel(name: str, version: Version) -> None:
+    """Keeps the channel that the publisher of a held version asked for, until somebody releases it."""
+    Version.objects.filter(pk=version.pk).update(wished_channel=name)
+
+
+def grant_wish(version: Version, actor: Actor) -> None:
+    """Sets what was asked for when the version was published, unless the channel was set since."""
+    if version.wished_channel and not version.yanked_at:
+        point(version.wished_channel, version, actor)
+
+
+def point(name: str, version: Version, actor: Actor) -> Channel:
+    """Sets the channel within the transaction of who has the skill's lock; the last word holds."""
     skill = version.skill
+    skill.versions.filter(wished_channel=name).update(wished_channel="")
     before = skill.channels.filter(name=name).select_related("version").first()
     if before and before.version_id == version.pk:
         return before
@@ -52,5 +73,5 @@ def remove_channel(skill: Skill, name: str, actor: Actor) -> None:
 
 
 def check_channel(name: str) -> None:
-    if not _NAME.fullmatch(name) or name in _RESERVED or normalise(name):
+    if not _NAME.fullmatch(name) or name in RESERVED or normalise(name):
         raise refuse("CHANNEL_NAME_INVALID", path="channel", channel=name[:80])

@@ -17,7 +17,7 @@ from registry.packages.problems import Problem, Refused, refuse
 from registry.packages.scan.checks import Finding
 from registry.packages.scan.scanning import scan
 from registry.permissions import Action, require
-from registry.publishing.channels import set_channel
+from registry.publishing.channels import set_channel, wish_channel
 from registry.publishing.draft import Draft, Wishes, problems_of_draft
 from registry.publishing.latest import show_latest
 from registry.publishing.rows import create_rows, problems_of
@@ -199,7 +199,9 @@ def _next(skill: Skill | None) -> str:
 
 def _apply_channel(draft: Draft, version: Version) -> None:
     """A held version is nobody's yet: its channel is set when it is released."""
-    if draft.wishes.channel and not version.is_held:
+    if draft.wishes.channel and version.is_held:
+        wish_channel(draft.wishes.channel, version)
+    elif draft.wishes.channel:
         set_channel(draft.wishes.channel, version, draft.actor)
 
 
