@@ -1,4 +1,4 @@
-"""``?wait=30`` on runs: Django answers at once, this lane waits for the run to end and asks again."""
+"""``?wait=30`` on runs and imports: Django answers at once, this lane waits for the end and asks again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from portal.lanes.inner import Answer, App, Receive, Scope, Send, ask, get
 from portal.lanes.watching import has_ended
 
 LONGEST_WAIT_S = 60.0
-_RUNS = re.compile(r"/api/v1/runs(/[0-9a-z]{26})?$")
+_WAITED = re.compile(r"/api/v1/(?:sources/[0-9a-z]{26}/)?(runs|imports)(?:/[0-9a-z]{26})?")
 
 
 class WaitLane:
@@ -20,15 +20,17 @@ class WaitLane:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _RUNS.fullmatch(scope["path"]):
+        waited = _WAITED.fullmatch(scope["path"]) if scope["type"] == "http" else None
+        if waited is None:
             return await self.app(scope, receive, send)
         query, wait_s = _without_wait(scope["query_string"])
         if wait_s is None:
             return await self.app(scope, receive, send)
         first = await ask(self.app, {**scope, "query_string": query}, receive)
-        uid = _run_under_way(first)
-        if uid and await _ended_within(uid, wait_s):
-            last = await get(self.app, scope, f"/api/v1/runs/{uid}")
+        uid, kind = _under_way(first), waited[1]
+        if uid and await _ended_within(kind, uid, wait_s):
+            query = query if scope["method"] == "GET" else b""
+            last = await get(self.app, scope, f"/api/v1/{kind}/{uid}", query)
             return await Answer(last.status, _with_location(first, last), last.body).relay(send)
         return await first.relay(send)
 
@@ -43,7 +45,7 @@ def _without_wait(query_string: bytes) -> tuple[bytes, float | None]:
     return rest.encode(), min(float(waits[0]), LONGEST_WAIT_S)
 
 
-def _run_under_way(answer: Answer) -> str | None:
+def _under_way(answer: Answer) -> str | None:
     if answer.status not in (200, 201, 202):
         return None
     document = json.loads(answer.body)
@@ -51,10 +53,10 @@ def _run_under_way(answer: Answer) -> str | None:
     return document["id"] if under_way else None
 
 
-async def _ended_within(uid: str, wait_s: float) -> bool:
+async def _ended_within(kind: str, uid: str, wait_s: float) -> bool:
     deadline = time.monotonic() + wait_s
     pause = 0.02
-    while not (ended := await has_ended(uid)) and time.monotonic() < deadline:
+    while not (ended := await has_ended(kind, uid)) and time.monotonic() < deadline:
         await asyncio.sleep(pause)
         pause = min(pause * 1.3, 0.25)
     return ended

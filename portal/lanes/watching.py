@@ -1,4 +1,4 @@
-"""What followers of runs ask the database, asked once for all who stand at the same place."""
+"""What followers of runs and imports ask the database, asked once for all who stand at the same place."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ _threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="watching")
 _under_way: dict[tuple[Any, ...], asyncio.Future[Any]] = {}
 
 
-async def has_ended(uid: str) -> bool:
-    from worker.events import has_ended as question
+async def has_ended(kind: str, uid: str) -> bool:
+    """Of a run, or of an import."""
+    from registry.imports.queue import has_ended as of_import
+    from worker.events import has_ended as of_run
 
-    return bool(await _shared(question, uid))
+    return bool(await _shared({"runs": of_run, "imports": of_import}[kind], uid))
 
 
 async def events_after(uid: str, position: str) -> Any:
@@ -27,7 +29,7 @@ async def events_after(uid: str, position: str) -> Any:
 
 async def _shared(question: Callable[..., Any], *arguments: Any) -> Any:
     """Two who ask the same at the same time get the same answer, from one look."""
-    key = (question.__name__, *arguments)
+    key = (question, *arguments)
     if key not in _under_way:
         loop = asyncio.get_running_loop()
         future = _under_way[key] = loop.run_in_executor(_threads, _ask, question, *arguments)

@@ -33,7 +33,7 @@ class Page:
 
 def page_of(name: str, query: Mapping[str, Any], *, kinds: tuple[type, ...]) -> Page:
     """The page that the query asks for; ``kinds`` are the types of the places this list gives out."""
-    filters = {key: str(value) for key, value in query.items() if key not in ("cursor", "limit")}
+    filters = {key: str(value) for key, value in query.items() if key not in ("cursor", "limit", "wait")}
     of = hashlib.sha256(json.dumps([name, filters], sort_keys=True).encode()).hexdigest()[:12]
     cursor = query.get("cursor")
     return Page(query.get("limit") or USUAL_PAGE, _place(cursor, of, kinds) if cursor else None, of)

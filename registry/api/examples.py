@@ -95,6 +95,16 @@ COMPARISON = {
     ],
 }
 USAGE = {"skill": "docs/summarise", "count": 42, "last_used_at": _AT, "score": 38.2}
+USAGE_DETAIL = {
+    **USAGE,
+    "days": 0.957,
+    "factor": 0.909583,
+    "half_life_days": 7,
+    "floor": 0.1,
+    "hold_seconds": 60,
+    "kinds": {"load": 30, "install": 4, "run": 8},
+    "by_day": [{"day": "2026-11-20", "load": 3, "install": 0, "run": 1}],
+}
 PUBLISHED = {
     "ok": True,
     "created": True,
@@ -171,6 +181,12 @@ SOURCE = {
     "seen": "5f1d3c0e6b0c4f8f9d1f1a5b3f0f2c1d9b8a7e60",
     "created_at": _AT,
     "url": f"{_HOST}/api/v1/sources/01kajq3s5d8m6v9x2c4b7n1p20",
+}
+DRIFT = {
+    "now": "c0ffee3d0b6c4f8f9d1f1a5b3f0f2c1d9b8a7e61",
+    "imported": SOURCE["seen"],
+    "is_ahead": True,
+    "published_over": ["docs/summarise"],
 }
 IMPORT_SUMMARY = {
     "id": "01kajq3s5d8m6v9x2c4b7n1p21",

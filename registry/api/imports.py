@@ -18,8 +18,9 @@ from registry.api import bodies, cursors, etags, examples
 from registry.api.documents import Doc, ProblemDoc, api_address, moment, page_document, page_shape
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
-from registry.api.shapes import PageQuery, Query, Shape, StrictText, read_body, read_query
+from registry.api.shapes import PageQuery, Shape, StrictText, WaitQuery, read_body, read_query
 from registry.imports import queue, sources
+from registry.imports.drift import Drift, drift
 from registry.imports.report import counts_of, problems_of
 from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind, Visibility
 from registry.packages.problems import Problem, refuse
@@ -48,7 +49,7 @@ class ImportRequest(Shape):
     )
 
 
-class ArchiveQuery(Query):
+class ArchiveQuery(WaitQuery):
     team = serializers.CharField(required=False, max_length=64, help_text="Whose skills these will be.")
     filename = serializers.CharField(required=False, max_length=255, help_text="What the archive is called.")
     visibility = serializers.ChoiceField(required=False, choices=Visibility.choices)
@@ -59,7 +60,7 @@ class ReportsQuery(PageQuery):
     team = serializers.CharField(required=False, max_length=64)
 
 
-class ReportQuery(PageQuery):
+class ReportQuery(WaitQuery, PageQuery):
     outcome = serializers.ChoiceField(required=False, choices=ImportOutcome.choices)
 
 
@@ -79,6 +80,15 @@ class SourceDoc(Doc):
     seen = serializers.CharField(help_text="The commit, etag or digest that was read last.")
     created_at = serializers.DateTimeField()
     url = serializers.URLField()
+
+
+class DriftDoc(Doc):
+    now = serializers.CharField(allow_null=True, help_text="The commit it is at; null for all but git.")
+    imported = serializers.CharField(help_text="What was read last.")
+    is_ahead = serializers.BooleanField(allow_null=True, help_text="Whether importing again brings news.")
+    published_over = serializers.ListField(
+        child=serializers.CharField(), help_text="Skills from it whose latest version came another way."
+    )
 
 
 class ImportRowDoc(Doc):
@@ -144,14 +154,16 @@ class Imports(Endpoint):
             "application/zip": OpenApiRequest(OpenApiTypes.BINARY),
             "application/gzip": OpenApiRequest(OpenApiTypes.BINARY),
         },
-        responses={202: ImportSummaryDoc},
+        responses={200: ImportDoc, 202: ImportSummaryDoc},
         examples=[
             examples.asks({"team": "docs", "kind": "git", "location": "https://git.example/skills.git"}),
+            examples.answers(examples.IMPORT, "200"),
             examples.answers(examples.IMPORT_SUMMARY, "202"),
         ],
     )
     def post(self, request: Request) -> HttpResponse:
-        """A JSON body names a source; the bytes of a zip or tar.gz with many skills are one, with `team`."""
+        """A JSON body names a source; the bytes of a zip or tar.gz with many skills are one, with `team`.
+        With `?wait=30` the answer waits for the end, and is 200 with the rows."""
         asked, content = _asked(request)
 
         def act() -> HttpResponse:
@@ -244,6 +256,23 @@ class SourceDetail(Endpoint):
         return HttpResponse(status=204)
 
 
+class SourceDrift(Endpoint):
+    needs = {"GET": (Action.PUBLISH,)}
+    signed_in = True
+
+    @extend_schema(
+        operation_id="get_source_drift",
+        summary="How far a source and its skills have gone apart",
+        tags=["imports"],
+        responses=DriftDoc,
+        examples=[examples.answers(examples.DRIFT)],
+    )
+    def get(self, request: Request, uid: str) -> HttpResponse:
+        """A repository is asked what it is at now; nothing of it is read."""
+        found = drift(sources.find(uid, self.actor), self.actor)
+        return etags.document_response(request, drift_document(found))
+
+
 class SourceImports(Endpoint):
     needs = {"POST": (Action.PUBLISH,)}
 
@@ -251,12 +280,17 @@ class SourceImports(Endpoint):
         operation_id="import_again",
         summary="Import a source again",
         tags=["imports"],
+        parameters=[WaitQuery],
         request=None,
-        responses={202: ImportSummaryDoc},
-        examples=[examples.answers(examples.IMPORT_SUMMARY, "202")],
+        responses={200: ImportDoc, 202: ImportSummaryDoc},
+        examples=[
+            examples.answers(examples.IMPORT, "200"),
+            examples.answers(examples.IMPORT_SUMMARY, "202"),
+        ],
     )
     def post(self, request: Request, uid: str) -> HttpResponse:
         """What is as it was is told as `unchanged`; nothing is written twice."""
+        read_query(WaitQuery, request)
         return once(
             request,
             uid,
@@ -307,6 +341,15 @@ def source_document(source: Source) -> dict[str, Any]:
     }
 
 
+def drift_document(found: Drift) -> dict[str, Any]:
+    return {
+        "now": found.now,
+        "imported": found.imported,
+        "is_ahead": found.is_ahead,
+        "published_over": [str(skill) for skill in found.published_over],
+    }
+
+
 def _documents(problems: tuple[Problem, ...]) -> list[dict[str, object]]:
     return [each.document(gettext) for each in problems]
 
@@ -316,6 +359,7 @@ def _asked(request: Request) -> tuple[dict[str, Any], bytes | None]:
     kind = (request.content_type or "").split(";")[0].strip().lower()
     if not bodies.content_length(request):
         raise refuse("UPLOAD_EMPTY")
+    query = read_query(ArchiveQuery, request)
     if kind == _JSON:
         body = b"".join(bodies.pieces(request, limit=settings.SKILLQUAY_REQUEST_BYTES))
         return read_body(ImportRequest, bodies.strict_json(body)), None
@@ -323,7 +367,6 @@ def _asked(request: Request) -> tuple[dict[str, Any], bytes | None]:
         raise refuse(
             "MEDIA_TYPE_UNSUPPORTED", type=kind[:100] or "-", accepted=", ".join((_JSON, *ARCHIVES[:2]))
         )
-    query = read_query(ArchiveQuery, request)
     if "team" not in query:
         raise refuse("TEAM_REQUIRED", path="team")
     content = b"".join(bodies.pieces(request, limit=settings.SKILLQUAY_IMPORT_ARCHIVE_BYTES))

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from registry.api.cursors import LONGEST_PAGE
 from registry.packages.problems import Problem, Refused, problem
 
+LONGEST_WAIT_S = 3600  # that may be asked for
 _MOST_TOLD = 20  # unknown keys named in one refusal
 
 
@@ -24,6 +25,15 @@ class Shape(serializers.Serializer[Any]):
 
 class Query(Shape):
     """The parameters of an address."""
+
+
+class WaitQuery(Query):
+    wait = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=LONGEST_WAIT_S,
+        help_text="Seconds to wait for the end, at most 60; the answer comes as soon as it is there.",
+    )
 
 
 class PageQuery(Query):

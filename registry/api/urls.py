@@ -4,7 +4,7 @@ from registry.api.comparing import CompareVersions
 from registry.api.editing import Edits
 from registry.api.finding import Changes, Search
 from registry.api.findings import Findings, Held, Release, Suppressions
-from registry.api.imports import ImportDetail, Imports, SourceDetail, SourceImports, Sources
+from registry.api.imports import ImportDetail, Imports, SourceDetail, SourceDrift, SourceImports, Sources
 from registry.api.matching import Matching
 from registry.api.migrations import Migrations
 from registry.api.moving import ChannelDetail, Channels, Merge, Rename
@@ -54,6 +54,7 @@ urlpatterns = [
     path("imports/<str:uid>", ImportDetail.as_view(), name="api-import"),
     path("sources", Sources.as_view(), name="api-sources"),
     path("sources/<str:uid>", SourceDetail.as_view(), name="api-source"),
+    path("sources/<str:uid>/drift", SourceDrift.as_view(), name="api-source-drift"),
     path("sources/<str:uid>/imports", SourceImports.as_view(), name="api-source-imports"),
     path(f"{_VERSION}/edits", Edits.as_view(), name="api-edits"),
     path("packages", Packages.as_view(), name="api-packages"),

@@ -31,6 +31,26 @@ def look(source: Source, actor: Actor) -> Look:
     return Look(git.head(source), source.seen)
 
 
+@dataclass(frozen=True)
+class Drift:
+    """``now`` is None where only importing tells: of all that is no repository."""
+
+    now: str | None
+    imported: str
+    published_over: tuple[Skill, ...]
+
+    @property
+    def is_ahead(self) -> bool | None:
+        return None if self.now is None else self.now != self.imported
+
+
+def drift(source: Source, actor: Actor) -> Drift:
+    """Both ways of going apart; a repository is asked."""
+    require(actor, Action.PUBLISH, team=source.team)
+    now = look(source, actor).now if source.kind == SourceKind.GIT else None
+    return Drift(now, source.seen, tuple(published_over(source, actor)))
+
+
 def published_over(source: Source, actor: Actor) -> list[Skill]:
     """The skills from this source whose latest version came another way."""
     skills = Skill.objects.visible_to(actor).filter(origin=source, latest__isnull=False)

@@ -108,6 +108,11 @@ def running(now: datetime) -> int:
     return Import.objects.filter(status=ImportStatus.RUNNING, lease_until__gte=now).count()
 
 
+def has_ended(uid: str) -> bool:
+    """For who waits: one that is gone has ended too."""
+    return not Import.objects.filter(uid=uid, finished_at=None).exists()
+
+
 def claim_next(now: datetime) -> Hold | None:
     """The oldest import that waits or whose worker is gone; one that ended its workers too often fails."""
     with transaction.atomic():

@@ -72,6 +72,16 @@ def test_rows_come_in_pages_and_by_outcome(as_bob, team):
     assert as_bob.get(f"imports/{uid}?outcome=refused").json()["rows"] == []
 
 
+def test_a_source_tells_how_far_it_and_its_skills_have_gone_apart(as_bob, as_charlie, team, publish):
+    source = archived(as_bob, zipped({"a/SKILL.md": skill("a"), "b/SKILL.md": skill("b")})).json()["source"]
+    import_waiting()
+    found = as_bob.get(f"sources/{source['id']}/drift").json()
+    assert (found["now"], found["is_ahead"], found["published_over"]) == (None, None, [])
+    publish({"SKILL.md": skill("a") + "By hand.\n"}, version="2.0.0")
+    assert as_bob.get(f"sources/{source['id']}/drift").json()["published_over"] == ["docs/a"]
+    refused(as_charlie.get(f"sources/{source['id']}/drift"), 404, "NOT_FOUND")
+
+
 def test_the_same_request_twice_is_one_import(as_bob, team):
     content = zipped({"a/SKILL.md": skill("a"), "b/SKILL.md": skill("b")})
     first, second = (archived(as_bob, content, headers={"Idempotency-Key": "once"}) for _ in range(2))

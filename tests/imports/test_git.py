@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import zlib
 
 import pytest
+from django.core.management import call_command
 
 from registry.imports import git
 from registry.imports.found import Found, Passed
@@ -260,3 +262,27 @@ def test_credentials_are_a_teams_own_and_go_to_their_place_alone(
         assert _code(lambda: git.read(made, None, tmp_path / "b")) == "SOURCE_CREDENTIALS"  # noqa: B023
     unknown = source(credentials="none")
     assert _code(lambda: git.read(unknown, None, tmp_path / "b")) == "SOURCE_CREDENTIALS"
+
+
+def test_sources_are_listed_looked_at_and_forgotten_by_command(source, repository, team, capsys, charlie):
+    def answer(*arguments, code=0):
+        status = 0
+        try:
+            call_command("sources", *arguments, "--json")
+        except SystemExit as ended:
+            status = ended.code
+        assert status == code
+        return json.loads(capsys.readouterr().out)
+
+    commit = repository.commit({"skills/one/SKILL.md": _skill("one")})
+    kept = source()
+    kept.seen = commit
+    kept.save()
+    [row] = answer()["sources"]
+    assert (row["id"], row["kind"], row["drift"]) == (kept.uid, "git", None)
+    assert answer("--look")["sources"][0]["drift"]["is_ahead"] is False
+    repository.commit({"skills/one/SKILL.md": _skill("one", "More.")})
+    assert answer(kept.uid, "--look")["sources"][0]["drift"]["is_ahead"] is True
+    assert answer("--as", "charlie")["sources"] == []
+    assert answer("--forget", kept.uid, "--as", "charlie", code=1)["problems"][0]["code"] == "NOT_FOUND"
+    assert answer("--forget", kept.uid)["sources"] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,11 +11,12 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from portal.lanes import bodies, files, patience
+from portal.lanes import bodies, files, patience, waiting
 from portal.lanes.files import PIECE, FileLane
 from worker.events import events_after
 
 pytestmark = pytest.mark.row("P5", "P9")
+UID = "01kajq3s5d8m6v9x2c4b7n1p20"
 
 
 def in_a_loop(coroutine):
@@ -126,3 +128,34 @@ def test_who_connects_and_asks_nothing_is_left(monkeypatch):
     silent, half, whole = in_a_loop(connect())
     assert (silent, half) == (b"", b"")
     assert whole.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        ("/api/v1/imports", f"/api/v1/imports/{UID}"),
+        (f"/api/v1/imports/{UID}", f"/api/v1/imports/{UID}"),
+        (f"/api/v1/sources/{UID}/imports", f"/api/v1/imports/{UID}"),
+        (f"/api/v1/runs/{UID}", f"/api/v1/runs/{UID}"),
+    ],
+)
+def test_who_waits_for_a_run_or_an_import_is_answered_when_it_has_ended(monkeypatch, path, read):
+    asked, sent, ended = [], [], iter([False, True])
+
+    async def app(scope, receive, send):
+        asked.append((scope["path"], scope["query_string"]))
+        status = "queued" if len(asked) == 1 else "done"
+        await answers(json.dumps({"id": UID, "status": status}).encode())(scope, receive, send)
+
+    async def has_ended(kind, uid):
+        assert (kind, uid) == (read.split("/")[3], UID)
+        return next(ended)
+
+    async def send(message):
+        sent.append(message)
+
+    monkeypatch.setattr(waiting, "has_ended", has_ended)
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"wait=5&limit=2", "headers": []}
+    in_a_loop(waiting.WaitLane(app)(scope, nothing_to_receive, send))
+    assert asked == [(path, b"limit=2"), (read, b"limit=2")]
+    assert json.loads(sent[1]["body"])["status"] == "done"

@@ -20,14 +20,14 @@ from registry.api.attachments import attachment
 from registry.api.documents import api_address, page_document, page_shape
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
-from registry.api.shapes import read_body, read_query
+from registry.api.shapes import WaitQuery, read_body, read_query
 from registry.packages.problems import refuse
 from registry.permissions import Action
 from worker import erasing, events, runs
 from worker.api import examples
 from worker.api.documents import ArtifactsDoc, LogDoc, RunDoc, RunSummaryDoc, artifact_document, run_summary
 from worker.api.finding import find_readable_run, find_run
-from worker.api.shapes import EventsQuery, LogQuery, RunRequest, RunsQuery, WaitQuery
+from worker.api.shapes import EventsQuery, LogQuery, RunRequest, RunsQuery
 from worker.models import Run
 from worker.protocols.call import Request as Asked
 from worker.recording import log_after

@@ -7,17 +7,6 @@ from rest_framework import serializers
 from registry.api.shapes import PageQuery, Query, Shape, StrictBoolean, StrictText
 from worker.models import Status
 
-LONGEST_WAIT_S = 3600
-
-
-class WaitQuery(Query):
-    wait = serializers.IntegerField(
-        required=False,
-        min_value=0,
-        max_value=LONGEST_WAIT_S,
-        help_text="Seconds to wait for the run's end, at most 60; the answer comes as soon as it has ended.",
-    )
-
 
 class RunRequest(Shape):
     skill = StrictText(max_length=200, help_text="`team/slug`, or `team/slug@version`.")
