@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 
 from django.db.models import Count, QuerySet
@@ -38,17 +38,22 @@ def facets_document(found: Facets) -> dict[str, list[dict[str, object]]]:
     return {name: [asdict(each) for each in values] for name, values in found.items()}
 
 
-def _counted(text: str, filters: Filters, actor: Actor, names: Iterable[str]) -> dict[str, Counter[str]]:
-    skills: QuerySet[Skill] = Skill.objects.visible_to(actor).filter(latest__isnull=False)
-    if text.strip():
-        skills = skills.filter(pk__in=answering(text, actor, filters, most=MOST_COUNTED))
-    else:
-        skills = filters.narrow(skills)
-    return {name: _of(skills, FACETS[name]) for name in names}
+def _counted(text: str, filters: Filters, actor: Actor, names: Collection[str]) -> dict[str, Counter[str]]:
+    if not names:
+        return {}
+    skills: QuerySet[Skill] = Skill.objects.visible_to(actor).filter(latest__isnull=False).order_by()
+    if not text.strip():
+        return {name: _grouped(filters.narrow(skills), FACETS[name]) for name in names}
+    found = skills.filter(pk__in=answering(text, actor, filters, most=MOST_COUNTED))
+    counts = {"tag": Counter(found.values_list(FACETS["tag"], flat=True))} if "tag" in names else {}
+    plain = [name for name in names if name != "tag"]
+    columns = zip(*found.values_list(*(FACETS[name] for name in plain)), strict=True) if plain else ()
+    counts |= {name: Counter() for name in plain} | dict(zip(plain, map(Counter, columns), strict=False))
+    return {name: Counter({value: n for value, n in each.items() if value}) for name, each in counts.items()}
 
 
-def _of(skills: QuerySet[Skill], lookup: str) -> Counter[str]:
-    rows = skills.order_by().values_list(lookup).annotate(Count("pk", distinct=True))
+def _grouped(skills: QuerySet[Skill], lookup: str) -> Counter[str]:
+    rows = skills.values_list(lookup).annotate(Count("pk", distinct=True))
     return Counter({value: count for value, count in rows if value})
 
 

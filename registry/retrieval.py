@@ -17,7 +17,7 @@ from registry.models import Misspelling, Posting, TermScope
 
 MOST_OF_A_TERM = 400  # postings of a common term that are read; of the best skills the rest is looked up
 LEAST_SKILLS = 50  # words tell as in a catalog of so many, where there are fewer
-_LOOKED_UP = 100
+LOOKED_UP = 120
 _NAMES = int(Field.NAME | Field.TAGS)
 
 
@@ -72,24 +72,30 @@ def _count(which: Q, actor: Actor) -> Counts:
 
 
 def postings(
-    terms: Iterable[Counted], readable: QuerySet[Posting], *, most: int = MOST_OF_A_TERM
+    terms: Collection[Counted],
+    readable: QuerySet[Posting],
+    *,
+    most: int = MOST_OF_A_TERM,
+    spare: int | None = None,
 ) -> tuple[list[Row], list[int]]:
-    """The postings of rare terms and the heaviest ``most`` of common ones, and which terms were cut so."""
-    rare: list[int] = []
-    common: list[int] = []
-    for term in terms:
-        (rare if term.df <= most else common).append(term.key)
+    """The postings of rare terms and the heaviest ``most`` of common ones, and which terms were cut so.
+
+    With ``spare``, of terms in more skills than that nothing is read, unless there are no others.
+    """
+    rare = [term.key for term in terms if term.df <= most]
+    common = sorted((term for term in terms if term.df > most), key=lambda term: (term.df, term.key))
     rows = _read(readable.filter(term_id__in=rare)) if rare else []
-    for key in common:
-        rows += _read(readable.filter(term_id=key).order_by("-weight", "skill_id")[:most])
-    return rows, common
+    for term in common:
+        if spare is None or term.df <= spare or not rows:
+            rows += _read(readable.filter(term_id=term.key).order_by("-weight", "skill_id")[:most])
+    return rows, [term.key for term in common]
 
 
 def complete(
     cut: Collection[int], skills: Iterable[int], found: Iterable[Row], readable: QuerySet[Posting]
 ) -> list[Row]:
     """What the cut terms weigh in these skills, where it was not read yet."""
-    asked = list(islice(skills, _LOOKED_UP))
+    asked = list(islice(skills, LOOKED_UP))
     if not cut or not asked:
         return []
     known = {(term, skill) for term, skill, _, _ in found}

@@ -126,24 +126,30 @@ class _Plan:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A skill that answers, how well, and by which terms: each with its part of the score and its fields."""
-
     skill: int
     tier: Tier
     score: int  # × 10⁶
-    parts: tuple[tuple[_Term, int, int], ...]
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """All that answers, best first, and the terms and postings that say why."""
+
+    ranked: Sequence[_Candidate] = ()
+    plan: _Plan | None = None
+    rows: Sequence[retrieval.Row] = ()
 
 
 def search(text: str, actor: Actor, *, limit: int = 20, filters: Filters = _NO_FILTERS) -> Search:
     """The skills that the actor may see and that answer the text, best first."""
     text = text[:MOST_CHARACTERS]
-    ranked, total = _candidates(text, actor, filters, limit)
-    return Search(text, _hits(ranked, limit), total)
+    found = _answer(text, actor, filters, limit)
+    return Search(text, _hits(found, limit), len(found.ranked))
 
 
 def answering(text: str, actor: Actor, filters: Filters, *, most: int) -> list[int]:
     """The keys of the best ``most`` skills that answer the text, for counting."""
-    return [each.skill for each in _candidates(text[:MOST_CHARACTERS], actor, filters, most)[0][:most]]
+    return [each.skill for each in _answer(text[:MOST_CHARACTERS], actor, filters, most).ranked[:most]]
 
 
 def document(result: Search) -> dict[str, object]:
@@ -165,22 +171,22 @@ def _exact(text: str, skills: QuerySet[Skill]) -> list[int]:
     return list(skills.filter(is_it).order_by("pk").values_list("pk", flat=True)[:_SPARE])
 
 
-def _candidates(text: str, actor: Actor, filters: Filters, limit: int) -> tuple[list[_Candidate], int]:
-    """All that answers, best first, and how many there are."""
+def _answer(text: str, actor: Actor, filters: Filters, limit: int) -> _Answer:
     asked = words.query_words(text)
     if not asked:
-        return [], 0
+        return _Answer()
     plan = _plan(asked, actor)
     readable = Posting.objects.visible_to(actor)
     skills = filters.narrow(Skill.objects.visible_to(actor))
     if filters != _NO_FILTERS:
         readable = readable.filter(skill__in=skills)
     exact = set(_exact(text, skills))
-    rows, cut = retrieval.postings((term.counted for term in plan.terms), readable, most=_most(limit))
+    rows, cut = retrieval.postings([term.counted for term in plan.terms], readable, most=_most(limit))
     ranked = _ranked(plan, rows, exact)
     if more := retrieval.complete(cut, (each.skill for each in ranked), rows, readable):
-        ranked = _ranked(plan, rows + more, exact)
-    return ranked, len(ranked)
+        rows += more
+        ranked = _ranked(plan, rows, exact)
+    return _Answer(ranked, plan, rows)
 
 
 def _most(limit: int) -> int:
@@ -236,28 +242,28 @@ def _term(text: str, word: Word, kind: str, counts: Counts) -> _Term:
 
 def _ranked(plan: _Plan, rows: Iterable[retrieval.Row], exact: set[int]) -> list[_Candidate]:
     """The skills of the rows by tier, then score; whole numbers, so that every database ends alike."""
-    terms = {term.counted.key: term for term in plan.terms}
-    parts: defaultdict[int, list[tuple[_Term, int, int]]] = defaultdict(list)
+    terms = {term.counted.key: (place, term.idf) for place, term in enumerate(plan.terms)}
+    scores: defaultdict[int, int] = defaultdict(int, dict.fromkeys(exact, 0))
+    named: defaultdict[int, int] = defaultdict(int)  # by skill, a bit a term that stands in its name
+    called: defaultdict[int, int] = defaultdict(int)  # … in its name, keywords or tags
     for key, skill, weight, mask in rows:
-        parts[skill].append((terms[key], weight % RANK * terms[key].idf, mask))
-    for skill in exact:
-        parts[skill]  # found by its name, whatever the words are
-    found = (
-        _Candidate(
-            skill,
-            Tier.EXACT if skill in exact else _tier(plan, found),
-            sum(part for _, part, _ in found),
-            tuple(found),
-        )
-        for skill, found in parts.items()
+        place, idf = terms[key]
+        scores[skill] += weight % RANK * idf
+        if mask & _CALLED:
+            called[skill] |= 1 << place
+            if mask & _NAMED:
+                named[skill] |= 1 << place
+    tiers = {skill: _tier(plan, named[skill], bits) for skill, bits in called.items()} | dict.fromkeys(
+        exact, Tier.EXACT
     )
-    return sorted(found, key=lambda each: (-each.tier, -each.score, each.skill))
+    found = sorted((-tiers.get(skill, Tier.TEXT), -score, skill) for skill, score in scores.items())
+    return [_Candidate(skill, Tier(-tier), -score) for tier, score, skill in found]
 
 
-def _tier(plan: _Plan, found: Sequence[tuple[_Term, int, int]]) -> Tier:
+def _tier(plan: _Plan, named: int, called: int) -> Tier:
     """Whether every word stands in the name, or in name, keywords and tags; the last one may be begun."""
-    for fields, whole, begun in ((_NAMED, Tier.NAME, Tier.BEGINNING), (_CALLED, Tier.TAGS, Tier.TAGS)):
-        here = [term for term, _, mask in found if mask & fields]
+    for bits, whole, begun in ((named, Tier.NAME, Tier.BEGINNING), (called, Tier.TAGS, Tier.TAGS)):
+        here = [term for place, term in enumerate(plan.terms) if bits >> place & 1]
         said = {term.word for term in here if term.kind in ("word", "typo")}
         if len(said) == len(plan.words):
             return whole
@@ -267,10 +273,10 @@ def _tier(plan: _Plan, found: Sequence[tuple[_Term, int, int]]) -> Tier:
     return Tier.TEXT
 
 
-def _hits(ranked: Sequence[_Candidate], limit: int) -> tuple[Hit, ...]:
+def _hits(found: _Answer, limit: int) -> tuple[Hit, ...]:
     """The best ``limit``: by tier, then relevance, then usage, then freshness."""
     now = timezone.now()
-    near = _with_equals(ranked, limit)
+    near = _with_equals(found.ranked, limit)
     skills = Skill.objects.select_related("team", "latest").defer("latest__manifest", "latest__body")
     rows = skills.in_bulk([each.skill for each in near])
 
@@ -281,7 +287,8 @@ def _hits(ranked: Sequence[_Candidate], limit: int) -> tuple[Hit, ...]:
         return -each.tier, -each.score, -used, -fresh, skill.pk
 
     best = sorted((each for each in near if each.skill in rows), key=order)[:limit]
-    return tuple(Hit(rows[each.skill], each.score / 1e6, each.tier, _reasons(each)) for each in best)
+    reasons = _reasons(found, {each.skill for each in best})
+    return tuple(Hit(rows[each.skill], each.score / 1e6, each.tier, reasons[each.skill]) for each in best)
 
 
 def _with_equals(ranked: Sequence[_Candidate], limit: int) -> Sequence[_Candidate]:
@@ -293,13 +300,22 @@ def _with_equals(ranked: Sequence[_Candidate], limit: int) -> Sequence[_Candidat
     return ranked[:end]
 
 
-def _reasons(found: _Candidate) -> tuple[Reason, ...]:
-    """Which words of the query found the skill, the one that counted most first."""
-    total = found.score or 1
-    ranked = sorted(found.parts, key=lambda row: (-row[1], row[0].word.start, row[0].kind, row[0].text))
+def _reasons(answer: _Answer, skills: set[int]) -> dict[int, tuple[Reason, ...]]:
+    """Which words of the query found each skill, the one that counted most first."""
+    terms = {term.counted.key: term for term in answer.plan.terms} if answer.plan else {}
+    parts: dict[int, list[tuple[int, _Term, int]]] = {skill: [] for skill in skills}
+    for key, skill, weight, mask in answer.rows:
+        if skill in parts:
+            parts[skill].append((weight % RANK * terms[key].idf, terms[key], mask))
+    return {skill: _shares(found) for skill, found in parts.items()}
+
+
+def _shares(found: Sequence[tuple[int, _Term, int]]) -> tuple[Reason, ...]:
+    total = sum(part for part, _, _ in found) or 1
+    ranked = sorted(found, key=lambda row: (-row[0], row[1].word.start, row[1].kind, row[1].text))
     return tuple(
         Reason(term.kind, best_field(mask), term.word.text, term.word.start, term.word.end, part / total)
-        for term, part, mask in ranked
+        for part, term, mask in ranked
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import IntEnum
 
 from django.utils import timezone
@@ -88,6 +89,16 @@ class Matches:
 
 
 @dataclass(frozen=True)
+class _Open:
+    """What orders a skill that may be offered."""
+
+    key: int
+    priority: float
+    usage_count: int
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True)
 class _Candidate:
     """A skill that may be offered; ``rank`` orders it: the smallest first."""
 
@@ -117,13 +128,17 @@ def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
 
 def _open(
     asked: Sequence[Asked], scores: lexical.Scores, request: Request, actor: Actor, most: int
-) -> list[Skill]:
+) -> list[_Open]:
     """The best candidates that agents may be offered, and whose files are among the named ones."""
     said = sorted(asked, key=lambda each: (-each.score, each.skill))
     wanted = {each.skill for each in said[:most]} | set(scores.ranked[:most])
     skills = Skill.objects.visible_to(actor).filter(pk__in=wanted, for_agents=True, latest__isnull=False)
-    rows = skills.only("pk", "paths", "priority", "usage_count", "last_used_at")
-    return [skill for skill in rows if _fits(skill.paths, request.paths)]
+    rows = skills.values_list("pk", "priority", "usage_count", "last_used_at", "paths")
+    return [
+        _Open(key, priority, count, last)
+        for key, priority, count, last, paths in rows
+        if _fits(paths, request.paths)
+    ]
 
 
 def _fits(patterns: Sequence[str], paths: Collection[str]) -> bool:
@@ -134,21 +149,21 @@ def _fits(patterns: Sequence[str], paths: Collection[str]) -> bool:
     return any(spec.match_file(path) for path in paths)
 
 
-def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[Skill]) -> list[_Candidate]:
+def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[_Open]) -> list[_Candidate]:
     """By tier, then score with priority; equals by what is used."""
     best: dict[int, float] = {}
     for each in asked:
         best[each.skill] = max(each.score, best.get(each.skill, 0))
     now = timezone.now()
 
-    def candidate(skill: Skill) -> _Candidate:
-        told = scores.scores.get(skill.pk, 0)
-        score = best[skill.pk] if skill.pk in best else confidence(told, scores)
-        tier = Tier.EXPLICIT if skill.pk in best else Tier.LEXICAL
+    def candidate(skill: _Open) -> _Candidate:
+        told = scores.scores.get(skill.key, 0)
+        score = best[skill.key] if skill.key in best else confidence(told, scores)
+        tier = Tier.EXPLICIT if skill.key in best else Tier.LEXICAL
         moved = 1 + _PRIORITY * (skill.priority - 0.5)
         used = usage.score(skill.usage_count, skill.last_used_at, now)
-        first = -round(best[skill.pk] * moved, 6) if skill.pk in best else 0.0
-        return _Candidate(skill.pk, tier, score, (-tier, first, -told * moved, -used, skill.pk))
+        first = -round(best[skill.key] * moved, 6) if skill.key in best else 0.0
+        return _Candidate(skill.key, tier, score, (-tier, first, -told * moved, -used, skill.key))
 
     return sorted((candidate(skill) for skill in skills), key=lambda each: each.rank)
 

@@ -11,7 +11,7 @@ from math import exp, log
 from registry.matching.lexical import Scores
 from registry.retrieval import LEAST_SKILLS
 
-LEAST = 0.12  # the best skill below it makes the answer "none"
+LEAST = 0.1  # the best skill below it makes the answer "none"
 _NOTHING, _STRENGTH, _PART = -3.3, 3.5, 0.5
 _FULL = 2.2  # the weight of a word that a skill is all about
 

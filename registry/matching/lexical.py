@@ -17,7 +17,7 @@ from registry.retrieval import Counts
 
 MOST_CONCEPTS = 12  # the most telling ones
 _TYPO = 0.8
-_COMMON = 0.2  # a term in more of the skills tells nothing where others do
+_COMMON_PART = 10  # a term in more than a tenth of the skills brings none up where others do
 _SAID = ~int(Field.DENIED)
 
 
@@ -76,11 +76,15 @@ def score(asked: Sequence[Concept], actor: Actor, readable: QuerySet[Posting]) -
     telling = sorted(asked, key=lambda concept: (-_tells(concept, counts), concept.start))[:MOST_CONCEPTS]
     weighed = _weighed(telling, counts)
     terms = [counts.terms[text] for text in sorted({each.text for some in weighed.values() for each in some})]
-    rows, cut = retrieval.postings(terms, readable)
+    rows, cut = retrieval.postings(terms, readable, spare=counts.skills // _COMMON_PART)
+    scores = _scores(weighed, rows)
+    best = sorted(scores, key=lambda skill: (-scores[skill], skill))[: retrieval.LOOKED_UP]
+    if more := retrieval.complete(cut, best, rows, readable):
+        near = set(best)
+        rows = [row for row in rows if row[1] in near] + more
+        scores |= _scores(weighed, rows)
     ideal = sum(round(_tells(concept, counts) * 2.2e6) for concept in telling)
-    scores = Scores(telling, weighed, rows, _scores(weighed, rows), ideal, counts.skills)
-    more = retrieval.complete(cut, scores.ranked, rows, readable) if cut else []
-    return replace(scores, rows=rows + more, scores=_scores(weighed, rows + more)) if more else scores
+    return Scores(telling, weighed, rows, scores, ideal, counts.skills)
 
 
 def _with_typos(asked: Sequence[Concept], counts: Counts, actor: Actor) -> tuple[Sequence[Concept], Counts]:
