@@ -16,7 +16,7 @@ from django.utils import timezone
 from registry import retrieval, usage, words
 from registry.actors import Actor
 from registry.indexing import RANK, Field
-from registry.models import Posting, Skill
+from registry.models import Posting, Skill, Trigger, TriggerKind
 from registry.retrieval import Counted, Counts
 from registry.words import Word
 
@@ -161,14 +161,16 @@ def document(result: Search) -> dict[str, object]:
     }
 
 
-def _exact(text: str, skills: QuerySet[Skill]) -> list[int]:
+def _exact(text: str, skills: QuerySet[Skill], actor: Actor) -> set[int]:
     """The skills whose slug, name or team/slug the text is."""
     key = words.key(text)
-    is_it = Q(slug=key.replace(" ", "-")) | Q(name_key=key)
+    called = Trigger.objects.visible_to(actor).filter(kind=TriggerKind.NAME, key=words.phrase_key(text)[:200])
+    called = called.filter(Q(skill__slug=key.replace(" ", "-")) | Q(skill__name_key=key))
+    found = set(called.order_by("skill_id").values_list("skill_id", flat=True)[:_SPARE])
     team, slash, slug = text.strip().partition("/")
     if slash:
-        is_it |= Q(team__slug=team, slug=slug)
-    return list(skills.filter(is_it).order_by("pk").values_list("pk", flat=True)[:_SPARE])
+        found |= set(Skill.objects.filter(team__slug=team, slug=slug).values_list("pk", flat=True))
+    return set(skills.filter(pk__in=found).values_list("pk", flat=True)) if found else found
 
 
 def _answer(text: str, actor: Actor, filters: Filters, limit: int) -> _Answer:
@@ -180,7 +182,7 @@ def _answer(text: str, actor: Actor, filters: Filters, limit: int) -> _Answer:
     skills = filters.narrow(Skill.objects.visible_to(actor))
     if filters != _NO_FILTERS:
         readable = readable.filter(skill__in=skills)
-    exact = set(_exact(text, skills))
+    exact = _exact(text, skills, actor)
     rows, cut = retrieval.postings([term.counted for term in plan.terms], readable, most=_most(limit))
     ranked = _ranked(plan, rows, exact)
     if more := retrieval.complete(cut, (each.skill for each in ranked), rows, readable):
