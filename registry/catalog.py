@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
+from registry import canonical
 from registry.actors import Actor
 from registry.models import Skill, Team, Version
 from registry.packages.problems import Problem, Refused, problem, refuse
@@ -21,23 +22,14 @@ def find_team(slug: str, actor: Actor) -> Team:
 
 
 def find_skill(label: str, actor: Actor) -> Skill:
-    """The skill "team/slug", or a bare slug's where the caller's own teams have exactly one of it.
+    """The skill "team/slug", "_canonical_slug", or what a bare slug means to this caller.
 
     An old address leads to where its skill went; what was purged is refused as PURGED.
     """
+    if label.startswith(canonical.PREFIX):
+        return _canonical(label.removeprefix(canonical.PREFIX), actor)
     team, slash, slug = label.rpartition("/")
-    if slash:
-        return _at_address(team, slug, actor)
-    visible = Skill.objects.visible_to(actor).select_related("team", "latest")
-    own = list(visible.filter(slug=slug, team_id__in=actor.team_ids)[: _SHOWN + 1])
-    if len(own) == 1:
-        return own[0]
-    candidates = own or list(visible.filter(slug=slug).order_by("team__slug")[: _SHOWN + 1])
-    if not candidates:
-        raise _no_skill(label)
-    labels = sorted(str(skill) for skill in candidates)
-    shown = ", ".join(labels[:_SHOWN]) + (", …" if len(labels) > _SHOWN else "")
-    raise refuse("NAME_AMBIGUOUS", name=slug, candidates=shown)
+    return _at_address(team, slug, actor) if slash else _by_bare_name(slug, actor)
 
 
 def find_version(skill: Skill, number: str | None, actor: Actor, *, even_held: bool = False) -> Version:
@@ -47,6 +39,8 @@ def find_version(skill: Skill, number: str | None, actor: Actor, *, even_held: b
     unless it is only to be shown (``even_held``), and is not there for others.
     """
     named = number or "latest"
+    if skill.found_as:
+        return canonical.pinned(skill.found_as, named)
     exact = normalise(named)
     version: Version | None
     if named == "latest":
@@ -89,6 +83,30 @@ def successor_of(skill: Skill, actor: Actor) -> Skill | None:
     if skill.successor_id is None:
         return None
     return Skill.objects.visible_to(actor).select_related("team").filter(pk=skill.successor_id).first()
+
+
+def _canonical(slug: str, actor: Actor) -> Skill:
+    """In addresses the prefix stands in the team's place, before a slash."""
+    skill = canonical.find(slug.removeprefix("/"), actor)
+    if skill is None:
+        raise _no_skill(canonical.PREFIX + slug)
+    return skill
+
+
+def _by_bare_name(slug: str, actor: Actor) -> Skill:
+    """The caller's own teams' skill, else the canonical one; never silently somebody else's."""
+    visible = Skill.objects.visible_to(actor).select_related("team", "latest").filter(slug=slug)
+    own = list(visible.filter(team_id__in=actor.team_ids)[: _SHOWN + 1])
+    if len(own) == 1:
+        return own[0]
+    if not own and (skill := canonical.find(slug, actor)):
+        return skill
+    candidates = own or list(visible.order_by("team__slug")[: _SHOWN + 1])
+    if not candidates:
+        raise _no_skill(slug)
+    labels = sorted(str(skill) for skill in candidates)
+    shown = ", ".join(labels[:_SHOWN]) + (", …" if len(labels) > _SHOWN else "")
+    raise refuse("NAME_AMBIGUOUS", name=slug, candidates=shown)
 
 
 def _at_address(team: str, slug: str, actor: Actor) -> Skill:

@@ -12,7 +12,17 @@ from django.utils import timezone
 
 from registry import audit, erasing
 from registry.actors import Actor
-from registry.models import AuditEntry, IdempotencyKey, Membership, Role, Token, Use, User, Version
+from registry.models import (
+    AuditEntry,
+    CanonicalUse,
+    IdempotencyKey,
+    Membership,
+    Role,
+    Token,
+    Use,
+    User,
+    Version,
+)
 from registry.packages.problems import refuse
 
 
@@ -105,6 +115,7 @@ def _traces(user: User) -> list[QuerySet[Any]]:
         Membership.objects.filter(user=user),
         Token.objects.filter(owner=user),
         Use.objects.filter(caller=_caller(user)),
+        CanonicalUse.objects.filter(caller=_caller(user)),
         IdempotencyKey.objects.filter(keys),
         *(log._default_manager.filter(username=user.username) for log in attempts),
     ]

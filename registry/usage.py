@@ -13,7 +13,7 @@ from django.db.models import F, FloatField, QuerySet, Sum, Value
 from django.db.models.functions import Cast, Ln
 from django.utils import timezone
 
-from registry import bulk
+from registry import bulk, canonical
 from registry.models import Skill, Use, UseDay
 
 HOLD = timedelta(seconds=60)
@@ -71,6 +71,7 @@ def record_use(
 ) -> bool:
     """Counts a use, unless this caller used this skill less than 60 s ago; says whether it counted."""
     now = now or timezone.now()
+    canonical.note_use(skill, caller, kind)
     if Use.objects.filter(skill=skill, caller=caller, last_counted_at__gt=now - HOLD).exists():
         return False  # the common case in a burst, and no reason to wait for the database's writers
     with transaction.atomic():
@@ -106,15 +107,21 @@ def _heat(moment: datetime) -> float:
     return moment.timestamp() * log(2) / HALF_LIFE.total_seconds()
 
 
-def most_used(skills: QuerySet[Skill], limit: int, *, now: datetime | None = None) -> list[Skill]:
-    """The ``limit`` skills of the highest score: a maximum of two orders, each of which has an index."""
+def most_used(
+    skills: QuerySet[Skill], limit: int, *, start: int = 0, now: datetime | None = None
+) -> list[Skill]:
+    """The skills of the highest score, from the place ``start`` to before the place ``limit``.
+
+    A maximum of two orders, each of which has an index; rows are read of those alone that are answered.
+    """
     now = now or timezone.now()
-    used = skills.filter(usage_count__gt=0)
+    used = skills.filter(usage_count__gt=0).values_list("pk", "usage_count", "last_used_at")
     hottest = used.order_by("-hot_key", "id")[:limit]
     oftenest = used.order_by("-usage_count", "id")[:limit]
-    found = {skill.pk: skill for skill in [*hottest, *oftenest]}
-    ranked = sorted(found.values(), key=lambda s: (-score(s.usage_count, s.last_used_at, now), s.pk))
-    return ranked[:limit]
+    scored = ((-score(count, last, now), key) for key, count, last in {*hottest, *oftenest})
+    keys = [key for _, key in sorted(scored)[start:limit]]
+    rows = skills.in_bulk(keys)
+    return [rows[key] for key in keys if key in rows]
 
 
 def by_day(skill: Skill, *, now: datetime | None = None) -> list[Day]:

@@ -13,15 +13,16 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from registry import audit
+from registry import audit, canonical, rules
 from registry.actors import Actor
-from registry.models import Skill, Team, Version
+from registry.models import Team, UseKind, Version
 from registry.models.identity import new_uid
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
 from registry.packages.problems import Refused, problem, refuse
 from registry.packages.schemas import validate
 from registry.permissions import Action, may, require
+from registry.teams import calling_team
 from worker import caching, inputs, protocols, states
 from worker.dispatch import wake
 from worker.documents import run_document as run_document
@@ -57,7 +58,8 @@ def request_run(
     if idempotency_key and (earlier := _earlier(actor, idempotency_key)):
         return earlier
     manifest = manifest_of(version.manifest)
-    caller_team = _team_of(actor, version.skill, team)
+    caller_team = calling_team(actor, version.skill, team)
+    rules.require_leave(rules.decide(version, team=caller_team, token=actor.token), actor)
     resolved = _checked_inputs(request, manifest, actor, again_of)
     request = _with_context(request, manifest, actor, caller_team, version)
     run = _new_run(actor, version, manifest, request, resolved)
@@ -70,24 +72,12 @@ def request_run(
         if idempotency_key and (earlier := _earlier(actor, idempotency_key)):
             return earlier
         raise
+    canonical.note_use(version.skill, actor.caller, UseKind.RUN)
     return run
 
 
 def _earlier(actor: Actor, idempotency_key: str) -> Run | None:
     return Run.objects.filter(caller=actor.user, idempotency_key=idempotency_key).first()
-
-
-def _team_of(actor: Actor, skill: Skill, team: Team | None) -> Team | None:
-    """For whom the run is: the team named, the token's, the skill's for its members, or one's own."""
-    if team is not None:
-        if not actor.is_administrator and team.pk not in actor.team_ids:
-            raise refuse("RUN_TEAM_INVALID", path="team", team=team.slug)
-        return team
-    if actor.token and actor.token.team_id:
-        return actor.token.team
-    if actor.is_administrator or skill.team_id in actor.team_ids:
-        return skill.team
-    return Team.objects.filter(pk__in=actor.team_ids).order_by("pk").first()
 
 
 def _checked_inputs(request: Request, manifest: Manifest, actor: Actor, again_of: Run | None) -> Resolved:

@@ -12,7 +12,7 @@ from registry.models.version import Version
 
 
 class Canonical(models.Model):
-    """The one skill of a slug that is answered to everybody, in one version; ``registry.canonical`` writes it.
+    """The skill of a slug that is answered to everybody, in one version; ``registry.canonical`` writes it.
 
     Without a version it is a mirror of which nothing is accepted yet.
     """

@@ -13,6 +13,7 @@ from registry.models.team import Team
 
 if TYPE_CHECKING:
     from registry.actors import Actor
+    from registry.models.canonical import Canonical
 
 INTERNAL = "internal"  # the type that is listed to its own team only, whatever its visibility
 
@@ -56,7 +57,9 @@ class SkillQuerySet(models.QuerySet["Skill"]):
 
 def _is_vouched_for() -> Q:
     """Chosen by administrators for everybody who may see it."""
-    return Q(is_bundled=True)
+    versions = apps.get_model("registry", "Version").objects.usable()
+    canonical = apps.get_model("registry", "Canonical").objects.filter(version__in=versions)
+    return Q(is_bundled=True) | Q(pk__in=canonical.values("skill"))
 
 
 def _is_held_whole() -> Q:
@@ -110,6 +113,7 @@ class Skill(models.Model):
     hot_key = models.FloatField(default=0.0)
 
     merged_from: Skill | None = None  # by whose old address this row was found: exact versions are that one's
+    found_as: Canonical | None = None  # by which canonical name: it then stands for the pinned version alone
 
     objects = SkillQuerySet.as_manager()
 

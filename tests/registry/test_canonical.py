@@ -1,0 +1,242 @@
+"""What ``_canonical_<slug>`` and a bare slug mean, who sets it, and what waits before it is answered."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from registry import canonical, catalog, publishing, usage
+from registry.actors import ANONYMOUS, Actor, administrator_actor
+from registry.canonical import proposing, setting
+from registry.models import AuditEntry, Canonical, CanonicalUse, Membership, Role, Skill, Team, UseKind
+from registry.packages.package import Security
+from registry.packages.problems import Refused
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("D10")]
+NAME = "_canonical_report"
+
+
+def code(call, *args, **kwargs):
+    with pytest.raises(Refused) as error:
+        call(*args, **kwargs)
+    return error.value.code
+
+
+@pytest.fixture
+def root(administrator):
+    return Actor(user=administrator)
+
+
+@pytest.fixture
+def stranger(charlie):
+    return Actor(user=charlie)
+
+
+@pytest.fixture
+def set_to(root):
+    def make(version, **more):
+        return setting.set_canonical("report", version, root, reason="Ours.", **more)
+
+    return make
+
+
+@pytest.fixture
+def first(published):
+    return published(visibility="public")
+
+
+def find(name, actor):
+    return catalog.find_named(name, actor)
+
+
+def test_the_canonical_name_is_the_pinned_version_for_everybody(first, published, set_to, stranger):
+    assert code(find, NAME, stranger) == "NOT_FOUND"
+    set_to(first)
+    published(version="2.0.0")
+    for actor in (ANONYMOUS, stranger, administrator_actor()):
+        found = find(NAME, actor)
+        assert (str(found), found.digest) == ("docs/report@1.0.0", first.digest)
+    assert find(f"{NAME}@1.0", stranger) == find(f"{NAME}@latest", stranger) == first
+    assert code(find, f"{NAME}@2.0.0", stranger) == "NOT_FOUND"
+    assert str(find("docs/report", stranger)) == "docs/report@2.0.0"
+
+
+def test_a_new_version_is_answered_once_an_administrator_has_accepted_it(first, published, set_to, root):
+    row = set_to(first)
+    assert proposing.waiting(row) is None
+    second = published(version="2.0.0")
+    assert proposing.waiting(row) == second
+    assert code(setting.accept, "report", root, digest=first.digest) == "CANONICAL_MOVED"
+    setting.accept("report", root, digest=second.digest, reason="Read.")
+    assert find(NAME, ANONYMOUS) == second
+    assert code(setting.accept, "report", root, digest=second.digest) == "CANONICAL_NOTHING_WAITS"
+
+
+def test_what_was_rejected_is_not_proposed_again(first, published, set_to, root):
+    row = set_to(first)
+    second = published(version="2.0.0")
+    row = setting.reject("report", root, digest=second.digest, reason="No.")
+    assert proposing.waiting(row) is None
+    assert find(NAME, ANONYMOUS) == first
+    assert proposing.waiting(row) is None
+    third = published(version="3.0.0")
+    assert proposing.waiting(row) == third
+
+
+def test_it_may_follow_a_channel_or_nothing(first, published, set_to, alice):
+    row = set_to(first, follows="stable")
+    second = published(version="2.0.0")
+    assert proposing.waiting(row) is None
+    publishing.set_channel("stable", second, Actor(user=alice))
+    assert proposing.waiting(row) == second
+    assert proposing.waiting(set_to(first, follows="")) is None
+
+
+@pytest.mark.parametrize("who", ["alice", "charlie"])
+def test_only_administrators_set_it_and_no_token_does(first, root, request, who):
+    actor = Actor(user=request.getfixturevalue(who))
+    assert code(setting.set_canonical, "report", first, actor, reason="Mine.") == "FORBIDDEN"
+    assert code(setting.unset, "report", actor, reason="Mine.") == "FORBIDDEN"
+    assert code(proposing.proposal, "report", first, actor) == "FORBIDDEN"
+
+
+def test_what_not_everybody_may_have_is_refused_with_a_remedy(published, set_to, alice):
+    hidden = published()
+    with pytest.raises(Refused) as refused:
+        set_to(hidden)
+    assert refused.value.code == "CANONICAL_PRIVATE"
+    assert "site or public" in refused.value.problems[0].remedy()
+    other = published("other", visibility="public")
+    assert code(set_to, other) == "CANONICAL_SLUG"
+    yanked = publishing.yank(
+        published("report", version="2.0.0", visibility="site"), Actor(user=alice), reason="x"
+    )
+    assert code(set_to, yanked) == "CANONICAL_YANKED"
+
+
+def test_a_site_skill_is_canonical_for_those_who_sign_in(published, set_to, stranger):
+    set_to(published(visibility="site"))
+    assert find(NAME, stranger)
+    assert code(find, NAME, ANONYMOUS) == "NOT_FOUND"
+    assert not setting.known_to(ANONYMOUS).exists()
+    assert setting.known_to(stranger).get().slug == "report"
+
+
+def _hide(version, owner):
+    publishing.set_visibility(version.skill, "private", owner)
+
+
+def _hold(version, owner):
+    version.held_at = timezone.now()
+    version.save()
+    publishing.show_latest(version.skill)
+
+
+def _yank(version, owner):
+    publishing.yank(version, owner, reason="Wrong.")
+
+
+def _purge(version, owner):
+    publishing.purge_version(version, owner, reason="Secret.")
+
+
+@pytest.mark.parametrize("harm", [_hide, _hold, _yank, _purge])
+def test_what_can_no_longer_be_answered_is_an_honest_error(first, published, set_to, alice, stranger, harm):
+    row = set_to(first)
+    published(version="0.9.0")
+    assert canonical.is_canonical(first)
+    harm(first, Actor(user=alice))
+    assert code(find, NAME, stranger) == "CANONICAL_UNAVAILABLE"
+    assert code(find, "report", stranger) == "CANONICAL_UNAVAILABLE"
+    row = Canonical.objects.get()
+    assert canonical.trouble_of(row)
+    assert row.digest
+    assert not Skill.objects.reachable_by(stranger).exists()
+    if harm is _purge:
+        assert not Canonical.objects.filter(version__isnull=False).exists()
+    else:
+        assert not canonical.is_canonical(row.version)
+
+
+def test_a_renamed_canonical_skill_keeps_its_canonical_name(first, set_to, alice, published, root):
+    row = set_to(first)
+    publishing.rename(first.skill, Actor(user=alice), slug="account")
+    assert str(find(NAME, ANONYMOUS)) == "docs/account@1.0.0"
+    second = published("account", version="2.0.0")
+    assert proposing.waiting(Canonical.objects.get()) == second
+    assert setting.accept("report", root, digest=second.digest).slug == row.slug == "report"
+
+
+def test_history_says_who_when_from_to_and_why(first, published, set_to, root, administrator):
+    set_to(first)
+    second = published(version="2.0.0")
+    setting.accept("report", root, digest=second.digest, reason="Read it.")
+    setting.unset("report", root, reason="No more.")
+    rows = [(row.deed, row.before, row.after, row.reason, row.by) for row in setting.history("report")]
+    assert rows == [
+        ("unset", "docs/report@2.0.0", "", "No more.", administrator),
+        ("accepted", "docs/report@1.0.0", "docs/report@2.0.0", "Read it.", administrator),
+        ("set", "", "docs/report@1.0.0", "Ours.", administrator),
+    ]
+    assert setting.history("report")[1].after_digest == second.digest
+    assert AuditEntry.objects.filter(action="canonical.unset", target=NAME).exists()
+    assert code(find, NAME, ANONYMOUS) == "NOT_FOUND"
+
+
+def test_a_change_tells_whom_it_affects_and_what_the_new_one_may_do_more(
+    first, published, set_to, root, stranger, charlie
+):
+    set_to(first)
+    for _ in range(2):
+        usage.record_use(find(NAME, stranger).skill, stranger.caller, UseKind.LOAD)
+    usage.record_use(find("docs/report", root).skill, root.caller, UseKind.LOAD)
+    second = published(
+        version="2.0.0", security=Security(network="allowlist", network_allowlist=("a.example",))
+    )
+    found = proposing.proposal("report", second, root)
+    assert (found.before, found.after, found.digest) == (first, second, second.digest)
+    assert found.asks_more.hosts == {"a.example"}
+    (one,) = found.affected
+    assert (one.caller, one.teams, one.count, one.last_kind) == ("charlie", ("elsewhere",), 1, "load")
+    CanonicalUse.objects.update(last_used_at=timezone.now() - timedelta(minutes=2))
+    canonical.note_use(find(NAME, stranger).skill, stranger.caller, UseKind.RUN)
+    assert CanonicalUse.objects.get().count == 2
+
+
+def test_a_bare_name_is_ones_own_then_the_canonical_and_never_anothers(
+    first, published, set_to, stranger, charlie, alice
+):
+    assert code(find, "report", stranger) == "NAME_AMBIGUOUS"  # one that is not theirs is only named
+    set_to(first)
+    assert find("report", stranger) == first
+    assert CanonicalUse.objects.count() == 0
+    own = Team.objects.get(slug="elsewhere")
+    mine = published(into=own, by=stranger)
+    assert find("report", stranger) == mine
+    assert find("report", Actor(user=alice)) == first
+    more = Team.objects.create(slug="more", name="More")
+    Membership.objects.create(team=more, user=charlie, role=Role.OWNER)
+    published(into=more, by=Actor(user=charlie))
+    with pytest.raises(Refused) as refused:
+        find("report", Actor(user=charlie))
+    assert refused.value.code == "NAME_AMBIGUOUS"
+    assert refused.value.problems[0].params["candidates"] == "elsewhere/report, more/report"
+
+
+def test_canonical_skills_are_in_everybodys_reach(first, set_to, stranger):
+    assert not Skill.objects.reachable_by(stranger).exists()
+    set_to(first)
+    assert Skill.objects.reachable_by(stranger).get() == first.skill
+    assert Skill.objects.reachable_by(ANONYMOUS).get() == first.skill
+
+
+def test_the_text_has_its_place_and_nothing_is_run_or_filled_in(published):
+    body = "Read ${CLAUDE_SKILL_DIR}/notes.md.\n!`rm -rf /` $ARGUMENTS $1"
+    version = published()
+    version.body = body
+    assert canonical.text_of(version, "/skills/report") == (
+        "Base directory for this skill: /skills/report\n\n"
+        "Read /skills/report/notes.md.\n!`rm -rf /` $ARGUMENTS $1"
+    )
