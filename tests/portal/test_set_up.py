@@ -23,7 +23,7 @@ def test_without_examples_there_is_still_a_team_to_publish_for(settings):
     assert "password" in set_up()
     owner = Membership.objects.get(team__slug="examples")
     assert (owner.user, owner.role) == (User.objects.get(is_superuser=True), Role.OWNER)
-    assert not Skill.objects.exists()
+    assert set(Skill.objects.values_list("source", flat=True)) == {"builtin"}
 
 
 def test_done_again_it_changes_and_says_nothing(settings, monkeypatch):
@@ -41,4 +41,4 @@ def test_examples_are_there_to_be_found_before_signing_in(settings, tmp_path, mo
     (folder / "SKILL.md").write_text("---\nname: hello\ndescription: Says hello.\n---\n# Hello\n")
     monkeypatch.setattr("portal.management.commands.set_up.EXAMPLES", tmp_path)
     assert "1 example skills" in set_up()
-    assert Skill.objects.get().visibility == Visibility.PUBLIC
+    assert Skill.objects.get(slug="hello").visibility == Visibility.PUBLIC

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
+from portal.builtin import publish_builtin
 from registry.actors import Actor
 from registry.indexing import reindex
 from registry.models import Membership, Role, Team, User, Visibility
@@ -21,7 +22,7 @@ EXAMPLES = settings.BASE_DIR / "examples"
 
 
 class Command(BaseCommand):
-    help = "Make the database, an administrator (name and password printed once) and publish the examples."
+    help = "Make the database and an administrator (name and password printed once), and publish the examples."
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
@@ -30,6 +31,7 @@ class Command(BaseCommand):
         administrator = self._administrator()
         team, _ = Team.objects.get_or_create(slug="examples", defaults={"name": "Examples"})
         Membership.objects.get_or_create(team=team, user=administrator, defaults={"role": Role.OWNER})
+        self._publish_builtin(administrator)
         if settings.SKILLQUAY_EXAMPLES:
             self._publish_examples(team, administrator)
 
@@ -43,6 +45,10 @@ class Command(BaseCommand):
         )
         self.stdout.write(f"    name      admin\n    password  {password}")
         return user
+
+    def _publish_builtin(self, administrator: User) -> None:
+        if created := publish_builtin(Actor(user=administrator)):
+            self.stdout.write(f"{created} skills that teach an agent to use Skillquay were published.")
 
     def _publish_examples(self, team: Team, administrator: User) -> None:
         actor = Actor(user=administrator)
