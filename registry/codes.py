@@ -250,6 +250,12 @@ declare(
         "BLOB_MISSING",
         gettext_noop("The stored content %(digest)s is gone or damaged."),
         gettext_noop("Restore the blob folder from a backup; docs/operations.md says how."),
+    Code(
+        "RUN_TEAM_INVALID",
+        gettext_noop("You cannot run skills for this team: %(team)s."),
+        gettext_noop("Run for a team that you are a member of."),
+        http=403,
+    ),
         http=500,
     ),
     Code(

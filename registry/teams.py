@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 
 from registry import audit, texts
 from registry.actors import Actor
-from registry.models import Membership, Role, Team, User
+from registry.models import Membership, Role, Skill, Team, User
 from registry.packages.problems import refuse
 from registry.permissions import Action, require
 
@@ -63,6 +63,19 @@ def remove_member(team: Team, user: User, by: Actor) -> None:
     _keep_an_owner(membership)
     membership.delete()
     audit.record(by, "member.remove", user.username, team=team)
+
+
+def calling_team(actor: Actor, skill: Skill, named: Team | None = None) -> Team | None:
+    """For whom a run is: the team named, the token's, the skill's for its members, or one's own."""
+    if named is not None:
+        if not actor.is_administrator and named.pk not in actor.team_ids:
+            raise refuse("RUN_TEAM_INVALID", path="team", team=named.slug)
+        return named
+    if actor.token and actor.token.team_id:
+        return actor.token.team
+    if actor.is_administrator or skill.team_id in actor.team_ids:
+        return skill.team
+    return Team.objects.filter(pk__in=actor.team_ids).order_by("pk").first()
 
 
 def _role(role: str) -> str:

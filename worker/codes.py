@@ -38,12 +38,6 @@ declare(
         http=409,
     ),
     Code(
-        "RUN_TEAM_INVALID",
-        gettext_noop("You cannot run skills for this team: %(team)s."),
-        gettext_noop("Run for a team that you are a member of."),
-        http=403,
-    ),
-    Code(
         "CANCELLED",
         gettext_noop("The run was cancelled."),
         gettext_noop("Run it again if that was not meant."),

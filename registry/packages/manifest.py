@@ -12,6 +12,7 @@ from registry.packages.fields import Fields
 from registry.packages.frontmatter import SKILL_MD, FrontMatter
 from registry.packages.manifest_parts import (
     argument_hint,
+    left_in_groups,
     read_resources,
     read_security,
     read_triggers,
@@ -41,7 +42,7 @@ def read_manifest(front: FrontMatter, origin: Origin) -> Reading:
     known = {**_identity(fields, origin), **_catalogue(fields), **_running(fields), **_prompting(fields)}
     if front.is_broken:
         problems = [one for one in problems if one in front.problems or not _follows(one, front)]
-    return Reading(Manifest(**known, extra=fields.left), tuple(problems))
+    return Reading(Manifest(**known, extra=fields.left | left_in_groups(fields)), tuple(problems))
 
 
 def _follows(found: Problem, front: FrontMatter) -> bool:

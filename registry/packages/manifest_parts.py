@@ -14,6 +14,14 @@ _HOST = re.compile(r"(?:https?://)?(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?::\d{1,5})?(?:/
 _IPV6 = re.compile(r"(?:https?://)?\[[0-9a-f:.]+\](?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 DEFAULT_PRIORITY = 0.5
+# What is read of a group; anything else that an author writes there is kept among the unknown fields.
+_READ = {
+    "security": frozenset(
+        """timeout_ms timeoutMs memory_mb memoryMb memoryMB network network_allowlist networkAllowlist filesystem
+        environment secrets requires_filesystem requiresFilesystem""".split()
+    ),
+    "permissions": frozenset({"network", "filesystem"}),
+}
 
 
 def read_triggers(fields: Fields) -> Triggers:
@@ -51,6 +59,17 @@ def read_security(fields: Fields) -> Security:
         environment=_environment(inner),
         secrets=_variables(inner, "secrets"),
     )
+
+
+def left_in_groups(fields: Fields) -> dict[str, dict[str, Any]]:
+    """The fields of ``security`` and ``permissions`` that nothing here knows."""
+    groups = {name: fields.values.get(name) for name in _READ}
+    left = {
+        name: {field: value for field, value in group.items() if field not in _READ[name]}
+        for name, group in groups.items()
+        if isinstance(group, dict)
+    }
+    return {name: unknown for name, unknown in left.items() if unknown}
 
 
 def _is_text(fields: Fields, name: str) -> bool:

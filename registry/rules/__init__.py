@@ -1,0 +1,38 @@
+"""Which skills agents may run unasked, and which never: a team's rules and a token's."""
+
+from registry.rules import codes as codes
+from registry.rules.changing import (
+    MOST,
+    add_rule,
+    find_rule,
+    remove_rule,
+    restore_rule,
+    rules_of,
+    standing_rules,
+)
+from registry.rules.covering import covered_by
+from registry.rules.deciding import Decision, binds, decide, require_leave
+from registry.rules.documents import decision_document, rule_document
+from registry.rules.granting import asks_of_version
+from registry.rules.holders import Holder, may_deny, may_grant
+
+__all__ = [
+    "MOST",
+    "Decision",
+    "Holder",
+    "add_rule",
+    "asks_of_version",
+    "binds",
+    "covered_by",
+    "decide",
+    "decision_document",
+    "find_rule",
+    "may_deny",
+    "may_grant",
+    "remove_rule",
+    "require_leave",
+    "restore_rule",
+    "rule_document",
+    "rules_of",
+    "standing_rules",
+]

@@ -1,0 +1,43 @@
+"""Rules and decisions as the JSON objects of commands and API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from registry.addresses import absolute
+from registry.models import Rule
+from registry.rules.deciding import Decision
+
+
+def rule_document(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.uid,
+        "effect": rule.effect,
+        "name": rule.name,
+        "team": rule.team.slug if rule.team else None,
+        "token": rule.token.uid if rule.token else None,
+        "granted": rule.granted,
+        "given_for": rule.given_for or None,
+        "made_by": rule.made_by.username if rule.made_by else None,
+        "made_at": rule.made_at.isoformat(),
+        "removed_at": rule.removed_at.isoformat() if rule.removed_at else None,
+    }
+
+
+def decision_document(decision: Decision) -> dict[str, Any]:
+    """``rule`` of an ask is the allowance that does not reach as far as ``new``."""
+    version = decision.version
+    asks = decision.outcome == "ask"
+    return {
+        "skill": str(version.skill),
+        "version": version.number,
+        "team": decision.team.slug if decision.team else None,
+        "outcome": decision.outcome,
+        "by": decision.by,
+        "rule": rule_document(decision.rule) if decision.rule else None,
+        "unsafe_properties": list(decision.unsafe),
+        "asks": decision.asks.document(),
+        "new": decision.new.document(),
+        "offers": {"exact": decision.exact, "prefix": decision.prefix} if asks else None,
+        "page": absolute(f"/skills/{version.skill}/run/?version={version.number}"),
+    }
