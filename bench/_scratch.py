@@ -1,4 +1,4 @@
-"""Runs ``bench._catalog`` in a site of its own, in a temporary folder: no other site is touched."""
+"""Runs what measures a catalog in a site of its own, in a temporary folder: no other site is touched."""
 
 from __future__ import annotations
 
@@ -23,6 +23,13 @@ def ask(options, *, skills, rounds, answers, say):
     for name in ("corpus", "queries"):
         if not Path(options[name]).is_file():
             raise RuntimeError(f"{options[name]} is not there: name a file with --{name}")
+    files = {name: str(Path(options[name]).resolve()) for name in ("corpus", "queries")}
+    asked = {**files, "skills": skills, "rounds": rounds, "answers": answers}
+    return run("bench._catalog", asked, database=options.get("database") or "", say=say)
+
+
+def run(module, asked, *, database, say):
+    """What the module prints, in a process with a site of its own."""
     say("filling the catalog; this takes some minutes where it is large")
     with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as folder:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("SKILLQUAY_")}
@@ -30,12 +37,10 @@ def ask(options, *, skills, rounds, answers, say):
             "SKILLQUAY_VAR": folder,
             "SKILLQUAY_LOG_LEVEL": "WARNING",
             "DJANGO_SETTINGS_MODULE": "portal.settings",
-            "DATABASE_URL": options.get("database") or "",
+            "DATABASE_URL": database,
             "STORAGE_URL": "",
         }
-        files = {name: str(Path(options[name]).resolve()) for name in ("corpus", "queries")}
-        asked = json.dumps({**files, "skills": skills, "rounds": rounds, "answers": answers})
-        command = [sys.executable, "-m", "bench._catalog", asked]
+        command = [sys.executable, "-m", module, json.dumps(asked)]
         ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=False)
     if ended.returncode:
         raise RuntimeError("the measurement failed")

@@ -28,6 +28,17 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Block:
+    """One kind's part of a column; ``kind`` is its place among the parts."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: int
+
+
+@dataclass(frozen=True)
 class Dot:
     x: float
     y: float
@@ -62,6 +73,22 @@ def _bar(span: Span, whole: float) -> Bar:
         return Bar(0.0, _LEAST)
     width = max(span.duration_ms / whole * WIDTH, _LEAST)
     return Bar(round(min(span.start_ms / whole * WIDTH, WIDTH - width), 1), round(width, 1))
+
+
+def columns(days: Sequence[Sequence[int]], *, height: float) -> list[Block]:
+    """A column a day, its parts above one another, on one scale that ends with the highest."""
+    highest = max((sum(parts) for parts in days), default=0) or 1
+    step = WIDTH / max(len(days), 1)
+    found = []
+    for place, parts in enumerate(days):
+        top = height
+        for kind, count in enumerate(parts):
+            tall = count / highest * height
+            top -= tall
+            if count:
+                x = round((place + 0.1) * step, 1)
+                found.append(Block(x, round(top, 1), round(step * 0.8, 1), round(tall, 1), kind))
+    return found
 
 
 def dots(runs: Sequence[Timed], *, height: float) -> list[Dot]:

@@ -30,5 +30,5 @@ class ByScore(Sequence[Skill]):
         if isinstance(wanted, int):
             return self[wanted : wanted + 1][0]
         start, stop, _ = wanted.indices(len(self))
-        ranked = most_used(self._skills, stop)[start:] if start < self._used else []
+        ranked = most_used(self._skills, stop, start=start) if start < self._used else []
         return ranked + list(self._unused[max(start - self._used, 0) : max(stop - self._used, 0)])

@@ -7,7 +7,6 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -108,7 +107,7 @@ def _shown(request: ActorRequest, version: Version, tab: str) -> HttpResponse:
         "lines": lines_for(offer),
         "problems": _problems(version),
         "fares": fares_of_version(version, publishing.problems_of(version)),
-        "score": _score(skill),
+        "score": usage.explained(skill),
         "owners": _owners(request, skill),
         "file_count": files.count(),
         "earlier": _earlier(request, version),
@@ -145,20 +144,6 @@ def _problems(version: Version) -> list[dict[str, object]]:
     """The worst first; each in the reader's language."""
     found = [problem.document(_) for problem in publishing.problems_of(version)]
     return sorted(found, key=lambda problem: _SEVERITIES.index(str(problem["severity"])))
-
-
-def _score(skill: Skill) -> dict[str, Any]:
-    """The numbers of the score's formula, so that the page can show how it came about."""
-    now = timezone.now()
-    days = (now - skill.last_used_at).total_seconds() / 86_400 if skill.last_used_at else 0.0
-    factor = max(0.5 ** (max(days, 0) / 7), usage.FLOOR)
-    return {
-        "count": skill.usage_count,
-        "days": f"{max(days, 0):.1f}",
-        "factor": f"{factor:.2f}",
-        "floor": factor == usage.FLOOR,
-        "score": f"{usage.score(skill.usage_count, skill.last_used_at, now):.1f}",
-    }
 
 
 def _owners(request: ActorRequest, skill: Skill) -> list[User]:

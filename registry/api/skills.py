@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -134,6 +135,26 @@ class UsageDoc(Doc):
     score = serializers.FloatField(help_text="count × max(0.5^(days since the last use / 7), 0.1).")
 
 
+class KindsDoc(Doc):
+    load = serializers.IntegerField()
+    install = serializers.IntegerField()
+    run = serializers.IntegerField()
+
+
+class UsageDayDoc(KindsDoc):
+    day = serializers.DateField(help_text="In UTC.")
+
+
+class UsageDetailDoc(UsageDoc):
+    days = serializers.FloatField(help_text="Since the last use.")
+    factor = serializers.FloatField(help_text="0.5^(days / half_life_days), at least the floor.")
+    half_life_days = serializers.FloatField()
+    floor = serializers.FloatField()
+    hold_seconds = serializers.FloatField(help_text="In which uses of one caller count once.")
+    kinds = KindsDoc(help_text="Of all uses; a use within the hold counts as the kind that came first.")
+    by_day = UsageDayDoc(many=True, help_text="Of the last 90 days those with a use, the oldest first.")
+
+
 class SkillUsage(Endpoint):
     needs = {"GET": (Action.SEE,)}
 
@@ -141,13 +162,13 @@ class SkillUsage(Endpoint):
         operation_id="get_usage",
         summary="How much a skill is used",
         tags=["usage"],
-        responses=UsageDoc,
-        examples=[examples.answers(examples.USAGE)],
+        responses=UsageDetailDoc,
+        examples=[examples.answers(examples.USAGE_DETAIL)],
     )
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
         """The score is what orders catalog and ties; it halves every seven days without use."""
         skill = catalog.find_skill(f"{team}/{slug}", self.actor)
-        return etags.document_response(request, usage_document(skill))
+        return etags.document_response(request, usage_detail(skill))
 
 
 class UseReport(Shape):
@@ -195,6 +216,27 @@ def usage_document(skill: Skill) -> dict[str, Any]:
         "last_used_at": moment(skill.last_used_at),
         "score": round(usage.score(skill.usage_count, skill.last_used_at, timezone.now()), 3),
     }
+
+
+def usage_detail(skill: Skill) -> dict[str, Any]:
+    """How the score came about, and the uses that it is made of."""
+    score = usage.explained(skill)
+    return {
+        **usage_document(skill),
+        "days": round(score.days, 3),
+        "factor": round(score.factor, 6),
+        "half_life_days": usage.HALF_LIFE.days,
+        "floor": usage.FLOOR,
+        "hold_seconds": usage.HOLD.seconds,
+        "kinds": _kinds(usage.by_kind(skill)),
+        "by_day": [
+            {"day": day.day.isoformat(), **_kinds(day.counts)} for day in usage.by_day(skill) if day.total
+        ],
+    }
+
+
+def _kinds(counts: Mapping[str, int]) -> dict[str, int]:
+    return {kind.value: counts.get(kind, 0) for kind in UseKind}
 
 
 def _filters(query: dict[str, Any]) -> Filters:

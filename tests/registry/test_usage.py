@@ -5,9 +5,11 @@ from datetime import UTC, datetime, timedelta
 from math import log
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from registry import usage
-from registry.models import Skill, Use
+from registry.models import Skill, Use, UseDay
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
@@ -74,6 +76,61 @@ def test_the_order_by_use_is_exact(team):
         exact = sorted(skills, key=lambda s: (-usage.score(s.usage_count, s.last_used_at, NOW), s.pk))[:limit]
         assert usage.most_used(Skill.objects.all(), limit, now=NOW) == exact
     assert unused not in usage.most_used(Skill.objects.all(), 1000, now=NOW)
+
+
+_USED = st.tuples(st.integers(1, 1000), st.integers(0, 5000))  # times, the last one so many hours ago
+
+
+@pytest.mark.row("D9")
+@pytest.mark.django_db
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(uses=st.lists(_USED, min_size=1, max_size=12), limit=st.integers(1, 12), days=st.integers(0, 200))
+def test_the_most_used_are_those_that_the_formula_says_whenever_it_is_asked(team, uses, limit, days):
+    Skill.objects.all().delete()
+    for n, (count, hours) in enumerate(uses):
+        last = NOW - timedelta(hours=hours)
+        used = {"usage_count": count, "last_used_at": last, "hot_key": _heat(count, last)}
+        Skill.objects.create(team=team, slug=f"s{n}", name=f"S{n}", **used)
+    later = NOW + timedelta(days=days)
+    scores = sorted(
+        (usage.score(s.usage_count, s.last_used_at, later) for s in Skill.objects.all()), reverse=True
+    )
+    found = usage.most_used(Skill.objects.all(), limit, now=later)
+    assert [usage.score(s.usage_count, s.last_used_at, later) for s in found] == pytest.approx(scores[:limit])
+
+
+@pytest.mark.row("D9")
+@pytest.mark.django_db
+def test_uses_are_counted_by_kind_version_and_day(skill):
+    uses = [("user:1", "run", 100), ("user:1", "load", 1), ("user:1", "run", 0), ("user:2", "run", 0)]
+    for caller, kind, days in uses:
+        usage.record_use(skill, caller, kind, version="1.0.0", now=NOW - timedelta(days=days))
+    usage.record_use(skill, "user:3", "install", now=NOW)
+    days = usage.by_day(skill, now=NOW)
+    assert len(days) == 90
+    assert days[-1].day == NOW.date()
+    assert [day.counts for day in days[-2:]] == [{"load": 1}, {"run": 2, "install": 1}]
+    assert sum(day.total for day in days) == 4
+    assert usage.by_kind(skill) == {"run": 3, "load": 1, "install": 1}
+    assert usage.by_version(skill) == {"1.0.0": {"run": 3, "load": 1}, "": {"install": 1}}
+
+
+@pytest.mark.row("D9")
+@pytest.mark.django_db
+def test_what_the_hold_keeps_back_is_counted_nowhere(skill):
+    for second in (0, 30):
+        usage.record_use(skill, "user:1", "run", now=NOW + timedelta(seconds=second))
+    assert UseDay.objects.get().count == Use.objects.get().count == 1
+
+
+@pytest.mark.row("D9")
+@pytest.mark.django_db
+def test_a_score_says_how_it_came_about(skill):
+    usage.record_use(skill, "user:1", "run", now=NOW)
+    skill.refresh_from_db()
+    fresh, old = usage.explained(skill, now=NOW), usage.explained(skill, now=NOW + timedelta(days=24))
+    assert (fresh.count, fresh.days, fresh.factor, fresh.value, fresh.is_floor) == (1, 0, 1, 1, False)
+    assert (old.days, old.value, old.is_floor) == (24, 0.1, True)
 
 
 @pytest.mark.row("D9")

@@ -1,5 +1,6 @@
 from django.urls import path
 
+from worker.api.figures import RunFigures
 from worker.api.inputs import InputDetail, Inputs
 from worker.api.runs import ArtifactContent, Artifacts, Cancel, Erase, Events, Log, RunDetail, Runs
 
@@ -14,6 +15,7 @@ urlpatterns = [
     path(f"{_RUN}/events", Events.as_view(), name="api-run-events"),
     path(f"{_RUN}/artifacts", Artifacts.as_view(), name="api-artifacts"),
     path(f"{_RUN}/artifacts/<path:path>", ArtifactContent.as_view(), name="api-artifact"),
+    path("skills/<str:team>/<str:slug>/figures", RunFigures.as_view(), name="api-run-figures"),
     path("inputs", Inputs.as_view(), name="api-inputs"),
     path("inputs/<str:uid>", InputDetail.as_view(), name="api-input"),
 ]

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from registry import usage
+from tests.run_samples import make_run
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("D9", "P6")]
+ADDRESS = "/skills/docs/weekly-report/usage/"
+
+
+@pytest.fixture
+def used(private, alice, bob, team):
+    now = timezone.now()
+    for n, kind in enumerate(("run", "run", "load", "install")):
+        usage.record_use(private, f"user:{n}", kind, version="1.0.0", now=now - timedelta(days=7))
+    for code in ("", "", "", "SCRIPT_FAILED"):
+        status = "failed" if code else "succeeded"
+        make_run(private.latest, bob, team, status=status, failure_code=code)
+    return private
+
+
+def test_the_page_says_how_the_score_came_about_and_draws_every_kind(browse, bob, used):
+    page = browse(bob).get(ADDRESS).content.decode()
+    assert "2.00 = 4 × 0.500" in page
+    assert page.count('<rect class="bar') == 5  # three kinds of one day, and two ends of runs of another
+    assert '<td class="num">2</td><td class="num">1</td><td class="num">1</td>' in page
+
+
+def test_the_page_says_how_the_runs_of_each_version_went(browse, bob, used):
+    page = browse(bob).get(ADDRESS).content.decode()
+    assert "75.0 %" in page
+    assert "SCRIPT_FAILED" in page
+    assert "2.1 s" in page
+
+
+def test_an_unused_skill_says_so(browse, alice, public):
+    page = browse(alice).get("/skills/docs/kind-review/usage/").content.decode()
+    assert "No use was counted" in page
+    assert '<rect class="bar' not in page
+
+
+def test_a_stranger_of_a_private_skill_sees_none_of_it(browse, charlie, used):
+    assert browse(charlie).get(ADDRESS).status_code == 404
+    assert browse().get(ADDRESS).status_code == 404
+
+
+def test_a_stranger_of_a_public_skill_sees_its_uses_and_no_run(browse, charlie, bob, team, public):
+    usage.record_use(public, "user:1", "load")
+    make_run(public.latest, bob, team, status="failed", failure_code="SCRIPT_FAILED")
+    page = browse(charlie).get("/skills/docs/kind-review/usage/").content.decode()
+    assert page.count('<rect class="bar') == 1
+    assert "SCRIPT_FAILED" not in page
