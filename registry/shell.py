@@ -24,6 +24,15 @@ class ShellCommand(BaseCommand):
 
     requires_system_checks: list[str] = []
 
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """What a command does not answer itself is its refusal."""
+        try:
+            return super().execute(*args, **options)
+        except Refused as refused:
+            document = {"ok": False, "problems": [each.document(gettext) for each in refused.problems]}
+            lines = map(problem_line, refused.problems)
+            return self.answer(document, lines, as_json=options["json"], ok=False)
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
         add_actor_argument(parser)
@@ -59,20 +68,20 @@ def problem_line(problem: Problem) -> str:
     return f"{place}: {said}" if place else said
 
 
+def exact(name: str) -> str:
+    """TEAM/SLUG@VERSION: what changes one version does not fall upon the latest by itself."""
+    if not name.partition("@")[2]:
+        raise CommandError("Say which version: TEAM/SLUG@VERSION.", returncode=WRONG_CALL)
+    return name
+
+
 class ChangeCommand(ShellCommand):
     """A command that does one deed and answers ``{ok, …, problems}``."""
 
     def handle(self, *args: Any, **options: Any) -> None:
-        actor = self.actor(options)
-        told: dict[str, Any] = {}
-        problems: tuple[Problem, ...] = ()
-        try:
-            told = self.change(actor, options)
-        except Refused as refused:
-            problems = refused.problems
-        document = {"ok": not problems, **told, "problems": [each.document(gettext) for each in problems]}
-        lines = [f"{key}: {value}" for key, value in told.items()] + [problem_line(each) for each in problems]
-        self.answer(document, lines, as_json=options["json"], ok=not problems)
+        told = self.change(self.actor(options), options)
+        lines = [f"{key}: {value}" for key, value in told.items()]
+        self.answer({"ok": True, **told, "problems": []}, lines, as_json=options["json"], ok=True)
 
     @abstractmethod
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from django.utils.translation import gettext
 
 from registry import comparing
 from registry.catalog import find_skill, find_version
-from registry.packages.problems import Refused
-from registry.shell import ShellCommand, problem_line
+from registry.shell import ShellCommand
 
 
 class Command(ShellCommand):
@@ -24,16 +23,10 @@ class Command(ShellCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         actor = self.actor(options)
-        try:
-            skill = find_skill(options["skill"], actor)
-            before = find_version(skill, options["before"], actor, even_held=True)
-            after = find_version(skill, options["after"], actor, even_held=True)
-            found = comparing.document(before, after, with_texts=options["lines"], translate=gettext)
-        except Refused as refused:
-            refusal = {"ok": False, "problems": [each.document(gettext) for each in refused.problems]}
-            lines = [problem_line(each) for each in refused.problems]
-            self.answer(refusal, lines, as_json=options["json"], ok=False)
-            return
+        skill = find_skill(options["skill"], actor)
+        before = find_version(skill, options["before"], actor, even_held=True)
+        after = find_version(skill, options["after"], actor, even_held=True)
+        found = comparing.document(before, after, with_texts=options["lines"], translate=gettext)
         self.answer({"ok": True, **found}, _lines(found), as_json=options["json"], ok=True)
 
 

@@ -4,14 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.utils.translation import gettext
 
 from registry import exporting
 from registry.catalog import find_skill, find_version
-from registry.packages.problems import Refused
 from registry.packages.repack import digest_of
 from registry.permissions import Action, require
-from registry.shell import ShellCommand, problem_line
+from registry.shell import ShellCommand
 
 
 class Command(ShellCommand):
@@ -26,13 +24,9 @@ class Command(ShellCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            document = self._export(options)
-            lines = [f"{document['skill']}@{document['version']}  {document['path']}"]
-        except Refused as refused:
-            document = {"ok": False, "problems": [problem.document(gettext) for problem in refused.problems]}
-            lines = [problem_line(problem) for problem in refused.problems]
-        self.answer(document, lines, as_json=options["json"], ok=document["ok"])
+        document = self._export(options)
+        line = f"{document['skill']}@{document['version']}  {document['path']}"
+        self.answer(document, [line], as_json=options["json"], ok=True)
 
     def _export(self, options: dict[str, Any]) -> dict[str, Any]:
         actor = self.actor(options)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.utils.translation import gettext
 
 from registry import reviewing
 from registry.actors import Actor
 from registry.api.findings import finding_document, held_document
 from registry.catalog import find_skill, find_version
 from registry.models import Version
-from registry.packages.problems import Refused
 from registry.scanning import findings_of
-from registry.shell import WRONG_CALL, ShellCommand, problem_line
+from registry.shell import WRONG_CALL, ShellCommand
 
 _DEEDS = ("suppress", "unsuppress", "release")
 
@@ -37,13 +35,7 @@ class Command(ShellCommand):
             if any(options[deed] for deed in _DEEDS):
                 raise CommandError("Say which version: TEAM/SLUG@VERSION.", returncode=WRONG_CALL)
             return self._held(actor, options)
-        try:
-            version = self._judged(actor, options)
-        except Refused as refused:
-            problems = [problem.document(gettext) for problem in refused.problems]
-            lines = [problem_line(problem) for problem in refused.problems]
-            return self.answer({"ok": False, "problems": problems}, lines, as_json=options["json"], ok=False)
-        return self._findings(version, options)
+        return self._findings(self._judged(actor, options), options)
 
     def _judged(self, actor: Actor, options: dict[str, Any]) -> Version:
         label, _at, number = options["version"].partition("@")

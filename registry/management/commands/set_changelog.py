@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from registry.actors import Actor
 from registry.catalog import find_named
 from registry.publishing import set_changelog
-from registry.shell import ChangeCommand
+from registry.shell import ChangeCommand, exact
 
 
 class Command(ChangeCommand):
@@ -19,5 +19,6 @@ class Command(ChangeCommand):
         parser.add_argument("text")
 
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
-        version = set_changelog(find_named(options["version"], actor, even_held=True), options["text"], actor)
+        version = find_named(exact(options["version"]), actor, even_held=True)
+        version = set_changelog(version, options["text"], actor)
         return {"version": str(version), "changelog": version.changelog}

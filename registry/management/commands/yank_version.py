@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from registry.actors import Actor
 from registry.catalog import find_named
 from registry.publishing import unyank, yank
-from registry.shell import ChangeCommand
+from registry.shell import ChangeCommand, exact
 
 
 class Command(ChangeCommand):
@@ -21,7 +21,7 @@ class Command(ChangeCommand):
         one.add_argument("--undo", action="store_true")
 
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
-        version = find_named(options["version"], actor)
+        version = find_named(exact(options["version"]), actor)
         if options["undo"]:
             version = unyank(version, actor)
         else:
