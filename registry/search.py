@@ -25,6 +25,7 @@ MOST_TERMS = 12  # the rarest of a query's are looked for
 _COMMON = 0.2  # a term in more of the skills than this tells nothing where others tell something …
 _COMMON_LEAST = 1000  # … but in a small catalog every term is cheap enough to be looked for
 _SPARE = 50  # candidates past the limit, so that usage and freshness can order equals at the edge
+_FIELD_NAMES = [(int(field), str(field.name).lower()) for field in Field]
 _NAMED = int(Field.NAME)
 _CALLED = int(Field.NAME | Field.KEYWORDS | Field.TAGS)
 _BEGUN = 20  # words of text that a begun word may be, where no name or tag begins so
@@ -124,18 +125,14 @@ class _Plan:
     terms: tuple[_Term, ...]
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    skill: int
-    tier: Tier
-    score: int  # × 10⁶
+_Ranked = tuple[int, int, int]  # of a skill that answers: less its tier, less its score × 10⁶, its key
 
 
 @dataclass(frozen=True)
 class _Answer:
     """All that answers, best first, and the terms and postings that say why."""
 
-    ranked: Sequence[_Candidate] = ()
+    ranked: Sequence[_Ranked] = ()
     plan: _Plan | None = None
     rows: Sequence[retrieval.Row] = ()
 
@@ -149,7 +146,7 @@ def search(text: str, actor: Actor, *, limit: int = 20, filters: Filters = _NO_F
 
 def answering(text: str, actor: Actor, filters: Filters, *, most: int) -> list[int]:
     """The keys of the best ``most`` skills that answer the text, for counting."""
-    return [each.skill for each in _answer(text[:MOST_CHARACTERS], actor, filters, most).ranked[:most]]
+    return [skill for _, _, skill in _answer(text[:MOST_CHARACTERS], actor, filters, most).ranked[:most]]
 
 
 def document(result: Search) -> dict[str, object]:
@@ -185,7 +182,7 @@ def _answer(text: str, actor: Actor, filters: Filters, limit: int) -> _Answer:
     exact = _exact(text, skills, actor)
     rows, cut = retrieval.postings([term.counted for term in plan.terms], readable, most=_most(limit))
     ranked = _ranked(plan, rows, exact)
-    if more := retrieval.complete(cut, (each.skill for each in ranked), rows, readable):
+    if more := retrieval.complete(cut, (skill for _, _, skill in ranked), rows, readable):
         rows += more
         ranked = _ranked(plan, rows, exact)
     return _Answer(ranked, plan, rows)
@@ -242,7 +239,7 @@ def _term(text: str, word: Word, kind: str, counts: Counts) -> _Term:
     return _Term(text, counts.terms[text], word, kind, idf)
 
 
-def _ranked(plan: _Plan, rows: Iterable[retrieval.Row], exact: set[int]) -> list[_Candidate]:
+def _ranked(plan: _Plan, rows: Iterable[retrieval.Row], exact: set[int]) -> list[_Ranked]:
     """The skills of the rows by tier, then score; whole numbers, so that every database ends alike."""
     terms = {term.counted.key: (place, term.idf) for place, term in enumerate(plan.terms)}
     scores: defaultdict[int, int] = defaultdict(int, dict.fromkeys(exact, 0))
@@ -258,8 +255,7 @@ def _ranked(plan: _Plan, rows: Iterable[retrieval.Row], exact: set[int]) -> list
     tiers = {skill: _tier(plan, named[skill], bits) for skill, bits in called.items()} | dict.fromkeys(
         exact, Tier.EXACT
     )
-    found = sorted((-tiers.get(skill, Tier.TEXT), -score, skill) for skill, score in scores.items())
-    return [_Candidate(skill, Tier(-tier), -score) for tier, score, skill in found]
+    return sorted((-tiers.get(skill, 0), -score, skill) for skill, score in scores.items())
 
 
 def _tier(plan: _Plan, named: int, called: int) -> Tier:
@@ -280,24 +276,24 @@ def _hits(found: _Answer, limit: int) -> tuple[Hit, ...]:
     now = timezone.now()
     near = _with_equals(found.ranked, limit)
     skills = Skill.objects.select_related("team", "latest").defer("latest__manifest", "latest__body")
-    rows = skills.in_bulk([each.skill for each in near])
+    rows = skills.in_bulk([skill for _, _, skill in near])
 
-    def order(each: _Candidate) -> tuple[float, ...]:
-        skill = rows[each.skill]
+    def order(each: _Ranked) -> tuple[float, ...]:
+        skill = rows[each[2]]
         used = usage.score(skill.usage_count, skill.last_used_at, now)
         fresh = skill.latest.created_at.timestamp() if skill.latest else 0
-        return -each.tier, -each.score, -used, -fresh, skill.pk
+        return each[0], each[1], -used, -fresh, skill.pk
 
-    best = sorted((each for each in near if each.skill in rows), key=order)[:limit]
-    reasons = _reasons(found, {each.skill for each in best})
-    return tuple(Hit(rows[each.skill], each.score / 1e6, each.tier, reasons[each.skill]) for each in best)
+    best = sorted((each for each in near if each[2] in rows), key=order)[:limit]
+    reasons = _reasons(found, {skill for _, _, skill in best})
+    return tuple(Hit(rows[skill], -score / 1e6, Tier(-tier), reasons[skill]) for tier, score, skill in best)
 
 
-def _with_equals(ranked: Sequence[_Candidate], limit: int) -> Sequence[_Candidate]:
+def _with_equals(ranked: Sequence[_Ranked], limit: int) -> Sequence[_Ranked]:
     """The first ``limit``, and those that only usage or freshness keeps behind the last of them."""
     end = min(limit, len(ranked))
-    last = (ranked[end - 1].tier, ranked[end - 1].score) if end else None
-    while end < min(len(ranked), limit + _SPARE) and (ranked[end].tier, ranked[end].score) == last:
+    last = ranked[end - 1][:2] if end else None
+    while end < min(len(ranked), limit + _SPARE) and ranked[end][:2] == last:
         end += 1
     return ranked[:end]
 
@@ -322,7 +318,7 @@ def _shares(found: Sequence[tuple[int, _Term, int]]) -> tuple[Reason, ...]:
 
 
 def best_field(mask: int) -> str:
-    return next(str(field.name).lower() for field in Field if mask & field)
+    return next(name for bit, name in _FIELD_NAMES if mask & bit)
 
 
 def _hit_document(hit: Hit) -> dict[str, object]:

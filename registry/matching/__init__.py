@@ -131,7 +131,7 @@ def _open(
 ) -> list[_Open]:
     """The best candidates that agents may be offered, and whose files are among the named ones."""
     said = sorted(asked, key=lambda each: (-each.score, each.skill))
-    wanted = {each.skill for each in said[:most]} | set(scores.ranked[:most])
+    wanted = {each.skill for each in said[:most]} | set(scores.best(most))
     skills = Skill.objects.visible_to(actor).filter(pk__in=wanted, for_agents=True, latest__isnull=False)
     rows = skills.values_list("pk", "priority", "usage_count", "last_used_at", "paths")
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 
 from django.db.models import QuerySet
 
@@ -16,6 +17,7 @@ from registry.models import Posting
 from registry.retrieval import Counts
 
 MOST_CONCEPTS = 12  # the most telling ones
+_MOST_OF_A_TERM = 200  # postings that bring a skill up; those of the best are looked up after
 _TYPO = 0.8
 _COMMON_PART = 10  # a term in more than a tenth of the skills brings none up where others do
 _SAID = ~int(Field.DENIED)
@@ -43,9 +45,8 @@ class Scores:
     ideal: int
     skills: int  # that the actor may see
 
-    @property
-    def ranked(self) -> list[int]:
-        return sorted(self.scores, key=lambda skill: (-self.scores[skill], skill))
+    def best(self, most: int) -> list[int]:
+        return _best(self.scores, most)
 
     def parts(self, skills: Collection[int]) -> dict[int, list[Part]]:
         """Why these skills have their scores: the terms that counted, the heaviest first."""
@@ -76,9 +77,9 @@ def score(asked: Sequence[Concept], actor: Actor, readable: QuerySet[Posting]) -
     telling = sorted(asked, key=lambda concept: (-_tells(concept, counts), concept.start))[:MOST_CONCEPTS]
     weighed = _weighed(telling, counts)
     terms = [counts.terms[text] for text in sorted({each.text for some in weighed.values() for each in some})]
-    rows, cut = retrieval.postings(terms, readable, spare=counts.skills // _COMMON_PART)
+    rows, cut = retrieval.postings(terms, readable, most=_MOST_OF_A_TERM, spare=counts.skills // _COMMON_PART)
     scores = _scores(weighed, rows)
-    best = sorted(scores, key=lambda skill: (-scores[skill], skill))[: retrieval.LOOKED_UP]
+    best = _best(scores, retrieval.LOOKED_UP)
     if more := retrieval.complete(cut, best, rows, readable):
         near = set(best)
         rows = [row for row in rows if row[1] in near] + more
@@ -135,6 +136,10 @@ def _scores(weighed: Mapping[int, Sequence[_Weighed]], rows: Iterable[retrieval.
         for skill in {*mine, *theirs}:
             scores[skill] += max(mine.get(skill, 0), theirs.get(skill, 0))
     return scores
+
+
+def _best(scores: Mapping[int, int], most: int) -> list[int]:
+    return [skill for _, skill in nsmallest(most, ((-score, skill) for skill, score in scores.items()))]
 
 
 def _counted(parts: Iterable[Part]) -> list[Part]:
