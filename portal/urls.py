@@ -9,8 +9,10 @@ from portal.views import (
     errors,
     files,
     findings,
+    glossary,
     home,
     imports,
+    match,
     preferences,
     publish,
     run,
@@ -28,6 +30,7 @@ from portal.views import (
     versions,
 )
 from registry.api import reference
+from registry.api.webhooks import Hook
 
 _SKILL = "skills/<slug:team>/<slug:slug>/"
 _VERSION = _SKILL + "<str:number>/"
@@ -51,6 +54,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("teams/<slug:slug>/members/<str:uid>/role/", teams.role, name="member-role"),
     path("teams/<slug:slug>/members/<str:uid>/remove/", teams.remove, name="member-remove"),
     path("skills/", catalog.page, name="catalog"),
+    path("skills/match/", match.page, name="match"),
     path(_SKILL, skill.overview, name="skill"),
     path(_SKILL + "versions/", versions.listing, name="versions"),
     path(_SKILL + "settings/", skill_settings.page, name="skill-settings"),
@@ -61,6 +65,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(_SKILL + "use/", use.page, name="use"),
     path(_SKILL + "usage/", usage.page, name="skill-usage"),
     path(_SKILL + "runs/", runs.of_skill, name="skill-runs"),
+    path("glossary/", glossary.page, name="glossary"),
+    path("glossary/changes/<str:uid>/undo/", glossary.undo, name="glossary-undo"),
+    path("glossary/<str:uid>/change/", glossary.change, name="glossary-change"),
+    path("glossary/<str:uid>/remove/", glossary.remove, name="glossary-remove"),
     path("imports/", imports.listing, name="imports"),
     path("imports/new/", imports.new, name="import-new"),
     path("imports/<str:uid>/", imports.page, name="import"),
@@ -96,6 +104,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(_VERSION + "raw/<path:path>", files.raw, name="raw-file"),
     path("api/v1/", include("registry.api.urls")),
     path("api/v1/", include("worker.api.urls")),
+    path("hooks/<str:uid>", Hook.as_view(), name="hook"),
     path("api/schema/", reference.Schema.as_view(), name="api-schema"),
     path("api/docs/", reference.Docs.as_view(), name="api-docs"),
     path("llms.txt", reference.Guide.as_view(), name="llms"),

@@ -12,6 +12,7 @@ class RegistryConfig(AppConfig):
     def ready(self) -> None:
         from registry import codes  # noqa: F401  (declares them)
         from registry.api import codes as api_codes  # noqa: F401
+        from registry.events import codes as event_codes  # noqa: F401
         from registry.imports import archive, remote_codes  # noqa: F401
         from registry.imports import codes as import_codes  # noqa: F401
         from registry.outbound import codes as outbound_codes  # noqa: F401

@@ -18,10 +18,12 @@ class Action(StrEnum):
     PUBLISH = "publish"
     REVIEW = "review"
     SETTINGS = "change settings"  # visibility and whatever else is set about a skill or a team
+    EVENTS = "manage events"  # webhook endpoints, and which skills an event starts
     MEMBERS = "manage members"
     GRANT = "grant"
     APPROVE = "approve"
     SET_CANONICAL = "set canonical"
+    GLOSSARY = "write glossary"
     TRANSFER = "transfer"
     DELETE = "delete"
 
@@ -51,10 +53,12 @@ TABLE: dict[Action, tuple[Cell, Cell, Cell, Cell, Cell, Cell, Cell]] = {
     Action.PUBLISH: (_NO, _NO, _NO, _YES, _YES, _YES, _YES),
     Action.REVIEW: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.SETTINGS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
+    Action.EVENTS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.MEMBERS: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
     Action.GRANT: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
     Action.APPROVE: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.SET_CANONICAL: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
+    Action.GLOSSARY: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
     Action.TRANSFER: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
     Action.DELETE: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
 }

@@ -7,13 +7,16 @@ class WorkerConfig(AppConfig):
 
     def ready(self) -> None:
         from registry.erasing import Keeper, register_keeper
+        from registry.events.receiving import register_starter
         from registry.imports import queue
         from registry.storage import register_references
         from worker import artifacts, codes, erasing, inputs  # noqa: F401  (codes declares them)
         from worker.dispatch import wake_importer
+        from worker.event_runs import start
         from worker.protocols import codes as protocol_codes  # noqa: F401
 
         register_references(artifacts.references)
         queue.register_waker(wake_importer)
         register_references(inputs.references)
+        register_starter(start)
         register_keeper(Keeper(erasing.erase_version, erasing.export_person, erasing.erase_person))

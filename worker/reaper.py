@@ -12,8 +12,9 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from registry import reviewing, storage
+from registry import feedback, reviewing, storage
 from registry.actors import administrator_actor
+from registry.events import receiving
 from registry.imports import engine
 from worker import erasing, imports, inputs, states, transport, unpacking
 from worker.dispatch import wake, wake_importer
@@ -75,6 +76,8 @@ def sweep_once() -> None:
     erasing.sweep()
     sweep_job_folders()
     engine.sweep()
+    receiving.sweep()
+    feedback.sweep()
     reviewing.rescan_some(administrator_actor(), most=_RESCANNED, seconds=EVERY_S)
     if not settings.REDIS_URL:
         transport.sweep(Path(settings.SKILLQUAY_VAR))

@@ -11,17 +11,18 @@ from django.utils import translation
 from registry.api.errors import problem_response, request_id, response_for, status_problem
 
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+_OURS = ("/api/", "/hooks/")
 _KEPT_HEADERS = ("Allow", "Retry-After")
 
 
 class ApiMiddleware:
-    """Outermost under /api/: an id on every answer, and no error in any other shape than ours."""
+    """Outermost under /api/ and /hooks/: an id on every answer, and no error in any other shape than ours."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not request.path_info.startswith("/api/"):
+        if not request.path_info.startswith(_OURS):
             return self.get_response(request)
         given = request.headers.get("X-Request-ID", "")
         if _GIVEN_ID.fullmatch(given):
@@ -34,7 +35,7 @@ class ApiMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
         """For views that are not DRF's; DRF's answer for themselves."""
-        return response_for(exception, request) if request.path_info.startswith("/api/") else None
+        return response_for(exception, request) if request.path_info.startswith(_OURS) else None
 
 
 def _reshaped(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

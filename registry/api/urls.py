@@ -1,9 +1,35 @@
 from django.urls import path
 
+from registry.api.canonical import (
+    CanonicalAccept,
+    CanonicalDetail,
+    CanonicalHistory,
+    CanonicalMirror,
+    CanonicalProposal,
+    CanonicalReject,
+    Canonicals,
+    CanonicalText,
+    NamedSkill,
+)
 from registry.api.comparing import CompareVersions
 from registry.api.editing import Edits
+from registry.api.events import (
+    EventDetail,
+    Events,
+    EventStarts,
+    EventSubscriptionDetail,
+    EventSubscriptions,
+)
+from registry.api.feedback import (
+    FeedbackDecision,
+    FeedbackReports,
+    SkillFeedback,
+    TriggerTestDetail,
+    TriggerTests,
+)
 from registry.api.finding import Changes, Search
 from registry.api.findings import Findings, Held, Release, Suppressions
+from registry.api.glossary import Glossary, GlossaryDetail, GlossaryFile, GlossaryUndo
 from registry.api.imports import ImportDetail, Imports, SourceDetail, SourceDrift, SourceImports, Sources
 from registry.api.matching import Matching
 from registry.api.migrations import Migrations
@@ -15,6 +41,7 @@ from registry.api.site import CodeDetail, Codes, Me
 from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
 from registry.api.starting import KindArchive, Kinds
 from registry.api.versions import Archive, FileContent, Files, VersionDetail, Versions
+from registry.api.webhooks import WebhookDetail, WebhookRotation, Webhooks
 from registry.api.withdrawal import (
     SkillDeprecation,
     SkillPurge,
@@ -24,10 +51,20 @@ from registry.api.withdrawal import (
 )
 
 _SKILL = "skills/<str:team>/<str:slug>"
+_CANONICAL = "canonical/<str:slug>"
 _VERSION = f"{_SKILL}/versions/<str:number>"
 
 urlpatterns = [
     path("skills", Skills.as_view(), name="api-skills"),
+    path("skills/<str:slug>", NamedSkill.as_view(), name="api-named-skill"),
+    path("canonical", Canonicals.as_view(), name="api-canonicals"),
+    path(_CANONICAL, CanonicalDetail.as_view(), name="api-canonical"),
+    path(f"{_CANONICAL}/mirror", CanonicalMirror.as_view(), name="api-canonical-mirror"),
+    path(f"{_CANONICAL}/proposal", CanonicalProposal.as_view(), name="api-canonical-proposal"),
+    path(f"{_CANONICAL}/history", CanonicalHistory.as_view(), name="api-canonical-history"),
+    path(f"{_CANONICAL}/accept", CanonicalAccept.as_view(), name="api-canonical-accept"),
+    path(f"{_CANONICAL}/reject", CanonicalReject.as_view(), name="api-canonical-reject"),
+    path(f"{_CANONICAL}/text", CanonicalText.as_view(), name="api-canonical-text"),
     path(_SKILL, SkillDetail.as_view(), name="api-skill"),
     path(f"{_SKILL}/deprecation", SkillDeprecation.as_view(), name="api-skill-deprecation"),
     path(f"{_SKILL}/channels", Channels.as_view(), name="api-channels"),
@@ -50,6 +87,19 @@ urlpatterns = [
     path(f"{_VERSION}/findings/<str:uid>/suppression", Suppressions.as_view(), name="api-suppression"),
     path(f"{_VERSION}/release", Release.as_view(), name="api-release"),
     path("held", Held.as_view(), name="api-held"),
+    path(f"{_SKILL}/feedback", SkillFeedback.as_view(), name="api-skill-feedback"),
+    path(f"{_SKILL}/feedback/<str:uid>", FeedbackDecision.as_view(), name="api-feedback-decision"),
+    path(f"{_SKILL}/trigger-tests", TriggerTests.as_view(), name="api-trigger-tests"),
+    path(f"{_SKILL}/trigger-tests/<str:uid>", TriggerTestDetail.as_view(), name="api-trigger-test"),
+    path("feedback", FeedbackReports.as_view(), name="api-feedback"),
+    path("events", Events.as_view(), name="api-events"),
+    path("events/<str:uid>", EventDetail.as_view(), name="api-event"),
+    path("events/<str:uid>/start", EventStarts.as_view(), name="api-event-start"),
+    path("event-subscriptions", EventSubscriptions.as_view(), name="api-event-subscriptions"),
+    path("event-subscriptions/<str:uid>", EventSubscriptionDetail.as_view(), name="api-event-subscription"),
+    path("webhooks", Webhooks.as_view(), name="api-webhooks"),
+    path("webhooks/<str:uid>", WebhookDetail.as_view(), name="api-webhook"),
+    path("webhooks/<str:uid>/rotate", WebhookRotation.as_view(), name="api-webhook-rotate"),
     path("imports", Imports.as_view(), name="api-imports"),
     path("imports/<str:uid>", ImportDetail.as_view(), name="api-import"),
     path("sources", Sources.as_view(), name="api-sources"),
@@ -63,6 +113,10 @@ urlpatterns = [
     path("kinds/archive", KindArchive.as_view(), name="api-kind-archive"),
     path("search", Search.as_view(), name="api-search"),
     path("match", Matching.as_view(), name="api-match"),
+    path("glossary", Glossary.as_view(), name="api-glossary"),
+    path("glossary/built-in", GlossaryFile.as_view(), name="api-glossary-file"),
+    path("glossary/changes/<str:uid>/undo", GlossaryUndo.as_view(), name="api-glossary-undo"),
+    path("glossary/<str:uid>", GlossaryDetail.as_view(), name="api-glossary-line"),
     path("changes", Changes.as_view(), name="api-changes"),
     path("usage", Uses.as_view(), name="api-usage"),
     path("me/export", MyExport.as_view(), name="api-my-export"),

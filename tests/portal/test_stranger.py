@@ -22,7 +22,7 @@ ABSENT |= {"before": "7.7.7", "after": "lxtest"}
 
 
 def pages():
-    return [route for route in routes() if not route.startswith(("api/", "static/"))]
+    return [route for route in routes() if not route.startswith(("api/", "hooks/", "static/"))]
 
 
 @pytest.fixture

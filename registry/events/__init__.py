@@ -1,0 +1,1 @@
+"""What happens elsewhere, told to skills that declare it: received, matched, started or proposed."""
