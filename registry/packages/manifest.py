@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from registry.packages import versions
+from registry.packages import conditions, versions
 from registry.packages.fields import Fields
 from registry.packages.frontmatter import SKILL_MD, FrontMatter
 from registry.packages.manifest_parts import (
@@ -170,7 +170,7 @@ def _prompting(fields: Fields) -> dict[str, Any]:
         "disable_model_invocation": fields.boolean(
             "disable-model-invocation", "disableModelInvocation", "disable_model_invocation"
         ),
-        "paths": fields.texts("paths", split=lambda text: text.split(",")),
+        "paths": fields.texts("paths", split=conditions.split),
         "hooks": fields.value("hooks"),
         "shell": fields.value("shell"),
     }
