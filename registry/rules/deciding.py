@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from registry.actors import Actor
 from registry.addresses import absolute
+from registry.canonical.answering import trouble_of
 from registry.models import Effect, Rule, Team, Token, Version
 from registry.packages.manifest import manifest_of
 from registry.packages.problems import Refused, refuse
@@ -113,9 +114,9 @@ def _first(rules: Sequence[Rule], names: tuple[str, ...]) -> Rule | None:
 
 
 def _canonical_grant(version: Version, asks: Asks) -> Asks | None:
-    """What the skill asked for when an administrator made it canonical, if one did."""
+    """What the skill asked for when an administrator made it canonical, while that is answered."""
     rows = version.skill.canonicals.select_related("version__skill")
-    grants = [asks_of_version(row.version) for row in rows if row.version]
+    grants = [asks_of_version(row.version) for row in rows if row.version and not trouble_of(row)]
     return min(grants, key=lambda grant: bool(asks.beyond(grant)), default=None)
 
 
