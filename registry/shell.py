@@ -31,7 +31,8 @@ class ShellCommand(BaseCommand):
         except Refused as refused:
             document = {"ok": False, "problems": [each.document(gettext) for each in refused.problems]}
             lines = map(problem_line, refused.problems)
-            return self.answer(document, lines, as_json=options["json"], ok=False)
+            self.answer(document, lines, as_json=options["json"], ok=False)
+        return None
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")

@@ -46,6 +46,17 @@ class RunQuerySet(models.QuerySet["Run"]):
             own &= Q(team_id=actor.token.team_id)
         return self.filter(own | Q(team_id__in=teams) | Q(skill__team_id__in=teams))
 
+    def of_skill(self, name: str) -> RunQuerySet:
+        """By ``team/slug`` or a slug alone: as it was called when it ran, is called now or was in between."""
+        team, _slash, slug = name.rpartition("/")
+        now, before = Q(slug=slug), Q(redirects__slug=slug)
+        if team:
+            now, before = now & Q(team__slug=team), before & Q(redirects__team__slug=team)
+            then = Q(skill_label=name)
+        else:
+            then = Q(skill_label__endswith=f"/{slug}")
+        return self.filter(then | Q(skill__in=Skill.objects.filter(now | before)))
+
     def readable_by(self, actor: Actor) -> RunQuerySet:
         """Runs whose inputs, log, result and artifacts are open to the actor: caller or team maintainer."""
         others = in_scope(actor, Action.READ_RUNS)  # a token made to run reads its owner's runs alone

@@ -59,11 +59,7 @@ class RunFilter(forms.Form):
         if status := given.get("status"):
             runs = runs.filter(status__in=_STATUSES.get(status, [status]))
         if skill := given.get("skill"):
-            runs = (
-                runs.filter(skill_label=skill)
-                if "/" in skill
-                else runs.filter(skill_label__endswith=f"/{skill}")
-            )
+            runs = runs.of_skill(skill)
         if code := given.get("code"):
             runs = runs.filter(failure_code=code.upper())
         if given.get("caller"):

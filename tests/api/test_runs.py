@@ -1,6 +1,8 @@
 import pytest
 
+from registry.actors import Actor
 from registry.models import Skill
+from registry.publishing import rename
 from tests.api.conftest import refused
 from worker.models import Run
 
@@ -189,6 +191,18 @@ def test_history_outlives_the_skill(done, as_bob):
         done.digest,
     )
     assert as_bob.get("runs?skill=docs/saves").json()["items"][0]["id"] == done.uid
+
+
+def test_runs_are_found_by_each_name_that_their_skill_had(run, alice, as_bob, as_charlie):
+    before = run.uid
+    rename(run.skill, Actor(user=alice), slug="keeps")
+    after = as_bob.post("runs", {**ASKED, "skill": "docs/keeps"}).json()["id"]
+    for name in ("docs/saves", "docs/keeps"):
+        assert {each["id"] for each in as_bob.get(f"runs?skill={name}").json()["items"]} == {before, after}
+        assert as_charlie.get(f"runs?skill={name}").json()["items"] == []
+    page = as_bob.get("/runs/?skill=keeps").content.decode()
+    assert before in page
+    assert after in page
 
 
 def test_a_token_made_to_run_reads_its_owners_runs_and_nobody_elses(done, saves, alice, token_api, as_alice):

@@ -28,7 +28,7 @@ from worker.api import examples
 from worker.api.documents import ArtifactsDoc, LogDoc, RunDoc, RunSummaryDoc, artifact_document, run_summary
 from worker.api.finding import find_readable_run, find_run
 from worker.api.shapes import EventsQuery, LogQuery, RunRequest, RunsQuery
-from worker.models import Run
+from worker.models import Run, RunQuerySet
 from worker.protocols.call import Request as Asked
 from worker.recording import log_after
 from worker.states import ENDED
@@ -106,15 +106,16 @@ def _request_of(asked: Mapping[str, Any]) -> Asked:
     )
 
 
-def _filtered(rows: QuerySet[Run], query: Mapping[str, Any], actor: Actor) -> QuerySet[Run]:
+def _filtered(rows: RunQuerySet, query: Mapping[str, Any], actor: Actor) -> QuerySet[Run]:
     lookups = {
-        "skill": "skill_label",
         "version": "version_number",
         "team": "team__slug",
         "failure_code": "failure_code",
         "since": "created_at__gte",
         "until": "created_at__lt",
     }
+    if "skill" in query:
+        rows = rows.of_skill(query["skill"])
     chosen = Q(**{lookup: query[name] for name, lookup in lookups.items() if name in query})
     if statuses := query.get("status"):
         chosen &= Q(status__in=sorted(statuses))
