@@ -10,7 +10,7 @@ from urllib.parse import quote
 from django.utils.translation import gettext
 from rest_framework import serializers
 
-from registry import catalog, publishing
+from registry import canonical, catalog, publishing
 from registry.actors import Actor
 from registry.addresses import absolute
 from registry.models import File, Skill, Version
@@ -27,7 +27,7 @@ def api_address(*parts: str) -> str:
 
 def skill_document(skill: Skill) -> dict[str, Any]:
     """What does not change when somebody uses the skill, so that its ETag holds."""
-    latest = skill.latest
+    latest = skill.found_as.version if skill.found_as else skill.latest
     label = str(skill)
     return {
         "id": skill.uid,
@@ -61,7 +61,13 @@ def skill_detail(skill: Skill, actor: Actor) -> dict[str, Any]:
         **skill_document(skill),
         "successor": str(successor) if successor else None,
         "channels": channels_of(skill, actor),
+        "canonical": _canonical(skill),
     }
+
+
+def _canonical(skill: Skill) -> dict[str, str] | None:
+    row = canonical.of_skill(skill)
+    return {"name": str(row), "version": row.number, "digest": row.digest} if row else None
 
 
 def channels_of(skill: Skill, actor: Actor) -> dict[str, str]:
@@ -168,9 +174,18 @@ class SkillDoc(Doc):
     page = serializers.URLField(help_text="The page for people.")
 
 
+class CanonicalNameDoc(Doc):
+    name = serializers.CharField(help_text="`_canonical_<slug>`.")
+    version = serializers.CharField()
+    digest = serializers.CharField()
+
+
 class SkillDetailDoc(SkillDoc):
     successor = serializers.CharField(allow_null=True, help_text="What takes its place, if you may see it.")
     channels = serializers.DictField(child=serializers.CharField(), help_text="Version numbers by name.")
+    canonical = CanonicalNameDoc(
+        allow_null=True, help_text="Where administrators vouch for it, in one version."
+    )
 
 
 class VersionSummaryDoc(Doc):

@@ -70,7 +70,12 @@ def private(response: Response) -> Response:
 
 
 def forever(response: HttpResponseBase, request: Request, skill: Skill) -> HttpResponseBase:
-    """Bytes that never change: for everybody where they are public and no credential was read."""
+    """Bytes that never change: for everybody where they are public and no credential was read.
+
+    What a canonical name means is asked for again, whatever version stands behind it.
+    """
+    if skill.found_as:
+        return private(response)
     public = skill.seen_as == Visibility.PUBLIC and _is_stranger(actor(request))
     response["Cache-Control"] = f"{'public' if public else 'private'}, max-age={_YEAR_S}, immutable"
     if not public:

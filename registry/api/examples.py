@@ -34,7 +34,7 @@ SKILL = {
     "url": f"{_HOST}/api/v1/skills/docs/summarise",
     "page": f"{_HOST}/skills/docs/summarise/",
 }
-SKILL_DETAIL = {**SKILL, "successor": None, "channels": {"stable": "1.2.0"}}
+SKILL_DETAIL = {**SKILL, "successor": None, "channels": {"stable": "1.2.0"}, "canonical": None}
 VERSION_SUMMARY = {
     "id": "01kajq3s5d8m6v9x2c4b7n1p10",
     "skill": "docs/summarise",
@@ -93,6 +93,38 @@ COMPARISON = {
             "after": {"path": "scripts/pages.py", "size": 412, "digest": _DIGEST},
         }
     ],
+}
+CANONICAL: dict[str, Any] = {
+    "name": "_canonical_summarise",
+    "slug": "summarise",
+    "pinned": {"skill": "docs/summarise", "version": "1.2.0", "digest": _DIGEST},
+    "unavailable": "",
+    "follows": "latest",
+    "since": _AT,
+    "mirror": None,
+    "waiting": None,
+    "url": f"{_HOST}/api/v1/canonical/summarise",
+    "text_url": f"{_HOST}/api/v1/canonical/summarise/text",
+    "archive_url": f"{_HOST}/api/v1/skills/_canonical_/summarise/versions/latest/archive",
+}
+CANONICAL_CHANGE = {
+    "id": "01kajq3s5d8m6v9x2c4b7n1p16",
+    "deed": "set",
+    "at": _AT,
+    "by": "root",
+    "before": "docs/summarise@1.1.0",
+    "before_digest": _DIGEST,
+    "after": "docs/summarise@1.2.0",
+    "after_digest": _DIGEST,
+    "reason": "Reviewed by us.",
+}
+PROPOSAL = {
+    "slug": "summarise",
+    "before": {**CANONICAL["pinned"], "version": "1.1.0"},
+    "after": CANONICAL["pinned"],
+    "asks_more": {"hosts": ["api.example.org"]},
+    "affected": [{"caller": "bob", "teams": ["docs"], "count": 12, "last_kind": "load", "last_used_at": _AT}],
+    "comparison": COMPARISON,
 }
 USAGE = {"skill": "docs/summarise", "count": 42, "last_used_at": _AT, "score": 38.2}
 USAGE_DETAIL = {

@@ -27,7 +27,7 @@ from registry.models import (
     Visibility,
 )
 from registry.packages.problems import Refused, refuse
-from registry.permissions import Action, require
+from registry.permissions import Action, may, require
 from registry.publishing.channels import check_channel
 
 MIRRORED_EVERY_S = 86_400
@@ -125,6 +125,17 @@ def unset(slug: str, actor: Actor, *, reason: str) -> None:
     if canonical.mirror_id:
         Source.objects.filter(pk=canonical.mirror_id).update(interval_s=None, next_at=None)
     canonical.delete()
+
+
+def is_setter(actor: Actor) -> bool:
+    return may(actor, Action.SET_CANONICAL)
+
+
+def require_setter(slug: str, actor: Actor) -> None:
+    """Refuses who may not set it: as NOT_FOUND where they do not know of it, else as FORBIDDEN."""
+    if not is_setter(actor):
+        find_canonical(slug, actor)
+        require(actor, Action.SET_CANONICAL)
 
 
 def history(slug: str) -> QuerySet[CanonicalChange]:
