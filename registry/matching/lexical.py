@@ -17,7 +17,8 @@ from registry.models import Posting
 from registry.retrieval import Counts
 
 MOST_CONCEPTS = 12  # the most telling ones
-_MOST_OF_A_TERM = 200  # postings that bring a skill up; those of the best are looked up after
+_MOST_WEIGHED = 24  # of which what the glossary has in their place is looked at, too
+_MOST_OF_A_TERM = 300  # postings that bring a skill up; those of the best are looked up after
 _TYPO = 0.8
 _COMMON_PART = 10  # a term in more than a tenth of the skills brings none up where others do
 _SAID = ~int(Field.DENIED)
@@ -72,9 +73,10 @@ class _Weighed:
 
 def score(asked: Sequence[Concept], actor: Actor, readable: QuerySet[Posting]) -> Scores:
     """Skills by what they say of the most telling concepts; ``readable`` are the postings to look at."""
+    asked = _narrowed(asked, actor)
     counts = retrieval.count({term for concept in asked for term in concept.every}, actor)
     asked, counts = _with_typos(asked, counts, actor)
-    telling = sorted(asked, key=lambda concept: (-_tells(concept, counts), concept.start))[:MOST_CONCEPTS]
+    telling = _most_telling(asked, counts)[:MOST_CONCEPTS]
     weighed = _weighed(telling, counts)
     terms = [counts.terms[text] for text in sorted({each.text for some in weighed.values() for each in some})]
     rows, cut = retrieval.postings(terms, readable, most=_MOST_OF_A_TERM, spare=counts.skills // _COMMON_PART)
@@ -86,6 +88,24 @@ def score(asked: Sequence[Concept], actor: Actor, readable: QuerySet[Posting]) -
         scores |= _scores(weighed, rows)
     ideal = sum(round(_tells(concept, counts) * 2.2e6) for concept in telling)
     return Scores(telling, weighed, rows, scores, ideal, counts.skills)
+
+
+def _narrowed(asked: Sequence[Concept], actor: Actor) -> Sequence[Concept]:
+    """Of a long utterance the concepts that tell most by their own words: a page is not a question."""
+    if len(asked) <= _MOST_WEIGHED:
+        return asked
+    counts = retrieval.count({term for concept in asked for term in concept.terms}, actor)
+    return _most_telling(asked, counts)[:_MOST_WEIGHED]
+
+
+def _most_telling(asked: Sequence[Concept], counts: Counts) -> list[Concept]:
+    """The most telling first; words that nobody has come after all others."""
+
+    def order(concept: Concept) -> tuple[bool, float, int]:
+        known = any(term in counts.terms for term in concept.every)
+        return not known, -_tells(concept, counts), concept.start
+
+    return sorted(asked, key=order)
 
 
 def _with_typos(asked: Sequence[Concept], counts: Counts, actor: Actor) -> tuple[Sequence[Concept], Counts]:
