@@ -8,6 +8,7 @@ from registry.models.finding import Finding, Suppression
 from registry.models.glossary import GlossaryEntry
 from registry.models.idempotency import IdempotencyKey
 from registry.models.membership import Membership
+from registry.models.phrase import SkillPhrase
 from registry.models.posting import Misspelling, Posting, Term, TermScope, Trigger, TriggerKind
 from registry.models.rule import Effect, Rule
 from registry.models.skill import INTERNAL, Skill, Tag, Visibility
@@ -16,6 +17,7 @@ from registry.models.subscription import Subscription
 from registry.models.team import Role, Team
 from registry.models.token import Scope, Token
 from registry.models.trigger_test import ProposalState, ProposedTriggerTest, TriggerTest, TriggerTestOrigin
+from registry.models.trigger_trial import TriggerTrial
 from registry.models.usage import Use, UseDay, UseKind
 from registry.models.user import User
 from registry.models.version import Version
@@ -55,6 +57,7 @@ __all__ = [
     "Rule",
     "Scope",
     "Skill",
+    "SkillPhrase",
     "Source",
     "SourceKind",
     "Subscription",
@@ -69,6 +72,7 @@ __all__ = [
     "TriggerKind",
     "TriggerTest",
     "TriggerTestOrigin",
+    "TriggerTrial",
     "Use",
     "UseDay",
     "UseKind",

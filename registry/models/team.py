@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class Team(models.Model):
     slug = models.SlugField(max_length=64, unique=True)
     name = models.CharField(max_length=120)
     created_at = models.DateTimeField(auto_now_add=True)
+    languages = DocumentField(default=list)  # in which its skills are asked for; none: as the site says
+    failing_triggers_block = models.BooleanField(default=False)  # or only warn
 
     objects = TeamQuerySet.as_manager()
 

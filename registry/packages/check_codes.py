@@ -153,6 +153,33 @@ LAYOUT = (
     ),
 )
 
+TRIGGERS = (
+    Code(
+        "TRIGGER_TESTS_INVALID",
+        _("A trigger test cannot be read and is not tried: %(reason)s."),
+        _("Write two lists of utterances in quotation marks, match and not_match; see docs/packages.md."),
+        severity="warning",
+    ),
+    Code(
+        "TRIGGER_NOT_MET",
+        _("“%(utterance)s” must lead here, and is not among the first %(most)s; first is %(first)s."),
+        _("Say it among the phrases of triggers, or use its words in the description."),
+        severity="warning",
+    ),
+    Code(
+        "TRIGGER_UNWANTED",
+        _("“%(utterance)s” must not lead to the skill, and it is offered first."),
+        _("Say in the description what the skill is not for, or take these words out of phrases and tags."),
+        severity="warning",
+    ),
+    Code(
+        "TRIGGER_TESTS_PASSED",
+        _("All trigger tests passed: %(count)s."),
+        _("There is nothing to do."),
+        severity="notice",
+    ),
+)
+
 SCHEMAS = (
     Code(
         "SCHEMA_INVALID",

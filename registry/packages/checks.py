@@ -14,6 +14,7 @@ from registry.packages.problems import Problem, problem
 from registry.packages.profiles import CODE, RUNNABLE, judged, single_scripts, suffix
 from registry.packages.schemas import check_schema
 from registry.packages.sections import SAFETY, SECTIONS, declared_scripts, find_sections
+from registry.packages.trigger_tests import read_trigger_tests
 
 DESCRIPTION_CHARACTERS = 1024
 _SCANNED = 256 * 1024  # bytes of a file, or of all phases and actions, that are looked at
@@ -235,6 +236,11 @@ def _is_sensitive(facts: Facts) -> bool:
     return any(b"memoryWrites" in file.data[:_SCANNED] for file in scripts)
 
 
+def check_trigger_tests(facts: Facts, _: Profile) -> Iterator[Problem]:
+    """The package's own trigger tests can be read; whether they pass, publishing finds out."""
+    yield from read_trigger_tests(facts.files).problems
+
+
 CHECKS = (
     check_required,
     check_description,
@@ -247,4 +253,5 @@ CHECKS = (
     check_single_file,
     check_declared_scripts,
     check_sections,
+    check_trigger_tests,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.packages.check_codes import FIELDS, LAYOUT, SCHEMAS
+from registry.packages.check_codes import FIELDS, LAYOUT, SCHEMAS, TRIGGERS
 from registry.packages.problems import Code, declare
 from registry.packages.problems import gettext_noop as _
 
@@ -277,4 +277,4 @@ MIGRATION = (
     ),
 )
 
-declare(*ARCHIVE, *PATHS, *SKILL, *FRONT_MATTER, *STARTING, *FIELDS, *LAYOUT, *SCHEMAS, *MIGRATION)
+declare(*ARCHIVE, *PATHS, *SKILL, *FRONT_MATTER, *STARTING, *FIELDS, *LAYOUT, *TRIGGERS, *SCHEMAS, *MIGRATION)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Q
 
-from registry import audit, indexing, scanning, storage
+from registry import audit, indexing, scanning, storage, trials
 from registry.actors import Actor
 from registry.models import Redirect, Skill, Source, Team, Tombstone, Version
 from registry.packages import versions
@@ -113,8 +113,24 @@ def check(
             *against,
             *(found for found in package.problems if found.severity != "error"),
             *scanning.problems_of_scan(scan(package), scanning.judgements_before(skill, package)),
+            *(
+                _tried(draft, number)
+                if number and existing is None and trials.are_there(package, skill)
+                else ()
+            ),
         ),
     )
+
+
+def _tried(draft: Draft, number: str) -> tuple[Problem, ...]:
+    """How the trigger tests would end; what that writes is taken back."""
+    with transaction.atomic():
+        skill = _skill(draft)
+        _apply_visibility(draft, skill)
+        skill.save(update_fields=["visibility"])
+        found = trials.tried(create_rows(draft, skill, number), draft.package.files, draft.actor)
+        transaction.set_rollback(True)
+    return trials.problems_of_trials(found, draft.team)
 
 
 def _publish(draft: Draft, found: tuple[Finding, ...]) -> Publication:
@@ -134,7 +150,18 @@ def _publish(draft: Draft, found: tuple[Finding, ...]) -> Publication:
     target = f"{draft.label}@{number}"
     audit.record(draft.actor, "version.publish", target, team=draft.team, digest=draft.digest)
     _apply_channel(draft, version)
-    return Publication(version, created=True, problems=_told(version))
+    tried = _try_triggers(draft, version)
+    return Publication(version, created=True, problems=(*_told(version), *tried))
+
+
+def _try_triggers(draft: Draft, version: Version) -> tuple[Problem, ...]:
+    """Keeps how the trigger tests end; refuses the version where its team lets failing ones block."""
+    found = trials.tried(version, draft.package.files, draft.actor)
+    problems = trials.problems_of_trials(found, draft.team)
+    if any(each.severity == "error" for each in problems):
+        raise Refused(*problems)
+    trials.record(version, found)
+    return problems
 
 
 def _told(version: Version) -> tuple[Problem, ...]:
