@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -24,12 +24,23 @@ from registry.models import Version
 from registry.packages.problems import CODES, Refused
 from registry.permissions import Action, require
 
+_TYPED = ("text-", "added-", "changelog")
+
 
 @never_cache
-@login_required
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    """The editors; their buttons add a file, check, or publish."""
+    """The editors; who was signed out meanwhile gets the text back that was typed."""
+    if request.user.is_authenticated:
+        return _page(request, team, slug, number)
+    if request.method == "GET":
+        return redirect_to_login(request.get_full_path())
+    typed = [text for name, text in request.POST.items() if name.startswith(_TYPED) and text]
+    return render(request, "publish/signed_out.html", {"typed": typed}, status=403)
+
+
+def _page(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
+    """Their buttons add a file, check, or publish."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     version = find_version(skill, number, request.actor, even_held=True)  # to be mended
     require(request.actor, Action.PUBLISH, skill=version.skill)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext
@@ -20,6 +21,10 @@ _TEXTS = {
         _("Check the address. If somebody sent it to you, you may need to sign in, or to be on their team."),
     ),
     405: (_("This address is not for that"), _("Go back and use the button on the page.")),
+    413: (
+        _("The form holds too much"),
+        _("Nothing was changed. Go back: what you typed is still there. Shorten it, or upload the files."),
+    ),
     500: (
         _("Something broke on our side"),
         _("Nothing of yours was lost. Try again; if it stays, tell the administrator when it happened."),
@@ -54,7 +59,7 @@ def page(request: HttpRequest, status: int) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return page(request, 400)
+    return page(request, 413 if isinstance(exception, RequestDataTooBig) else 400)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from urllib.parse import urlencode
 
 import pytest
 
@@ -231,3 +232,24 @@ def test_a_held_version_says_so_and_is_mended_in_its_editor(browse, bob, team):
     mended = client.post(address, values | mending | {name: values[name] + "Two"}, follow=True)
     assert "docs/note@0.1.2 is published." in mended.text
     assert not Version.objects.get(number="0.1.2").is_held
+
+
+def test_who_was_signed_out_while_typing_gets_the_text_back(opened):
+    client, values = opened
+    client.logout()
+    answer = client.post(EDIT, _changed(values, publish="1"))
+    page = answer.content.decode()
+    assert answer.status_code == 403
+    assert "Reads all notes" in page
+    assert "You were signed out" in page
+    assert "weekly-report 1" not in page, "no word of a skill that strangers do not know of"
+    assert Version.objects.count() == 1
+    assert client.get(EDIT)["Location"].startswith("/sign-in/")
+
+
+def test_a_form_of_too_many_bytes_says_so_and_that_going_back_keeps_them(opened, settings):
+    client, values = opened
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    answer = client.post(EDIT, urlencode(values), content_type="application/x-www-form-urlencoded")
+    assert answer.status_code == 413
+    assert "what you typed is still there" in answer.content.decode()
