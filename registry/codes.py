@@ -46,6 +46,22 @@ declare(
         http=422,
     ),
     Code(
+        "GLOSSARY_LINE_INVALID",
+        gettext_noop("A line of the glossary has 2 to %(most)s different words; this one has %(count)s."),
+        gettext_noop("Separate what means the same by commas, such as invoice, receipt, 发票."),
+    ),
+    Code(
+        "GLOSSARY_WORD_INVALID",
+        gettext_noop("%(word)s has no letters, or more than %(most)s words or characters without spaces."),
+        gettext_noop("Shorten it to what people would say, or leave it away."),
+    ),
+    Code(
+        "GLOSSARY_LINE_KNOWN",
+        gettext_noop("The glossary says that already: %(said)s."),
+        gettext_noop("Add a word that is not in it, or change that line where it is the site's own."),
+        http=409,
+    ),
+    Code(
         "VERSION_EXISTS",
         gettext_noop("%(skill)s %(version)s is already published, with other content."),
         gettext_noop("Published versions never change: raise the version and publish again."),
@@ -235,6 +251,12 @@ declare(
         http=409,
     ),
     Code(
+        "RUN_TEAM_INVALID",
+        gettext_noop("You cannot run skills for this team: %(team)s."),
+        gettext_noop("Run for a team that you are a member of."),
+        http=403,
+    ),
+    Code(
         "TEXT_INVALID",
         gettext_noop("%(field)s is empty or too long, or holds characters that no text has."),
         gettext_noop("Write plain text of at most %(most)s characters."),
@@ -250,12 +272,6 @@ declare(
         "BLOB_MISSING",
         gettext_noop("The stored content %(digest)s is gone or damaged."),
         gettext_noop("Restore the blob folder from a backup; docs/operations.md says how."),
-    Code(
-        "RUN_TEAM_INVALID",
-        gettext_noop("You cannot run skills for this team: %(team)s."),
-        gettext_noop("Run for a team that you are a member of."),
-        http=403,
-    ),
         http=500,
     ),
     Code(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from registry.search import MOST_CHARACTERS, Filters
+from registry.search import FACETS, MOST_CHARACTERS, Filters
 
 SORTS = ("score", "newest")
 
@@ -15,31 +15,31 @@ SORTS = ("score", "newest")
 class CatalogQuery:
     """The words, filters and order that the address names; what makes no sense is as if it were not there."""
 
-    q: str = ""
-    team: str = ""
-    type: str = ""
-    tag: str = ""
-    sort: str = "score"
+    q: str
+    filters: Filters
+    sort: str
 
     @property
-    def filters(self) -> Filters:
-        return Filters(team=self.team, type=self.type, tag=self.tag, for_people=True)
+    def chosen(self) -> list[tuple[str, str]]:
+        """The filters that are set: each facet and its value."""
+        every = ((name, getattr(self.filters, name)) for name in FACETS)
+        return [(name, value) for name, value in every if value]
 
     @property
     def is_narrowed(self) -> bool:
-        return bool(self.q or self.team or self.type or self.tag)
+        return bool(self.q or self.chosen)
 
 
 def read_query(query: QueryDict) -> CatalogQuery:
-    def text(name: str, most: int = 120) -> str:
-        value = query.get(name, "").replace("\0", "").strip()[:most]
-        return value.encode("utf-8", "ignore").decode()
-
-    sort = text("sort")
+    sort = line(query, "sort")
     return CatalogQuery(
-        q=text("q", MOST_CHARACTERS),
-        team=text("team"),
-        type=text("type"),
-        tag=text("tag"),
+        q=line(query, "q", MOST_CHARACTERS),
+        filters=Filters(**{name: line(query, name) for name in FACETS}, for_people=True),
         sort=sort if sort in SORTS else "score",
     )
+
+
+def line(query: QueryDict, name: str, most: int = 120) -> str:
+    """A parameter of the address without what no database holds."""
+    value = query.get(name, "").replace("\0", "").strip()[:most]
+    return value.encode("utf-8", "ignore").decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -15,8 +16,10 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext, pgettext
 
 from portal.showing.icons import ICONS
+from portal.showing.reasons import FIELDS, KINDS
 from portal.showing.status import TONES
 from portal.showing.texts import mark_hidden, visible
+from registry.matching import Reason
 
 register = template.Library()
 
@@ -160,3 +163,32 @@ def link_with(context: template.Context, **changes: object) -> str:
         if value not in (None, ""):
             query[name] = str(value)
     return f"?{query.urlencode()}"
+
+
+@register.simple_tag(takes_context=True)
+def link_choosing(context: template.Context, name: str, value: str = "") -> str:
+    """The present page's query from its first page, with one filter set or taken away."""
+    return link_with(context, **{name: value, "page": ""})
+
+
+@register.filter
+def at(found: Mapping[object, object] | None, key: object) -> object:
+    return found.get(key) if found else None
+
+
+# Why something was found ---------------------------------------------------------------------------------
+@register.simple_tag
+def field_name(name: str) -> str:
+    """A field of a skill, in words."""
+    return str(FIELDS.get(name, name))
+
+
+@register.simple_tag
+def reason_kind(reason: Reason) -> str:
+    return str(KINDS.get(reason.kind, reason.kind))
+
+
+@register.simple_tag
+def said(reason: Reason, sentence: str) -> SafeString:
+    """The words of the sentence that a reason is about."""
+    return plain(sentence[reason.start : reason.end])

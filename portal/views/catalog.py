@@ -9,19 +9,32 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from portal.forms.catalog import CatalogQuery, read_query
+from portal.showing.catalog_rows import corrected, facts_of
 from portal.showing.ranking import ByScore
 from registry.actors import Actor
 from registry.facets import Value, facets
 from registry.middleware import ActorRequest
 from registry.models import Skill
-from registry.search import search
+from registry.search import Search, search
 
 PAGE = 20
 MOST_HITS = 200  # of a search: who needs more needs other words
-VALUES_SHOWN = 15  # of a filter
+VALUES_SHOWN = 30  # of a filter …
+VALUES_AT_ONCE = 6  # … the others when asked for
+TITLES: dict[str, Promise | str] = {
+    "team": _("Team"),
+    "type": _("Type"),
+    "category": _("Category"),
+    "domain": _("Domain"),
+    "tag": _("Tag"),
+    "source": _("Source"),
+    "profile": _("Profile"),
+}
 
 
 @dataclass(frozen=True)
@@ -33,28 +46,48 @@ class Choice:
     chosen: bool
 
 
+@dataclass(frozen=True)
+class Facet:
+    name: str
+    title: Promise | str
+    choices: Sequence[Choice]
+
+    @property
+    def first(self) -> Sequence[Choice]:
+        return self.choices[:VALUES_AT_ONCE]
+
+    @property
+    def rest(self) -> Sequence[Choice]:
+        return self.choices[VALUES_AT_ONCE:]
+
+
 @require_safe
 def page(request: ActorRequest) -> HttpResponse:
     query = read_query(request.GET)
-    found = _searched(query, request.actor) if query.q else _browsed(query, request.actor)
-    context = {"query": query, "facets": _facets(query, request.actor), "most_hits": MOST_HITS}
-    context["page"] = Paginator(found, PAGE).get_page(request.GET.get("page"))
+    found = search(query.q, request.actor, limit=MOST_HITS, filters=query.filters)
+    skills = _found(query, found) if query.q else _browsed(query, request.actor)
+    shown = Paginator(skills, PAGE).get_page(request.GET.get("page"))
+    context = {
+        "query": query,
+        "page": shown,
+        "facts": facts_of(shown.object_list, found.hits, request.actor),
+        "facets": _facets(query, request.actor),
+        "chosen": [(name, TITLES[name], value) for name, value in query.chosen],
+        "corrected": corrected(found),
+        "most_hits": MOST_HITS,
+    }
     return render(request, "skills/catalog.html", context)
 
 
-def _shown(actor: Actor) -> QuerySet[Skill]:
-    skills = Skill.objects.visible_to(actor).filter(latest__isnull=False)
-    return skills.select_related("team", "latest").defer("latest__manifest", "latest__body")
-
-
 def _browsed(query: CatalogQuery, actor: Actor) -> Sequence[Skill] | QuerySet[Skill]:
-    skills = query.filters.narrow(_shown(actor))
+    seen = Skill.objects.visible_to(actor).filter(latest__isnull=False)
+    rows = seen.select_related("team", "latest").defer("latest__manifest", "latest__body")
+    skills = query.filters.narrow(rows)
     return skills.order_by("-latest__created_at", "-pk") if query.sort == "newest" else ByScore(skills)
 
 
-def _searched(query: CatalogQuery, actor: Actor) -> list[Skill]:
-    hits = search(query.q, actor, limit=MOST_HITS, filters=query.filters).hits
-    skills = [hit.skill for hit in hits]
+def _found(query: CatalogQuery, found: Search) -> list[Skill]:
+    skills = [hit.skill for hit in found.hits]
     if query.sort == "newest":
         skills.sort(
             key=lambda skill: skill.latest.created_at if skill.latest else skill.created_at, reverse=True
@@ -62,10 +95,14 @@ def _searched(query: CatalogQuery, actor: Actor) -> list[Skill]:
     return skills
 
 
-def _facets(query: CatalogQuery, actor: Actor) -> dict[str, list[Choice]]:
-    """Each filter's counts, with the other filters applied but not its own."""
+def _facets(query: CatalogQuery, actor: Actor) -> list[Facet]:
+    """Each filter's counts, with the other filters applied but not its own; without those that say nothing."""
     counts = facets(query.q, query.filters, actor, most=VALUES_SHOWN)
-    return {name: _choices(getattr(query, name), counts[name]) for name in ("type", "tag", "team")}
+    every = (
+        Facet(name, title, _choices(getattr(query.filters, name), counts[name]))
+        for name, title in TITLES.items()
+    )
+    return [facet for facet in every if facet.choices]
 
 
 def _choices(chosen: str, counts: Sequence[Value]) -> list[Choice]:

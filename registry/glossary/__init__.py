@@ -28,13 +28,19 @@ def lines() -> Lines:
 def _lines(changed: tuple[object, ...]) -> Lines:
     own = GlossaryEntry.objects.values_list("text", flat=True) if changed[0] else ()
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for line in (*_FILE.read_text().splitlines(), *own):
+    for line in (*built_in(), *own):
         texts = read_line(line)
         for text in texts:
             found[words.phrase_key(text)] |= set(texts)
     return {
         key: tuple(sorted(t for t in texts if words.phrase_key(t) != key)) for key, texts in found.items()
     }
+
+
+@lru_cache(maxsize=1)
+def built_in() -> tuple[str, ...]:
+    """The lines of the file; those that begin with ``#`` say what the ones after them are about."""
+    return tuple(line for line in _FILE.read_text().splitlines() if line.strip())
 
 
 def read_line(line: str) -> list[str]:

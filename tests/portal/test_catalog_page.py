@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from registry.models import Membership, Role, Team
+from registry.search import FACETS
 from registry.usage import record_use
+from tests.run_samples import make_run
 from tests.samples import prompt_files, publish_files
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P4")]
@@ -55,13 +58,95 @@ def test_a_row_says_version_date_team_type_summary_and_uses(browse, bob, private
         assert part in text
 
 
+def counts(page, name):
+    """A filter's values with their counts, as the page has them."""
+    facet = next(facet for facet in page.context["facets"] if facet.name == name)
+    return {choice.value: choice.count for choice in facet.choices}
+
+
 def test_filters_count_what_the_reader_sees_and_can_be_taken_away(browse, bob, charlie, private, public):
-    tags = browse(bob).get("/skills/").context["facets"]["tag"]
-    assert {choice.value: choice.count for choice in tags} == {"writing": 2, "report": 1, "周报": 1}
-    tags = browse(charlie).get("/skills/").context["facets"]["tag"]
-    assert {choice.value: choice.count for choice in tags} == {"writing": 1}
+    assert counts(browse(bob).get("/skills/"), "tag") == {"writing": 2, "report": 1, "周报": 1}
+    assert counts(browse(bob).get("/skills/"), "profile") == {"agentskills": 2}
+    assert counts(browse(charlie).get("/skills/"), "tag") == {"writing": 1}
     text = browse(bob).get("/skills/?tag=report&q=notes").text
     assert 'href="?q=notes"' in text
+
+
+@pytest.mark.parametrize("name", list(FACETS))
+def test_every_filter_of_the_api_is_one_of_the_page(browse, api_answer, bob, catalog_of_kinds, name):
+    page = browse(bob).get("/skills/")
+    (value, *_others) = counts(page, name)
+    narrowed = browse(bob).get("/skills/", {name: value, "q": "sorts"})
+    found = [str(skill) for skill in narrowed.context["page"]]
+    assert found == [row["skill"] for row in api_answer(bob, {name: value, "q": "sorts"})["results"]]
+    assert 0 < len(found) < 3
+    assert f"<bdi>{value}</bdi>" in narrowed.text
+    assert f'<input type="hidden" name="{name}" value="{value}">' in narrowed.text
+
+
+@pytest.fixture
+def api_answer(browse):
+    return lambda user, query: browse(user).get("/api/v1/search", query).json()
+
+
+@pytest.fixture
+def catalog_of_kinds(team, alice):
+    """Three skills that sort; one differs from the others in all that the catalog counts."""
+    head = "name: {slug}\ndescription: Sorts {slug}.\n"
+    more = (
+        "tags: [order]\ntype: static\ncategory: desk\ndomain: office\nversion: 1.0.0\ncapabilities: [sort]\n"
+    )
+    more += (
+        "triggers: {phrases: [sort my papers]}\ninput_schema: {type: object}\noutput_schema: {type: object}\n"
+    )
+    more += "security: {timeout_ms: 1000, network: none, filesystem: none}\nresources: {}\n"
+    other = Team.objects.create(slug="desk", name="Desk")
+    Membership.objects.create(team=other, user=alice, role=Role.OWNER)
+    files = {"SKILL.md": f"---\n{head.format(slug='papers')}{more}---\n# Papers\n".encode()}
+    publish_files(files, team=other, user=alice, source="bundled", visibility="site")
+    for slug in ("cards", "coins"):
+        files = {"SKILL.md": f"---\n{head.format(slug=slug)}---\n# {slug}\n".encode()}
+        publish_files(files, team=team, user=alice)
+
+
+def test_many_values_of_a_filter_fold_away(browse, alice, team):
+    tags = ", ".join(f"tag-{number}" for number in range(9))
+    files = {"SKILL.md": f"---\nname: many\ndescription: x\ntags: [{tags}]\n---\nx".encode()}
+    publish_files(files, team=team, user=alice)
+    text = browse(alice).get("/skills/").text
+    assert "3 more" in text
+    assert all(f"tag-{number}" in text for number in range(9))
+
+
+def test_a_search_says_which_words_found_a_skill_and_how_its_runs_ended(browse, bob, private, team):
+    record_use(private, "user:1", "run")
+    make_run(private.latest, bob, team)
+    make_run(private.latest, bob, team, status="failed", failure_code="TIMEOUT")
+    text = browse(bob).get("/skills/", {"q": "report notes"}).text
+    assert "Found by" in text
+    assert "<mark><bdi>notes</bdi></mark> description" in text
+    assert "50 % succeeded" in text
+    assert "Score 1.0" in text
+
+
+def test_what_strangers_may_not_know_of_runs_is_not_in_the_rate(browse, alice, charlie, public, team):
+    record_use(public, "user:1", "run")
+    make_run(public.latest, alice, team)
+    assert "% succeeded" not in browse(charlie).get("/skills/").text
+
+
+@pytest.mark.parametrize("wrong", ["weeklly", "Weeky"])
+def test_a_slip_says_what_was_looked_for_instead(browse, bob, charlie, private, wrong):
+    text = browse(bob).get("/skills/", {"q": f"{wrong} notes"}).text
+    assert "Showing results for <strong><bdi>Weekly notes</bdi></strong>" in text
+    assert "Showing results" not in browse(bob).get("/skills/", {"q": "weekly"}).text
+    assert "Showing results" not in browse(charlie).get("/skills/", {"q": wrong}).text
+
+
+@pytest.mark.parametrize("words", ["周报", "温和", "文字"])
+def test_two_chinese_characters_find_every_skill_that_has_them(browse, bob, private, public, words):
+    page = browse(bob).get("/skills/", {"q": words})
+    assert page.context["page"].paginator.count == 1
 
 
 def test_used_skills_come_first_and_newest_can_be_asked_for(browse, bob, private, public):

@@ -1,0 +1,73 @@
+"""The page of the glossary: what administrators do there, and that nobody else gets in."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from registry.models import GlossaryEntry
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
+
+
+@pytest.fixture
+def root(browse, administrator):
+    return browse(administrator)
+
+
+def post(client, address, **fields):
+    return client.post(address, fields, follow=True)
+
+
+def test_a_line_is_added_changed_and_removed_and_each_message_offers_the_way_back(root):
+    page = post(root, "/glossary/", text="flumph, invoice")
+    assert "Added: flumph, invoice." in page.text
+    entry = GlossaryEntry.objects.get()
+    page = post(root, f"/glossary/{entry.uid}/change/", text="flumph, ticket")
+    assert "Saved: flumph, ticket." in page.text
+    page = post(root, f"/glossary/{entry.uid}/remove/")
+    assert "Removed: flumph, ticket." in page.text
+    assert not GlossaryEntry.objects.exists()
+    undo = re.search(r"/glossary/changes/\w+/undo/", page.text)[0]
+    assert "It is as it was before." in post(root, undo).text
+    assert GlossaryEntry.objects.get().text == "flumph, ticket"
+    assert "The glossary says that already" in post(root, undo).text
+
+
+def test_a_refused_line_stands_in_its_form_with_the_remedy(root):
+    page = post(root, "/glossary/", text="alone")
+    assert page.status_code == 422
+    assert "Separate what means the same by commas" in page.text
+    assert 'value="alone"' in page.text
+    post(root, "/glossary/", text="flumph, invoice")
+    entry = GlossaryEntry.objects.get()
+    page = post(root, f"/glossary/{entry.uid}/change/", text="")
+    assert page.status_code == 422
+    assert f'href="#{entry.uid}-text"' in page.text
+
+
+def test_a_word_is_found_in_both_parts(root):
+    post(root, "/glossary/", text="flumph, invoice")
+    page = root.get("/glossary/", {"q": "invoice"})
+    assert page.context["page"].paginator.count == 1
+    assert 0 < page.context["built_in"].paginator.count < 20
+    assert "No line that came with it" in root.get("/glossary/", {"q": "flumph"}).text
+    assert root.get("/glossary/?page=x&file=-2&q=%00").status_code == 200
+
+
+def test_only_administrators_get_in(browse, root, alice):
+    post(root, "/glossary/", text="flumph, invoice")
+    uid = GlossaryEntry.objects.get().uid
+    assert browse(None).get("/glossary/").status_code == 302
+    assert browse(alice).get("/glossary/").status_code == 403
+    assert browse(alice).post(f"/glossary/{uid}/remove/").status_code == 404
+    assert "/glossary/" not in browse(alice).get("/").text
+    assert 'href="/glossary/"' in root.get("/").text
+
+
+def test_hostile_words_are_harmless(root):
+    post(root, "/glossary/", text="<script>alert(1)</script>, invoice\u202e")
+    text = root.get("/glossary/").text
+    assert "<script>alert" not in text
+    assert '<span class="hidden-char">U+202E</span>' in text
