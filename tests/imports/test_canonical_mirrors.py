@@ -1,0 +1,180 @@
+"""Canonical skills copied from an address and from buckets: refreshed on schedule, answered when accepted."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from registry import catalog
+from registry.actors import ANONYMOUS, Actor
+from registry.canonical import proposing, setting
+from registry.models import Canonical, ImportStatus, Skill, Source
+from registry.packages.problems import Refused
+from worker.imports import ask_for_due, import_waiting
+
+pytestmark = [pytest.mark.row("D10"), pytest.mark.django_db]
+NAME = "_canonical_report"
+KEYS = {"access_key": "named", "secret_key": "for-this-source", "teams": "docs"}
+
+
+def skill_md(text, version=""):
+    said = f"version: {version}\n" if version else ""
+    return f"---\nname: report\ndescription: Writes a report.\n{said}---\n{text}\n".encode()
+
+
+def code(call, *args, **kwargs):
+    with pytest.raises(Refused) as error:
+        call(*args, **kwargs)
+    return error.value.code
+
+
+@pytest.fixture
+def root(administrator):
+    return Actor(user=administrator)
+
+
+@pytest.fixture
+def reader(charlie):
+    return Actor(user=charlie)
+
+
+@pytest.fixture
+def mirror(root, team):
+    def make(location, **more):
+        return setting.mirror("report", root, team=team, location=location, reason="The company's.", **more)
+
+    return make
+
+
+@pytest.fixture
+def refreshed(root):
+    """The interval is over: what the reaper and the worker do then."""
+
+    def make():
+        Source.objects.update(next_at=timezone.now() - timedelta(seconds=1))
+        ask_for_due()
+        assert import_waiting() == 1
+        return Canonical.objects.get()
+
+    return make
+
+
+def said(actor):
+    return catalog.find_named(NAME, actor).body.strip()
+
+
+def test_a_mirror_is_answered_when_it_is_accepted_and_again_when_it_changed(
+    server, mirror, refreshed, root, reader
+):
+    server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("First."))
+    row = mirror(f"{server.url}/report/SKILL.md")
+    assert (row.digest, row.mirror.interval_s) == ("", setting.MIRRORED_EVERY_S)
+    assert import_waiting() == 1
+    assert code(said, reader) == "NOT_FOUND"
+    first = proposing.waiting(row)
+    assert (first.skill.visibility, first.skill.source) == ("site", "address")
+    setting.accept("report", root, digest=first.digest)
+    assert said(reader) == "First."
+    assert code(said, ANONYMOUS) == "NOT_FOUND"
+    server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("Second."))
+    row = refreshed()
+    assert said(reader) == "First."
+    second = proposing.waiting(row)
+    assert second.number > first.number
+    setting.reject("report", root, digest=second.digest, reason="Not yet.")
+    assert proposing.waiting(refreshed()) is None
+    assert said(reader) == "First."
+    server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("Third."))
+    third = proposing.waiting(refreshed())
+    setting.accept("report", root, digest=third.digest)
+    assert said(reader) == "Third."
+    assert [row.deed for row in setting.history("report")] == ["accepted", "rejected", "accepted", "mirrored"]
+
+
+def test_a_mirror_that_does_not_answer_leaves_what_is_pinned(server, mirror, refreshed, root, reader):
+    server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("First.", "1.0.0"))
+    row = mirror(f"{server.url}/report/SKILL.md")
+    import_waiting()
+    setting.accept("report", root, digest=proposing.waiting(row).digest)
+    server.answering["/report/SKILL.md"] = lambda handler: handler.send(500)
+    row = refreshed()
+    assert setting.last_import(row).status == ImportStatus.FAILED
+    assert said(reader) == "First."
+    server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("Other.", "1.0.0"))
+    row = refreshed()
+    assert setting.last_import(row).rows.get().problems[0]["code"] == "VERSION_EXISTS"
+    assert (proposing.waiting(row), said(reader)) == (None, "First.")
+
+
+def test_a_mirror_takes_the_place_of_a_pinned_skill_only_when_accepted(server, mirror, root, reader, charlie):
+    from registry.models import Team
+    from registry.publishing import publish
+    from tests.registry.conftest import make_package
+
+    other = Team.objects.get(slug="elsewhere")
+    own = publish(make_package(version="1.0.0"), team=other, actor=reader, visibility="public").version
+    setting.set_canonical("report", own, root, reason="Ours.")
+    server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("First."))
+    row = mirror(f"{server.url}/report/SKILL.md")
+    import_waiting()
+    assert catalog.find_named(NAME, ANONYMOUS) == own
+    setting.accept("report", root, digest=proposing.waiting(row).digest)
+    assert str(catalog.find_skill(NAME, reader)) == "docs/report"
+    setting.unset("report", root, reason="No more.")
+    assert Source.objects.get().next_at is None
+    assert Skill.objects.filter(team__slug="docs").exists()
+
+
+def test_a_mirror_never_takes_over_a_skill_that_came_another_way(server, mirror, team, alice):
+    from registry.publishing import publish
+    from tests.registry.conftest import make_package
+
+    publish(make_package(version="1.0.0"), team=team, actor=Actor(user=alice))
+    assert code(mirror, f"{server.url}/report/SKILL.md") == "SKILL_EXISTS"
+    assert not Source.objects.exists()
+
+
+def test_only_administrators_mirror(server, team, alice):
+    owner = Actor(user=alice)
+    call = {"team": team, "location": f"{server.url}/SKILL.md", "reason": "Mine."}
+    assert code(setting.mirror, "report", owner, **call) == "FORBIDDEN"
+
+
+@pytest.fixture(scope="module")
+def moto():
+    import boto3
+    from moto.server import ThreadedMotoServer
+
+    running = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    keys = {"aws_access_key_id": KEYS["access_key"], "aws_secret_access_key": KEYS["secret_key"]}
+    client = boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1", **keys)
+    client.create_bucket(Bucket="shelf")
+    client.endpoint = f"http://{host}:{port}"
+    yield client
+    client.close()
+    running.stop()
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs"])
+def test_a_bucket_is_mirrored_with_credentials_named_for_it(
+    moto, settings, mirror, refreshed, root, reader, scheme
+):
+    settings.SKILLQUAY_OUTBOUND_ALLOW = [moto.endpoint.removeprefix("http://")]
+    settings.SKILLQUAY_SOURCES = {"shelf": {**KEYS, "endpoint": moto.endpoint}}
+    moto.put_object(Bucket="shelf", Key="report/SKILL.md", Body=skill_md("First."))
+    moto.put_object(Bucket="shelf", Key="report/references/notes.md", Body=b"# Notes\n")
+    row = mirror(f"{scheme}://shelf/report/", options={"credentials": "shelf"})
+    import_waiting()
+    first = proposing.waiting(row)
+    assert set(first.files.values_list("path", flat=True)) == {"SKILL.md", "references/notes.md"}
+    setting.accept("report", root, digest=first.digest)
+    assert proposing.waiting(refreshed()) is None
+    moto.put_object(Bucket="shelf", Key="report/SKILL.md", Body=skill_md("Second."))
+    second = proposing.waiting(refreshed())
+    assert said(reader) == "First."
+    setting.accept("report", root, digest=second.digest)
+    assert said(reader) == "Second."
