@@ -96,7 +96,7 @@ def _found(query: CatalogQuery, found: Search) -> list[Skill]:
 
 
 def _facets(query: CatalogQuery, actor: Actor) -> list[Facet]:
-    """Each filter's counts, with the other filters applied but not its own; without those that say nothing."""
+    """Each filter's counts, with the other filters applied but not its own; none that say nothing."""
     counts = facets(query.q, query.filters, actor, most=VALUES_SHOWN)
     every = (
         Facet(name, title, _choices(getattr(query.filters, name), counts[name]))
