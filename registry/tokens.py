@@ -62,6 +62,15 @@ def revoke(token: Token, by: Actor) -> None:
     token.refresh_from_db(fields=["revoked_at"])
 
 
+def find_token(uid: str, by: Actor) -> Token:
+    """One of the person's own, any for the administrator; a token finds none, not even itself."""
+    rows = Token.objects.select_related("owner", "team").filter(uid=uid)
+    token = rows.first() if by.is_administrator else rows.filter(owner=by.user).first()
+    if token is None or by.token:
+        raise refuse("NOT_FOUND", what="token", name=uid[:40])
+    return token
+
+
 def actor_of(secret: str) -> Actor:
     """The actor that a secret speaks for; every reason to refuse looks the same."""
     now = timezone.now()

@@ -37,9 +37,11 @@ from registry.api.moving import ChannelDetail, Channels, Merge, Rename
 from registry.api.packages import Packages
 from registry.api.people import MyErasure, MyExport
 from registry.api.profiles import VersionProfiles
+from registry.api.rules import PermissionDecision, Restoration, RuleDetail, TeamRules, TokenRules
 from registry.api.site import CodeDetail, Codes, Me
 from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
 from registry.api.starting import KindArchive, Kinds
+from registry.api.triggers import TeamSettings, TriggerCollisions, VersionTriggerTests
 from registry.api.versions import Archive, FileContent, Files, VersionDetail, Versions
 from registry.api.webhooks import WebhookDetail, WebhookRotation, Webhooks
 from registry.api.withdrawal import (
@@ -76,6 +78,7 @@ urlpatterns = [
     path(f"{_SKILL}/versions", Versions.as_view(), name="api-versions"),
     path(f"{_SKILL}/compare/<str:before>..<str:after>", CompareVersions.as_view(), name="api-compare"),
     path(_VERSION, VersionDetail.as_view(), name="api-version"),
+    path(f"{_VERSION}/trigger-tests", VersionTriggerTests.as_view(), name="api-version-trigger-tests"),
     path(f"{_VERSION}/yank", Yank.as_view(), name="api-yank"),
     path(f"{_VERSION}/deprecation", VersionDeprecation.as_view(), name="api-version-deprecation"),
     path(f"{_VERSION}/purge", VersionPurge.as_view(), name="api-version-purge"),
@@ -112,6 +115,8 @@ urlpatterns = [
     path("kinds", Kinds.as_view(), name="api-kinds"),
     path("kinds/archive", KindArchive.as_view(), name="api-kind-archive"),
     path("search", Search.as_view(), name="api-search"),
+    path("collisions", TriggerCollisions.as_view(), name="api-collisions"),
+    path("teams/<str:team>/settings", TeamSettings.as_view(), name="api-team-settings"),
     path("match", Matching.as_view(), name="api-match"),
     path("glossary", Glossary.as_view(), name="api-glossary"),
     path("glossary/built-in", GlossaryFile.as_view(), name="api-glossary-file"),
@@ -121,6 +126,11 @@ urlpatterns = [
     path("usage", Uses.as_view(), name="api-usage"),
     path("me/export", MyExport.as_view(), name="api-my-export"),
     path("me/erase", MyErasure.as_view(), name="api-my-erasure"),
+    path("permissions/decision", PermissionDecision.as_view(), name="api-decision"),
+    path("teams/<str:team>/rules", TeamRules.as_view(), name="api-team-rules"),
+    path("me/tokens/<str:uid>/rules", TokenRules.as_view(), name="api-token-rules"),
+    path("rules/<str:uid>", RuleDetail.as_view(), name="api-rule"),
+    path("rules/<str:uid>/restoration", Restoration.as_view(), name="api-rule-restoration"),
     path("me", Me.as_view(), name="api-me"),
     path("errors", Codes.as_view(), name="api-codes"),
     path("errors/<str:code>", CodeDetail.as_view(), name="api-code"),

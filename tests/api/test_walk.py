@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from registry import storage
-from registry.models import Import, Source
+from registry.models import Import, Rule, Source, Token
 from registry.models.identity import new_uid
 from tests.addresses import filled, routes
 from tests.api.conftest import archive, session_api
@@ -40,8 +40,11 @@ def private(version, bob):
         team=version.skill.team, kind="git", location="https://secret.example/x.git"
     )
     report = Import.objects.create(source=source, requested_by=bob)
+    rule = Rule.objects.create(team=version.skill.team, effect="deny", name="secret", made_at=now)
     return {
         "runs": run.uid,
+        "rules": rule.uid,
+        "me": Token.objects.create(owner=bob, name="secret", secret_hash="-", expires_at=now).uid,
         "inputs": file.uid,
         "skill": version.skill.uid,
         "sources": source.uid,

@@ -1,0 +1,219 @@
+"""Rules by API and command, and the decision that they make for a run."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from registry.models import Membership, Role, Rule, Team
+from registry.permissions import Scope
+from tests.api.conftest import MAIN_PY, refused
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("D6")]
+
+TOOLS = {
+    "SKILL.md": "---\nname: report\ndescription: Writes a report.\nversion: 1.0.0\n"
+    "allowed-tools: [Bash]\n---\n# Report\n",
+    "scripts/main.py": MAIN_PY,
+}
+WIDER = {**TOOLS, "SKILL.md": TOOLS["SKILL.md"].replace("1.0.0", "2.0.0").replace("[Bash]", "[Bash, Write]")}
+
+
+@pytest.fixture(autouse=True)
+def nobody_listens(monkeypatch):
+    monkeypatch.setattr("worker.runs.wake", lambda: True)
+
+
+@pytest.fixture
+def others(publish, charlie):
+    """A version of Charlie's team that everybody may run."""
+    from registry.actors import Actor
+
+    away = Team.objects.get(slug="elsewhere")
+    return lambda files: publish(files, team=away, actor=Actor(user=charlie), visibility="public")
+
+
+def add(api, name, effect="allow", to="teams/docs/rules", **more):
+    answer = api.post(to, {"effect": effect, "name": name, **more})
+    assert answer.status_code == 201, answer.content
+    return answer.json()
+
+
+def decision(api, skill="elsewhere/report", more=""):
+    return api.get(f"permissions/decision?skill={skill}{more}").json()
+
+
+def test_an_agent_asks_and_is_let_by_the_rule_that_it_was_offered(others, as_alice, token_api, alice, team):
+    version = others(TOOLS)
+    agent = token_api(alice, team=team)
+    told = decision(agent)
+    assert (told["outcome"], told["by"], told["team"]) == ("ask", "nobody", "docs")
+    assert told["unsafe_properties"] == ["allowed_tools", "scripts"]
+    assert told["offers"] == {"exact": "elsewhere/report", "prefix": "elsewhere/report:*"}
+    document = refused(agent.post("runs", {"skill": "elsewhere/report"}), 409, "APPROVAL_NEEDED")
+    assert "elsewhere/report:*" in document["remedy"]
+    assert "/skills/elsewhere/report/run/?version=1.0.0" in document["remedy"]
+    rule = add(as_alice, told["offers"]["prefix"], version="1.0.0")
+    assert rule["granted"] == {"filesystem": ["read-only"], "properties": ["scripts"], "tools": ["Bash"]}
+    assert rule["given_for"] == str(version)
+    assert decision(agent)["rule"]["id"] == rule["id"]
+    assert agent.post("runs", {"skill": "elsewhere/report"}).status_code == 202
+    others(WIDER)
+    assert decision(agent)["new"] == {"tools": ["Write"]}
+    document = refused(agent.post("runs", {"skill": "elsewhere/report"}), 409, "APPROVAL_NEEDED")
+    assert "tools Write" in document["message"]
+    assert agent.post("runs", {"skill": "elsewhere/report@1.0.0"}).status_code == 202
+
+
+def test_a_person_who_presses_run_has_been_asked(others, as_alice):
+    others(TOOLS)
+    assert decision(as_alice)["outcome"] == "ask"
+    assert as_alice.post("runs", {"skill": "elsewhere/report"}).status_code == 202
+
+
+def test_an_agent_runs_its_own_teams_scripts_unasked(version, token_api, bob):
+    agent = token_api(bob)
+    assert (decision(agent, "docs/summarise")["by"]) == "safe"
+    assert agent.post("runs", {"skill": "docs/summarise"}).status_code == 202
+
+
+def test_a_denial_refuses_every_run_for_the_team(version, as_alice, as_bob, token_api, bob):
+    rule = add(as_alice, "docs/:*", "deny")
+    assert (rule["granted"], rule["given_for"]) == ({}, None)
+    for api in (as_alice, as_bob, token_api(bob)):
+        document = refused(api.post("runs", {"skill": "docs/summarise"}), 403, "RULE_DENIED")
+        assert "docs/:*" in document["message"]
+        assert "/teams/docs/rules/" in document["remedy"]
+        assert decision(api, "docs/summarise")["rule"]["id"] == rule["id"]
+
+
+def test_a_tokens_own_rules_narrow_it(version, as_bob, token_api, bob):
+    agent, other = token_api(bob), token_api(bob)
+    path = f"me/tokens/{agent.token.uid}/rules"
+    rule = add(as_bob, "summarise", "deny", to=path)
+    assert (rule["team"], rule["token"]) == (None, agent.token.uid)
+    assert as_bob.get(path).json()["items"] == [rule]
+    refused(agent.post("runs", {"skill": "docs/summarise"}), 403, "RULE_DENIED")
+    assert other.post("runs", {"skill": "docs/summarise"}).status_code == 202
+    refused(agent.get(path), 404, "NOT_FOUND")
+
+
+def test_a_rule_is_read_removed_and_put_back(version, as_alice, as_bob):
+    rule = add(as_alice, "docs/summarise", "deny")
+    assert as_bob.get(f"rules/{rule['id']}").json() == rule
+    assert as_bob.get("teams/docs/rules").json()["items"] == [rule]
+    refused(as_bob("DELETE", f"rules/{rule['id']}"), 403, "FORBIDDEN")
+    assert as_alice("DELETE", f"rules/{rule['id']}").json()["removed_at"]
+    assert as_bob.get("teams/docs/rules").json()["items"] == []
+    assert as_alice.post(f"rules/{rule['id']}/restoration").json()["removed_at"] is None
+    assert as_bob.get("teams/docs/rules").json()["items"] == [rule]
+
+
+def test_no_token_adds_removes_or_restores(version, as_alice, token_api, alice):
+    rule = add(as_alice, "docs/x", "deny")
+    agent = token_api(alice)
+    body = {"effect": "deny", "name": "docs/y"}
+    refused(agent.post("teams/docs/rules", body), 403, "FORBIDDEN")
+    refused(agent("DELETE", f"rules/{rule['id']}"), 403, "FORBIDDEN")
+    refused(agent.post(f"rules/{rule['id']}/restoration"), 403, "FORBIDDEN")
+    assert Rule.objects.filter(removed_at=None).count() == 1
+
+
+def test_a_rule_asked_for_twice_with_one_key_is_one(version, as_alice):
+    headers = {"Idempotency-Key": "k"}
+    body = {"effect": "deny", "name": "docs/x"}
+    answers = [as_alice.post("teams/docs/rules", body, headers=headers) for _ in range(2)]
+    assert answers[0].content == answers[1].content
+    assert Rule.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"effect": "allow", "name": "docs/absent"}, 404, "NOT_FOUND"),
+        ({"effect": "allow", "name": "docs/summarise", "version": "9.9.9"}, 404, "NOT_FOUND"),
+        ({"effect": "deny", "name": "not a name"}, 422, "RULE_NAME_INVALID"),
+        ({"effect": "perhaps", "name": "x"}, 422, "FIELD_INVALID"),
+        ({"effect": "deny"}, 422, "FIELD_REQUIRED"),
+    ],
+)
+def test_what_is_no_rule_is_refused(version, as_alice, body, status, code):
+    refused(as_alice.post("teams/docs/rules", body), status, code)
+
+
+def test_a_private_skill_decides_as_an_absent_one_to_a_stranger(version, as_charlie, token_api, charlie):
+    for api in (as_charlie, token_api(charlie)):
+        there = api.get("permissions/decision?skill=docs/summarise")
+        absent = api.get("permissions/decision?skill=docs/sxmmarise")
+        refused(there, 404, "NOT_FOUND")
+        same = absent.content.replace(b"sxmmarise", b"summarise").replace(
+            absent["X-Request-ID"].encode(), there["X-Request-ID"].encode()
+        )
+        assert there.content == same
+
+
+def test_a_decision_for_a_team_is_for_its_members(public_version, as_charlie, as_bob, team):
+    refused(as_charlie.get("permissions/decision?skill=docs/summarise&team=docs"), 403, "RUN_TEAM_INVALID")
+    assert decision(as_charlie, "docs/summarise")["team"] == "elsewhere"
+    assert decision(as_bob, "docs/summarise@1.0.0", "&team=docs")["team"] == "docs"
+
+
+@pytest.mark.parametrize("scope", [Scope.READ, Scope.RUN])
+def test_a_token_learns_what_it_may_run(version, token_api, bob, scope):
+    assert decision(token_api(bob, scope.value), "docs/summarise")["outcome"] == "allow"
+
+
+def test_a_stranger_who_sees_the_team_reads_no_rule_of_it(public_version, as_charlie, as_alice, anonymous):
+    rule = add(as_alice, "docs/x", "deny")
+    for api, status in ((as_charlie, 403), (anonymous, 403)):
+        assert api.get("teams/docs/rules").status_code == status
+    refused(as_charlie.get(f"rules/{rule['id']}"), 404, "NOT_FOUND")
+
+
+# By command
+
+
+def command(*words):
+    out, status = StringIO(), 0
+    try:
+        call_command(*words, "--json", stdout=out)
+    except SystemExit as end:
+        status = end.code
+    return status, json.loads(out.getvalue())
+
+
+def test_the_command_allows_lists_removes_and_restores(version, others, alice):
+    others(TOOLS)
+    of = ("rule", "--team", "docs", "--as", "alice")
+    asked = ("may_run", "elsewhere/report", "--team", "docs", "--as", "alice")
+    assert command(*asked)[1]["outcome"] == "ask"
+    status, rule = command(*of, "--allow", "elsewhere/report", "--version-number", "1.0.0")
+    assert (status, rule["effect"], rule["ok"]) == (0, "allow", True)
+    assert command(*asked)[1]["by"] == "rule"
+    assert [row["id"] for row in command(*of)[1]["rules"]] == [rule["id"]]
+    assert command("rule", "--remove", rule["id"])[1]["removed_at"]
+    assert command(*asked)[1]["outcome"] == "ask"
+    assert command("rule", "--restore", rule["id"])[1]["removed_at"] is None
+    assert command(*of, "--deny", "elsewhere/:*")[0] == 0
+    assert command(*asked)[1]["outcome"] == "deny"
+
+
+def test_the_command_knows_tokens_and_refuses_as_the_api_does(version, token_api, bob):
+    token = token_api(bob).token
+    assert command("rule", "--token", token.uid, "--deny", "summarise", "--as", "bob")[0] == 0
+    told = command("may_run", "docs/summarise", "--token", token.uid, "--as", "bob")[1]
+    assert (told["outcome"], told["rule"]["token"]) == ("deny", token.uid)
+    status, told = command("rule", "--team", "docs", "--allow", "docs/summarise", "--as", "bob")
+    assert (status, told["problems"][0]["code"]) == (1, "FORBIDDEN")
+    with pytest.raises(CommandError) as wrong:
+        call_command("rule")
+    assert wrong.value.returncode == 2
+
+
+def test_a_maintainer_denies_and_an_owner_allows(version, as_bob, bob):
+    Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
+    add(as_bob, "docs/x", "deny")
+    refused(as_bob.post("teams/docs/rules", {"effect": "allow", "name": "docs/:*"}), 403, "FORBIDDEN")
