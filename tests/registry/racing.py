@@ -1,7 +1,8 @@
 """``python -m tests.registry.racing KIND PUBLISHERS ROUNDS``: publishers that begin each round at one moment.
 
-In a round they publish the ``same`` version, ``other`` bytes as one version, or skills ``apart``.
-Prints a JSON list for each round: "created", "again", or the code or exception that each publisher met.
+In a round they publish the ``same`` version, ``other`` bytes as one version, or skills ``apart``; or in turn
+the second of two renames the skill to which the first publishes, or purges or yanks what it downloads: a
+``change``. Prints a JSON list for each round: what each did, or the code or exception that it met.
 """
 
 from __future__ import annotations
@@ -40,28 +41,80 @@ def main() -> None:
 
 def race(kind, publisher, rounds, gate, said) -> None:
     for number in range(rounds):
+        if kind == "change" and publisher == 0:
+            for version in ("0.1.0", "0.2.0"):
+                published(f"change-{number}", version, version)
         gate.wait(30)
         said.put((number, outcome_of(kind, publisher, number)))
 
 
 def outcome_of(kind: str, publisher: int, number: int) -> str:
-    from registry.actors import administrator_actor
-    from registry.models import Team
     from registry.packages.problems import Refused
-    from registry.publishing import publish
-    from tests.registry.conftest import make_package
 
     slug = f"{kind}-{number}" + (f"-{publisher}" if kind == "apart" else "")
     words = " ".join(f"word{(publisher * 7 + n) % 300}" for n in range(200))  # in another order for each
-    body = words if kind != "same" else "# Report"
     try:
-        package = make_package(slug, version="1.0.0", body=body)
-        done = publish(package, team=Team.objects.get(slug="race"), actor=administrator_actor())
+        if kind == "change" and publisher:
+            return CHANGES[number % len(CHANGES)](slug)
+        if kind == "change" and number % len(CHANGES):
+            return downloaded(slug)
+        return published(slug, "1.0.0", words if kind != "same" else "# Report")
     except Refused as refused:
         return refused.code
     except Exception as error:
         return f"{type(error).__name__}: {error}"
+
+
+def published(slug: str, version: str, body: str) -> str:
+    from registry.actors import administrator_actor
+    from registry.models import Team
+    from registry.publishing import publish
+    from tests.registry.conftest import make_package
+
+    package = make_package(slug, version=version, body=body)
+    done = publish(package, team=Team.objects.get(slug="race"), actor=administrator_actor())
     return "created" if done.created else "again"
+
+
+def downloaded(slug: str) -> str:
+    from registry import storage
+
+    storage.read(_first(slug).digest)
+    return "read"
+
+
+def renamed(slug: str) -> str:
+    from registry.actors import administrator_actor
+    from registry.publishing import rename
+
+    rename(_first(slug).skill, administrator_actor(), slug=f"{slug}-b")
+    return "renamed"
+
+
+def purged(slug: str) -> str:
+    from registry.actors import administrator_actor
+    from registry.publishing import purge_version
+
+    purge_version(_first(slug), administrator_actor(), reason="It held a password.")
+    return "purged"
+
+
+def yanked(slug: str) -> str:
+    from registry.actors import administrator_actor
+    from registry.publishing import yank
+
+    yank(_first(slug), administrator_actor(), reason="Wrong.")
+    return "yanked"
+
+
+def _first(slug: str):
+    from registry.actors import administrator_actor
+    from registry.catalog import find_named
+
+    return find_named(f"race/{slug}@0.1.0", administrator_actor())
+
+
+CHANGES = (renamed, purged, yanked)
 
 
 if __name__ == "__main__":

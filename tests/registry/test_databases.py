@@ -79,6 +79,18 @@ def test_of_two_that_publish_other_bytes_as_one_version_at_once_one_is_refused(s
     assert _race(site, "other", publishers=2, rounds=5) == [["VERSION_EXISTS", "created"]] * 5
 
 
+@pytest.mark.row("P1", "P12")
+def test_who_publishes_or_downloads_while_it_changes_ends_well_or_is_told_why(site):
+    allowed = [
+        ({"created", "SLUG_REDIRECTED"}, "renamed"),
+        ({"read", "PURGED", "BLOB_MISSING"}, "purged"),
+        ({"read"}, "yanked"),
+    ]
+    for number, outcome in enumerate(_race(site, "change", publishers=2, rounds=9)):
+        first, second = allowed[number % 3]
+        assert outcome in [sorted([each, second]) for each in first]
+
+
 @pytest.mark.row("P3")
 def test_twenty_skills_published_at_once_wait_for_each_other_and_all_arrive(site):
     assert _race(site, "apart", publishers=20, rounds=1) == [["created"] * 20]

@@ -207,3 +207,17 @@ def test_a_bucket_that_does_not_answer_is_a_refusal_to_try_again(settings, s3_se
         with pytest.raises(Refused) as refused:
             ask()
         assert refused.value.code == "UNAVAILABLE"
+
+
+@pytest.mark.row("P12")
+@pytest.mark.parametrize("size", [100_000, 12_000_000])
+def test_a_download_that_has_begun_ends_well_though_its_bytes_are_discarded(place, named, size):
+    data = os.urandom(size)
+    storage.store(data)
+    with storage.open_blob(digest(data)) as file:
+        begun = file.read(10)
+        assert storage.discard([digest(data)]) == 1
+        assert begun + file.read() == data
+    with pytest.raises(Refused) as gone:
+        storage.open_blob(digest(data))
+    assert gone.value.code == "BLOB_MISSING"
