@@ -15,6 +15,7 @@ class RegistryConfig(AppConfig):
         from registry.events import codes as event_codes  # noqa: F401
         from registry.imports import archive, remote_codes  # noqa: F401
         from registry.imports import codes as import_codes  # noqa: F401
+        from registry.listing import codes as listing_codes  # noqa: F401
         from registry.outbound import codes as outbound_codes  # noqa: F401
         from registry.storage import register_references
 

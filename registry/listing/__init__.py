@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from registry.actors import Actor
 from registry.listing import choosing
 from registry.listing.choosing import Choice, Place, Placed
 from registry.listing.fitting import Cut, Entry, Stage, budget_of, fit, named_within
-from registry.listing.plain import one_line
+from registry.listing.offering import Offer, offers
 from registry.models import Skill
 
 CONTEXT_TOKENS = 200_000
@@ -32,8 +31,7 @@ class Why(StrEnum):
 class Row:
     """A skill that is listed: as what, with how much of its text, and why it has a place."""
 
-    skill: Skill
-    name: str
+    offer: Offer
     text: str
     cut: Cut
     place: Place
@@ -76,48 +74,30 @@ def list_skills(
     reachable, budget = Skill.objects.reachable_by(actor), budget_of(context_tokens)
     most = min(limit or choosing.MOST, choosing.MOST)
     choice = choosing.choose(reachable, paths, most=most, now=now or timezone.now())
-    entries = _entries(choice.placed, reachable)
-    kept = named_within(tuple(entries), budget)
-    placed = sorted((entries[entry] for entry in kept), key=_order)
-    named = {placed.skill.pk: entry for entry, placed in entries.items()}
-    fitted = fit([named[each.skill.pk] for each in placed], budget)
+    offered = offers((each.skill for each in choice.placed), actor, reachable)
+    entries = {_entry(offered[each.skill.pk], each): each for each in choice.placed}
+    kept = sorted(named_within(tuple(entries), budget), key=lambda entry: _order(entries[entry]))
+    fitted = fit(kept, budget)
+    rows = zip((entries[entry] for entry in kept), fitted.entries, strict=True)
     return Listing(
         context_tokens,
         budget,
         fitted.width,
         fitted.stage,
         tuple(
-            Row(each.skill, entry.name, entry.text, entry.cut, each.place, each.score)
-            for each, entry in zip(placed, fitted.entries, strict=True)
+            Row(offered[each.skill.pk], entry.text, entry.cut, each.place, each.score) for each, entry in rows
         ),
-        tuple(_left_out(choice, {each.skill.pk for each in placed})),
+        tuple(_left_out(choice, {entries[entry].skill.pk for entry in kept})),
         {
             Why.PATHS: choice.waiting_count,
             Why.LIMIT: choice.total - len(choice.placed),
-            Why.BUDGET: len(choice.placed) - len(placed),
+            Why.BUDGET: len(choice.placed) - len(kept),
         },
     )
 
 
-def text_of(skill: Skill) -> str:
-    """What the skill says of itself, in one line."""
-    said = (one_line(skill.description), one_line(skill.when_to_use))
-    return " - ".join(part for part in said if part)
-
-
-def names_of(skills: Iterable[Skill], reachable: QuerySet[Skill]) -> dict[int, str]:
-    """What each is called by: its slug, or team/slug where the agent could mean another by that."""
-    named = list(skills)
-    same = reachable.filter(slug__in={skill.slug for skill in named}).order_by().values("slug")
-    shared = set(same.annotate(count=Count("pk")).filter(count__gt=1).values_list("slug", flat=True))
-    return {skill.pk: str(skill) if skill.slug in shared else skill.slug for skill in named}
-
-
-def _entries(placed: Sequence[Placed], reachable: QuerySet[Skill]) -> dict[Entry, Placed]:
-    names = names_of((each.skill for each in placed), reachable)
-    return {
-        Entry(names[each.skill.pk], text_of(each.skill), each.place is Place.BUNDLED): each for each in placed
-    }
+def _entry(offer: Offer, placed: Placed) -> Entry:
+    return Entry(offer.name, offer.text, placed.place is Place.BUNDLED)
 
 
 def _order(placed: Placed) -> tuple[bool, float, str]:

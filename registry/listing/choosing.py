@@ -21,6 +21,7 @@ from registry.packages import conditions
 MOST = 1000  # places, whatever the budget
 NEW = timedelta(days=14)
 _KEPT = 5  # one place of so many
+_GOLDEN = (5**0.5 - 1) / 2
 _REPORTED = 100  # of the skills without a place
 _SHOWN = (
     "uid",
@@ -117,11 +118,11 @@ def _ordered(
 
 
 def _in_turn(others: QuerySet[Skill], total: int, places: int, now: datetime) -> Iterable[Skill]:
-    """All in one ring, from another beginning each day: nobody waits longer than the ring is long."""
-    if not total:
-        return []
-    step = max(places // (2 * _KEPT), 1)
-    begin = now.date().toordinal() * step % total
+    """All in one ring, from another beginning each day; the golden ratio spreads them evenly.
+
+    A skill more or less moves a beginning by one at most, so that nobody is passed over again and again.
+    """
+    begin = int(now.date().toordinal() * _GOLDEN % 1 * total)
     ring = others.order_by("pk")
     return chain(ring[begin : begin + places], ring[: max(begin + places - total, 0)])
 

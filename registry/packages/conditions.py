@@ -32,11 +32,15 @@ def fits(patterns: Sequence[str], paths: Collection[str]) -> bool:
 @lru_cache(maxsize=1024)
 def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec | None:
     """None where every file fits: no pattern, or nothing but ``**``."""
-    bare = [pattern.strip().removesuffix("/**") for pattern in _expanded(patterns)]
-    said = [pattern for pattern in bare if pattern]
+    said = [bare for pattern in _expanded(patterns) if (bare := _bare(pattern.strip()))]
     if all(pattern == "**" for pattern in said):
         return None
     return GitIgnoreSpec.from_lines(pattern for pattern in said if _is_sound(pattern))
+
+
+def _bare(pattern: str) -> str:
+    """Without ``/**`` at its end: a folder stands for what is in it. What is excepted stays as it is."""
+    return pattern if pattern.startswith("!") else pattern.removesuffix("/**")
 
 
 def _expanded(patterns: Iterable[str]) -> list[str]:
