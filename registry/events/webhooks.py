@@ -151,7 +151,8 @@ def actor_of(endpoint: WebhookEndpoint) -> Actor:
     user = endpoint.created_by
     if user is None or not user.is_active:
         raise refuse("WEBHOOK_NOBODY")
-    token = Token(owner=user, team=endpoint.team, name=f"webhook {endpoint.name}"[:120], scopes=[Scope.RUN])
+    name = f"webhook {endpoint.name}"[:120]
+    token = Token(uid=endpoint.uid, owner=user, team=endpoint.team, name=name, scopes=[Scope.RUN])
     actor = Actor(user=user, token=token, scopes=frozenset({Scope.RUN.value}))
     if not may(actor, Action.RUN, team=endpoint.team):
         raise refuse("WEBHOOK_NOBODY")
@@ -175,7 +176,7 @@ def _signatures(header: str) -> Iterator[bytes]:
     """The signatures of version 1; those of other versions are not ours to judge."""
     for part in header.split()[:_MOST_SIGNATURES]:
         version, _, text = part.partition(",")
-        if version == "v1":
+        if version == "v1" and text:
             try:
                 yield base64.b64decode(text, validate=True)
             except (binascii.Error, ValueError):

@@ -16,10 +16,10 @@ from registry.packages.manifest import manifest_of
 from registry.packages.problems import Refused, refuse
 from registry.packages.rule_names import ANY, is_prefix, matches
 from registry.packages.safety import Asks, asks_from, unsafe_properties
-from registry.rules.changing import holder_of, standing_rules
+from registry.rules.changing import standing_rules
 from registry.rules.covering import earlier_names_of, names_of
 from registry.rules.granting import asks_of_version, has_scripts
-from registry.rules.holders import owner_may_grant
+from registry.rules.holders import holder_of, owner_may_grant
 
 NOTHING = Asks()
 Outcome = Literal["allow", "deny", "ask"]
@@ -94,7 +94,7 @@ def require_leave(decision: Decision, actor: Actor) -> None:
 def _rules(team: Team | None, token: Token | None) -> list[Rule]:
     """Exact ones first, of prefixes the longest, the team's before the token's."""
     held = Q(team=team) if team else Q(pk=None)
-    if token:
+    if token and token.pk:  # a webhook's is no row
         held |= Q(token=token)
     if not (team or token):
         return []

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from registry import storage
-from registry.models import Import, Rule, Source, Token
+from registry.models import Event, EventSubscription, Import, Rule, Source, Token, WebhookEndpoint
 from registry.models.identity import new_uid
 from tests.addresses import filled, routes
 from tests.api.conftest import archive, session_api
@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
 
 ABSENT = {"team": "dxcs", "slug": "sxmmarise", "number": "7.7.7", "path": "nxthing.md", "code": "NXT_FOUND"}
 ABSENT |= {"before": "7.7.7", "after": "lxtest", "name": "stxble"}
+EVENTS = ("events", "webhooks", "event-subscriptions")
 METHODS = ("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE")
 
 
@@ -40,6 +41,14 @@ def private(version, bob):
         team=version.skill.team, kind="git", location="https://secret.example/x.git"
     )
     report = Import.objects.create(source=source, requested_by=bob)
+    team = version.skill.team
+    hook = WebhookEndpoint.objects.create(team=team, name="secret hook", secret="sealed", created_by=bob)
+    event = Event.objects.create(
+        team=team, type="secret.event", payload={}, origin="user:1", given_id="evt-private", received_at=now
+    )
+    said = EventSubscription.objects.create(
+        team=team, skill=version.skill, event_type="secret.event", mode="start"
+    )
     rule = Rule.objects.create(team=version.skill.team, effect="deny", name="secret", made_at=now)
     return {
         "runs": run.uid,
@@ -49,6 +58,9 @@ def private(version, bob):
         "skill": version.skill.uid,
         "sources": source.uid,
         "imports": report.uid,
+        "events": event.uid,
+        "webhooks": hook.uid,
+        "event-subscriptions": said.uid,
     }
 
 
@@ -134,9 +146,26 @@ def _sent(api, method, text):
 
 def test_no_list_holds_a_trace_of_anything_private(private, charlie, token_api):
     for who, api in callers(charlie, token_api):
-        for path in ("skills", "search?q=document", "changes", "runs", "me", "errors", "imports", "sources"):
+        for path in (
+            "skills",
+            "search?q=document",
+            "changes",
+            "runs",
+            "me",
+            "errors",
+            "imports",
+            "sources",
+            *EVENTS,
+        ):
             text = api.get(path).content.decode()
-            for secret in (*private.values(), "docs/summarise", "Summarise", "req-private"):
+            for secret in (
+                *private.values(),
+                "docs/summarise",
+                "Summarise",
+                "req-private",
+                "evt-private",
+                "secret hook",
+            ):
                 assert secret not in text, (who, path)
 
 
