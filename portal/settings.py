@@ -60,6 +60,11 @@ SKILLQUAY_YARA_RULES = env.text("SKILLQUAY_YARA_RULES")
 # The one door out: registry.outbound -----------------------------------------------------------------------
 SKILLQUAY_OUTBOUND_ALLOW = env.reachable("SKILLQUAY_OUTBOUND_ALLOW")
 SKILLQUAY_OUTBOUND_CA = env.file("SKILLQUAY_OUTBOUND_CA")
+# In which languages skills are asked for, and the model that proposes phrases; neither unless it is set
+SKILLQUAY_LANGUAGES = env.names("SKILLQUAY_LANGUAGES")
+SKILLQUAY_MODEL_URL = env.url("SKILLQUAY_MODEL_URL", "", ("http", "https"))
+SKILLQUAY_MODEL_KEY = env.text("SKILLQUAY_MODEL_KEY")
+SKILLQUAY_MODEL_NAME = env.text("SKILLQUAY_MODEL_NAME")
 SKILLQUAY_OUTBOUND_SECONDS = env.number("SKILLQUAY_OUTBOUND_SECONDS", 120, least=1, most=3600)
 SKILLQUAY_SOURCES = env.sources()
 

@@ -281,4 +281,28 @@ declare(
         http=503,
         retryable=True,
     ),
+    Code(
+        "LANGUAGE_UNKNOWN",
+        gettext_noop("%(language)s is not one of the languages that are told apart: %(known)s."),
+        gettext_noop("Name some of those."),
+    ),
+    Code(
+        "PHRASE_LANGUAGE_MISSING",
+        gettext_noop("No phrase that asks for the skill is in %(language)s, in which the team is asked."),
+        gettext_noop("Add one to phrases in triggers, or have phrases proposed in the skill's settings."),
+        severity="notice",
+    ),
+    Code(
+        "MODEL_OFF",
+        gettext_noop("No model proposes phrases here."),
+        gettext_noop("An administrator names one in SKILLQUAY_MODEL_URL and SKILLQUAY_MODEL_NAME."),
+        http=409,
+    ),
+    Code(
+        "MODEL_ANSWER",
+        gettext_noop("The model's answer cannot be used: %(reason)s."),
+        gettext_noop("Ask again; if it stays so, name another model."),
+        http=502,
+        retryable=True,
+    ),
 )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.db import IntegrityError, transaction
 
 from registry import audit, texts
 from registry.actors import Actor
+from registry.languages import checked, languages_of
 from registry.models import Membership, Role, Skill, Team, User
 from registry.packages.problems import refuse
 from registry.permissions import Action, require
@@ -63,6 +67,35 @@ def remove_member(team: Team, user: User, by: Actor) -> None:
     _keep_an_owner(membership)
     membership.delete()
     audit.record(by, "member.remove", user.username, team=team)
+
+
+@transaction.atomic
+def change_settings(
+    team: Team,
+    by: Actor,
+    *,
+    languages: Sequence[str] | None = None,
+    failing_triggers_block: bool | None = None,
+) -> Team:
+    """Changes what is given; None leaves it as it is."""
+    require(by, Action.SETTINGS, team=team)
+    team = Team.objects.select_for_update().get(pk=team.pk)
+    if languages is not None:
+        team.languages = checked(languages)
+    if failing_triggers_block is not None:
+        team.failing_triggers_block = failing_triggers_block
+    team.save(update_fields=["languages", "failing_triggers_block"])
+    blocks = team.failing_triggers_block
+    audit.record(by, "team.settings", team.slug, team=team, languages=team.languages, triggers_block=blocks)
+    return team
+
+
+def settings_document(team: Team) -> dict[str, Any]:
+    return {
+        "team": team.slug,
+        "languages": list(languages_of(team)),
+        "failing_triggers": "block" if team.failing_triggers_block else "warn",
+    }
 
 
 def calling_team(actor: Actor, skill: Skill, named: Team | None = None) -> Team | None:

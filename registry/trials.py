@@ -128,3 +128,11 @@ def _tried(test: _Test, skill: Skill, actor: Actor) -> Trial:
     place = places.index(skill.pk) + 1 if skill.pk in places else None
     first = str(rows[0].skill) if rows else ""
     return Trial(test.utterance, test.must_match, test.origin, test.line, place, first)
+
+
+def results(version: Version, actor: Actor) -> list[TriggerTrial]:
+    """How the version's tests ended; utterances that came of feedback are its team's alone."""
+    rows = version.trigger_trials.order_by("pk")
+    if actor.is_administrator or version.skill.team_id in actor.team_ids:
+        return list(rows)
+    return list(rows.filter(origin=TriggerTestOrigin.PACKAGE))

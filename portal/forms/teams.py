@@ -17,6 +17,19 @@ class TeamForm(forms.Form):
     )
 
 
+class TeamSettingsForm(forms.Form):
+    languages = forms.MultipleChoiceField(
+        label=_("Languages"),
+        choices=(("en", _("English")), ("zh", _("Chinese"))),
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text=_("In which the team's skills are asked for. Publishing hints where a phrase is missing."),
+    )
+    failing_triggers_block = forms.BooleanField(
+        label=_("Failing trigger tests keep a version from being published"), required=False
+    )
+
+
 class RoleForm(forms.Form):
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.MEMBER)
 

@@ -18,7 +18,7 @@ from portal.showing.remembering import Remembered
 from portal.showing.schema_rows import input_rows
 from portal.showing.skill_use import Offer, fares_of_version, offer_of
 from portal.views.errors import Moved
-from registry import catalog, publishing, usage
+from registry import catalog, publishing, trials, usage
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import Membership, Role, Skill, User, Version
@@ -107,6 +107,7 @@ def _shown(request: ActorRequest, version: Version, tab: str) -> HttpResponse:
         "lines": lines_for(offer),
         "problems": _problems(version),
         "fares": fares_of_version(version, publishing.problems_of(version)),
+        "trials": trials.results(version, request.actor),
         "score": usage.explained(skill),
         "owners": _owners(request, skill),
         "file_count": files.count(),

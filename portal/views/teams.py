@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.forms.refusals import add_refusal
-from portal.forms.teams import MemberForm, RoleForm, TeamForm
+from portal.forms.teams import MemberForm, RoleForm, TeamForm, TeamSettingsForm
 from registry import teams
 from registry.actors import Actor
 from registry.catalog import find_team
@@ -71,6 +71,18 @@ def add(request: ActorRequest, slug: str) -> HttpResponse:
 
 @require_POST
 @login_required
+def settings(request: ActorRequest, slug: str) -> HttpResponse:
+    team = find_team(slug, request.actor)
+    require(request.actor, Action.SETTINGS, team=team)
+    form = TeamSettingsForm(request.POST)
+    if form.is_valid():
+        teams.change_settings(team, request.actor, **form.cleaned_data)
+        messages.success(request, _("Saved."))
+    return redirect("team", slug)
+
+
+@require_POST
+@login_required
 def role(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
     team = find_team(slug, request.actor)
     user = _member(team, uid, request.actor)
@@ -107,9 +119,15 @@ def _page(request: ActorRequest, team: Team, form: MemberForm) -> HttpResponse:
         "members": _members(team) if is_member else None,
         "may_manage": may(actor, Action.MEMBERS, team=team),
         "form": form,
+        "settings": _settings(team) if may(actor, Action.SETTINGS, team=team) else None,
         "audit": _audit(team) if may(actor, Action.SETTINGS, team=team) else None,
     }
     return render(request, "teams/team.html", context, status=400 if form.is_bound else 200)
+
+
+def _settings(team: Team) -> TeamSettingsForm:
+    known = {"languages": team.languages, "failing_triggers_block": team.failing_triggers_block}
+    return TeamSettingsForm(initial=known, auto_id="settings-%s")
 
 
 def _members(team: Team) -> list[tuple[Membership, RoleForm]]:

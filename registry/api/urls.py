@@ -42,6 +42,7 @@ from registry.api.site import CodeDetail, Codes, Me
 from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
 from registry.api.starting import KindArchive, Kinds
 from registry.api.triggers import TeamSettings, TriggerCollisions, VersionTriggerTests
+from registry.api.triggers import TeamSettings, TriggerCollisions, VersionTriggerTests
 from registry.api.versions import Archive, FileContent, Files, VersionDetail, Versions
 from registry.api.webhooks import WebhookDetail, WebhookRotation, Webhooks
 from registry.api.withdrawal import (
@@ -79,6 +80,7 @@ urlpatterns = [
     path(f"{_SKILL}/compare/<str:before>..<str:after>", CompareVersions.as_view(), name="api-compare"),
     path(_VERSION, VersionDetail.as_view(), name="api-version"),
     path(f"{_VERSION}/trigger-tests", VersionTriggerTests.as_view(), name="api-version-trigger-tests"),
+    path(f"{_VERSION}/trigger-tests", VersionTriggerTests.as_view(), name="api-version-trigger-tests"),
     path(f"{_VERSION}/yank", Yank.as_view(), name="api-yank"),
     path(f"{_VERSION}/deprecation", VersionDeprecation.as_view(), name="api-version-deprecation"),
     path(f"{_VERSION}/purge", VersionPurge.as_view(), name="api-version-purge"),
@@ -115,6 +117,8 @@ urlpatterns = [
     path("kinds", Kinds.as_view(), name="api-kinds"),
     path("kinds/archive", KindArchive.as_view(), name="api-kind-archive"),
     path("search", Search.as_view(), name="api-search"),
+    path("collisions", TriggerCollisions.as_view(), name="api-collisions"),
+    path("teams/<str:team>/settings", TeamSettings.as_view(), name="api-team-settings"),
     path("collisions", TriggerCollisions.as_view(), name="api-collisions"),
     path("teams/<str:team>/settings", TeamSettings.as_view(), name="api-team-settings"),
     path("match", Matching.as_view(), name="api-match"),

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from registry.models import Team
+from tests.samples import publish_files
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
+SAID = (
+    "---\nname: {name}\ndescription: Makes the weekly report.\ntriggers:\n  phrases: [weekly report]\n---\n"
+)
+
+
+@pytest.fixture
+def colliding(team, alice):
+    tests = 'match: ["the weekly report please"]\nnot_match: ["weekly report"]\n'
+    files = {"SKILL.md": SAID.format(name="weekly").encode(), "tests/triggers.yaml": tests.encode()}
+    publish_files(files, team=team, user=alice)
+    publish_files({"SKILL.md": SAID.format(name="other").encode()}, team=team, user=alice)
+
+
+def test_the_report_names_what_collides(browse, alice, charlie, colliding):
+    page = browse(alice).get("/skills/collisions/").content.decode()
+    assert "weekly report" in page
+    assert "/skills/docs/weekly/" in page
+    assert "/skills/docs/other/" in page
+    assert "No triggers collide" in browse(alice).get("/skills/collisions/?team=elsewhere").content.decode()
+    assert "No triggers collide" in browse(charlie).get("/skills/collisions/").content.decode()
+
+
+def test_a_version_shows_how_its_tests_ended(browse, alice, colliding):
+    page = browse(alice).get("/skills/docs/weekly/").content.decode()
+    assert "the weekly report please" in page
+    assert "must not lead here" in page
+
+
+def test_maintainers_say_on_the_teams_page_what_holds(browse, alice, bob, team):
+    sent = {"languages": ["zh"], "failing_triggers_block": "on"}
+    assert browse(alice).post("/teams/docs/settings/", sent).status_code == 302
+    found = Team.objects.get(slug="docs")
+    assert (found.languages, found.failing_triggers_block) == (["zh"], True)
+    assert browse(bob).post("/teams/docs/settings/", {}).status_code == 403
+    assert 'id="settings"' in browse(alice).get("/teams/docs/").content.decode()
+    assert 'id="settings"' not in browse(bob).get("/teams/docs/").content.decode()
