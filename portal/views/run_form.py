@@ -15,6 +15,7 @@ from portal.showing.allowances import allowances
 from portal.showing.asking import Asking, Before, schema_for
 from portal.showing.skill_use import Offer, offer_of
 from portal.showing.texts import json_text
+from portal.showing.permissions import verdict_of
 from portal.views.skill import layout
 from registry.actors import Actor
 from registry.catalog import find_skill, find_version
@@ -140,6 +141,7 @@ def _nothing_to_press(request: ActorRequest, offer: Offer) -> HttpResponse:
     context = layout(request, version.skill, "run", version=version) | {
         "offer": offer,
         "files": version.files.order_by("path"),
+        "verdict": verdict_of(offer.version, request.actor),
     }
     return render(request, "run/nothing.html", context, status=403 if offer.runnable else 200)
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from portal.forms.use import UseForm
 from portal.showing.installing import Line, download_line
+from portal.showing.permissions import verdict_of
 from portal.views.skill import layout
 from registry import usage
 from registry.catalog import find_skill, find_version
@@ -41,6 +42,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     )
     context = layout(request, skill, "use", version=version) | {
         "manifest": manifest,
+        "verdict": verdict_of(version, request.actor),
         "form": form,
         "prompt": rendered,
         "lines": [Line("install-download", _("Download and unpack"), download_line(version))],

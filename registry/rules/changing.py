@@ -15,7 +15,7 @@ from registry.packages.problems import refuse
 from registry.packages.rule_names import is_prefix, normal
 from registry.packages.safety import Asks
 from registry.rules.granting import granted_now
-from registry.rules.holders import Holder, require_narrower, require_reader, require_wider, team_of
+from registry.rules.holders import Holder, holder_of, require_narrower, require_reader, require_wider, team_of
 
 MOST = 500  # of one holder: every decision reads them all
 
@@ -43,12 +43,6 @@ def _may_read(rule: Rule, actor: Actor) -> bool:
     if rule.token:
         return actor.token is None and (actor.is_administrator or rule.token.owner == actor.user)
     return actor.is_administrator or rule.team_id in actor.team_ids
-
-
-def holder_of(rule: Rule) -> Holder:
-    holder = rule.team or rule.token
-    assert holder
-    return holder
 
 
 def add_rule(holder: Holder, effect: str, name: str, actor: Actor, *, number: str | None = None) -> Rule:

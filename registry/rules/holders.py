@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from registry.actors import Actor
-from registry.models import Team, Token
+from registry.models import Rule, Team, Token
 from registry.packages.problems import refuse
 from registry.permissions import Action, may, require
 
 Holder = Team | Token
+
+
+def holder_of(rule: Rule) -> Holder:
+    holder = rule.team or rule.token
+    assert holder
+    return holder
 
 
 def team_of(holder: Holder) -> Team | None:

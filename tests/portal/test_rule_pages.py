@@ -1,0 +1,156 @@
+"""The Rules tab of a team, the rules of a token, and the decision on a skill's page."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry import rules
+from registry.actors import Actor
+from registry.models import AuditEntry, Membership, Role, Rule, Team
+from tests.portal.test_stranger import _told as told
+from tests.registry.conftest import make_package
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("D6")]
+
+RULES = "/teams/docs/rules/"
+RUN = "/skills/elsewhere/report/run/"
+
+
+@pytest.fixture
+def others(charlie):
+    """Charlie's public skill, which asks for a tool."""
+    from registry.packages.package import PackageFile
+    from registry.publishing import publish
+
+    away = Team.objects.get(slug="elsewhere")
+
+    def make(version="1.0.0", tools=("Bash",)):
+        files = (PackageFile("scripts/main.py", b"print('{}')"),)
+        package = make_package(version=version, files=files, allowed_tools=tools)
+        return publish(package, team=away, actor=Actor(user=charlie), visibility="public").version
+
+    return make
+
+
+def test_an_owner_adds_a_rule_and_takes_it_back(browse, alice, others):
+    others()
+    client = browse(alice)
+    assert "There is no rule yet" in client.get(RULES).text
+    page = client.post(RULES, {"effect": "allow", "name": "/elsewhere/report", "version": ""}, follow=True)
+    for said in ("elsewhere/report", "elsewhere/report@1.0.0", "Bash", "Allowed", "alice"):
+        assert said in page.text
+    uid = Rule.objects.get().uid
+    assert f"/rules/{uid}/remove/" in page.text
+    page = client.post(f"/rules/{uid}/remove/", follow=True)
+    assert "There is no rule yet" in page.text
+    page = client.post(f"/rules/{uid}/restore/", follow=True)
+    assert "stands again" in page.text
+    assert "rule.restore" in client.get("/teams/docs/").text
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"effect": "deny", "name": "no name"}, "is not the name of skills"),
+        ({"effect": "allow", "name": "docs/absent"}, "There is no skill"),
+        ({"effect": "deny", "name": ""}, "required"),
+        ({"effect": "perhaps", "name": "docs/x"}, "perhaps"),
+    ],
+)
+def test_what_is_no_rule_is_said_at_the_form(browse, alice, asked, says):
+    page = browse(alice).post(RULES, asked)
+    assert page.status_code == 422
+    assert says in page.text
+    assert not Rule.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("role", "may_add", "may_allow"),
+    [(Role.VIEWER, False, False), (Role.MEMBER, False, False), (Role.MAINTAINER, True, False)],
+)
+def test_each_role_is_offered_what_it_may(browse, alice, bob, team, others, role, may_add, may_allow):
+    others()
+    Membership.objects.filter(user=bob).update(role=role)
+    rule = rules.add_rule(team, "allow", "elsewhere/report", Actor(user=alice))
+    page = browse(bob).get(RULES)
+    assert "elsewhere/report" in page.text
+    assert ("Add the rule" in page.text) is may_add
+    assert ('value="allow"' in page.text) is may_allow
+    assert (f"/rules/{rule.uid}/remove/" in page.text) is may_add
+
+
+def test_a_stranger_finds_neither_rules_nor_who_keeps_them(browse, alice, charlie, private, team):
+    rule = rules.add_rule(team, "deny", "x", Actor(user=alice))
+    client = browse(charlie)
+    assert client.get(RULES).status_code == client.get("/teams/dxcs/rules/").status_code == 404
+    for verb in ("remove", "restore"):
+        answers = [client.post(f"/rules/{uid}/{verb}/") for uid in (rule.uid, "absent")]
+        assert told(answers[0]) == told(answers[1], [("absent", rule.uid)])
+        assert answers[0].status_code == 404
+    assert "/sign-in/" in browse(None).get(RULES)["Location"]
+
+
+def test_a_visible_teams_rules_are_its_members_alone(browse, charlie, public):
+    assert browse(charlie).get(RULES).status_code == 403
+    assert RULES not in browse(charlie).get("/teams/docs/").text
+
+
+def test_the_skills_page_says_why_agents_may_not_and_an_owner_lets_them(browse, alice, bob, others):
+    others()
+    page = browse(bob).get(RUN)
+    assert "Agents of docs are refused until a rule allows it" in page.text
+    assert "allowed_tools" in page.text
+    assert "elsewhere/report:*" not in page.text
+    client = browse(alice)
+    assert "elsewhere/report:*" in client.get(RUN).text
+    asked = {"name": "elsewhere/report:*", "version": "1.0.0"}
+    page = client.post("/skills/elsewhere/report/allow/", asked, follow=True)
+    assert "a rule allows it" in page.text
+    assert "Undo" in page.text
+    assert AuditEntry.objects.filter(action="rule.add").count() == 1
+    others(version="2.0.0", tools=("Bash", "Write"))
+    page = client.get(RUN)
+    assert "New since that was allowed" in page.text
+    assert ">Write<" in page.text
+
+
+def test_a_member_who_posts_an_allowance_is_refused_and_told(browse, bob, others):
+    others()
+    asked = {"name": "elsewhere/report", "version": "1.0.0"}
+    page = browse(bob).post("/skills/elsewhere/report/allow/", asked, follow=True)
+    assert "You may not do this here" in page.text
+    assert not Rule.objects.exists()
+
+
+def test_a_person_is_refused_by_a_denial_where_they_press_run(browse, alice, others, team):
+    others()
+    rules.add_rule(team, "deny", "elsewhere/:*", Actor(user=alice))
+    client = browse(alice)
+    assert "a rule forbids it" in client.get(RUN).text
+    page = client.post(RUN, {"version": "1.0.0", "run": "1", "team": "docs"})
+    assert page.status_code == 422
+    assert "the rule elsewhere/:* of docs forbids it" in page.text
+
+
+def test_a_token_has_rules_of_its_own(browse, alice, bob, others):
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from registry import tokens
+
+    others()
+    ends = timezone.now() + timedelta(days=1)
+    token, _secret = tokens.issue(bob, name="agent", scopes=["run"], expires_at=ends, by=Actor(user=bob))
+    address = f"/account/tokens/{token.uid}/rules/"
+    client = browse(bob)
+    assert address in client.get("/account/tokens/").text
+    page = client.post(address, {"effect": "deny", "name": "report"}, follow=True)
+    assert "Denied" in page.text
+    assert browse(alice).get(address).status_code == 404
+
+
+def test_a_prompt_says_it_too(browse, alice, public):
+    page = browse(alice).get("/skills/docs/kind-review/use/")
+    assert "May agents run this?" in page.text
+    assert "May agents run this?" not in browse(None).get("/skills/docs/kind-review/use/").text
