@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from portal.views import (
     account,
+    canonical,
     catalog,
     collisions,
     edit,
@@ -63,6 +64,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("skills/", catalog.page, name="catalog"),
     path("skills/collisions/", collisions.page, name="collisions"),
     path("skills/match/", match.page, name="match"),
+    path("canonical/", canonical.listing, name="canonicals"),
+    path("canonical/new/", canonical.new, name="canonical-new"),
+    path("canonical/new/mirror/", canonical.mirror, name="canonical-mirror"),
+    path("canonical/<slug:slug>/", canonical.page, name="canonical"),
+    path("canonical/<slug:slug>/decide/", canonical.decide, name="canonical-decide"),
+    path("canonical/<slug:slug>/unset/", canonical.unset, name="canonical-unset"),
+    path("skills/_canonical_<slug:slug>/", canonical.named, name="canonical-skill"),
     path(_SKILL, skill.overview, name="skill"),
     path(_SKILL + "versions/", versions.listing, name="versions"),
     path(_SKILL + "settings/", skill_settings.page, name="skill-settings"),

@@ -16,6 +16,7 @@ from registry.comparing import Text, said
 from registry.packages.comparison import AbilityChange, Comparison, FileChange
 from registry.packages.comparison_lines import Line, Piece, Stretch
 from registry.packages.comparison_schemas import SchemaChange
+from registry.packages.permission_set import PermissionSet
 
 MOST_UNFOLDED = 300  # unchanged lines that a page holds folded; more are read in the file itself
 _ABOUT: dict[str, Promise] = {
@@ -91,6 +92,11 @@ class File:
 
 def abilities(found: Comparison) -> list[tuple[str, AbilityChange]]:
     return [(str(_ABOUT[change.about]), change) for change in found.abilities]
+
+
+def permissions(found: PermissionSet) -> list[tuple[str, list[str]]]:
+    """Each thing that is asked for, with its label."""
+    return [(str(_ABOUT[about]), sorted(names)) for about, names in vars(found).items() if names]
 
 
 def schemas(found: Comparison) -> list[Schema]:

@@ -18,7 +18,7 @@ from portal.showing.remembering import Remembered
 from portal.showing.schema_rows import input_rows
 from portal.showing.skill_use import Offer, fares_of_version, offer_of
 from portal.views.errors import Moved
-from registry import catalog, publishing, trials, usage
+from registry import canonical, catalog, publishing, trials, usage
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import Membership, Role, Skill, User, Version
@@ -47,6 +47,7 @@ def layout(
         "runnable": offer is not None and offer.runnable and _may_press(request, skill),
         "may_change": may(request.actor, Action.SETTINGS, skill=skill),
         "successor": catalog.successor_of(skill, request.actor),
+        "canonical": canonical.of_skill(skill),
         "may_edit": may(request.actor, Action.PUBLISH, skill=skill),
     }
 
@@ -55,6 +56,8 @@ def _lead_on(request: ActorRequest, skill: Skill) -> None:
     """From an address that the skill had before to the same page at its present one."""
     match = request.resolver_match
     named = {"team": skill.team.slug, "slug": skill.slug}
+    if skill.found_as:
+        raise Moved(reverse("version", kwargs={**named, "number": skill.found_as.number}))
     if request.method not in ("GET", "HEAD") or match is None or named.items() <= match.kwargs.items():
         return
     query = request.META.get("QUERY_STRING", "")

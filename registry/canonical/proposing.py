@@ -61,9 +61,14 @@ def proposal(slug: str, after: Version, actor: Actor) -> Proposal:
     require(actor, Action.SET_CANONICAL, skill=after.skill)
     check(slug, after)
     canonical = Canonical.objects.filter(slug=slug).select_related("version__skill__team").first()
-    before = canonical.version if canonical else None
+    return proposed(canonical or Canonical(slug=slug), after)
+
+
+def proposed(canonical: Canonical, after: Version) -> Proposal:
+    """The same of what waits, whether or not it may be accepted at present."""
+    before = canonical.version
     comparison = compare_versions(before, after) if before else None
-    return Proposal(slug, before, after, comparison, tuple(affected(slug)))
+    return Proposal(canonical.slug, before, after, comparison, tuple(affected(canonical.slug)))
 
 
 def check(slug: str, version: Version) -> None:

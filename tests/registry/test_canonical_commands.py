@@ -57,7 +57,7 @@ def test_a_bare_name_is_taken_by_the_rule(capsys, first, tmp_path):
     run(capsys, "set_canonical", "docs/report", "--reason", "Ours.")
     for name in ("report", "_canonical_report", "_canonical_report@1.0.0"):
         told = document(capsys, "export", name, tmp_path / f"{name}.zip")[1]
-        assert (told["skill"], told["digest"]) == ("docs/report", first.digest)
+        assert (told["skill"], told["version"]) == ("docs/report", "1.0.0")
 
 
 def test_a_mirror_is_named_on_the_command_line(capsys, team, administrator, settings):

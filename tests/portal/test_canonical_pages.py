@@ -1,0 +1,150 @@
+"""The pages of canonical skills: what everybody reads, and what administrators see before they change it."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry.actors import Actor
+from registry.canonical import setting
+from registry.models import Canonical
+from registry.publishing import set_visibility
+from tests.samples import publish_files
+from worker.imports import import_waiting
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("D10")]
+
+
+def text_of(answer):
+    return answer.content.decode()
+
+
+@pytest.fixture
+def publish(team, alice):
+    def make(version="1.0.0", more="", text="Write it."):
+        head = f"name: report\ndescription: Writes a report.\nversion: {version}\n{more}"
+        files = {"SKILL.md": f"---\n{head}\n---\n{text}\n".encode()}
+        return publish_files(files, team=team, user=alice, visibility="public")
+
+    return make
+
+
+@pytest.fixture
+def first(publish):
+    return publish()
+
+
+@pytest.fixture
+def as_root(browse, administrator):
+    return browse(administrator)
+
+
+@pytest.fixture
+def pinned(first, administrator):
+    return setting.set_canonical("report", first, Actor(user=administrator), reason="Ours.")
+
+
+def test_a_skill_is_chosen_looked_at_and_set(first, as_root):
+    assert "No skill is canonical yet" in text_of(as_root.get("/canonical/"))
+    assert "Show what would change" in text_of(as_root.get("/canonical/new/"))
+    shown = text_of(as_root.get("/canonical/new/?skill=docs/report"))
+    assert first.digest in shown
+    assert "Nobody has got it by its canonical name yet." in shown
+    sent = {"skill": "docs/report", "version": "1.0.0", "digest": first.digest, "follows": "latest"}
+    assert as_root.post("/canonical/new/", sent).status_code == 422  # no reason
+    done = as_root.post("/canonical/new/", {**sent, "reason": "Reviewed."}, follow=True)
+    assert "_canonical_report is answered with docs/report@1.0.0 now." in text_of(done)
+    assert Canonical.objects.get().digest == first.digest
+
+
+def test_what_cannot_be_set_says_why(as_root, first, alice):
+    set_visibility(first.skill, "private", Actor(user=alice))
+    answer = as_root.get("/canonical/new/?skill=docs/report")
+    assert (answer.status_code, "site or public" in text_of(answer)) == (422, True)
+    assert "There is no skill" in text_of(as_root.get("/canonical/new/?skill=docs/nothing"))
+
+
+def test_everybody_reads_what_is_pinned_and_administrators_what_waits(
+    pinned, publish, browse, charlie, as_root
+):
+    second = publish("2.0.0", more="allowed-tools: Bash", text="Write it better.")
+    for browser in (browse(), browse(charlie)):
+        seen = text_of(browser.get("/canonical/report/"))
+        assert "docs/report@<bdi>1.0.0</bdi>" in seen
+        assert "/api/v1/canonical/report/text" in seen
+        assert "This waits for you" not in seen
+        assert "History" not in seen
+        assert "_canonical_report" in text_of(browser.get("/canonical/"))
+    seen = text_of(as_root.get("/canonical/report/"))
+    assert "This waits for you" in seen
+    assert second.digest in seen
+    assert "It asks for more than what is answered now" in seen
+    assert "<mark> better</mark>" in seen
+    assert "2.0.0 waits" in text_of(as_root.get("/canonical/"))
+
+
+def test_a_change_is_accepted_or_rejected_on_its_page(pinned, publish, as_root):
+    second = publish("2.0.0")
+    sent = {"digest": second.digest, "reason": "", "decision": "reject"}
+    assert "is empty" in text_of(as_root.post("/canonical/report/decide/", sent, follow=True))
+    done = as_root.post("/canonical/report/decide/", {**sent, "reason": "No."}, follow=True)
+    assert "stays with docs/report@1.0.0" in text_of(done)
+    third = publish("3.0.0")
+    late = {"digest": second.digest, "decision": "accept"}
+    assert third.digest in text_of(as_root.post("/canonical/report/decide/", late, follow=True))
+    done = as_root.post("/canonical/report/decide/", {**late, "digest": third.digest}, follow=True)
+    assert "is answered with docs/report@3.0.0 now." in text_of(done)
+
+
+def test_the_name_leads_to_the_pinned_version_and_the_skill_says_that_it_is_canonical(
+    pinned, publish, browse
+):
+    publish("2.0.0")
+    for address in ("/skills/_canonical_report/", "/skills/_canonical_/report/"):
+        assert browse().get(address).headers["Location"] == "/skills/docs/report/1.0.0/"
+    assert "Canonical" in text_of(browse().get("/skills/docs/report/"))
+    assert browse().get("/skills/_canonical_nothing/").status_code == 404
+
+
+def test_what_cannot_be_answered_is_shown_to_administrators(pinned, first, as_root, alice, browse):
+    set_visibility(first.skill, "private", Actor(user=alice))
+    assert "no longer shown to everybody" in text_of(as_root.get("/canonical/"))
+    assert "cannot be answered at present" in text_of(as_root.get("/canonical/report/"))
+    assert browse().get("/canonical/report/").status_code == 404
+
+
+def test_the_name_is_taken_away_with_a_reason(pinned, as_root):
+    as_root.post("/canonical/report/unset/", {"reason": ""})
+    assert Canonical.objects.exists()
+    done = as_root.post("/canonical/report/unset/", {"reason": "Nobody keeps it."}, follow=True)
+    assert "Nobody keeps it." in text_of(done)
+    assert not Canonical.objects.exists()
+
+
+def test_others_neither_see_the_forms_nor_get_through(pinned, browse, alice):
+    browser = browse(alice)
+    assert browser.get("/canonical/new/").status_code == 403
+    assert browser.get("/canonical/new/mirror/").status_code == 403
+    assert browser.post("/canonical/report/unset/", {"reason": "x"}).status_code == 403
+    assert browser.post("/canonical/report/decide/", {"digest": "x"}).status_code == 403
+    assert "Set one" not in text_of(browser.get("/canonical/"))
+
+
+def test_a_mirror_is_made_and_waits_on_its_page(team, as_root, settings):
+    from tests.imports.serving import serving
+
+    with serving() as server:
+        settings.SKILLQUAY_OUTBOUND_ALLOW = [f"127.0.0.1:{server.port}"]
+        body = b"---\nname: report\ndescription: Writes a report.\n---\nFrom afar.\n"
+        server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, body)
+        sent = {"slug": "report", "team": "docs", "interval_s": "3600", "reason": "Theirs."}
+        sent["location"] = f"http://127.0.0.1:{server.port}/report/SKILL.md"
+        made = text_of(as_root.post("/canonical/new/mirror/", sent, follow=True))
+        assert "Nothing is answered yet" in made
+        import_waiting()
+    seen = text_of(as_root.get("/canonical/report/"))
+    assert "This waits for you" in seen
+    digest = Canonical.objects.get().mirror.skills.get().latest.digest
+    done = as_root.post("/canonical/report/decide/", {"digest": digest, "decision": "accept"}, follow=True)
+    assert "is answered with docs/report@" in text_of(done)
+    sent = {**sent, "slug": "Not a slug", "location": "gopher://x"}
+    assert as_root.post("/canonical/new/mirror/", sent).status_code == 422
