@@ -64,6 +64,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("skills/", catalog.page, name="catalog"),
     path("skills/collisions/", collisions.page, name="collisions"),
     path("skills/match/", match.page, name="match"),
+    path("skills/match/report/", match.report, name="match-report"),
     path("canonical/", canonical.listing, name="canonicals"),
     path("canonical/new/", canonical.new, name="canonical-new"),
     path("canonical/new/mirror/", canonical.mirror, name="canonical-mirror"),

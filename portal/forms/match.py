@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from registry.matching import Request
+from registry.models import FeedbackOutcome
 
 _MOST_CHARACTERS = 4000  # of a sentence: an address has to hold it
 _MOST_PATHS = 100
@@ -51,3 +54,22 @@ class MatchForm(forms.Form):
     def request(self) -> Request:
         given = self.cleaned_data
         return Request(given["q"], given["intent"], given["event"], given["paths"])
+
+
+class FeedbackForm(forms.Form):
+    """A skill, what is said of it, and the question that found it."""
+
+    skill = forms.CharField(max_length=130)
+    outcome = forms.ChoiceField(
+        choices=[(each, each) for each in (FeedbackOutcome.WORKED, FeedbackOutcome.WRONG_SKILL)]
+    )
+    q = forms.CharField(required=False, max_length=_MOST_CHARACTERS)
+    intent = forms.CharField(required=False, max_length=200)
+    event = forms.CharField(required=False, max_length=200)
+    paths = forms.CharField(required=False, max_length=_MOST_CHARACTERS)
+
+    @property
+    def question(self) -> str:
+        """The query of the address that asked."""
+        given = {name: self.cleaned_data[name] for name in MatchForm.base_fields}
+        return urlencode({name: value for name, value in given.items() if value})

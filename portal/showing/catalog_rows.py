@@ -49,7 +49,8 @@ def _facts(skill: Skill, why: Mapping[int, tuple[Reason, ...]], actor: Actor) ->
     score = usage.score(skill.usage_count, skill.last_used_at, timezone.now())
     runs, succeeded = _ended(skill, actor) if skill.usage_count else (0, 0)
     rate = round(100 * succeeded / runs) if runs else 0
-    return Facts(f"{score:.1f}", runs, rate, why.get(skill.pk, ()))
+    reasons = {(reason.text, reason.field): reason for reason in why.get(skill.pk, ())}
+    return Facts(f"{score:.1f}", runs, rate, tuple(reasons.values()))
 
 
 def _ended(skill: Skill, actor: Actor) -> tuple[int, int]:

@@ -6,17 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST, require_safe
 
-from portal.forms.match import MatchForm
+from portal.forms.match import FeedbackForm, MatchForm
 from portal.showing.curl import match_line
+from portal.showing.prefilling import run_addresses
 from portal.showing.reasons import stretches
+from registry import feedback
+from registry.catalog import find_skill, find_version
+from registry.feedback import LONGEST_UTTERANCE, Told
 from registry.matching import Match, Matches, Request, match
 from registry.matching.confidence import LEAST
 from registry.matching.documents import document
 from registry.middleware import ActorRequest
+from registry.models import FeedbackOutcome
+from registry.packages.problems import Refused, refuse
 
 SHOWN = 10
 EXAMPLES = (
@@ -27,6 +38,12 @@ EXAMPLES = (
     ("zh-hans", "今天北京会不会下雨"),
     ("zh-hans", "检查这个项目的依赖"),
 )
+_THANKS = {
+    FeedbackOutcome.WORKED: gettext_lazy("Thank you. It counts as a use of %(skill)s."),
+    FeedbackOutcome.WRONG_SKILL: gettext_lazy(
+        "Thank you. The maintainers of %(skill)s are offered the sentence as a test that must not match."
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -35,6 +52,7 @@ class Row:
 
     match: Match
     told: Mapping[str, Any]
+    run_address: str
 
 
 @require_safe
@@ -51,9 +69,29 @@ def page(request: ActorRequest) -> HttpResponse:
 
 def _answer(found: Matches, request: ActorRequest) -> dict[str, Any]:
     told = document(found, request.actor)["results"]
+    runs = run_addresses((row.skill for row in found.rows), found.request.utterance, request.actor)
     return {
         "found": found,
-        "rows": [Row(*pair) for pair in zip(found.rows, told, strict=True)],
+        "rows": [Row(row, said, runs[row.skill.pk]) for row, said in zip(found.rows, told, strict=True)],
         "sentence": stretches(found.request.utterance, found.rows),
         "curl": match_line(found.request),
     }
+
+
+@login_required
+@require_POST
+def report(request: ActorRequest) -> HttpResponse:
+    """What somebody says of a skill that their sentence found; they are led back to the question."""
+    form = FeedbackForm(request.POST)
+    if not form.is_valid():
+        raise refuse("FIELD_INVALID", path="outcome", field="outcome", reason="worked or wrong_skill")
+    given = form.cleaned_data
+    version = find_version(find_skill(given["skill"], request.actor), None, request.actor)
+    told = Told(given["outcome"], utterance=given["q"][:LONGEST_UTTERANCE])
+    try:
+        feedback.report(version, told, request.actor)
+        messages.success(request, _THANKS[given["outcome"]] % {"skill": version.skill})
+    except Refused as refused:
+        problem = refused.problems[0]
+        messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")
+    return redirect(f"{reverse('match')}?{form.question}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+
 from django.contrib.auth.views import redirect_to_login
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -13,9 +16,9 @@ from django.views.decorators.http import require_http_methods
 from portal.forms.file_field import Kept
 from portal.showing.allowances import allowances
 from portal.showing.asking import Asking, Before, schema_for
+from portal.showing.permissions import verdict_of
 from portal.showing.skill_use import Offer, offer_of
 from portal.showing.texts import json_text
-from portal.showing.permissions import verdict_of
 from portal.views.skill import layout
 from registry.actors import Actor
 from registry.catalog import find_skill, find_version
@@ -37,7 +40,7 @@ _HELP = {"help": ""}
 @never_cache
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The form, filled from ``?again=<run>`` or as it was refused; a run that starts leads to its page."""
+    """The form, filled from ``?again=<run>`` or ``?inputs=<JSON>`` or as refused; a run leads to its page."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     if not request.actor.is_signed_in:
         return redirect_to_login(request.get_full_path())
@@ -106,7 +109,7 @@ def _asking(request: ActorRequest, offer: Offer, again: Run | None) -> Asking:
     tools = [one.name for one in offer.menu.tools]
     return Asking(
         offer,
-        Before(again.request, again.team) if again else Before({"script": query.get("script")}),
+        Before(again.request, again.team) if again else Before(_said(query)),
         tool=tool if tool in tools else tools[0] if tools else "",
         as_json=query.get("as") == "json",
         teams=_teams(request.actor),
@@ -114,6 +117,16 @@ def _asking(request: ActorRequest, offer: Offer, again: Run | None) -> Asking:
         data=request.POST if posted else None,
         files=request.FILES if posted else None,
     )
+
+
+def _said(query: QueryDict) -> Mapping[str, object]:
+    """The script and the inputs, as JSON, that the address names; a form that is sent has its own."""
+    try:
+        inputs = json.loads(query.get("inputs", "null"))
+        json.dumps(inputs, ensure_ascii=False).encode()  # no page holds a lone surrogate
+    except (ValueError, RecursionError):
+        inputs = None
+    return {"script": query.get("script"), "inputs": inputs}
 
 
 def _form(request: ActorRequest, asking: Asking, again: Run | None) -> HttpResponse:
@@ -129,6 +142,7 @@ def _form(request: ActorRequest, asking: Asking, again: Run | None) -> HttpRespo
         "once": new_uid(),
         "schema_text": json_text(schema_for(offer, asking.tool)),
         "allowances": allowances(offer.manifest),
+        "verdict": verdict_of(offer.version, request.actor),
         "curl": asking.curl(),
         "help": _help_output(request.actor, offer) if asking.shape == "arguments" else "",
     }
@@ -141,7 +155,6 @@ def _nothing_to_press(request: ActorRequest, offer: Offer) -> HttpResponse:
     context = layout(request, version.skill, "run", version=version) | {
         "offer": offer,
         "files": version.files.order_by("path"),
-        "verdict": verdict_of(offer.version, request.actor),
     }
     return render(request, "run/nothing.html", context, status=403 if offer.runnable else 200)
 

@@ -14,10 +14,10 @@ from enum import IntEnum
 from django.utils import timezone
 from pathspec import GitIgnoreSpec
 
-from registry import usage, words
+from registry import glossary, usage, words
 from registry.actors import Actor
 from registry.matching import lexical
-from registry.matching.asking import MOST_PIECES, concepts
+from registry.matching.asking import MOST_PIECES, concepts, word_of
 from registry.matching.confidence import LEAST, confidence
 from registry.matching.explicit import Asked, asked_for
 from registry.models import Posting, Skill
@@ -119,7 +119,7 @@ def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
         return Matches(request, ())
     skills = Skill.objects.select_related("team", "latest").only(*_SHOWN)
     rows = skills.in_bulk([each.skill for each in ranked])
-    reasons = _reasons(ranked, asked, scores, utterance)
+    reasons = _reasons(ranked, asked, scores)
     return Matches(
         request,
         tuple(Match(rows[each.skill], each.score, each.tier, reasons[each.skill]) for each in ranked),
@@ -169,15 +169,16 @@ def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[_Op
 
 
 def _reasons(
-    ranked: Sequence[_Candidate], asked: Sequence[Asked], scores: lexical.Scores, utterance: str
+    ranked: Sequence[_Candidate], asked: Sequence[Asked], scores: lexical.Scores
 ) -> dict[int, tuple[Reason, ...]]:
     """The triggers that were met, or the words that counted, the heaviest first."""
     met: defaultdict[int, list[Asked]] = defaultdict(list)
     for each in sorted(asked, key=lambda each: (-each.score, each.kind, each.text)):
         met[each.skill].append(each)
+    known = glossary.lines()
     parts = scores.parts({each.skill for each in ranked if each.tier is Tier.LEXICAL})
     return {
-        each.skill: _met(met[each.skill]) if met[each.skill] else _told(parts[each.skill], utterance)
+        each.skill: _met(met[each.skill]) if met[each.skill] else _told(parts[each.skill], known)
         for each in ranked
     }
 
@@ -190,13 +191,13 @@ def _met(asked: Sequence[Asked]) -> tuple[Reason, ...]:
     )
 
 
-def _told(parts: Sequence[lexical.Part], utterance: str) -> tuple[Reason, ...]:
+def _told(parts: Sequence[lexical.Part], known: glossary.Lines) -> tuple[Reason, ...]:
     total = sum(part.score for part in parts) or 1
     return tuple(
         Reason(
             "word" if part.is_own else "meaning",
             best_field(part.mask),
-            utterance[part.concept.start : part.concept.end] if part.is_own else part.term,
+            part.concept.text if part.is_own else word_of(part.concept, part.term, known),
             part.concept.start,
             part.concept.end,
             part.score / total,

@@ -125,6 +125,12 @@ def _others(own: Sequence[str], texts: Sequence[str], is_cjk: bool) -> dict[str,
     return {term: found[term] for term in likely}
 
 
+def word_of(concept: Concept, term: str, known: glossary.Lines) -> str:
+    """The word of the glossary, in a concept's place, that a term is of; the term of what was misspelt."""
+    texts = known.get(words.phrase_key(concept.text), ())
+    return next((text for text in texts if term in _terms_of_text(text)), term)
+
+
 @lru_cache(maxsize=8192)
 def _terms_of_text(text: str) -> tuple[str, ...]:
     return _terms_of(words.pieces(text))

@@ -76,12 +76,45 @@ def test_a_skill_for_certain_files_appears_only_where_one_is_named(ask, team, al
 
 def test_each_row_says_what_can_be_done_and_what_it_needs(ask, weekly, bob, public):
     page = ask(bob, q="wrap up my week")
-    assert 'href="/skills/docs/weekly-report/run/"' in page.text
+    assert 'href="/skills/docs/weekly-report/run/?inputs=' in page.text
     assert "not used yet" in page.text
     page = ask(None, q="wrap up my week")
-    assert 'href="/skills/docs/weekly-report/run/"' not in page.text
+    assert 'href="/skills/docs/weekly-report/run/' not in page.text
     assert 'href="/skills/docs/weekly-report/use/"' in page.text
     assert 'href="/skills/docs/kind-review/use/"' in ask(bob, q="review this text kindly").text
+
+
+def test_a_run_form_begins_with_what_was_said_where_one_input_takes_it(ask, weekly, browse, bob):
+    page = ask(bob, q="wrap up my week")
+    address = re.search(r'href="(/skills/docs/weekly-report/run/\?inputs=[^"]+)"', page.text)[1]
+    form = browse(bob).get(address)
+    assert "wrap up my week" in form.text
+    for broken in ("{", "7", "[[]]", '"\\ud800"', '{"notes": "\\ud800"}', '{"x": NaN}', "[" * 9000):
+        assert browse(bob).get("/skills/docs/weekly-report/run/", {"inputs": broken}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"), [("worked", "counts as a use"), ("wrong_skill", "must not match")]
+)
+def test_a_reader_says_whether_it_was_the_right_one_and_is_led_back(browse, bob, weekly, outcome, said):
+    query = {"q": "wrap up my week", "paths": "a.py\nb.py"}
+    sent = browse(bob).post(
+        f"{PAGE}report/", {**query, "skill": str(weekly), "outcome": outcome}, follow=True
+    )
+    assert said in sent.text
+    assert dict(sent.wsgi_request.GET.items()) == query
+    assert 'name="outcome" value="worked"' in sent.text
+    weekly.refresh_from_db()
+    assert weekly.usage_count == (outcome == "worked")
+    assert weekly.proposed_tests.count() == (outcome == "wrong_skill")
+
+
+def test_what_is_not_there_or_makes_no_sense_is_reported_by_nobody(browse, charlie, bob, ask, weekly):
+    report = {"q": "x", "skill": "docs/nothing", "outcome": "worked"}
+    assert browse(charlie).post(f"{PAGE}report/", report).status_code == 404
+    assert browse(bob).post(f"{PAGE}report/", {**report, "outcome": "great"}).status_code == 422
+    assert browse(None).post(f"{PAGE}report/", report).status_code == 302
+    assert 'name="outcome"' not in ask(None, q="wrap up my week").text
 
 
 def test_none_is_explained_with_the_threshold_and_what_to_do(ask, weekly, bob, administrator):

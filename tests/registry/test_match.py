@@ -126,6 +126,10 @@ class TestLexical:
         assert {("word", "restore"), ("meaning", "集群")} <= said
         assert sum(reason.share for reason in row.reasons) == pytest.approx(1)
 
+    def test_what_means_the_same_is_told_in_whole_words(self, catalog, ask):
+        (reason,) = ask("发票").rows[0].reasons[:1]
+        assert (reason.kind, reason.text) == ("meaning", "invoice")
+
     @pytest.mark.parametrize(
         ("description", "utterance"),
         [

@@ -1,0 +1,96 @@
+"""Finding: the try-it page, the filters and the glossary, by mouse, by keyboard and without scripts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.samples import prompt_files, publish_files, tidy_files
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PHRASES = "triggers: {phrases: [wrap up my week, 写周报]}\ntags:"
+PAGES = {
+    "match": "/skills/match/",
+    "match-en": "/skills/match/?q=Please+wrap+up+my+week,+with+figures",
+    "match-zh": "/skills/match/?q=帮我把笔记整理成一份周报&paths=a.py",
+    "match-none": "/skills/match/?q=the+price+of+tea+on+mars",
+    "match-refused": "/skills/match/?q=" + "x" * 4001,
+    "filters": "/skills/?q=report&tag=writing&team=docs",
+    "slip": "/skills/?q=weeklly",
+    "glossary": "/glossary/?q=发票",
+}
+
+
+@pytest.fixture
+def catalog(team, alice):
+    files = tidy_files()
+    files["SKILL.md"] = files["SKILL.md"].replace(b"tags:", PHRASES.encode())
+    publish_files(files, team=team, user=alice, visibility="public")
+    publish_files(prompt_files(), team=team, user=alice, visibility="public")
+
+
+@pytest.mark.row("P8")
+def test_no_page_of_finding_shuts_anybody_out(page, sign_in, axe, shot, catalog, administrator):
+    sign_in(administrator)
+    page.goto("/glossary/")
+    page.fill("input[name=text]", "flumph, 发票单")
+    page.click("text=Add >> visible=true")
+    axe()
+    for name, address in PAGES.items():
+        page.goto(address)
+        axe()
+        shot(name)
+        page.emulate_media(color_scheme="dark")
+        page.set_viewport_size({"width": 390, "height": 844})
+        axe()
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 390, f"{address} is {wide} px wide"
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.mark.row("C4")
+@pytest.mark.parametrize("look", [{"java_script_enabled": False}])
+def test_without_scripts_a_sentence_leads_from_the_first_page_to_a_skill(page, sign_in, catalog, alice):
+    sign_in(alice)
+    page.fill("#need", "Please wrap up my week")
+    page.click("text=Which skill fits?")
+    assert "/skills/match/?q=Please+wrap+up+my+week" in page.url
+    mark = page.locator("p.card mark")
+    assert mark.inner_text() == "wrap up my week"
+    assert mark.get_attribute("title") == "docs/weekly-report: trigger phrases"
+    page.click("text=Wrong skill >> nth=0")
+    assert "must not match" in page.inner_text("[role=status]")
+    assert page.input_value("textarea[name=q]") == "Please wrap up my week"
+    page.click("main a.button.primary >> nth=0")
+    assert page.input_value("[name$=notes]") == "Please wrap up my week"
+
+
+@pytest.mark.row("P4", "P8")
+def test_filters_are_chosen_and_taken_away_by_keyboard_on_a_narrow_screen(page, catalog):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/skills/")
+    page.focus(".facets > summary")
+    page.keyboard.press("Enter")
+    page.focus(".facets a:has-text('report')")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/skills/?tag=report")
+    assert page.locator(".list > li").count() == 1
+    page.focus("ul.tags a:has-text('Tag: report')")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/skills/?")
+    assert page.locator(".list > li").count() == 2
+
+
+@pytest.mark.row("C4")
+def test_an_administrator_teaches_a_word_and_takes_it_back(page, sign_in, catalog, administrator):
+    sign_in(administrator)
+    page.goto("/skills/match/?q=flumph+the+thing")
+    page.click("text=Is a word unknown?")
+    page.fill("input[name=text]", "flumph, weekly report")
+    page.click("main form button.primary >> nth=0")
+    page.goto("/skills/match/?q=flumph+the+thing")
+    assert page.locator("p.card mark").inner_text() == "flumph"
+    page.goto("/glossary/")
+    page.click("text=Remove >> visible=true")
+    page.click("text=Undo")
+    assert "flumph, weekly report" in page.inner_text("main table >> nth=0")
