@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -63,12 +64,13 @@ def skills_list(actor: Actor, *, paths: Collection[str] = (), limit: int = LISTE
     )
 
 
-def skills_load(name: str, actor: Actor) -> Loaded:
+def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> Loaded:
     """The skill that has this id, else this name, else this in its name; counts as a use."""
     version = find(name, actor)
     skill = version.skill
-    usage.record_use(skill, actor.caller, UseKind.LOAD, version=version.number)
-    canonical.note_use(skill, actor.caller, UseKind.LOAD)
+    if is_use:
+        usage.record_use(skill, actor.caller, UseKind.LOAD, version=version.number)
+        canonical.note_use(skill, actor.caller, UseKind.LOAD)
     return Loaded(skill, version, _content(version), tuple(version.files.order_by("path")))
 
 
@@ -98,7 +100,10 @@ def document(loaded: Loaded) -> dict[str, Any]:
         "location": f"{base}{_SKILL_MD}",
         "base": base,
         "archive": f"{base.removesuffix('files/')}archive",
-        "files": [{"path": file.path, "size": file.size} for file in loaded.files],
+        "files": [
+            {"path": file.path, "size": file.size, "url": f"{base}{quote(file.path)}"}
+            for file in loaded.files
+        ],
     }
 
 
@@ -162,8 +167,5 @@ def _version(skill: Skill | None, actor: Actor) -> Version | None:
 
 
 def _content(version: Version) -> str:
-    """SKILL.md as it was published; of a package without one, its text."""
     with storage.open_blob(version.digest) as blob, zipfile.ZipFile(blob) as archive:
-        if _SKILL_MD not in archive.namelist():
-            return version.body
-        return archive.read(_SKILL_MD).decode()
+        return archive.read(_SKILL_MD).decode("utf-8-sig")

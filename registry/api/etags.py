@@ -26,10 +26,19 @@ Response = TypeVar("Response", bound=HttpResponseBase)
 def document_response(request: Request, document: Document, *, status: int = 200) -> HttpResponse:
     """A JSON document; 304 when a reader already has these bytes."""
     data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    return _response(request, data, kind="application/json", status=status)
+
+
+def text_response(request: Request, text: str, *, kind: str) -> HttpResponse:
+    """Text that is no document; 304 likewise."""
+    return _response(request, text.encode(), kind=f"{kind}; charset=utf-8", status=200)
+
+
+def _response(request: Request, data: bytes, *, kind: str, status: int) -> HttpResponse:
     etag = etag_of(data)
     if request.method in ("GET", "HEAD") and (unchanged := not_modified(request, etag)):
         return unchanged
-    response = HttpResponse(data, content_type="application/json", status=status)
+    response = HttpResponse(data, content_type=kind, status=status)
     response["ETag"] = etag
     return private(response)
 

@@ -31,6 +31,7 @@ from registry.api.finding import Changes, Search
 from registry.api.findings import Findings, Held, Release, Suppressions
 from registry.api.glossary import Glossary, GlossaryDetail, GlossaryFile, GlossaryUndo
 from registry.api.imports import ImportDetail, Imports, SourceDetail, SourceDrift, SourceImports, Sources
+from registry.api.listing import AgentSkill, AgentSkills, Listings
 from registry.api.matching import Matching
 from registry.api.migrations import Migrations
 from registry.api.moving import ChannelDetail, Channels, Merge, Rename
@@ -41,7 +42,7 @@ from registry.api.rules import PermissionDecision, Restoration, RuleDetail, Team
 from registry.api.site import CodeDetail, Codes, Me
 from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
 from registry.api.starting import KindArchive, Kinds
-from registry.api.triggers import TeamSettings, TriggerCollisions, VersionTriggerTests
+from registry.api.subscriptions import Bundling, SubscriptionDetail, Subscriptions
 from registry.api.triggers import TeamSettings, TriggerCollisions, VersionTriggerTests
 from registry.api.versions import Archive, FileContent, Files, VersionDetail, Versions
 from registry.api.webhooks import WebhookDetail, WebhookRotation, Webhooks
@@ -79,7 +80,6 @@ urlpatterns = [
     path(f"{_SKILL}/versions", Versions.as_view(), name="api-versions"),
     path(f"{_SKILL}/compare/<str:before>..<str:after>", CompareVersions.as_view(), name="api-compare"),
     path(_VERSION, VersionDetail.as_view(), name="api-version"),
-    path(f"{_VERSION}/trigger-tests", VersionTriggerTests.as_view(), name="api-version-trigger-tests"),
     path(f"{_VERSION}/trigger-tests", VersionTriggerTests.as_view(), name="api-version-trigger-tests"),
     path(f"{_VERSION}/yank", Yank.as_view(), name="api-yank"),
     path(f"{_VERSION}/deprecation", VersionDeprecation.as_view(), name="api-version-deprecation"),
@@ -119,8 +119,12 @@ urlpatterns = [
     path("search", Search.as_view(), name="api-search"),
     path("collisions", TriggerCollisions.as_view(), name="api-collisions"),
     path("teams/<str:team>/settings", TeamSettings.as_view(), name="api-team-settings"),
-    path("collisions", TriggerCollisions.as_view(), name="api-collisions"),
-    path("teams/<str:team>/settings", TeamSettings.as_view(), name="api-team-settings"),
+    path("listing", Listings.as_view(), name="api-listing"),
+    path("agent/skills", AgentSkills.as_view(), name="api-agent-skills"),
+    path("agent/skills/load", AgentSkill.as_view(), name="api-agent-skill"),
+    path(f"{_SKILL}/bundling", Bundling.as_view(), name="api-bundling"),
+    path("teams/<str:team>/subscriptions", Subscriptions.as_view(), name="api-subscriptions"),
+    path("teams/<str:team>/subscriptions/<str:name>", SubscriptionDetail.as_view(), name="api-subscription"),
     path("match", Matching.as_view(), name="api-match"),
     path("glossary", Glossary.as_view(), name="api-glossary"),
     path("glossary/built-in", GlossaryFile.as_view(), name="api-glossary-file"),

@@ -168,7 +168,7 @@ class TestForms:
         found = listing_of(skill)
         assert len(formats.lines(found).splitlines()) == 1
         assert formats.lines(found).startswith("- report")
-        (element,) = ElementTree.fromstring(formats.xml(found))  # noqa: S314  (our own)
+        (element,) = ElementTree.fromstring(formats.xml(found))
         assert [child.tag for child in element] == ["name", "description", "location"]
         assert element.find("description").text in (found.rows[0].text, None)
         assert len(formats.xml(found).splitlines()) == 3

@@ -1,0 +1,152 @@
+"""``skills_list`` and ``skills_load``: whom an agent may load, by which name, and what it gets."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry import loading, publishing, subscriptions, teams
+from registry.actors import ANONYMOUS, Actor
+from registry.canonical.setting import set_canonical
+from registry.listing import list_skills
+from registry.models import Skill, Team, Use
+from registry.packages.package import PackageFile
+from registry.packages.problems import Refused
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("E1")]
+
+
+@pytest.fixture
+def load(alice):
+    """The label of what is loaded by a name, or the code of the refusal."""
+
+    def do(name, actor=None):
+        try:
+            return str(loading.skills_load(name, actor or Actor(user=alice)).version)
+        except Refused as refused:
+            return refused.code
+
+    return do
+
+
+def test_the_list_says_id_name_description_and_allowed_tools(published, alice):
+    published(
+        "report",
+        description="Writes\na report.",
+        when_to_use="On Fridays.",
+        allowed_tools=("Read", "Bash(git:*)"),
+    )
+    published("styles", paths=("*.css",))
+    told = loading.list_document(loading.skills_list(Actor(user=alice)))
+    assert told == {
+        "skills": [
+            {
+                "id": "docs/report",
+                "name": "report",
+                "description": "Writes a report. - On Fridays.",
+                "allowedTools": ["Read", "Bash(git:*)"],
+            }
+        ],
+        "more": 0,
+    }
+    both = loading.skills_list(Actor(user=alice), paths=("a.css",))
+    assert {each.name for each in both.skills} == {"report", "styles"}
+    assert loading.skills_list(Actor(user=alice), paths=("a.css",), limit=1).more == 1
+
+
+def test_a_skill_is_loaded_whole_with_where_its_files_are(published, alice, settings):
+    settings.SKILLQUAY_PUBLIC_URL = "https://skills.example"
+    version = published("report", body="# Report\n", files=(PackageFile("scripts/a b.py", b"print()"),))
+    told = loading.document(loading.skills_load("report", Actor(user=alice)))
+    base = "https://skills.example/api/v1/skills/docs/report/versions/1.0.0/"
+    assert told["content"].endswith("\n# Report\n")
+    assert (told["id"], told["version"], told["digest"]) == ("docs/report", "1.0.0", version.digest)
+    assert (told["base"], told["location"]) == (f"{base}files/", f"{base}files/SKILL.md")
+    assert told["archive"] == f"{base}archive"
+    assert {file["url"] for file in told["files"]} == {
+        f"{base}files/SKILL.md",
+        f"{base}files/scripts/a%20b.py",
+    }
+    assert Use.objects.get().last_kind == "load"
+    assert Skill.objects.get().usage_count == 1
+
+
+def test_the_id_comes_before_the_name_and_the_name_before_a_part_of_it(published, load):
+    uid = published("exact", name="Weekly Report").skill.uid
+    published("weekly", name="exact")
+    published("longer-weekly-report", name="Zebra")
+    assert load("docs/weekly") == "docs/weekly@1.0.0"
+    assert load(uid) == "docs/exact@1.0.0"
+    assert load("exact") == "docs/exact@1.0.0"
+    assert load("Weekly Report") == "docs/exact@1.0.0"
+    assert load("weekly") == "docs/weekly@1.0.0"
+    assert load("ZEBR") == "docs/longer-weekly-report@1.0.0"
+    assert load("LONGER-week") == "docs/longer-weekly-report@1.0.0"
+    assert load(" exact ") == "docs/exact@1.0.0"
+
+
+@pytest.mark.parametrize("name", ["", " ", "\t\n"])
+def test_no_name_is_said_to_be_missing(name, load, alice):
+    assert load(name) == "LOAD_NAME_MISSING"
+    with pytest.raises(Refused, match=r"^Missing name$"):
+        loading.find(name, Actor(user=alice))
+
+
+@pytest.mark.parametrize(
+    "name", ["x", "docs/x", "x/y", "a/b/c", "_canonical_x", "/", "@", "%", "x" * 5000, "\u202e"]
+)
+def test_what_is_not_there_is_said_not_to_be_found(published, name, load, alice):
+    published("report")
+    assert load(name) == "LOAD_NOT_FOUND"
+    with pytest.raises(Refused, match=r"^Skill not found: "):
+        loading.find(name, Actor(user=alice))
+
+
+@pytest.mark.row("D11")
+def test_what_models_may_not_invoke_is_found_by_no_name(published, load):
+    skill = published("quiet", name="Quiet one", disable_model_invocation=True).skill
+    for name in ("quiet", "docs/quiet", "docs/quiet@1.0.0", skill.uid, "Quiet one", "qui"):
+        assert load(name) == "LOAD_NOT_FOUND", name
+
+
+@pytest.mark.row("P1")
+def test_a_yanked_version_is_loaded_by_its_number_alone(published, load, alice):
+    version = published("report")
+    publishing.yank(version, Actor(user=alice), reason="broken")
+    assert load("report") == load("docs/report") == "LOAD_NOT_FOUND"
+    assert load("docs/report@1.0.0") == "docs/report@1.0.0"
+
+
+@pytest.mark.row("P2")
+def test_another_teams_skill_is_loaded_by_its_full_name_if_it_may_be_seen(published, load, charlie):
+    mine = Actor(user=charlie)
+    published("shown", visibility="site")
+    published("hidden")
+    published("inner", visibility="public", type="internal")
+    assert load("docs/shown", mine) == "docs/shown@1.0.0"
+    assert load("shown", mine) == load("docs/shown", ANONYMOUS) == "LOAD_NOT_FOUND"
+    for label in ("docs/hidden", "docs/inner", "hidden", "inner"):
+        assert load(label, mine) == "LOAD_NOT_FOUND", label
+    subscriptions.subscribe(Team.objects.get(slug="elsewhere"), "docs", mine)
+    assert load("shown", mine) == "docs/shown@1.0.0"
+
+
+def test_a_canonical_skill_is_loaded_as_what_was_pinned(published, load, administrator, alice, charlie):
+    pinned = published("report", visibility="public")
+    set_canonical("report", pinned, Actor(user=administrator), reason="good")
+    published("report", version="2.0.0", visibility="public")
+    assert load("_canonical_report") == load("report", Actor(user=charlie)) == "docs/report@1.0.0"
+    assert load("report") == load("docs/report", Actor(user=charlie)) == "docs/report@2.0.0"
+    (row,) = loading.skills_list(Actor(user=charlie)).skills
+    assert (row.id, row.name) == ("_canonical_report", "_canonical_report")
+
+
+def test_every_name_of_a_listing_loads_that_very_skill(published, alice, load):
+    second = teams.create_team("second", "Second", Actor(user=alice))
+    published("report", name="other")
+    published("report", into=second, name="report")
+    published("other", name="report")
+    published("port", name="report")
+    rows = list_skills(Actor(user=alice)).rows
+    assert len(rows) == 4
+    for row in rows:
+        assert load(row.offer.name) == f"{row.offer.skill}@1.0.0"
