@@ -46,7 +46,7 @@ KEYS = (
         "output",
     ),
     *("message", "error", "warnings", "stdout", "stderr", "steps", "artifacts", "memory_writes", "cached"),
-    *("attempt", "duration_ms", "sandbox", "erased_at"),
+    *("attempt", "duration_ms", "sandbox", "permission", "erased_at"),
 )
 
 
@@ -82,6 +82,7 @@ def _content(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]:
         "steps": steps_of(run),
         "artifacts": artifacts_of(run),
         "memory_writes": result.get("memory_writes", []),
+        "permission": run.permission or None,
     }
 
 
@@ -174,6 +175,7 @@ def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]
         "message": problems[0]["message"],
         "error": {"code": no.code, "message": problems[0]["message"], "details": {"problems": problems}},
         "sandbox": {"tier": "", "enforcement": {}},
+        "permission": None,
         "erased_at": None,
     }
     return {key: document[key] for key in KEYS}

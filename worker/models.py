@@ -89,6 +89,7 @@ class Run(models.Model):
     files = DocumentField(default=list)  # worker.inputs.InputUse documents: where which bytes lie
     request_id = models.CharField(max_length=64, db_index=True)  # context.request_id, findable
     limits = DocumentField(default=dict)
+    permission = DocumentField(default=dict)  # {by, rule, name}: what let it run, of registry.rules
 
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.QUEUED)
     failure_code = models.CharField(max_length=64, blank=True)

@@ -59,11 +59,13 @@ def request_run(
         return earlier
     manifest = manifest_of(version.manifest)
     caller_team = calling_team(actor, version.skill, team)
-    rules.require_leave(rules.decide(version, team=caller_team, token=actor.token), actor)
+    decision = rules.decide(version, team=caller_team, token=actor.token)
+    rules.require_leave(decision, actor)
     resolved = _checked_inputs(request, manifest, actor, again_of)
     request = _with_context(request, manifest, actor, caller_team, version)
     run = _new_run(actor, version, manifest, request, resolved)
     run.team, run.again_of, run.idempotency_key = caller_team, again_of, idempotency_key
+    run.permission = rules.leave_document(decision)
     _choose_protocol(run, version, request)
     try:
         with transaction.atomic():

@@ -12,7 +12,7 @@ from registry.rules.changing import (
 )
 from registry.rules.covering import covered_by
 from registry.rules.deciding import Decision, binds, decide, require_leave
-from registry.rules.documents import decision_document, rule_document
+from registry.rules.documents import decision_document, leave_document, rule_document
 from registry.rules.granting import asks_of_version
 from registry.rules.holders import Holder, may_deny, may_grant
 
@@ -27,6 +27,7 @@ __all__ = [
     "decide",
     "decision_document",
     "find_rule",
+    "leave_document",
     "may_deny",
     "may_grant",
     "remove_rule",

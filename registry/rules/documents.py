@@ -24,6 +24,16 @@ def rule_document(rule: Rule) -> dict[str, Any]:
     }
 
 
+def leave_document(decision: Decision) -> dict[str, Any]:
+    """What a run keeps of the decision that let it run; the person who started one that asks did."""
+    rule = decision.rule if decision.outcome == "allow" else None
+    return {
+        "by": "person" if decision.outcome == "ask" else decision.by,
+        "rule": rule.uid if rule else None,
+        "name": rule.name if rule else None,
+    }
+
+
 def decision_document(decision: Decision) -> dict[str, Any]:
     """``rule`` of an ask is the allowance that does not reach as far as ``new``."""
     version = decision.version

@@ -60,7 +60,10 @@ def test_an_agent_asks_and_is_let_by_the_rule_that_it_was_offered(others, as_ali
     assert rule["granted"] == {"filesystem": ["read-only"], "properties": ["scripts"], "tools": ["Bash"]}
     assert rule["given_for"] == str(version)
     assert decision(agent)["rule"]["id"] == rule["id"]
-    assert agent.post("runs", {"skill": "elsewhere/report"}).status_code == 202
+    run = agent.post("runs", {"skill": "elsewhere/report"})
+    assert run.status_code == 202
+    let = {"by": "rule", "rule": rule["id"], "name": "elsewhere/report:*"}
+    assert agent.get(f"runs/{run.json()['id']}").json()["permission"] == let
     others(WIDER)
     assert decision(agent)["new"] == {"tools": ["Write"]}
     document = refused(agent.post("runs", {"skill": "elsewhere/report"}), 409, "APPROVAL_NEEDED")
@@ -71,7 +74,9 @@ def test_an_agent_asks_and_is_let_by_the_rule_that_it_was_offered(others, as_ali
 def test_a_person_who_presses_run_has_been_asked(others, as_alice):
     others(TOOLS)
     assert decision(as_alice)["outcome"] == "ask"
-    assert as_alice.post("runs", {"skill": "elsewhere/report"}).status_code == 202
+    run = as_alice.post("runs", {"skill": "elsewhere/report"})
+    assert run.status_code == 202
+    assert run.json()["permission"] == {"by": "person", "rule": None, "name": None}
 
 
 def test_an_agent_runs_its_own_teams_scripts_unasked(version, token_api, bob):

@@ -128,6 +128,11 @@ class RunDoc(Doc):
     attempt = serializers.IntegerField(required=False)
     duration_ms = serializers.FloatField(required=False, allow_null=True)
     sandbox = serializers.DictField(required=False, allow_null=True)
+    permission = serializers.DictField(
+        required=False,
+        allow_null=True,
+        help_text="What let it run: `{by: rule｜canonical｜safe｜person, rule, name}`.",
+    )
     erased_at = serializers.DateTimeField(allow_null=True, help_text="When its content was erased.")
 
 
