@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from portal.showing.manifest_fields import Field, manifest_fields
 from portal.showing.remembering import Remembered
 from registry import storage
 from registry.models import Version
@@ -38,6 +39,10 @@ class Offer:
     @property
     def schema(self) -> Mapping[str, Any] | None:
         return self.manifest.input_schema
+
+    @property
+    def fields(self) -> list[Field]:
+        return manifest_fields(self.manifest)
 
     @property
     def runnable(self) -> bool:

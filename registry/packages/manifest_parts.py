@@ -21,6 +21,8 @@ _READ = {
         environment secrets requires_filesystem requiresFilesystem""".split()
     ),
     "permissions": frozenset({"network", "filesystem"}),
+    "triggers": frozenset({"intents", "phrases", "event_types", "eventTypes", "priority"}),
+    "resources": frozenset({"entry", "helpers", "references", "assets"}),
 }
 
 
@@ -62,7 +64,7 @@ def read_security(fields: Fields) -> Security:
 
 
 def left_in_groups(fields: Fields) -> dict[str, dict[str, Any]]:
-    """The fields of ``security`` and ``permissions`` that nothing here knows."""
+    """The fields of those groups that nothing here knows."""
     groups = {name: fields.values.get(name) for name in _READ}
     left = {
         name: {field: value for field, value in group.items() if field not in _READ[name]}

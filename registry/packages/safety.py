@@ -43,7 +43,7 @@ CALLED = {  # where more than the spelling of a field differs from document D's
 }
 SCRIPTS = "scripts"  # the property of a package that brings something to run
 _TOLD = frozenset(_PERMISSIONS.split())
-_GROUPS = ("security", "permissions", "metadata")  # looked into, field by field
+_GROUPS = ("security", "permissions", "metadata", "triggers", "resources")  # looked into, field by field
 _SHOWN = 100  # characters of a value
 
 

@@ -400,3 +400,9 @@ def test_the_example_of_document_d_is_read_with_all_its_fields(shared: Path) -> 
     assert (found.name, found.model, found.effort, found.context) == ("code-review", "opus", "high", "fork")
     assert found.version == "1.0.0"
     assert found.extra == {}
+
+
+@pytest.mark.row("C2", "C7")
+def test_what_nobody_knows_within_a_group_is_kept_too() -> None:
+    found = manifest("resources: {entry: scripts/a.py, scripts: [a]}\ntriggers: {phrases: [p], mood: glad}")
+    assert found.extra == {"resources": {"scripts": ["a"]}, "triggers": {"mood": "glad"}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 
@@ -13,6 +14,57 @@ from tests.samples import hostile_files, publish_files, tidy_files
 pytestmark = pytest.mark.django_db
 SKILL = "/skills/docs/weekly-report/"
 TABS = ("", "versions/", "1.2.0/", "1.2.0/files/", "1.2.0/files/SKILL.md", "1.2.0/raw/SKILL.md")
+
+FULL = """---
+name: full-skill
+displayName: 全部
+description: Everything.
+version: 1.2.3
+type: direct
+capabilities: [summarize]
+tags: [a]
+triggers: {intents: [i], phrases: [p], event_types: [e.f], priority: 0.8}
+domain: law
+category: tools
+keywords: [天气]
+input_schema: {type: object}
+output_schema: {type: object}
+protocol: vcp
+security: {timeout_ms: 5000, memory_mb: 128, network: allowlist, network_allowlist: [api.example.com],
+  filesystem: none, environment: {TZ: UTC}, secrets: [API_KEY]}
+resources: {entry: scripts/execute.py, references: [references/a.pdf]}
+cacheable: true
+ttl: 300
+requires_filesystem: false
+when_to_use: often
+allowed-tools: Read Grep
+argument-hint: <file>
+arguments: [path]
+model: opus[1m]
+effort: high
+context: fork
+agent: reviewer
+user-invocable: false
+disable-model-invocation: true
+paths: [src/**]
+hooks: {PreToolUse: [x]}
+shell: [bash]
+license: MIT
+compatibility: any
+metadata: {author: me}
+colour: blue<b>
+---
+# Everything
+"""
+EXECUTE = b"def execute(parameters, context=None, config=None):\n    return {'output': 1}\n"
+KNOWN = """
+    name display_name description version type capabilities tags domain category keywords input_schema
+    output_schema protocol cacheable ttl when_to_use allowed_tools argument_hint arguments model effort context
+    agent disable_model_invocation paths hooks shell license compatibility metadata triggers.intents
+    triggers.phrases triggers.event_types triggers.priority security.timeout_ms security.memory_mb
+    security.network security.network_allowlist security.filesystem security.environment security.secrets
+    resources.entry resources.references
+"""
 
 
 @pytest.mark.row("P2")
@@ -162,3 +214,23 @@ def test_scripts_are_listed_by_phase_with_what_has_no_file(browse, alice, team):
         phases = text.partition("Scripts by phase")[2].partition("</div>")[0]
         assert re.findall(r"<bdi>(.*?)</bdi>", phases) == ["phases/01-write.md", "report", "absent"]
         assert phases.count("has no file") == 1
+
+
+@pytest.mark.row("C1", "C2", "C7", "D1")
+def test_every_field_of_the_front_matter_is_on_the_page_and_in_the_api(browse, alice, team):
+    publish_files(
+        {"SKILL.md": FULL.encode(), "scripts/execute.py": EXECUTE, "references/a.pdf": b"%PDF"},
+        team=team,
+        user=alice,
+    )
+    client = browse(alice)
+    page = re.sub("</?bdi>", "", unescape(client.get("/skills/docs/full-skill/").text))
+    document = client.get("/api/v1/skills/docs/full-skill/versions/latest").json()["manifest"]
+    for name in KNOWN.split():
+        assert f"<code>{name}</code>" in page, name
+        group, _dot, inner = name.partition(".")
+        assert document[group][inner] if inner else document[group] not in ("", [], None, {}), name
+    assert "<code>colour</code>" in page
+    assert "kept, and read by nothing here" in page
+    assert document["extra"]["colour"] == "blue<b>"
+    assert "blue<b>" not in client.get("/skills/docs/full-skill/").text
