@@ -13,10 +13,10 @@ from enum import IntEnum
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from registry import retrieval, usage, words
+from registry import canonical, retrieval, usage, words
 from registry.actors import Actor
 from registry.indexing import RANK, Field
-from registry.models import Posting, Skill, Trigger, TriggerKind
+from registry.models import Canonical, Skill, Trigger, TriggerKind
 from registry.retrieval import Counted, Counts
 from registry.words import Word
 
@@ -159,12 +159,15 @@ def document(result: Search) -> dict[str, object]:
 
 
 def _exact(text: str, skills: QuerySet[Skill], actor: Actor) -> set[int]:
-    """The skills whose slug, name or team/slug the text is."""
+    """The skills whose slug, name, team/slug or canonical name the text is."""
     key = words.key(text)
     called = Trigger.objects.visible_to(actor).filter(kind=TriggerKind.NAME, key=words.phrase_key(text)[:200])
     called = called.filter(Q(skill__slug=key.replace(" ", "-")) | Q(skill__name_key=key))
     found = set(called.order_by("skill_id").values_list("skill_id", flat=True)[:_SPARE])
     team, slash, slug = text.strip().partition("/")
+    if team.startswith(canonical.PREFIX):
+        pinned = Canonical.objects.filter(slug=team.removeprefix(canonical.PREFIX), version__isnull=False)
+        found |= set(pinned.values_list("skill_id", flat=True))
     if slash:
         found |= set(Skill.objects.filter(team__slug=team, slug=slug).values_list("pk", flat=True))
     return set(skills.filter(pk__in=found).values_list("pk", flat=True)) if found else found
@@ -175,10 +178,8 @@ def _answer(text: str, actor: Actor, filters: Filters, limit: int) -> _Answer:
     if not asked:
         return _Answer()
     plan = _plan(asked, actor)
-    readable = Posting.objects.visible_to(actor)
     skills = filters.narrow(Skill.objects.visible_to(actor))
-    if filters != _NO_FILTERS:
-        readable = readable.filter(skill__in=skills)
+    readable = retrieval.sight(actor, None if filters == _NO_FILTERS else skills)
     exact = _exact(text, skills, actor)
     rows, cut = retrieval.postings([term.counted for term in plan.terms], readable, most=_most(limit))
     ranked = _ranked(plan, rows, exact)

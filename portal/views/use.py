@@ -35,7 +35,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         usage.record_use(skill, request.actor.caller, UseKind.LOAD, version=version.number)
     rendered = prompt.render(
         version.body,
-        arguments=form.line if form.is_bound else None,
+        arguments=form.line if form.is_bound and not skill.is_remote else None,
         names=manifest.arguments,
         values=form.values,
         skill_dir=f".claude/skills/{skill.slug}",

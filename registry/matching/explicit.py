@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from registry import words
 from registry.actors import Actor
+from registry.canonical import PREFIX
 from registry.indexing import LONGEST_PHRASE
-from registry.models import Trigger, TriggerKind
+from registry.models import Canonical, Trigger, TriggerKind
 from registry.words import Piece
 
 LEAST_CONTAINED = 0.7  # what a phrase somewhere in a long utterance scores; one that is all of it scores 1
 _WHOLE_LEAST = 0.5  # of the utterance: a single word that covers less asks for nothing by itself
 _KEYS_AT_ONCE = 2000
+_PINNED = re.compile(rf"(?<![\w-]){PREFIX}([a-z0-9]+(?:-[a-z0-9]+)*)", re.ASCII)
+_MOST_PINNED = 20  # of one utterance
 _CALLING = frozenset("/$@`\"'“”「」")  # what stands before a name that is called
 
 
@@ -33,7 +38,7 @@ def asked_for(
     utterance: str, pieces: Sequence[Piece], *, intent: str, event: str, actor: Actor
 ) -> list[Asked]:
     """Every trigger of a skill in sight that the request meets word by word."""
-    return [*_named(intent, event, actor), *_said(utterance, pieces, actor)]
+    return [*_named(intent, event, actor), *_canonical(utterance), *_said(utterance, pieces, actor)]
 
 
 def _named(intent: str, event: str, actor: Actor) -> Iterator[Asked]:
@@ -43,6 +48,15 @@ def _named(intent: str, event: str, actor: Actor) -> Iterator[Asked]:
         rows = Trigger.objects.visible_to(actor).filter(kind=kind, key=key) if key else ()
         for row in rows:
             yield Asked(row.skill_id, kind, row.text, 0, 0, 1.0)
+
+
+def _canonical(utterance: str) -> Iterator[Asked]:
+    """The canonical names that stand in the utterance."""
+    named = {found[1]: found.span() for found in islice(_PINNED.finditer(utterance), _MOST_PINNED)}
+    rows = Canonical.objects.filter(slug__in=named, version__isnull=False) if named else ()
+    for row in rows:
+        if row.skill_id is not None:
+            yield Asked(row.skill_id, TriggerKind.NAME, str(row), *named[row.slug], 1.0)
 
 
 def _said(utterance: str, pieces: Sequence[Piece], actor: Actor) -> Iterator[Asked]:

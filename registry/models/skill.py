@@ -129,6 +129,11 @@ class Skill(models.Model):
         return f"{self.team.slug}/{self.slug}"
 
     @property
+    def is_remote(self) -> bool:
+        """Read from an address, as mirrors are: neither commands nor arguments are put into its text."""
+        return self.source == "address"
+
+    @property
     def seen_as(self) -> str:
         """The visibility that counts: an internal skill is its team's, whatever was chosen."""
         return Visibility.PRIVATE if self.type == INTERNAL else self.visibility

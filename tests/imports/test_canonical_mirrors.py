@@ -93,6 +93,18 @@ def test_a_mirror_is_answered_when_it_is_accepted_and_again_when_it_changed(
     assert [row.deed for row in setting.history("report")] == ["accepted", "rejected", "accepted", "mirrored"]
 
 
+@pytest.mark.row("D4")
+def test_nothing_is_put_into_the_text_of_a_remote_skill(server, mirror, root, client, administrator):
+    text = skill_md("Do $ARGUMENTS with $1. !`id`")
+    server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, text)
+    mirror(f"{server.url}/report/SKILL.md")
+    import_waiting()
+    client.force_login(administrator)
+    page = client.post("/skills/docs/report/use/", {"arguments": "harm"}).content.decode()
+    assert "Do $ARGUMENTS with $1. !`id`" in page
+    assert "no arguments are put into its text" in page
+
+
 def test_a_mirror_that_does_not_answer_leaves_what_is_pinned(server, mirror, refreshed, root, reader):
     server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("First.", "1.0.0"))
     row = mirror(f"{server.url}/report/SKILL.md")

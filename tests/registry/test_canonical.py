@@ -10,9 +10,11 @@ from django.utils import timezone
 from registry import canonical, catalog, publishing, usage
 from registry.actors import ANONYMOUS, Actor, administrator_actor
 from registry.canonical import proposing, setting
+from registry.matching import Request, match
 from registry.models import AuditEntry, Canonical, CanonicalUse, Membership, Role, Skill, Team, UseKind
 from registry.packages.package import Security
 from registry.packages.problems import Refused
+from registry.search import search
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D10")]
 NAME = "_canonical_report"
@@ -230,6 +232,24 @@ def test_canonical_skills_are_in_everybodys_reach(first, set_to, stranger):
     set_to(first)
     assert Skill.objects.reachable_by(stranger).get() == first.skill
     assert Skill.objects.reachable_by(ANONYMOUS).get() == first.skill
+
+
+@pytest.mark.row("P4", "C4")
+def test_search_and_match_know_the_canonical_name(first, published, set_to, stranger, team):
+    published("other", visibility="public")
+    published(into=Team.objects.get(slug="elsewhere"), by=stranger, visibility="public")
+    set_to(first)
+    hits = search(NAME, ANONYMOUS).hits
+    assert [str(hit.skill) for hit in hits if hit.tier.name == "EXACT"] == ["docs/report"]
+    assert str(hits[0].skill) == "docs/report"
+    said = f"请用{NAME}写一下"
+    best = match(Request(said), ANONYMOUS).rows[0]
+    assert (str(best.skill), best.tier.name) == ("docs/report", "EXPLICIT")
+    (reason, *_) = best.reasons
+    assert (reason.kind, reason.text, said[reason.start : reason.end]) == ("name", NAME, NAME)
+    publishing.set_visibility(first.skill, "private", administrator_actor())
+    assert "docs/report" not in {str(hit.skill) for hit in search(NAME, ANONYMOUS).hits}
+    assert all(str(row.skill) != "docs/report" for row in match(Request(said), ANONYMOUS).rows)
 
 
 def test_the_text_has_its_place_and_nothing_is_run_or_filled_in(published):
