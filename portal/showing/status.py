@@ -22,6 +22,9 @@ TONES: dict[str, tuple[str, str, str | Promise]] = {
     "published": ("ok", "ok", _("Published")),
     "unchanged": ("quiet", "dot", _("Unchanged")),
     "skipped": ("quiet", "stopped", _("Skipped")),
+    # What an event met
+    "started": ("ok", "play", _("Started")),
+    "proposed": ("info", "dot", _("Proposed")),
     # Severities of problems
     "error": ("bad", "bad", _("Error")),
     "warning": ("warn", "warn", _("Warning")),

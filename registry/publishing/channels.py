@@ -18,7 +18,7 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 # What an address means by itself: in a version's place, or behind one.
 RESERVED = frozenset(
     ["latest", "new", "compare", "diff", "versions", "settings", "channels", "run", "runs", "use"]
-    + ["usage", "edit", "files", "raw", "findings"]
+    + ["usage", "edit", "feedback", "files", "raw", "findings"]
 )
 
 
