@@ -15,8 +15,11 @@ from registry.actors import Actor
 from registry.models import (
     AuditEntry,
     CanonicalUse,
+    Event,
+    Feedback,
     IdempotencyKey,
     Membership,
+    ProposedTriggerTest,
     Role,
     Token,
     Use,
@@ -60,6 +63,15 @@ def export_person(user: User, by: Actor) -> dict[str, Any]:
             {"skill": str(row.skill), "count": row.count, "last": row.last_counted_at.isoformat()}
             for row in uses
         ],
+        "events": _columns(
+            Event.objects.filter(sender=user), "uid", "team__slug", "type", "payload", "received_at"
+        ),
+        "feedback": _columns(
+            Feedback.objects.filter(by=user), "skill__slug", "version_number", "outcome", "note", "created_at"
+        ),
+        "proposed_tests": _columns(
+            ProposedTriggerTest.objects.filter(by=user), "skill__slug", "utterance", "state", "created_at"
+        ),
         "audit": _columns(AuditEntry.objects.filter(user=user), "at", "action", "target", "detail"),
         **erasing.export_person(user),
     }
@@ -117,6 +129,9 @@ def _traces(user: User) -> list[QuerySet[Any]]:
         Use.objects.filter(caller=_caller(user)),
         CanonicalUse.objects.filter(caller=_caller(user)),
         IdempotencyKey.objects.filter(keys),
+        Event.objects.filter(sender=user),
+        Feedback.objects.filter(by=user),
+        ProposedTriggerTest.objects.filter(by=user),
         *(log._default_manager.filter(username=user.username) for log in attempts),
     ]
 

@@ -41,7 +41,7 @@ def text_of(answer):
 
 
 def test_an_event_is_told_on_the_page_and_what_it_met_is_run_from_there(declaring, browse, bob):
-    told = {"team": "docs", "type": "report.filed", "payload": '{"notes": "Week 47"}'}
+    told = {"team": "docs", "type": "report.filed", "payload": '{"notes": "Week 47", "language": "en"}'}
     client = browse(bob)
     answer = client.post("/events/", told, follow=True)
     assert "docs/weekly-report" in text_of(answer)

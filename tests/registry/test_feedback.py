@@ -7,10 +7,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from registry import feedback
+from registry import feedback, people
 from registry.actors import Actor
+from registry.events.receiving import Happening, receive
 from registry.feedback import Told
-from registry.models import Feedback, ProposedTriggerTest, TriggerTest, UseDay
+from registry.models import Event, Feedback, ProposedTriggerTest, TriggerTest, UseDay
 from registry.packages.problems import Refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D9", "C4")]
@@ -137,3 +138,18 @@ def test_old_feedback_is_forgotten_and_proposals_stay(version, bob):
     Feedback.objects.update(created_at=timezone.now() - timedelta(days=31))
     feedback.sweep()
     assert (Feedback.objects.count(), ProposedTriggerTest.objects.count()) == (0, 1)
+
+
+@pytest.mark.row("P12")
+def test_a_person_takes_what_they_told_along_and_it_goes_with_them(version, team, alice, bob):
+    feedback.report(version, WRONG, Actor(user=bob))
+    receive(Happening("report.filed", {"title": "Week 47"}), Actor(user=bob), team=team)
+    feedback.report(version, Told("wrong_skill", "say hello"), Actor(user=bob))
+    kept = feedback.accept(ProposedTriggerTest.objects.get(utterance="say hello"), Actor(user=alice))
+    told = people.export_person(bob, Actor(user=bob))
+    assert [each["payload"] for each in told["events"]] == [{"title": "Week 47"}]
+    assert [each["note"] for each in told["feedback"]] == ["It summed it up.", ""]
+    assert [each["utterance"] for each in told["proposed_tests"]] == ["translate this letter", "say hello"]
+    people.erase_person(bob, Actor(user=bob))
+    assert [Event.objects.count(), Feedback.objects.count(), ProposedTriggerTest.objects.count()] == [0, 0, 0]
+    assert TriggerTest.objects.get() == kept
