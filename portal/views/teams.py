@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from portal.forms.listing import SubscriptionForm
 from portal.forms.refusals import add_refusal
 from portal.forms.teams import MemberForm, RoleForm, TeamForm, TeamSettingsForm
 from registry import teams
@@ -21,6 +22,7 @@ from registry.middleware import ActorRequest
 from registry.models import AuditEntry, Membership, Role, Skill, Team, User
 from registry.packages.problems import Refused, refuse
 from registry.permissions import Action, may, require
+from registry.subscriptions import subscriptions_of
 
 AUDIT_SHOWN = 50
 
@@ -118,6 +120,8 @@ def _page(request: ActorRequest, team: Team, form: MemberForm) -> HttpResponse:
         "skills": shown.select_related("team", "latest").order_by("slug"),
         "members": _members(team) if is_member else None,
         "may_manage": may(actor, Action.MEMBERS, team=team),
+        "subscriptions": subscriptions_of(team, actor) if is_member else None,
+        "subscription_form": SubscriptionForm() if may(actor, Action.SETTINGS, team=team) else None,
         "form": form,
         "settings": _settings(team) if may(actor, Action.SETTINGS, team=team) else None,
         "audit": _audit(team) if may(actor, Action.SETTINGS, team=team) else None,

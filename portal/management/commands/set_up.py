@@ -17,6 +17,7 @@ from registry.packages.limits import Limits
 from registry.packages.problems import Refused
 from registry.packages.reading import read_folder
 from registry.publishing import publish
+from registry.subscriptions import set_bundled
 
 EXAMPLES = settings.BASE_DIR / "examples"
 
@@ -56,9 +57,12 @@ class Command(BaseCommand):
         for folder in sorted(path.parent for path in EXAMPLES.glob("*/SKILL.md")):
             try:
                 package = read_folder(folder, limits=Limits())
-                created += publish(
+                done = publish(
                     package, team=team, actor=actor, visibility=Visibility.PUBLIC, source="bundled"
-                ).created
+                )
+                if done.created and done.version.skill.versions.count() == 1:
+                    set_bundled(done.version.skill, True, actor)
+                created += done.created
             except Refused as refused:
                 self.stderr.write(f"example {folder.name}: {refused.code}: {refused}")
         if created:
