@@ -17,7 +17,17 @@ from django.db.models import F
 
 from registry import bulk, denials, words
 from registry.abilities import abilities_of
-from registry.models import Misspelling, Posting, Skill, Term, TermScope, Trigger, TriggerKind, Visibility
+from registry.models import (
+    Misspelling,
+    Posting,
+    ProposalState,
+    Skill,
+    Term,
+    TermScope,
+    Trigger,
+    TriggerKind,
+    Visibility,
+)
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
 
@@ -66,6 +76,7 @@ _BEGINNING = {Field.NAME: 500, Field.TAGS: 300}  # the weight of a word that is 
 def index(skill: Skill, manifest: Manifest, body: str) -> None:
     """Replaces the skill's search terms and triggers, within the caller's transaction."""
     take_turns()
+    manifest = _with_accepted(skill, manifest)
     texts = _texts(manifest, body)
     postings = _postings(texts)
     ids = _term_ids(postings)
@@ -81,6 +92,19 @@ def index(skill: Skill, manifest: Manifest, body: str) -> None:
     _write_postings(skill, postings, ids)
     _write_misspellings(texts, ids)
     write_triggers(skill, manifest)
+
+
+def index_latest(skill: Skill) -> None:
+    """The same for the version that is the latest, where there is one."""
+    if skill.latest:
+        index(skill, replace(manifest_of(skill.latest.manifest), slug=skill.slug), skill.latest.body)
+
+
+def _with_accepted(skill: Skill, manifest: Manifest) -> Manifest:
+    """With the phrases that were accepted beside the package's own."""
+    rows = skill.phrases.filter(state=ProposalState.ACCEPTED).order_by("pk")
+    phrases = (*manifest.triggers.phrases, *rows.values_list("text", flat=True))
+    return replace(manifest, triggers=replace(manifest.triggers, phrases=phrases))
 
 
 def recount(skill: Skill) -> None:
@@ -114,9 +138,7 @@ def reindex(*, every: bool = False) -> Iterator[int]:
         with transaction.atomic():
             take_turns()
             for skill in skills.filter(pk__in=keys[done : done + _AT_ONCE]).select_related("latest"):
-                if skill.latest:
-                    manifest = replace(manifest_of(skill.latest.manifest), slug=skill.slug)
-                    index(skill, manifest, skill.latest.body)
+                index_latest(skill)
         yield min(done + _AT_ONCE, len(keys))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.conf import settings
 
 from registry import words
 from registry.models import Team
-from registry.packages.problems import refuse
+from registry.packages.problems import Problem, problem, refuse
 
 LANGUAGES = ("en", "zh")
 
@@ -26,6 +26,16 @@ def checked(languages: Sequence[str]) -> list[str]:
                 "LANGUAGE_UNKNOWN", path="languages", language=language[:20], known=", ".join(LANGUAGES)
             )
     return list(dict.fromkeys(languages))
+
+
+def missing(team: Team, phrases: Iterable[str]) -> tuple[Problem, ...]:
+    """A notice for each of the team's languages that no phrase is in."""
+    found = {language_of(text) for text in phrases}
+    return tuple(
+        problem("PHRASE_LANGUAGE_MISSING", path="SKILL.md", language=language)
+        for language in languages_of(team)
+        if language not in found
+    )
 
 
 def language_of(text: str) -> str:

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST
 from portal.forms.refusals import add_refusal
 from portal.forms.skill import VisibilityForm
 from portal.forms.versions import DeprecateSkillForm, MergeForm, PurgeForm, RenameForm
+from portal.views.phrases import shown_phrases
 from portal.views.skill import layout
 from registry import publishing
 from registry.catalog import find_skill
@@ -85,6 +86,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         except Refused as refused:
             add_refusal(form, refused)
     context = {"forms": found, "form": form, "verb": verb, "audit": _audit(skill)}
+    context |= shown_phrases(skill, request.actor)
     return render(request, "skills/settings.html", layout(request, skill, "settings") | context)
 
 

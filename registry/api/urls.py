@@ -37,6 +37,7 @@ from registry.api.migrations import Migrations
 from registry.api.moving import ChannelDetail, Channels, Merge, Rename
 from registry.api.packages import Packages
 from registry.api.people import MyErasure, MyExport
+from registry.api.phrases import PhraseDetail, PhraseProposals, Phrases
 from registry.api.profiles import VersionProfiles
 from registry.api.rules import PermissionDecision, Restoration, RuleDetail, TeamRules, TokenRules
 from registry.api.site import CodeDetail, Codes, Me
@@ -77,6 +78,9 @@ urlpatterns = [
     path(f"{_SKILL}/merge", Merge.as_view(), name="api-merge"),
     path(f"{_SKILL}/purge", SkillPurge.as_view(), name="api-skill-purge"),
     path(f"{_SKILL}/usage", SkillUsage.as_view(), name="api-skill-usage"),
+    path(f"{_SKILL}/phrases", Phrases.as_view(), name="api-phrases"),
+    path(f"{_SKILL}/phrases/propose", PhraseProposals.as_view(), name="api-phrase-proposals"),
+    path(f"{_SKILL}/phrases/<str:uid>", PhraseDetail.as_view(), name="api-phrase"),
     path(f"{_SKILL}/versions", Versions.as_view(), name="api-versions"),
     path(f"{_SKILL}/compare/<str:before>..<str:after>", CompareVersions.as_view(), name="api-compare"),
     path(_VERSION, VersionDetail.as_view(), name="api-version"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Q
 
-from registry import audit, indexing, scanning, storage, trials
+from registry import audit, indexing, phrases, scanning, storage, trials
 from registry.actors import Actor
 from registry.models import Redirect, Skill, Source, Team, Tombstone, Version
 from registry.packages import versions
@@ -112,6 +112,7 @@ def check(
         problems=(
             *against,
             *(found for found in package.problems if found.severity != "error"),
+            *phrases.hints(draft.manifest, team, skill),
             *scanning.problems_of_scan(scan(package), scanning.judgements_before(skill, package)),
             *(
                 _tried(draft, number)
@@ -150,8 +151,8 @@ def _publish(draft: Draft, found: tuple[Finding, ...]) -> Publication:
     target = f"{draft.label}@{number}"
     audit.record(draft.actor, "version.publish", target, team=draft.team, digest=draft.digest)
     _apply_channel(draft, version)
-    tried = _try_triggers(draft, version)
-    return Publication(version, created=True, problems=(*_told(version), *tried))
+    told = (*_told(version), *phrases.hints(draft.manifest, draft.team, skill))
+    return Publication(version, created=True, problems=(*told, *_try_triggers(draft, version)))
 
 
 def _try_triggers(draft: Draft, version: Version) -> tuple[Problem, ...]:
