@@ -127,8 +127,13 @@ def _others(own: Sequence[str], texts: Sequence[str], is_cjk: bool) -> dict[str,
 
 def word_of(concept: Concept, term: str, known: glossary.Lines) -> str:
     """The word of the glossary, in a concept's place, that a term is of; the term of what was misspelt."""
-    texts = known.get(words.phrase_key(concept.text), ())
+    texts = known.get(_key_of(concept.text), ())
     return next((text for text in texts if term in _terms_of_text(text)), term)
+
+
+@lru_cache(maxsize=8192)
+def _key_of(text: str) -> str:
+    return words.phrase_key(text)
 
 
 @lru_cache(maxsize=8192)
