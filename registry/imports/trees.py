@@ -156,7 +156,7 @@ class _Reader:
                 yield passed(self.look.label(path), reason)
             elif item.is_dir() and skill_md(path):
                 yield self.look.skill(path)
-            elif item.is_dir() and item.name != _CLAUDE and not self.tree.deep:
+            elif item.is_dir() and item.name != _CLAUDE and not (self.tree.deep and _leads_on(path)):
                 yield passed(self.look.label(path), "IMPORT_NO_SKILL_MD")
         if root != self.top and not self.look.is_linked(root):
             yield from self._below(root)
@@ -179,3 +179,11 @@ class _Reader:
         return (
             file.suffix == ".md" and file.stem.lower() not in ("readme", "skill") and agent not in self.agents
         )
+
+
+def _leads_on(folder: Path) -> bool:
+    """Whether something below it is read, where skills may lie at any depth."""
+    return any(
+        _CLAUDE in folders or any(name.lower() == "skill.md" for name in names)
+        for _folder, folders, names in os.walk(folder)
+    )

@@ -183,3 +183,12 @@ def test_legacy_commands_are_folders_and_single_files_with_name_spaces(tmp_path)
     }
     assert {each.source for each in found.values() if hasattr(each, "source")} == {"commands"}
     assert found[".claude/commands/README.md"].reason.code == "IMPORT_NOT_A_SKILL"
+
+
+@pytest.mark.row("P3")
+def test_a_folder_with_nothing_to_read_at_any_depth_has_a_row_too(tmp_path):
+    top = grow(
+        tmp_path,
+        {"skills/a/b/SKILL.md": skill("b"), "skills/none/x/y.txt": "", "skills/c/SKILL.md": skill("c")},
+    )
+    assert seen(top, deep=True) == (["skills/c", "skills/a/b"], {"skills/none": "IMPORT_NO_SKILL_MD"})
