@@ -49,10 +49,13 @@ def page(request: ActorRequest, slug: str) -> HttpResponse:
 
 
 def _for_setters(canonical: Canonical, waiting: Version | None, actor: Actor) -> dict[str, Any]:
+    report = setting.last_import(canonical)
+    problems = setting.mirror_problems(report) if report else ()
     context: dict[str, Any] = {
         "affected": list(proposing.affected(canonical.slug)),
         "changes": setting.history(canonical.slug)[:_SHOWN],
-        "last_import": setting.last_import(canonical),
+        "last_import": report,
+        "mirror_problems": [problem.document(_) for problem in problems],
         "unset_form": UnsetForm(auto_id="unset-%s"),
     }
     if waiting:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from registry import comparing
 from registry.api.comparing import ComparisonDoc
-from registry.api.documents import Doc, api_address, moment
+from registry.api.documents import Doc, ProblemDoc, api_address, moment
 from registry.api.imports import SourceDoc, source_document
 from registry.api.shapes import Query, Shape, StrictText
 from registry.canonical import PREFIX, proposing, setting, trouble_of
@@ -37,6 +37,7 @@ class CanonicalDoc(Doc):
     )
     since = serializers.DateTimeField()
     mirror = SourceDoc(allow_null=True, help_text="Where it is copied from; for administrators.")
+    mirror_problems = ProblemDoc(many=True, help_text="Why it could not be read last; for administrators.")
     waiting = PinDoc(allow_null=True, help_text="What waits for a decision; for administrators.")
     url = serializers.URLField()
     text_url = serializers.URLField()
@@ -137,11 +138,17 @@ def canonical_document(row: Canonical, *, is_setter: bool) -> dict[str, Any]:
         "follows": row.follows,
         "since": moment(row.since),
         "mirror": source_document(row.mirror) if row.mirror and is_setter else None,
+        "mirror_problems": _mirror_problems(row) if is_setter else [],
         "waiting": _pin_of(waiting) if waiting else None,
         "url": api_address("canonical", row.slug),
         "text_url": api_address("canonical", row.slug, "text"),
         "archive_url": api_address(*address),
     }
+
+
+def _mirror_problems(row: Canonical) -> list[dict[str, object]]:
+    report = setting.last_import(row)
+    return [each.document(gettext) for each in setting.mirror_problems(report)] if report else []
 
 
 def proposal_document(found: Proposal) -> dict[str, Any]:

@@ -102,6 +102,7 @@ CANONICAL: dict[str, Any] = {
     "follows": "latest",
     "since": _AT,
     "mirror": None,
+    "mirror_problems": [],
     "waiting": None,
     "url": f"{_HOST}/api/v1/canonical/summarise",
     "text_url": f"{_HOST}/api/v1/canonical/summarise/text",

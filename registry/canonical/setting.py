@@ -13,11 +13,13 @@ from registry.actors import Actor
 from registry.canonical.answering import PREFIX
 from registry.canonical.proposing import LATEST, check, waiting
 from registry.imports import queue, sources
+from registry.imports.report import problems_of
 from registry.models import (
     Canonical,
     CanonicalChange,
     CanonicalDeed,
     Import,
+    ImportOutcome,
     ImportStatus,
     Skill,
     Source,
@@ -26,11 +28,12 @@ from registry.models import (
     Version,
     Visibility,
 )
-from registry.packages.problems import Refused, refuse
+from registry.packages.problems import Problem, Refused, refuse
 from registry.permissions import Action, may, require
 from registry.publishing.channels import check_channel
 
 MIRRORED_EVERY_S = 86_400
+_TOLD = 5  # refused rows of a mirror
 
 
 @transaction.atomic
@@ -146,6 +149,12 @@ def history(slug: str) -> QuerySet[CanonicalChange]:
 def last_import(canonical: Canonical) -> Import | None:
     """How the mirror was read last."""
     return canonical.mirror.imports.order_by("-pk").first() if canonical.mirror else None
+
+
+def mirror_problems(report: Import) -> tuple[Problem, ...]:
+    """Why the mirror brought nothing or not all: said until it is read without them."""
+    refused = report.rows.filter(outcome=ImportOutcome.REFUSED).order_by("pk")[:_TOLD]
+    return (*problems_of(report), *(problem for row in refused for problem in problems_of(row)))
 
 
 def known_to(actor: Actor) -> QuerySet[Canonical]:

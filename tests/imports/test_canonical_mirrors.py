@@ -105,7 +105,9 @@ def test_nothing_is_put_into_the_text_of_a_remote_skill(server, mirror, root, cl
     assert "no arguments are put into its text" in page
 
 
-def test_a_mirror_that_does_not_answer_leaves_what_is_pinned(server, mirror, refreshed, root, reader):
+def test_a_mirror_that_does_not_answer_leaves_what_is_pinned(
+    server, mirror, refreshed, root, reader, client, administrator
+):
     server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("First.", "1.0.0"))
     row = mirror(f"{server.url}/report/SKILL.md")
     import_waiting()
@@ -116,7 +118,12 @@ def test_a_mirror_that_does_not_answer_leaves_what_is_pinned(server, mirror, ref
     assert said(reader) == "First."
     server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("Other.", "1.0.0"))
     row = refreshed()
-    assert setting.last_import(row).rows.get().problems[0]["code"] == "VERSION_EXISTS"
+    (problem,) = setting.mirror_problems(setting.last_import(row))
+    assert problem.code == "VERSION_EXISTS"
+    client.force_login(administrator)
+    assert "with other content" in client.get("/canonical/report/").content.decode()
+    told = client.get("/api/v1/canonical/report").json()
+    assert [each["code"] for each in told["mirror_problems"]] == ["VERSION_EXISTS"]
     assert (proposing.waiting(row), said(reader)) == (None, "First.")
 
 
