@@ -95,7 +95,6 @@ NOT_YET = {
     "D8",
     "D11",
     "E2",
-    "P6",
 }  # rows of capabilities that are not built yet
 
 

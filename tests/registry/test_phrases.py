@@ -41,11 +41,15 @@ def model(server, settings):
 
 @pytest.fixture
 def skill(published):
-    return published(description="Reads long files.", triggers=Triggers(phrases=("read it for me",))).skill
+    return published(
+        "reader", description="Opens long files.", triggers=Triggers(phrases=("read it for me",))
+    ).skill
 
 
-def _found(said, actor):
-    return [str(row.skill) for row in matching.match(matching.Request(said), actor).rows]
+def _met(said, actor):
+    """The phrases that a match names as its reasons."""
+    rows = matching.match(matching.Request(said), actor).rows
+    return [reason.text for row in rows for reason in row.reasons if reason.kind == "phrase"]
 
 
 def test_without_a_named_model_none_is_asked(skill, alice, actor_of):
@@ -61,7 +65,7 @@ def test_the_model_is_asked_as_openai_is(model, skill, alice, actor_of):
     assert body["model"] == "little-one"
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
     told = json.loads(body["messages"][1]["content"])
-    assert told == {"name": "report", "description": "Reads long files.", "phrases": ["read it for me"]}
+    assert told == {"name": "reader", "description": "Opens long files.", "phrases": ["read it for me"]}
 
 
 def test_proposals_wait_for_a_person_and_are_matched_when_accepted(model, skill, alice, actor_of):
@@ -71,16 +75,11 @@ def test_proposals_wait_for_a_person_and_are_matched_when_accepted(model, skill,
         ("sum up the report", "en"),
         ("总结这份报告", "zh"),
     ]
-    assert _found("请总结这份报告吧", actor) == []
+    assert _met("请总结这份报告吧", actor) == []
     phrases.decide(skill, proposed[1].uid, actor, accept=True)
-    (row,) = matching.match(matching.Request("请总结这份报告吧"), actor).rows
-    assert (str(row.skill), row.reasons[0].kind, row.reasons[0].text) == (
-        "docs/report",
-        "phrase",
-        "总结这份报告",
-    )
+    assert _met("请总结这份报告吧", actor) == ["总结这份报告"]
     phrases.decide(skill, proposed[1].uid, actor, accept=False)
-    assert _found("请总结这份报告吧", actor) == []
+    assert _met("请总结这份报告吧", actor) == []
     assert AuditEntry.objects.filter(action__startswith="phrase").count() == 3
 
 
@@ -90,8 +89,8 @@ def test_an_accepted_phrase_stays_with_the_next_version_and_changes_no_published
     phrases.decide(skill, row.uid, actor, accept=True)
     skill.latest.refresh_from_db()
     assert skill.latest.digest == digest
-    publish(make_package(version="1.1.0"), team=skill.team, actor=actor)
-    assert _found("请总结这份报告吧", actor) == ["docs/report"]
+    publish(make_package("reader", version="1.1.0"), team=skill.team, actor=actor)
+    assert _met("请总结这份报告吧", actor) == ["总结这份报告"]
 
 
 def test_what_is_known_or_was_declined_is_not_proposed_again(skill, alice, actor_of):
@@ -137,10 +136,10 @@ def test_members_neither_have_phrases_proposed_nor_accept_them(model, skill, bob
 
 
 def test_the_command_proposes_and_accepts(model, skill, capsys):
-    call_command("propose_phrases", "docs/report", "--json")
+    call_command("propose_phrases", "docs/reader", "--json")
     items = json.loads(capsys.readouterr().out)["items"]
     assert {item["state"] for item in items} == {"proposed"}
-    call_command("propose_phrases", "docs/report", "--accept", items[0]["id"], "--json")
+    call_command("propose_phrases", "docs/reader", "--accept", items[0]["id"], "--json")
     assert SkillPhrase.objects.get(uid=items[0]["id"]).state == "accepted"
 
 
