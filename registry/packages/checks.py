@@ -10,7 +10,7 @@ from registry.packages import profiles
 from registry.packages.frontmatter import SKILL_MD, FrontMatter
 from registry.packages.package import Manifest, PackageFile, Profile
 from registry.packages.paths import shown
-from registry.packages.problems import Problem, problem
+from registry.packages.problems import Problem, gettext_noop, problem
 from registry.packages.profiles import CODE, RUNNABLE, judged, single_scripts, suffix
 from registry.packages.schemas import check_schema
 from registry.packages.sections import SAFETY, SECTIONS, declared_scripts, find_sections
@@ -19,17 +19,17 @@ from registry.packages.trigger_tests import read_trigger_tests
 DESCRIPTION_CHARACTERS = 1024
 _SCANNED = 256 * 1024  # bytes of a file, or of all phases and actions, that are looked at
 _REQUIRED = {
-    "name": "lower-case letters, digits and hyphens",
-    "description": "what the skill does and when to use it",
-    "version": "MAJOR.MINOR.PATCH",
-    "type": "one of direct, service, distributed, static, preprocessor, internal",
-    "capabilities": "a list of what the skill can do",
-    "tags": "a list of tags",
-    "triggers": "intents, phrases, event_types, priority",
-    "input_schema": "a JSON Schema",
-    "output_schema": "a JSON Schema",
-    "security": "timeout_ms, memory_mb, network, filesystem",
-    "resources": "entry, helpers, references, assets",
+    "name": gettext_noop("lower-case letters, digits and hyphens"),
+    "description": gettext_noop("what the skill does and when to use it"),
+    "version": gettext_noop("MAJOR.MINOR.PATCH"),
+    "type": gettext_noop("one of direct, service, distributed, static, preprocessor, internal"),
+    "capabilities": gettext_noop("a list of what the skill can do"),
+    "tags": gettext_noop("a list of tags"),
+    "triggers": gettext_noop("intents, phrases, event_types, priority"),
+    "input_schema": gettext_noop("a JSON Schema"),
+    "output_schema": gettext_noop("a JSON Schema"),
+    "security": gettext_noop("timeout_ms, memory_mb, network, filesystem"),
+    "resources": gettext_noop("entry, helpers, references, assets"),
 }
 _SPELLINGS = {"input_schema": "inputSchema", "output_schema": "outputSchema"}
 _ABP_TYPES = ("string", "number", "integer", "boolean", "array", "object")
@@ -161,7 +161,7 @@ def check_abp(facts: Facts, _: Profile) -> Iterator[Problem]:
         return
     tools = (facts.manifest.abp or {}).get("tools")
     if not isinstance(tools, list) or not tools:
-        yield facts.at("ABP_TOOL", "abp", "tools", field="abp.tools", reason="there is none")
+        yield facts.at("ABP_TOOL", "abp", "tools", field="abp.tools", reason=gettext_noop("there is none"))
         return
     seen: set[str] = set()
     for index, tool in enumerate(tools):

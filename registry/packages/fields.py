@@ -8,7 +8,7 @@ from typing import Any
 
 from registry.packages.frontmatter import FrontMatter
 from registry.packages.paths import shown
-from registry.packages.problems import Problem, problem
+from registry.packages.problems import Problem, Said, gettext_noop, problem
 
 _YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
 
@@ -51,7 +51,7 @@ class Fields:
         return ".".join(shown(part) for part in (*self.place, name))
 
     def _mistyped(self, names: tuple[str, ...], expected: str, value: object) -> None:
-        self.note("FIELD_TYPE", self.written(*names), expected=expected, found=kind_of(value))
+        self.note("FIELD_TYPE", self.written(*names), expected=expected, found=Said(kind_of(value)))
 
     def text(self, *names: str, default: str = "") -> str:
         value = self.value(*names)
@@ -61,7 +61,7 @@ class Fields:
             return value.strip()
         if isinstance(value, (int, float)):
             return str(value).lower() if isinstance(value, bool) else str(value)
-        self._mistyped(names, "text", value)
+        self._mistyped(names, gettext_noop("text"), value)
         return default
 
     def boolean(self, *names: str, default: bool = False) -> bool:
@@ -72,7 +72,7 @@ class Fields:
             return value
         word = value.strip().lower() if isinstance(value, str) else ""
         if word not in _YES + _NO:
-            self._mistyped(names, "true or false", value)
+            self._mistyped(names, gettext_noop("true or false"), value)
             return default
         return word in _YES
 
@@ -84,7 +84,7 @@ class Fields:
         if isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]{1,15}(\.[0-9]{1,15})?\s*", value):
             value = float(value) if "." in value else int(value)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            self._mistyped(names, "a number", value)
+            self._mistyped(names, gettext_noop("a number"), value)
             return None
         if not low <= value <= high:
             self.note(
@@ -125,7 +125,7 @@ class Fields:
             parts = split(value) if split else value.split(",")
             return tuple(part.strip() for part in parts if part.strip())
         if not isinstance(value, list):
-            self._mistyped(names, "a list of texts", value)
+            self._mistyped(names, gettext_noop("a list of texts"), value)
             return ()
         return self._items(names, value)
 
@@ -136,14 +136,16 @@ class Fields:
                 texts.append(value.strip() if isinstance(value, str) else str(value))
             elif value is not None:
                 inside = Fields(self.front, self.problems, {}, (*self.place, self.written(*names)))
-                inside.note("FIELD_TYPE", str(index), expected="text", found=kind_of(value))
+                inside.note(
+                    "FIELD_TYPE", str(index), expected=gettext_noop("text"), found=Said(kind_of(value))
+                )
         return tuple(text for text in texts if text)
 
     def mapping(self, *names: str) -> dict[str, Any] | None:
         value = self.value(*names)
         if value is None or isinstance(value, dict):
             return value
-        self._mistyped(names, "a group of fields", value)
+        self._mistyped(names, gettext_noop("a group of fields"), value)
         return None
 
     def inner(self, *names: str) -> Fields:
@@ -155,11 +157,11 @@ class Fields:
 def kind_of(value: object) -> str:
     """What a value is, in words for people."""
     if value is None:
-        return "nothing"
+        return gettext_noop("nothing")
     if isinstance(value, bool):
-        return "true or false"
+        return gettext_noop("true or false")
     if isinstance(value, (int, float)):
-        return "a number"
+        return gettext_noop("a number")
     if isinstance(value, str):
-        return "text"
-    return "a list" if isinstance(value, list) else "a group of fields"
+        return gettext_noop("text")
+    return gettext_noop("a list") if isinstance(value, list) else gettext_noop("a group of fields")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from registry.packages.problems import refuse
+from registry.packages.problems import gettext_noop, refuse
 
 _CHUNK = 1 << 20
 
@@ -17,9 +17,13 @@ def inflate(data: bytes, size: int, *, path: str) -> bytes:
     except zlib.error as error:
         raise refuse("ARCHIVE_DAMAGED", path=path, reason=str(error)) from None
     if len(result) != size:
-        raise refuse("ARCHIVE_DAMAGED", path=path, reason="its size is not the one it states")
+        raise refuse("ARCHIVE_DAMAGED", path=path, reason=gettext_noop("its size is not the one it states"))
     if not stream.eof or stream.unused_data or stream.unconsumed_tail:
-        raise refuse("ARCHIVE_DAMAGED", path=path, reason="its compressed data does not end where it should")
+        raise refuse(
+            "ARCHIVE_DAMAGED",
+            path=path,
+            reason=gettext_noop("its compressed data does not end where it should"),
+        )
     return result
 
 
@@ -36,9 +40,9 @@ def gunzip(data: bytes, limit: int) -> bytes:
                 raise refuse("PACKAGE_TOO_LARGE", limit=limit)
             pending = stream.unconsumed_tail
             if not chunk and not pending and not stream.eof:
-                raise refuse("ARCHIVE_TRUNCATED", reason="the gzip stream has no end")
+                raise refuse("ARCHIVE_TRUNCATED", reason=gettext_noop("the gzip stream has no end"))
     except zlib.error as error:
         raise refuse("ARCHIVE_DAMAGED", reason=str(error)) from None
     if stream.unused_data:
-        raise refuse("ARCHIVE_GAPS", reason="something follows the gzip stream")
+        raise refuse("ARCHIVE_GAPS", reason=gettext_noop("something follows the gzip stream"))
     return bytes(result)

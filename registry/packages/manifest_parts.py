@@ -9,17 +9,19 @@ from typing import Any, Literal, cast
 from registry.packages.fields import Fields, kind_of
 from registry.packages.package import Resources, Security, Triggers
 from registry.packages.paths import shown
+from registry.packages.problems import Said, gettext_noop
 
 _HOST = re.compile(r"(?:https?://)?(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 _IPV6 = re.compile(r"(?:https?://)?\[[0-9a-f:.]+\](?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 DEFAULT_PRIORITY = 0.5
+_SECURITY = """
+    timeout_ms timeoutMs memory_mb memoryMb memoryMB network network_allowlist networkAllowlist filesystem
+    environment secrets requires_filesystem requiresFilesystem
+"""
 # What is read of a group; anything else that an author writes there is kept among the unknown fields.
 _READ = {
-    "security": frozenset(
-        """timeout_ms timeoutMs memory_mb memoryMb memoryMB network network_allowlist networkAllowlist filesystem
-        environment secrets requires_filesystem requiresFilesystem""".split()
-    ),
+    "security": frozenset(_SECURITY.split()),
     "permissions": frozenset({"network", "filesystem"}),
     "triggers": frozenset({"intents", "phrases", "event_types", "eventTypes", "priority"}),
     "resources": frozenset({"entry", "helpers", "references", "assets"}),
@@ -88,7 +90,7 @@ def _hosts(fields: Fields, *names: str) -> tuple[str, ...]:
                 "FIELD_VALUE",
                 fields.written(*names),
                 found=shown(host),
-                expected="a list of hosts or addresses",
+                expected=gettext_noop("a list of hosts or addresses"),
             )
     return tuple(hosts)
 
@@ -109,7 +111,9 @@ def _older_network(fields: Fields) -> str | None:
     if value in ("none", "allowlist"):
         return str(value)
     if fields.place != ("security",) or not isinstance(value, str):
-        fields.note("FIELD_VALUE", "network", found=shown(str(value)), expected="one of none, allowlist")
+        fields.note(
+            "FIELD_VALUE", "network", found=shown(str(value)), expected=gettext_noop("one of none, allowlist")
+        )
     return None
 
 
@@ -132,9 +136,14 @@ def _environment(fields: Fields) -> dict[str, str]:
     inner = fields.inner("environment")
     for name, value in inner.values.items():
         if not _VARIABLE.fullmatch(name):
-            inner.note("FIELD_VALUE", name, found=shown(name), expected="the name of an environment variable")
+            inner.note(
+                "FIELD_VALUE",
+                name,
+                found=shown(name),
+                expected=gettext_noop("the name of an environment variable"),
+            )
         elif isinstance(value, (dict, list)) or value is None:
-            inner.note("FIELD_TYPE", name, expected="text", found=kind_of(value))
+            inner.note("FIELD_TYPE", name, expected=gettext_noop("text"), found=Said(kind_of(value)))
         else:
             chosen[name] = inner.text(name)
     return chosen
@@ -147,7 +156,10 @@ def _variables(fields: Fields, name: str) -> tuple[str, ...]:
             chosen.append(variable)
         else:
             fields.note(
-                "FIELD_VALUE", name, found=shown(variable), expected="a list of environment variables"
+                "FIELD_VALUE",
+                name,
+                found=shown(variable),
+                expected=gettext_noop("a list of environment variables"),
             )
     return tuple(chosen)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from registry.packages.entries import Entry
 from registry.packages.limits import Limits
-from registry.packages.problems import Problem, problem
+from registry.packages.problems import Problem, gettext_noop, problem
 
 SHOWN_CHARACTERS = 200
 NAME_BYTES = 255  # of one part: what ext4, APFS and NTFS can store
@@ -68,25 +68,25 @@ def path_problem(path: str, limits: Limits) -> Problem | None:
 
 def _unsafe(path: str, parts: list[str]) -> str:
     if path.startswith("/"):
-        return "it is absolute"
+        return gettext_noop("it is absolute")
     if "\\" in path:
-        return "it holds a backslash"
+        return gettext_noop("it holds a backslash")
     if re.match(r"[A-Za-z]:", path):
-        return "it names a drive"
+        return gettext_noop("it names a drive")
     if ".." in parts:
-        return "it holds .."
+        return gettext_noop("it holds ..")
     if "" in parts or "." in parts:
-        return "a part of it is empty or a dot"
+        return gettext_noop("a part of it is empty or a dot")
     return ""
 
 
 def _unstorable(path: str, parts: list[str]) -> str:
     if not path.isprintable() and any(unicodedata.category(c) in ("Cc", "Cs") for c in path):
-        return "a control character"
+        return gettext_noop("a control character")
     if match := _FORBIDDEN.search(path):
         return match.group()
     if any(part.endswith((".", " ")) for part in parts):
-        return "a trailing dot or space"
+        return gettext_noop("a trailing dot or space")
     return ""
 
 

@@ -44,6 +44,9 @@ def _as_is(text: str) -> str:
     return text
 
 
+_WORDS = ("reason", "expected")  # parameters that are words of ours, also where a row keeps them as text
+
+
 class Said(str):
     """A sentence within a message: English as it stands, and translated where the message is."""
 
@@ -76,10 +79,7 @@ class Problem:
         return translate(CODES[self.code].remedy) % self._params(translate)
 
     def _params(self, translate: Callable[[str], str]) -> dict[str, object]:
-        return {
-            name: value.translated(translate) if isinstance(value, Said) else value
-            for name, value in self.params.items()
-        }
+        return {name: _translated(name, value, translate) for name, value in self.params.items()}
 
     def document(self, translate: Callable[[str], str] = _as_is) -> dict[str, object]:
         """The JSON object of commands and API: code, severity, message, path, line, remedy."""
@@ -91,6 +91,12 @@ class Problem:
             "line": self.line,
             "remedy": self.remedy(translate),
         }
+
+
+def _translated(name: str, value: object, translate: Callable[[str], str]) -> object:
+    if isinstance(value, Said):
+        return value.translated(translate)
+    return translate(value) if name in _WORDS and isinstance(value, str) and value else value
 
 
 def problem(code: str, *, path: str = "", line: int | None = None, **params: object) -> Problem:

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema_rs
 
 from registry.packages.paths import shown
-from registry.packages.problems import Problem, Refused, Said, problem, refuse
+from registry.packages.problems import Problem, Refused, Said, gettext_noop, problem, refuse
 from registry.packages.problems import gettext_noop as _
 from registry.packages.schema_cost import cost_of
 
@@ -134,7 +134,7 @@ def _first(
 def _check_shape(schema: object, where: str) -> None:
     """Size, depth and references, before any library sees it."""
     if not isinstance(schema, Mapping):
-        raise refuse("SCHEMA_INVALID", where=where, reason="it is not an object")
+        raise refuse("SCHEMA_INVALID", where=where, reason=gettext_noop("it is not an object"))
     nodes = 0
     pending: list[tuple[Any, tuple[str | int, ...]]] = [(schema, ())]
     while pending:

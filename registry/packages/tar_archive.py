@@ -9,7 +9,7 @@ from registry.packages.entries import Entry
 from registry.packages.inflate import gunzip
 from registry.packages.limits import Limits
 from registry.packages.paths import shown
-from registry.packages.problems import Refused, refuse
+from registry.packages.problems import Refused, gettext_noop, refuse
 
 _BLOCK = 512
 _FILES, _FOLDER = (b"0", b"\0", b"7"), b"5"
@@ -53,7 +53,9 @@ def read_tar(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[
         position = body + -(-size // _BLOCK) * _BLOCK
         if position > len(data):
             raise refuse(
-                "ARCHIVE_TRUNCATED", path=_place(header.name), reason="an entry reaches beyond the end"
+                "ARCHIVE_TRUNCATED",
+                path=_place(header.name),
+                reason=gettext_noop("an entry reaches beyond the end"),
             )
         if header.kind in (_PAX, _PAX_GLOBAL, _LONG_NAME):
             following = _read_extension(header, data[body : body + size], following)
@@ -75,17 +77,19 @@ def read_tar(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[
 
 def _check_end(data: bytes, position: int, following: _Next) -> None:
     if len(data) - position < 2 * _BLOCK:
-        raise refuse("ARCHIVE_TRUNCATED", reason="the two zero blocks at its end are missing")
+        raise refuse("ARCHIVE_TRUNCATED", reason=gettext_noop("the two zero blocks at its end are missing"))
     if data.count(0, position) != len(data) - position:
-        raise refuse("ARCHIVE_GAPS", reason="something follows the end of the archive")
+        raise refuse("ARCHIVE_GAPS", reason=gettext_noop("something follows the end of the archive"))
     if following != _Next():
-        raise refuse("ARCHIVE_DAMAGED", reason="its last record describes an entry that is not there")
+        raise refuse(
+            "ARCHIVE_DAMAGED", reason=gettext_noop("its last record describes an entry that is not there")
+        )
 
 
 def _read_header(data: bytes, position: int) -> _Header:
     block = data[position : position + _BLOCK]
     if len(block) < _BLOCK:
-        raise refuse("ARCHIVE_TRUNCATED", reason="a header reaches beyond the end")
+        raise refuse("ARCHIVE_TRUNCATED", reason=gettext_noop("a header reaches beyond the end"))
     if _number(block[148:156]) != sum(block[:148]) + sum(block[156:]) + 8 * 32:
         raise refuse("ARCHIVE_DAMAGED", reason=f"the header at byte {position} has a wrong checksum")
     name = block[:100].partition(b"\0")[0]
@@ -99,17 +103,17 @@ def _number(field: bytes) -> int:
     """Octal text, or GNU's big-endian form for large sizes."""
     if field[0] & 0x80:
         if field[0] != 0x80:
-            raise refuse("ARCHIVE_DAMAGED", reason="a number in a header is negative")
+            raise refuse("ARCHIVE_DAMAGED", reason=gettext_noop("a number in a header is negative"))
         return int.from_bytes(field[1:], "big")
     match = _OCTAL.fullmatch(field)
     if not match:
-        raise refuse("ARCHIVE_DAMAGED", reason="a number in a header is not one")
+        raise refuse("ARCHIVE_DAMAGED", reason=gettext_noop("a number in a header is not one"))
     return int(match[1] or b"0", 8)
 
 
 def _read_extension(header: _Header, body: bytes, following: _Next) -> _Next:
     if len(body) > _HEADER_BODY:
-        raise refuse("ARCHIVE_DAMAGED", reason="a record about names is too large")
+        raise refuse("ARCHIVE_DAMAGED", reason=gettext_noop("a record about names is too large"))
     if header.kind == _LONG_NAME:
         if following.name is not None:
             raise _two_names()
@@ -119,18 +123,18 @@ def _read_extension(header: _Header, body: bytes, following: _Next) -> _Next:
         raise refuse("ENTRY_SPECIAL", kind="sparse file")
     if header.kind == _PAX_GLOBAL:
         if fields.keys() & {b"path", b"size", b"linkpath"}:
-            raise refuse("ARCHIVE_AMBIGUOUS", reason="one name or size is given to all entries")
+            raise refuse("ARCHIVE_AMBIGUOUS", reason=gettext_noop("one name or size is given to all entries"))
         return following
     if following != _Next():
         raise _two_names()
     size = fields.get(b"size")
     if size is not None and not re.fullmatch(rb"[0-9]{1,15}", size):
-        raise refuse("ARCHIVE_DAMAGED", reason="a size is not a number")
+        raise refuse("ARCHIVE_DAMAGED", reason=gettext_noop("a size is not a number"))
     return _Next(fields.get(b"path"), None if size is None else int(size))
 
 
 def _two_names() -> Refused:
-    return refuse("ARCHIVE_AMBIGUOUS", reason="an entry is described twice")
+    return refuse("ARCHIVE_AMBIGUOUS", reason=gettext_noop("an entry is described twice"))
 
 
 def _pax_fields(body: bytes) -> dict[bytes, bytes]:
@@ -141,10 +145,12 @@ def _pax_fields(body: bytes) -> dict[bytes, bytes]:
         match = re.compile(rb"([1-9][0-9]{0,6}) ").match(body, position)
         end = position + int(match[1]) if match else 0
         if not match or end > len(body) or end <= match.end() or body[end - 1 : end] != b"\n":
-            raise refuse("ARCHIVE_DAMAGED", reason="a pax record is not one")
+            raise refuse("ARCHIVE_DAMAGED", reason=gettext_noop("a pax record is not one"))
         name, equals, value = body[match.end() : end - 1].partition(b"=")
         if not equals or name in fields:
-            raise refuse("ARCHIVE_AMBIGUOUS", reason="a pax record stands there twice or has no value")
+            raise refuse(
+                "ARCHIVE_AMBIGUOUS", reason=gettext_noop("a pax record stands there twice or has no value")
+            )
         fields[name] = value
         position = end
     return fields
@@ -168,9 +174,11 @@ def _entry(header: _Header, following: _Next, body: bytes, limits: Limits, *, wi
         return Entry(name, b"", link=header.link.decode("utf-8", "replace"))
     is_folder = header.kind == _FOLDER or (header.kind == b"\0" and name.endswith("/"))
     if is_folder and body:
-        raise refuse("ARCHIVE_DISAGREES", path=place, reason="it is a folder with contents")
+        raise refuse("ARCHIVE_DISAGREES", path=place, reason=gettext_noop("it is a folder with contents"))
     if name.endswith("/") and not is_folder:
-        raise refuse("ARCHIVE_DISAGREES", path=place, reason="it is a file with the name of a folder")
+        raise refuse(
+            "ARCHIVE_DISAGREES", path=place, reason=gettext_noop("it is a file with the name of a folder")
+        )
     if not name or name == "." or name == "./":
         return Entry("", None) if is_folder else Entry("/", body)
     return Entry(name.removesuffix("/"), None if is_folder else body, bool(header.mode & 0o111))

@@ -9,7 +9,7 @@ from registry.packages.entries import Entry
 from registry.packages.inflate import inflate
 from registry.packages.limits import Limits
 from registry.packages.paths import shown
-from registry.packages.problems import refuse
+from registry.packages.problems import gettext_noop, refuse
 from registry.packages.zip_records import Record, check_readable, read_records
 
 
@@ -39,17 +39,17 @@ def _check_kind(record: Record) -> None:
         raise refuse(
             "ARCHIVE_DISAGREES",
             path=place,
-            reason="it is a file by name and a folder by mode, or the reverse",
+            reason=gettext_noop("it is a file by name and a folder by mode, or the reverse"),
         )
     if named_folder and record.size:
-        raise refuse("ARCHIVE_DISAGREES", path=place, reason="it is a folder with contents")
+        raise refuse("ARCHIVE_DISAGREES", path=place, reason=gettext_noop("it is a folder with contents"))
 
 
 def _entry(data: bytes, record: Record) -> Entry:
     packed = data[record.start : record.start + record.packed]
     content = packed if record.method == 0 else inflate(packed, record.size, path=shown(record.name))
     if zlib.crc32(content) != record.crc:
-        raise refuse("ARCHIVE_DAMAGED", path=shown(record.name), reason="its checksum is wrong")
+        raise refuse("ARCHIVE_DAMAGED", path=shown(record.name), reason=gettext_noop("its checksum is wrong"))
     if record.name.endswith("/"):
         return Entry(record.name.removesuffix("/"), None)
     if stat.S_ISLNK(record.mode):

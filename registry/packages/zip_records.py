@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from registry.packages.limits import Limits
 from registry.packages.paths import shown
-from registry.packages.problems import Refused, refuse
+from registry.packages.problems import Refused, gettext_noop, refuse
 
 _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
@@ -58,7 +58,7 @@ def read_records(data: bytes, limits: Limits) -> tuple[Record, ...]:
             raise refuse("ARCHIVE_TOO_MANY_ENTRIES", limit=limits.entries)
         return _match_locals(data, _read_directory(data, end), end)
     except struct.error:
-        raise refuse("ARCHIVE_TRUNCATED", reason="a record reaches beyond the end") from None
+        raise refuse("ARCHIVE_TRUNCATED", reason=gettext_noop("a record reaches beyond the end")) from None
 
 
 def _read_end(data: bytes) -> _End:
@@ -84,32 +84,37 @@ def _find_end(data: bytes) -> int:
                 found.append(position)
         position = data.find(b"PK\x05\x06", position + 1)
     if not found:
-        raise refuse("ARCHIVE_TRUNCATED", reason="it has no end record, or something follows it")
+        raise refuse(
+            "ARCHIVE_TRUNCATED", reason=gettext_noop("it has no end record, or something follows it")
+        )
     if len(found) > 1 or b"PK\x05\x06" in data[found[0] + 4 :]:
-        raise refuse("ARCHIVE_AMBIGUOUS", reason="it has more than one end record")
+        raise refuse("ARCHIVE_AMBIGUOUS", reason=gettext_noop("it has more than one end record"))
     return found[0]
 
 
 def _read_end64(data: bytes, locator: int, short: tuple[int, int, int, int]) -> _End:
     _, locator_disk, position, disks = _LOCATOR.unpack_from(data, locator)
     if position + _END64.size > locator or data[position : position + 4] != b"PK\x06\x06":
-        raise refuse("ARCHIVE_DAMAGED", reason="its zip64 end record is not where it should be")
+        raise refuse("ARCHIVE_DAMAGED", reason=gettext_noop("its zip64 end record is not where it should be"))
     _, length, _, _, disk, first_disk, here, count, size, offset = _END64.unpack_from(data, position)
     if position + 12 + length != locator:
-        raise refuse("ARCHIVE_GAPS", reason="something lies behind the zip64 end record")
+        raise refuse("ARCHIVE_GAPS", reason=gettext_noop("something lies behind the zip64 end record"))
     if locator_disk or disk or first_disk or disks > 1 or here != count:
         raise refuse("ARCHIVE_SPLIT")
     for said, meant, unset in zip(
         short, (here, count, size, offset), (_MAX16, _MAX16, _MAX32, _MAX32), strict=True
     ):
         if said not in (meant, unset):
-            raise refuse("ARCHIVE_DISAGREES", reason="its two end records differ")
+            raise refuse("ARCHIVE_DISAGREES", reason=gettext_noop("its two end records differ"))
     return _checked_end(_End(count, size, offset, position))
 
 
 def _checked_end(end: _End) -> _End:
     if end.offset + end.size != end.position:
-        raise refuse("ARCHIVE_GAPS", reason="the directory does not reach from its place to the end record")
+        raise refuse(
+            "ARCHIVE_GAPS",
+            reason=gettext_noop("the directory does not reach from its place to the end record"),
+        )
     return end
 
 
@@ -121,7 +126,8 @@ def _read_directory(data: bytes, end: _End) -> list[Record]:
         records.append(record)
     if position != end.position:
         raise refuse(
-            "ARCHIVE_DISAGREES", reason="the directory has more or fewer entries than the end record says"
+            "ARCHIVE_DISAGREES",
+            reason=gettext_noop("the directory has more or fewer entries than the end record says"),
         )
     return records
 
@@ -133,11 +139,11 @@ def _read_entry(data: bytes, position: int) -> tuple[Record, int]:
     )
     disk, _, attributes, offset = fields[13:]
     if signature != b"PK\x01\x02":
-        raise refuse("ARCHIVE_DAMAGED", reason="a directory entry is not one")
+        raise refuse("ARCHIVE_DAMAGED", reason=gettext_noop("a directory entry is not one"))
     name_at = position + _CENTRAL.size
     after = name_at + name_length + extra_length + comment_length
     if after > len(data):
-        raise refuse("ARCHIVE_TRUNCATED", reason="the directory reaches beyond the end")
+        raise refuse("ARCHIVE_TRUNCATED", reason=gettext_noop("the directory reaches beyond the end"))
     raw_name = data[name_at : name_at + name_length]
     name = _decode(raw_name)
     extra = _extra_fields(data[name_at + name_length : name_at + name_length + extra_length], name)
@@ -167,12 +173,16 @@ def _extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
         kind, length = struct.unpack_from("<HH", extra, position)
         value = extra[position + 4 : position + 4 + length]
         if kind in fields and kind in (_ZIP64, _UNICODE_PATH):
-            raise refuse("ARCHIVE_AMBIGUOUS", path=shown(name), reason="an extra field stands there twice")
+            raise refuse(
+                "ARCHIVE_AMBIGUOUS",
+                path=shown(name),
+                reason=gettext_noop("an extra field stands there twice"),
+            )
         fields[kind] = value
         position += 4 + length
     other = fields.get(_UNICODE_PATH)
     if other is not None and other[5:] != name.encode():
-        raise refuse("ARCHIVE_DISAGREES", path=shown(name), reason="it has two names")
+        raise refuse("ARCHIVE_DISAGREES", path=shown(name), reason=gettext_noop("it has two names"))
     return fields
 
 
@@ -183,7 +193,9 @@ def _widened(extra: dict[int, bytes], name: str, *values: int) -> tuple[int, ...
     wide = extra.get(_ZIP64, b"")
     needed = values.count(_MAX32)
     if len(wide) < 8 * needed:
-        raise refuse("ARCHIVE_DAMAGED", path=shown(name), reason="its zip64 field is missing or short")
+        raise refuse(
+            "ARCHIVE_DAMAGED", path=shown(name), reason=gettext_noop("its zip64 field is missing or short")
+        )
     replacements = iter(struct.unpack_from(f"<{needed}Q", wide))
     return tuple(next(replacements) if value == _MAX32 else value for value in values)
 
@@ -201,7 +213,7 @@ def _match_locals(data: bytes, records: list[Record], end: _End) -> tuple[Record
         expected = ordered[index + 1].offset if index + 1 < len(ordered) else end.offset
         matched.append(_match_local(data, record, expected))
     if expected != end.offset:
-        raise refuse("ARCHIVE_GAPS", reason="something lies before the directory")
+        raise refuse("ARCHIVE_GAPS", reason=gettext_noop("something lies before the directory"))
     return tuple(matched)
 
 
@@ -210,7 +222,9 @@ def _match_local(data: bytes, record: Record, following: int) -> Record:
     signature, _, flags, method, _, _, crc, packed, size, name_length, extra_length = fields
     if signature != b"PK\x03\x04":
         raise refuse(
-            "ARCHIVE_DAMAGED", path=shown(record.name), reason="its local record is not where it should be"
+            "ARCHIVE_DAMAGED",
+            path=shown(record.name),
+            reason=gettext_noop("its local record is not where it should be"),
         )
     name_at = record.offset + _LOCAL.size
     start = name_at + name_length + extra_length
@@ -239,10 +253,12 @@ def _differs(record: Record, what: str) -> Refused:
 def _check_tail(tail: bytes | None, record: Record) -> None:
     """Behind an entry's bytes lies nothing, or a data descriptor that equals the directory."""
     if tail is None:
-        raise refuse("ARCHIVE_GAPS", path=shown(record.name), reason="it overlaps what follows")
+        raise refuse("ARCHIVE_GAPS", path=shown(record.name), reason=gettext_noop("it overlaps what follows"))
     if not record.flags & _DESCRIPTOR:
         if tail:
-            raise refuse("ARCHIVE_GAPS", path=shown(record.name), reason="something lies behind it")
+            raise refuse(
+                "ARCHIVE_GAPS", path=shown(record.name), reason=gettext_noop("something lies behind it")
+            )
         return
     forms = [struct.pack("<IQQ", record.crc, record.packed, record.size)]
     if record.packed <= _MAX32 and record.size <= _MAX32:
@@ -261,4 +277,6 @@ def check_readable(record: Record) -> None:
     if record.flags & ~_FLAGS:
         raise refuse("ARCHIVE_DAMAGED", path=place, reason=f"unknown flags {record.flags:#06x}")
     if record.method == 0 and record.packed != record.size:
-        raise refuse("ARCHIVE_DISAGREES", path=place, reason="it is stored, yet its two sizes differ")
+        raise refuse(
+            "ARCHIVE_DISAGREES", path=place, reason=gettext_noop("it is stored, yet its two sizes differ")
+        )

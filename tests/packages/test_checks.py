@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from registry.packages.package import PROFILES, Package
+from registry.packages.problems import problem
 from registry.packages.reading import fares, read_files, read_upload
 from registry.packages.sections import declared_scripts, find_sections
 
@@ -315,3 +316,13 @@ def test_the_page_can_show_how_a_package_fares_under_every_profile() -> None:
     assert found["agentskills"] == ()
     assert {"FIELD_MISSING", "SCRIPTS_MISSING"} <= {one.code for one in found["apexbridge"]}
     assert [one.code for one in found["single-file"]] == ["SINGLE_FILE_SCRIPT"]
+
+
+@pytest.mark.row("P3", "P8")
+def test_reasons_and_expectations_are_said_in_the_readers_language_too() -> None:
+    read = "name: a\ndescription: b\ntags: {a: b}\n"
+    told = package(read).problems[0].message(lambda text: f"<{text}>")
+    assert "<a list of texts>" in told
+    assert "<a group of fields>" in told
+    kept = problem("PATH_UNSAFE", path="../a", reason="it holds ..")  # as a row keeps it
+    assert "<it holds ..>" in kept.message(lambda text: f"<{text}>")
