@@ -1,0 +1,74 @@
+"""Events, webhooks and feedback in a real browser: scripts on and off, wide and narrow, light and dark."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry import feedback
+from registry.actors import Actor
+from registry.events.receiving import Happening, receive
+from registry.models import Event, EventSubscription
+from tests.samples import publish_files, tidy_files
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def declaring(team, alice, bob):
+    """A skill that declares two events, an event it met, a proposed test of it."""
+    files = tidy_files()
+    head = b"---\ntriggers: {event_types: [report.filed, report.lost]}\n"
+    files["SKILL.md"] = files["SKILL.md"].replace(b"---\n", head, 1)
+    version = publish_files(files, team=team, user=alice)
+    receive(Happening("report.filed", {"title": "Week 47"}, "evt_1"), Actor(user=bob), team=team)
+    told = feedback.Told("wrong_skill", "帮我翻译这封信, please, all of it", "It was a letter.")
+    feedback.report(version, told, Actor(user=bob))
+    return version.skill
+
+
+def looked_at(page, axe, shot, name):
+    axe()
+    shot(name)
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 844})
+    axe()
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390, f"{name} is {wide} px wide"
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.mark.row("P8")
+@pytest.mark.parametrize("look", [{}, {"locale": "zh-CN"}])
+def test_no_page_of_events_and_feedback_shuts_anybody_out(page, sign_in, axe, shot, declaring, alice, look):
+    sign_in(alice)
+    tongue = look.get("locale", "en")
+    page.goto("/events/webhooks/")
+    page.fill("input[name=name]", "Issue tracker of the whole company")
+    page.click("aside form .button.primary")
+    looked_at(page, axe, shot, f"webhook-made-{tongue}")
+    for name, address in (
+        ("events", "/events/"),
+        ("event", f"/events/{Event.objects.get().uid}/"),
+        ("subscriptions", "/events/subscriptions/"),
+        ("webhooks", "/events/webhooks/"),
+        ("feedback", "/skills/docs/weekly-report/feedback/"),
+    ):
+        page.goto(address)
+        looked_at(page, axe, shot, f"{name}-{tongue}")
+
+
+@pytest.mark.row("C4")
+@pytest.mark.parametrize("look", [{"java_script_enabled": False}])
+def test_without_scripts_an_event_is_told_judged_and_started(page, sign_in, declaring, alice):
+    sign_in(alice)
+    page.goto("/events/")
+    page.fill("input[name=type]", "report.filed")
+    page.fill("textarea", '{"notes": "Week 48", "language": "en"}')
+    page.click("text=Tell it")
+    assert "docs/weekly-report" in page.inner_text("main table")
+    page.click("text=Start it from now on")
+    assert EventSubscription.objects.get().mode == "start"
+    page.goto(f"/events/{Event.objects.latest('pk').uid}/")
+    page.click("main table .button.primary")
+    assert "/runs/" in page.url
