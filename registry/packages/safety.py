@@ -27,7 +27,7 @@ _DESCRIBING = """
 # How a script is called and its answer kept, within the site's limits; that there is a script asks by itself.
 _CALLING = """
     input_schema output_schema protocol abp resources cacheable cache_scope ttl retry_on_lost
-    requires_filesystem security.timeout_ms security.memory_mb
+    requires_filesystem security.timeout_ms security.memory_mb profile config actions supported_actions
 """
 # The fields of which a PermissionSet tells more than their names.
 _PERMISSIONS = """
@@ -41,7 +41,10 @@ CALLED = {  # where more than the spelling of a field differs from document D's
     "version_as_written": "version",
     "arguments": "argNames",
 }
-SCRIPTS = "scripts"  # the property of a package that brings something to run
+SCRIPTS = "scripts/"  # the property of a package that brings something to run
+# What a team's agents are not asked about where the team published it: the sandbox holds a script, and to
+# set its variables is to write it.
+OWN = frozenset({SCRIPTS, "security.environment"})
 _TOLD = frozenset(_PERMISSIONS.split())
 _GROUPS = ("security", "permissions", "metadata", "triggers", "resources")  # looked into, field by field
 _SHOWN = 100  # characters of a value

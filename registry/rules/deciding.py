@@ -15,7 +15,7 @@ from registry.models import Effect, Rule, Team, Token, Version
 from registry.packages.manifest import manifest_of
 from registry.packages.problems import Refused, refuse
 from registry.packages.rule_names import ANY, is_prefix, matches
-from registry.packages.safety import Asks, asks_from, unsafe_properties
+from registry.packages.safety import OWN, Asks, asks_from, unsafe_properties
 from registry.rules.changing import standing_rules
 from registry.rules.covering import earlier_names_of, names_of
 from registry.rules.granting import asks_of_version, has_scripts
@@ -61,8 +61,8 @@ def decide(version: Version, *, team: Team | None, token: Token | None = None) -
     names = names_of(version.skill, team)
     ours = team is not None and version.skill.team_id == team.pk
     asks = asks_of_version(version)
-    scripts = has_scripts(version) and not ours  # one's own team published it, and the sandbox holds it
-    unsafe = unsafe_properties(manifest_of(version.manifest), has_scripts=scripts)
+    unsafe = unsafe_properties(manifest_of(version.manifest), has_scripts=has_scripts(version))
+    unsafe = tuple(name for name in unsafe if not (ours and name in OWN))
 
     def decided(outcome: Outcome, by: By, rule: Rule | None = None, new: Asks = NOTHING) -> Decision:
         return Decision(version, team, outcome, by, asks, unsafe, rule, new)

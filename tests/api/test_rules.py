@@ -51,13 +51,13 @@ def test_an_agent_asks_and_is_let_by_the_rule_that_it_was_offered(others, as_ali
     agent = token_api(alice, team=team)
     told = decision(agent)
     assert (told["outcome"], told["by"], told["team"]) == ("ask", "nobody", "docs")
-    assert told["unsafe_properties"] == ["allowed_tools", "scripts"]
+    assert told["unsafe_properties"] == ["allowed_tools", "scripts/"]
     assert told["offers"] == {"exact": "elsewhere/report", "prefix": "elsewhere/report:*"}
     document = refused(agent.post("runs", {"skill": "elsewhere/report"}), 409, "APPROVAL_NEEDED")
     assert "elsewhere/report:*" in document["remedy"]
     assert "/skills/elsewhere/report/run/?version=1.0.0" in document["remedy"]
     rule = add(as_alice, told["offers"]["prefix"], version="1.0.0")
-    assert rule["granted"] == {"filesystem": ["read-only"], "properties": ["scripts"], "tools": ["Bash"]}
+    assert rule["granted"] == {"filesystem": ["read-only"], "properties": ["scripts/"], "tools": ["Bash"]}
     assert rule["given_for"] == str(version)
     assert decision(agent)["rule"]["id"] == rule["id"]
     run = agent.post("runs", {"skill": "elsewhere/report"})

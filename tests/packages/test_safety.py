@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from registry.packages.package import Manifest, Security
@@ -16,6 +16,7 @@ from registry.packages.safety import SAFE, Asks, asks_from, asks_of, unsafe_prop
 
 pytestmark = pytest.mark.row("D6")
 
+EACH = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NAMED = ("hello", "hello", "Hello", "Says hello.")
 
 
@@ -98,7 +99,7 @@ def test_a_field_that_means_nothing_asks_nobody(name, value):
 
 
 def test_a_script_asks_by_itself():
-    assert unsafe(has_scripts=True) == ("scripts",)
+    assert unsafe(has_scripts=True) == ("scripts/",)
 
 
 def test_every_field_that_a_manifest_has_or_gets_is_listed_or_asks():
@@ -116,12 +117,14 @@ def test_every_field_that_a_manifest_has_or_gets_is_listed_or_asks():
         assert (found == ()) is (field.name in ("timeout_ms", "memory_mb")), field.name
 
 
+@EACH
 @given(st.text(min_size=1, max_size=20), st.booleans() | st.integers() | st.text(max_size=5))
 def test_an_unlisted_field_never_makes_less_unsafe(name, value):
     before = unsafe(hooks={"Stop": "x"})
     assert set(before) <= set(unsafe(hooks={"Stop": "x"}, extra={name: value}))
 
 
+@EACH
 @given(st.dictionaries(st.text(max_size=8), st.text(max_size=300) | st.integers(), max_size=4))
 def test_what_was_granted_is_kept_whole_and_covers_itself(extra):
     asks = asks_of(Manifest(*NAMED, extra=extra, allowed_tools=("Read",)), has_scripts=True)

@@ -137,9 +137,11 @@ def test_a_bare_slug_is_never_another_teams_skill_unless_it_is_canonical(team, o
 
 
 def test_a_script_of_ones_own_team_asks_nobody_and_one_of_another_team_does(team, published, others):
-    assert decided(published("own", files=SCRIPT), team) == ("allow", "safe")
-    found = rules.decide(others(files=SCRIPT), team=team)
-    assert (found.outcome, found.unsafe) == ("ask", ("scripts",))
+    variables = Security(environment={"ZONE": "UTC"})
+    assert decided(published("own", files=SCRIPT, security=variables), team) == ("allow", "safe")
+    assert decided(published("other", files=SCRIPT, extra={"scripts": [1]}), team)[0] == "ask"
+    found = rules.decide(others(files=SCRIPT, security=variables), team=team)
+    assert (found.outcome, found.unsafe) == ("ask", ("scripts/", "security.environment"))
     assert (found.exact, found.prefix) == ("elsewhere/report", "elsewhere/report:*")
 
 
@@ -154,7 +156,7 @@ def test_a_version_that_asks_for_more_asks_again_and_shows_what_is_new(team, own
         assert decided(version, team) == ("allow", "rule")
     found = rules.decide(more, team=team)
     assert (found.outcome, found.rule.name) == ("ask", name)
-    assert found.new.document() == {"hosts": ["api.example"], "properties": ["scripts", "sudo: true"]}
+    assert found.new.document() == {"hosts": ["api.example"], "properties": ["scripts/", "sudo: true"]}
     rules.add_rule(team, "allow", name, owner)
     assert decided(more, team) == ("allow", "rule")
     assert Rule.objects.filter(removed_at=None).count() == 1
