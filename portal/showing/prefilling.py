@@ -13,15 +13,15 @@ from registry.abilities import Ability
 from registry.actors import Actor
 from registry.models import Skill, Version
 
-_FREE = frozenset(
-    "content input instruction message notes prompt query question request text utterance".split()
-)  # inputs that are named for what somebody says
+# Inputs that are named for what somebody says.
+_FREE = frozenset(["content", "input", "instruction", "message", "notes", "prompt"])
+_FREE |= {"query", "question", "request", "text", "utterance"}
 
 
 def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> dict[int, str]:
     """By the skill's key, its run form: filled in where one input takes what was said."""
     every = list(skills)
-    described = [skill.latest_id for skill in every if Ability.SCHEMA in Ability(skill.abilities)]
+    described = [skill.latest_id or 0 for skill in every if Ability.SCHEMA in Ability(skill.abilities)]
     rows = Version.objects.visible_to(actor).filter(pk__in=described).values_list("skill_id", "manifest")
     inputs = {skill: _inputs(manifest.get("input_schema"), sentence) for skill, manifest in rows}
     return {skill.pk: _address(skill, inputs.get(skill.pk, {})) for skill in every}

@@ -95,11 +95,11 @@ def _kept(entry: GlossaryEntry) -> GlossaryEntry:
 
 def _require_new(keys: set[str], but: GlossaryEntry | None) -> None:
     """A line that says no more than another would change nothing."""
-    own = GlossaryEntry.objects.exclude(pk=but.pk if but else None).values_list("text", flat=True)
+    own = GlossaryEntry.objects.exclude(uid=but.uid if but else "").values_list("text", flat=True)
     known = (line for line in (*own, *built_in()) if keys <= set(map(words.phrase_key, read_line(line))))
     if there := next(known, None):
         raise refuse("GLOSSARY_LINE_KNOWN", path="text", said=there)
 
 
-def _tell(actor: Actor, action: str, entry: GlossaryEntry, **detail: object) -> AuditEntry:
-    return audit.record(actor, action, entry.text, **detail)
+def _tell(actor: Actor, action: str, entry: GlossaryEntry, *, text: str, before: str) -> AuditEntry:
+    return audit.record(actor, action, entry.text, text=text, before=before)

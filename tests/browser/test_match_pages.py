@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from registry.models import Skill
 from tests.samples import prompt_files, publish_files, tidy_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -26,6 +27,7 @@ def catalog(team, alice):
     files["SKILL.md"] = files["SKILL.md"].replace(b"tags:", PHRASES.encode())
     publish_files(files, team=team, user=alice, visibility="public")
     publish_files(prompt_files(), team=team, user=alice, visibility="public")
+    Skill.objects.update(is_bundled=True)  # so that they are offered to the administrator, too
 
 
 @pytest.mark.row("P8")

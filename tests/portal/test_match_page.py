@@ -18,10 +18,13 @@ TRIGGERS = (
 
 @pytest.fixture
 def weekly(team, alice):
-    """docs/weekly-report, with phrases, an intent and an event; for everybody."""
+    """docs/weekly-report, with phrases, an intent and an event; offered to everybody."""
     files = tidy_files()
     files["SKILL.md"] = files["SKILL.md"].replace(b"tags:", TRIGGERS.encode())
-    return publish_files(files, team=team, user=alice, visibility="public").skill
+    skill = publish_files(files, team=team, user=alice, visibility="public").skill
+    skill.is_bundled = True
+    skill.save()
+    return skill
 
 
 @pytest.fixture
@@ -67,11 +70,11 @@ def test_an_intent_or_an_event_alone_asks_for_a_skill(ask, weekly, query):
 
 
 @pytest.mark.row("D8")
-def test_a_skill_for_certain_files_appears_only_where_one_is_named(ask, team, alice):
+def test_a_skill_for_certain_files_appears_only_where_one_is_named(ask, team, alice, bob):
     said = prompt_files()["SKILL.md"].replace(b"tags:", b'paths: ["**/*.md"]\ntags:')
-    publish_files({"SKILL.md": said}, team=team, user=alice, visibility="public")
-    assert "None: no skill" in ask(q="review this text kindly").text
-    assert "docs/kind-review" in ask(q="review this text kindly", paths="notes.txt\r\ndocs/a.md\n").text
+    publish_files({"SKILL.md": said}, team=team, user=alice)
+    assert "None: no skill" in ask(bob, q="review this text kindly").text
+    assert "docs/kind-review" in ask(bob, q="review this text kindly", paths="notes.txt\r\ndocs/a.md\n").text
 
 
 def test_each_row_says_what_can_be_done_and_what_it_needs(ask, weekly, bob, public):
