@@ -1,8 +1,9 @@
-"""Rows by the hundred, written without a model instance for each: half the work of publishing was those."""
+"""Rows by the hundred without a model instance for each: these were half the work of publishing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.db import connection
 from django.db.models import Model
@@ -20,3 +21,15 @@ def insert(
     into = connection.ops.quote_name(model._meta.db_table)
     with connection.cursor() as cursor:
         cursor.executemany(f"INSERT INTO {into} ({quoted}) VALUES ({places}) {on_conflict}", values)
+
+
+def read(sql: str, values: Sequence[Any]) -> list[Any]:
+    """What SQL of ours finds that PostgreSQL and SQLite both know; for the few statements of every search."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall())
+
+
+def places(values: Sequence[object]) -> str:
+    """The marks for so many values, of which there must be one."""
+    return ", ".join(["%s"] * len(values))

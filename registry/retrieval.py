@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import log
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import QuerySet
 
-from registry import words
+from registry import bulk, words
 from registry.actors import Actor
 from registry.indexing import EVERY, EVERY_CJK, RANK, Field
-from registry.models import Misspelling, Posting, TermScope
+from registry.models import Misspelling, Posting, Skill
+from registry.models.posting import scopes_of
 
 MOST_OF_A_TERM = 400  # postings of a common term that are read; of the best skills the rest is looked up
 LEAST_SKILLS = 50  # words tell as in a catalog of so many, where there are fewer
@@ -47,36 +48,64 @@ class Counts:
 
 Row = tuple[int, int, int, int]  # of a posting: term, skill, weight with its rank, mask of fields
 
+_COUNTED = """
+    SELECT t.text, t.id, SUM(s.df) FROM registry_term t JOIN registry_termscope s ON s.term_id = t.id
+    WHERE {which} AND s.df > 0{seen} GROUP BY t.text, t.id
+"""
+_READ = "SELECT term_id, skill_id, weight, field_mask FROM registry_posting WHERE "
+_HEAVIEST = f"SELECT * FROM ({_READ}term_id = %s{{seen}} ORDER BY weight DESC, skill_id LIMIT %s) AS heaviest"
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Which postings may be read; ``chosen`` is the SQL and the values of skills that a filter left."""
+
+    scopes: tuple[str, ...] | None  # None: all
+    chosen: tuple[str, tuple[object, ...]] | None = None
+
+    @property
+    def seen(self) -> str:
+        """What narrows a statement to them; the values follow in ``scopes``."""
+        scoped = "" if self.scopes is None else f" AND scope IN ({bulk.places(self.scopes)})"
+        return scoped + (" AND skill_id IN (SELECT id FROM chosen)" if self.chosen else "")
+
+    def read(self, sql: str, values: Sequence[object]) -> list[Row]:
+        if not self.chosen:
+            return bulk.read(sql, values)
+        chosen, first = self.chosen
+        return bulk.read(f"WITH chosen AS ({chosen}) {sql}", (*first, *values))
+
+
+def sight(actor: Actor, chosen: QuerySet[Skill] | None = None) -> Sight:
+    """The postings of what the actor may see, and of these skills only."""
+    scopes = None if actor.is_administrator else tuple(scopes_of(actor))
+    if chosen is None:
+        return Sight(scopes)
+    sql, values = chosen.order_by().values("id").query.sql_with_params()
+    return Sight(scopes, (sql, values))
+
 
 def count(texts: Iterable[str], actor: Actor) -> Counts:
-    return _count(Q(term__text__in={*texts, EVERY, EVERY_CJK}), actor)
+    wanted = [*texts, EVERY, EVERY_CJK]
+    return _count(f"t.text IN ({bulk.places(wanted)})", wanted, actor)
 
 
 def count_beginning(start: str, actor: Actor) -> Counts:
     """The counts of every term that begins so."""
-    begun = Q(term__text__gte=start, term__text__lt=start + chr(0x10FFFF))
-    return _count(begun | Q(term__text__in=(EVERY, EVERY_CJK)), actor)
+    which = "(t.text >= %s AND t.text < %s OR t.text IN (%s, %s))"
+    return _count(which, [start, start + chr(0x10FFFF), EVERY, EVERY_CJK], actor)
 
 
-def _count(which: Q, actor: Actor) -> Counts:
-    rows = (
-        TermScope.objects.visible_to(actor)
-        .filter(which, df__gt=0)
-        .values_list("term__text", "term_id")
-        .annotate(Sum("df"))
-        .order_by()
-    )
-    terms = {text: Counted(key, df) for text, key, df in rows}
+def _count(which: str, values: Sequence[str], actor: Actor) -> Counts:
+    seen = sight(actor)
+    rows = bulk.read(_COUNTED.format(which=which, seen=seen.seen), (*values, *(seen.scopes or ())))
+    terms = {text: Counted(key, int(df)) for text, key, df in rows}
     every, cjk = terms.pop(EVERY, None), terms.pop(EVERY_CJK, None)
     return Counts(terms, every.df if every else 0, cjk.df if cjk else 0)
 
 
 def postings(
-    terms: Collection[Counted],
-    readable: QuerySet[Posting],
-    *,
-    most: int = MOST_OF_A_TERM,
-    spare: int | None = None,
+    terms: Collection[Counted], readable: Sight, *, most: int = MOST_OF_A_TERM, spare: int | None = None
 ) -> tuple[list[Row], list[int]]:
     """The postings of rare terms and the heaviest ``most`` of common ones, and which terms were cut so.
 
@@ -84,22 +113,38 @@ def postings(
     """
     rare = [term.key for term in terms if term.df <= most]
     common = sorted((term for term in terms if term.df > most), key=lambda term: (term.df, term.key))
-    rows = _read(readable.filter(term_id__in=rare)) if rare else []
-    for term in common:
-        if spare is None or term.df <= spare or not rows:
-            rows += _read(readable.filter(term_id=term.key).order_by("-weight", "skill_id")[:most])
+    useful = [term.key for term in common if spare is None or term.df <= spare]
+    if not rare:
+        useful = useful or [term.key for term in common[:1]]
+    rows = _of_terms(rare, readable) + _heaviest(useful, readable, most)
     return rows, [term.key for term in common]
 
 
-def complete(
-    cut: Collection[int], skills: Iterable[int], found: Iterable[Row], readable: QuerySet[Posting]
-) -> list[Row]:
+def _of_terms(terms: Sequence[int], readable: Sight) -> list[Row]:
+    if not terms:
+        return []
+    sql = f"{_READ}term_id IN ({bulk.places(terms)}){readable.seen}"
+    return readable.read(sql, (*terms, *(readable.scopes or ())))
+
+
+def _heaviest(terms: Sequence[int], readable: Sight, most: int) -> list[Row]:
+    """In one statement, for each has its price."""
+    if not terms:
+        return []
+    each = _HEAVIEST.format(seen=readable.seen)
+    values = [value for term in terms for value in (term, *(readable.scopes or ()), most)]
+    return readable.read(" UNION ALL ".join([each] * len(terms)), values)
+
+
+def complete(cut: Collection[int], skills: Iterable[int], found: Iterable[Row], readable: Sight) -> list[Row]:
     """What the cut terms weigh in these skills, where it was not read yet."""
     asked = list(islice(skills, LOOKED_UP))
     if not cut or not asked:
         return []
     known = {(term, skill) for term, skill, _, _ in found}
-    rows = _read(readable.filter(term_id__in=cut, skill_id__in=asked))
+    terms = tuple(cut)
+    sql = f"{_READ}term_id IN ({bulk.places(terms)}) AND skill_id IN ({bulk.places(asked)}){readable.seen}"
+    rows = readable.read(sql, (*terms, *asked, *(readable.scopes or ())))
     return [row for row in rows if row[:2] not in known]
 
 
@@ -121,7 +166,3 @@ def meant(wrong: Iterable[str], actor: Actor) -> dict[str, str]:
         if counts[key]:
             best[term] = right
     return best
-
-
-def _read(rows: QuerySet[Posting]) -> list[Row]:
-    return list(rows.values_list("term_id", "skill_id", "weight", "field_mask"))

@@ -6,21 +6,21 @@ A match knows only what its actor may see: its answers are the same whatever oth
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 
 from django.utils import timezone
-from pathspec import GitIgnoreSpec
 
-from registry import glossary, usage, words
+from registry import glossary, retrieval, usage, words
 from registry.actors import Actor
 from registry.matching import lexical
 from registry.matching.asking import MOST_PIECES, concepts, word_of
 from registry.matching.confidence import LEAST, confidence
 from registry.matching.explicit import Asked, asked_for
-from registry.models import Posting, Skill
+from registry.models import Skill
+from registry.packages import conditions
 from registry.search import best_field
 
 MOST_CHARACTERS = 20_000  # of an utterance: more than its pieces can have, unless they are no words
@@ -113,7 +113,8 @@ def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
     utterance = request.utterance[:MOST_CHARACTERS]
     pieces = words.pieces(utterance)[:MOST_PIECES]
     asked = asked_for(utterance, pieces, intent=request.intent, event=request.event, actor=actor)
-    scores = lexical.score(concepts(utterance, pieces), actor, Posting.objects.visible_to(actor))
+    reach = None if actor.is_shell else Skill.objects.reachable_by(actor)
+    scores = lexical.score(concepts(utterance, pieces), actor, retrieval.sight(actor, reach))
     ranked = _ranked(asked, scores, _open(asked, scores, request, actor, limit + _SPARE))[:limit]
     if not ranked or ranked[0].score < LEAST:
         return Matches(request, ())
@@ -132,21 +133,13 @@ def _open(
     """The best candidates that agents may be offered, and whose files are among the named ones."""
     said = sorted(asked, key=lambda each: (-each.score, each.skill))
     wanted = {each.skill for each in said[:most]} | set(scores.best(most))
-    skills = Skill.objects.visible_to(actor).filter(pk__in=wanted, for_agents=True, latest__isnull=False)
+    skills = Skill.objects.reachable_by(actor).filter(pk__in=wanted)
     rows = skills.values_list("pk", "priority", "usage_count", "last_used_at", "paths")
     return [
         _Open(key, priority, count, last)
         for key, priority, count, last, paths in rows
-        if _fits(paths, request.paths)
+        if conditions.fits(paths, request.paths)
     ]
-
-
-def _fits(patterns: Sequence[str], paths: Collection[str]) -> bool:
-    """A skill with patterns is there only where one of the named files fits them."""
-    if not patterns:
-        return True
-    spec = GitIgnoreSpec.from_lines(patterns)
-    return any(spec.match_file(path) for path in paths)
 
 
 def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[_Open]) -> list[_Candidate]:

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from django.db.models import QuerySet
+
 from registry import words
 from registry.actors import Actor
 from registry.canonical import PREFIX
 from registry.indexing import LONGEST_PHRASE
-from registry.models import Canonical, Trigger, TriggerKind
+from registry.models import Canonical, Skill, Trigger, TriggerKind
 from registry.words import Piece
 
 LEAST_CONTAINED = 0.7  # what a phrase somewhere in a long utterance scores; one that is all of it scores 1
@@ -45,7 +47,7 @@ def _named(intent: str, event: str, actor: Actor) -> Iterator[Asked]:
     """The triggers that are the event or intent itself."""
     keys = {TriggerKind.EVENT: event.strip()[:200], TriggerKind.INTENT: words.phrase_key(intent)[:200]}
     for kind, key in keys.items():
-        rows = Trigger.objects.visible_to(actor).filter(kind=kind, key=key) if key else ()
+        rows = _triggers(actor).filter(kind=kind, key=key) if key else ()
         for row in rows:
             yield Asked(row.skill_id, kind, row.text, 0, 0, 1.0)
 
@@ -66,7 +68,7 @@ def _said(utterance: str, pieces: Sequence[Piece], actor: Actor) -> Iterator[Ask
     kinds = (TriggerKind.PHRASE, TriggerKind.INTENT, TriggerKind.NAME)
     for at in range(0, len(keys), _KEYS_AT_ONCE):
         part = keys[at : at + _KEYS_AT_ONCE]
-        rows = Trigger.objects.visible_to(actor).filter(key__in=part, kind__in=kinds)
+        rows = _triggers(actor).filter(key__in=part, kind__in=kinds)
         for skill, kind, key, text in rows.values_list("skill_id", "kind", "key", "text"):
             begin, end = windows[key]
             covered = (end - begin) / len(pieces)
@@ -74,6 +76,12 @@ def _said(utterance: str, pieces: Sequence[Piece], actor: Actor) -> Iterator[Ask
                 start, stop = pieces[begin].start, pieces[end - 1].end
                 score = LEAST_CONTAINED + (1 - LEAST_CONTAINED) * covered
                 yield Asked(skill, kind, text, start, stop, score)
+
+
+def _triggers(actor: Actor) -> QuerySet[Trigger]:
+    """Those of skills that the actor's agents are offered."""
+    seen = Trigger.objects.visible_to(actor)
+    return seen if actor.is_shell else seen.filter(skill__in=Skill.objects.reachable_by(actor))
 
 
 def _windows(pieces: Sequence[Piece]) -> dict[str, tuple[int, int]]:

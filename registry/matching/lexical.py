@@ -7,14 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 
-from django.db.models import QuerySet
-
 from registry import retrieval
 from registry.actors import Actor
 from registry.indexing import RANK, Field
 from registry.matching.asking import Concept
-from registry.models import Posting
-from registry.retrieval import Counts
+from registry.retrieval import Counts, Sight
 
 MOST_CONCEPTS = 12  # the most telling ones
 _MOST_WEIGHED = 24  # of which what the glossary has in their place is looked at, too
@@ -71,7 +68,7 @@ class _Weighed:
     worth: int
 
 
-def score(asked: Sequence[Concept], actor: Actor, readable: QuerySet[Posting]) -> Scores:
+def score(asked: Sequence[Concept], actor: Actor, readable: Sight) -> Scores:
     """Skills by what they say of the most telling concepts; ``readable`` are the postings to look at."""
     asked = _narrowed(asked, actor)
     counts = retrieval.count({term for concept in asked for term in concept.every}, actor)

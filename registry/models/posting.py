@@ -17,12 +17,15 @@ _Row = TypeVar("_Row", bound=models.Model)
 class ScopedQuerySet(models.QuerySet[_Row]):
     def visible_to(self, actor: Actor) -> Self:
         """The rows of the scopes that the actor may see: all that a search or a match may know."""
-        if actor.is_administrator:
-            return self
-        scopes = [Visibility.PUBLIC.value]
-        if actor.is_signed_in:
-            scopes += [Visibility.SITE.value, *(f"team:{team}" for team in sorted(actor.team_ids))]
-        return self.filter(scope__in=scopes)
+        return self if actor.is_administrator else self.filter(scope__in=scopes_of(actor))
+
+
+def scopes_of(actor: Actor) -> list[str]:
+    """The scopes that somebody who is no administrator may see."""
+    if not actor.is_signed_in:
+        return [Visibility.PUBLIC.value]
+    teams = (f"team:{team}" for team in sorted(actor.team_ids))
+    return [Visibility.PUBLIC.value, Visibility.SITE.value, *teams]
 
 
 class Term(models.Model):
