@@ -72,6 +72,9 @@ def export_person(user: User, by: Actor) -> dict[str, Any]:
         "proposed_tests": _columns(
             ProposedTriggerTest.objects.filter(by=user), "skill__slug", "utterance", "state", "created_at"
         ),
+        "canonical_uses": _columns(
+            CanonicalUse.objects.filter(caller=_caller(user)), "slug", "count", "last_kind", "last_used_at"
+        ),
         "audit": _columns(AuditEntry.objects.filter(user=user), "at", "action", "target", "detail"),
         **erasing.export_person(user),
     }

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from registry import canonical, catalog, publishing, usage
+from registry import canonical, catalog, people, publishing, usage
 from registry.actors import ANONYMOUS, Actor, administrator_actor
 from registry.canonical import proposing, setting
 from registry.matching import Request, match
@@ -169,6 +169,25 @@ def test_a_renamed_canonical_skill_keeps_its_canonical_name(first, set_to, alice
     second = published("account", version="2.0.0")
     assert proposing.waiting(Canonical.objects.get()) == second
     assert setting.accept("report", root, digest=second.digest).slug == row.slug == "report"
+
+
+def test_a_merged_canonical_skill_goes_on_being_answered_to_the_byte(first, published, set_to, alice):
+    owner = Actor(user=alice)
+    set_to(first)
+    publishing.merge(first.skill, published("account", visibility="public").skill, owner)
+    found = find(NAME, ANONYMOUS)
+    assert (str(found), found.digest) == ("docs/report@1.0.0", first.digest)
+    assert proposing.waiting(Canonical.objects.get()) is None
+
+
+def test_who_used_it_is_theirs_to_read_and_goes_with_them(first, set_to, stranger, charlie, root):
+    set_to(first)
+    canonical.note_use(find(NAME, stranger).skill, stranger.caller, UseKind.LOAD)
+    (use,) = people.export_person(charlie, stranger)["canonical_uses"]
+    assert (use["slug"], use["count"], use["last_kind"]) == ("report", 1, "load")
+    Membership.objects.filter(user=charlie).delete()
+    people.erase_person(charlie, stranger)
+    assert not CanonicalUse.objects.exists()
 
 
 def test_history_says_who_when_from_to_and_why(first, published, set_to, root, administrator):
