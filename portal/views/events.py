@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -55,7 +56,8 @@ def listing(request: ActorRequest) -> HttpResponse:
         except Refused as refused:
             add_refusal(form, refused)
     pages = Paginator(receiving.events(request.actor).order_by("-pk"), PAGE).get_page(request.GET.get("page"))
-    context = {"rows": [(row, _counts(row, request.actor)) for row in pages], "page": pages, "form": form}
+    rows = _with_counts(list(pages), request.actor)
+    context = {"rows": rows, "page": pages, "form": form}
     return render(request, "events/list.html", context, status=422 if form.errors else 200)
 
 
@@ -142,9 +144,14 @@ def _subscribed(request: ActorRequest, form: SubscriptionForm) -> HttpResponse:
     return redirect("event-subscriptions")
 
 
-def _counts(event: Event, actor: Actor) -> list[tuple[str, int]]:
-    outcomes = [match.outcome for match in matches_of(event, actor)]
-    return [(outcome, outcomes.count(outcome)) for outcome in EventOutcome.values if outcome in outcomes]
+def _with_counts(events: list[Event], actor: Actor) -> list[tuple[Event, list[tuple[str, int]]]]:
+    """Each with how often each outcome came, of what the actor may see."""
+    met = EventMatch.objects.visible_to(actor).filter(event__in=events)
+    counts = Counter(met.values_list("event_id", "outcome"))
+    return [
+        (event, [(outcome, n) for outcome in EventOutcome.values if (n := counts[event.pk, outcome])])
+        for event in events
+    ]
 
 
 def _met(match: EventMatch, actor: Actor) -> Met:
@@ -155,7 +162,9 @@ def _met(match: EventMatch, actor: Actor) -> Met:
         run=Run.objects.visible_to(actor).filter(uid=match.run_uid).first() if match.run_uid else None,
         problems=problems_of(match),
         may_run=open_ and may_read(match.event, actor) and may(actor, Action.RUN, skill=match.skill),
-        may_subscribe=open_ and may(actor, Action.EVENTS, team=match.event.team),
+        may_subscribe=open_
+        and may(actor, Action.EVENTS, team=match.event.team)
+        and not subscribing.is_started(match.event.team, match.skill, match.event.type),
     )
 
 

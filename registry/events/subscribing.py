@@ -52,6 +52,11 @@ def unsubscribe(subscription: EventSubscription, actor: Actor) -> None:
         audit.record(actor, "event.unsubscribe", skill, team=subscription.team, type=type_)
 
 
+def is_started(team: Team, skill: Skill, event_type: str) -> bool:
+    said = EventSubscription.objects.filter(team=team, skill=skill, event_type=event_type)
+    return said.filter(mode=EventMode.START).exists()
+
+
 def declared(skill: Skill) -> list[str]:
     """The event types that the skill's latest version declares."""
     rows = skill.triggers.filter(kind=TriggerKind.EVENT).order_by("text")

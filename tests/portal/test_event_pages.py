@@ -71,6 +71,7 @@ def test_a_maintainer_lets_an_event_start_a_skill_and_takes_it_back(declaring, e
     row = EventSubscription.objects.get()
     assert (str(row.skill), row.event_type, row.mode) == ("docs/weekly-report", "report.filed", "start")
     assert "report.filed" in text_of(browse(bob).get("/events/subscriptions/"))
+    assert "Start it from now on" not in text_of(browse(alice).get(f"/events/{event.uid}/"))
     browse(alice).post(f"/events/subscriptions/{row.uid}/remove/")
     assert "No event starts anything" in text_of(browse(alice).get("/events/subscriptions/"))
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from registry.actors import Actor
@@ -240,3 +242,21 @@ def test_old_events_are_forgotten_with_what_they_met(declared, started, team, al
     Event.objects.exclude(pk=young.pk).update(received_at=timezone.now() - timedelta(days=31))
     receiving.sweep()
     assert [list(Event.objects.all()), EventMatch.objects.count()] == [[young], 0]
+
+
+def test_the_command_tells_an_event_as_anybody(declared, started, alice, capsys):
+    declared()
+    said = ["send_event", "report.filed", "--as", "alice", "--json", "--id", "evt_1"]
+    call_command(*said, "--payload", '{"title": "Week 47"}', "--propose")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ok"], told["payload"], told["matches"][0]["outcome"]) == (
+        True,
+        {"title": "Week 47"},
+        "proposed",
+    )
+    with pytest.raises(SystemExit):
+        call_command(*said)
+    assert json.loads(capsys.readouterr().out)["problems"][0]["code"] == "EVENT_ID_REUSED"
+    with pytest.raises(CommandError) as wrong:
+        call_command(*said, "--payload", "{")
+    assert wrong.value.returncode == 2
