@@ -9,7 +9,7 @@ from registry import matching, publishing
 from registry.actors import ANONYMOUS, Actor
 from registry.matching import Request, Tier
 from registry.matching.documents import document
-from registry.models import GlossaryEntry, Skill, Team
+from registry.models import GlossaryEntry, Skill, Subscription, Team
 from registry.packages.package import PackageFile, Security, Triggers
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
@@ -233,11 +233,27 @@ class TestWhoIsOffered:
             "pottery", description="Pottery.", triggers=Triggers(phrases=("shape pottery",))
         ).skill
         stranger = Actor(user=charlie)
+        Subscription.objects.create(team=Team.objects.get(slug="elsewhere"), publisher=skill.team)
         assert slugs("shape pottery", actor=stranger) == []
         publishing.set_visibility(skill, "site", Actor(user=alice))
         assert slugs("shape pottery", actor=stranger) == ["pottery"]
         publishing.set_visibility(skill, "private", Actor(user=alice))
         assert slugs("shape pottery", actor=stranger) == []
+
+    def test_another_teams_skill_matches_once_it_is_subscribed_to_or_bundled(
+        self, published, slugs, charlie, ask
+    ):
+        """However many others fit better."""
+        mine, words = Actor(user=charlie), "Shapes pottery"
+        for n in range(45):
+            published(f"loud-{n}", description=f"{words}. {words}.", visibility="public")
+        published("offered", description=words, visibility="public", triggers=Triggers(phrases=(words,)))
+        assert slugs("shape pottery", actor=mine) == []
+        Skill.objects.filter(slug="offered").update(is_bundled=True)
+        assert slugs("shape pottery", actor=mine) == slugs("shape pottery", actor=ANONYMOUS) == ["offered"]
+        own = Team.objects.get(slug="elsewhere")
+        Subscription.objects.create(team=own, publisher=Team.objects.get(slug="docs"))
+        assert len(ask("shape pottery", actor=mine, limit=100).rows) > 1
 
 
 @pytest.mark.row("P2")
@@ -265,7 +281,9 @@ def test_a_private_publish_changes_nothing_of_a_strangers_answers(catalog, publi
         ]
         return json.dumps([document(each, ANONYMOUS) for each in found])
 
+    Skill.objects.filter(visibility="public").update(is_bundled=True)
     before = answers()
+    assert "docs/public-1" in before
     triggers = Triggers(phrases=("shape pottery", "weekly report"), event_types=("clay",))
     for n in range(6):
         published(
