@@ -10,7 +10,10 @@ from registry.abilities import Ability
 from registry.actors import Actor
 from registry.addresses import absolute
 from registry.matching import Match, Matches
+from registry.models import Skill
 from registry.permissions import Action, may
+from registry.rules import Outcome, binds, decide
+from registry.teams import calling_team
 
 
 def document(found: Matches, actor: Actor) -> dict[str, Any]:
@@ -24,6 +27,8 @@ def document(found: Matches, actor: Actor) -> dict[str, Any]:
 def _row(found: Match, actor: Actor) -> dict[str, Any]:
     skill, has = found.skill, Ability(found.skill.abilities)
     number = skill.latest.number if skill.latest else None
+    runs = Ability.SCRIPT in has and may(actor, Action.RUN, skill=skill)
+    leave = _leave(skill, actor) if runs else "allow"
     schema = absolute(f"/api/v1/skills/{quote(str(skill))}/versions/{quote(number or 'latest')}")
     return {
         "skill": str(skill),
@@ -35,13 +40,20 @@ def _row(found: Match, actor: Actor) -> dict[str, Any]:
         "description": skill.description,
         "can": {
             "load": may(actor, Action.INSTALL, skill=skill),
-            "run": Ability.SCRIPT in has and may(actor, Action.RUN, skill=skill),
+            "run": runs and leave != "deny",
         },
         "needs": {
-            "approval": False,  # no rule makes a run wait for a person yet
+            "approval": leave == "ask",
             "secret": Ability.SECRET in has,
             "files": Ability.FILES in has,
             "network": Ability.NETWORK in has,
         },
         "input_schema": schema if Ability.SCHEMA in has else None,
     }
+
+
+def _leave(skill: Skill, actor: Actor) -> Outcome:
+    """What rules say to an agent; a person who presses Run has been asked by that."""
+    if skill.latest is None or not binds(actor):
+        return "allow"
+    return decide(skill.latest, team=calling_team(actor, skill), token=actor.token).outcome

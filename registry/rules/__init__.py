@@ -11,7 +11,7 @@ from registry.rules.changing import (
     standing_rules,
 )
 from registry.rules.covering import covered_by
-from registry.rules.deciding import Decision, binds, decide, require_leave
+from registry.rules.deciding import Decision, Outcome, binds, decide, require_leave
 from registry.rules.documents import decision_document, leave_document, rule_document
 from registry.rules.granting import asks_of_version
 from registry.rules.holders import Holder, may_deny, may_grant
@@ -20,6 +20,7 @@ __all__ = [
     "MOST",
     "Decision",
     "Holder",
+    "Outcome",
     "add_rule",
     "asks_of_version",
     "binds",

@@ -178,6 +178,22 @@ def test_a_stranger_who_sees_the_team_reads_no_rule_of_it(public_version, as_cha
     refused(as_charlie.get(f"rules/{rule['id']}"), 404, "NOT_FOUND")
 
 
+def test_a_match_says_to_an_agent_whether_somebody_is_to_be_asked(publish, as_alice, token_api, alice):
+    publish(TOOLS)
+    agent = token_api(alice)
+
+    def row(api):
+        found = api.post("match", {"utterance": "report"}).json()["results"][0]
+        return found["can"]["run"], found["needs"]["approval"]
+
+    assert (row(agent), row(as_alice)) == ((True, True), (True, False))
+    allowance = add(as_alice, "docs/report")
+    assert row(agent) == (True, False)
+    as_alice("DELETE", f"rules/{allowance['id']}")
+    add(as_alice, "docs/report", "deny")
+    assert row(agent) == (False, False)
+
+
 # By command
 
 
