@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.row("D9", "P6")]
 
 def test_the_usage_of_a_skill_says_how_its_score_came_about(version, as_alice, as_bob):
     as_bob.post("usage", {"skill": "docs/summarise"})
-    as_alice.get("skills/docs/summarise/versions/1.0.0/archive")
+    as_alice.get("skills/docs/summarise/versions/1.0.0/archive").close()
     found = as_bob.get("skills/docs/summarise/usage").json()
     assert found["kinds"] == {"load": 1, "install": 1, "run": 0}
     assert found["score"] == pytest.approx(found["count"] * found["factor"], abs=0.01)
