@@ -55,6 +55,11 @@ _COUNTED = """
 _READ = "SELECT term_id, skill_id, weight, field_mask FROM registry_posting WHERE "
 _HEAVIEST = f"SELECT * FROM ({_READ}term_id = %s{{seen}} ORDER BY weight DESC, skill_id LIMIT %s) AS heaviest"
 
+_LOOKED_UP = """
+    SELECT term_id, skill_id, weight, field_mask FROM (VALUES {terms}) AS t CROSS JOIN (VALUES {skills}) AS s
+    CROSS JOIN registry_posting WHERE term_id = t.column1 AND skill_id = s.column1{seen}
+"""  # in this order; of two lists SQLite would read every posting of the terms
+
 
 @dataclass(frozen=True)
 class Sight:
@@ -142,10 +147,13 @@ def complete(cut: Collection[int], skills: Iterable[int], found: Iterable[Row], 
     if not cut or not asked:
         return []
     known = {(term, skill) for term, skill, _, _ in found}
-    terms = tuple(cut)
-    sql = f"{_READ}term_id IN ({bulk.places(terms)}) AND skill_id IN ({bulk.places(asked)}){readable.seen}"
-    rows = readable.read(sql, (*terms, *asked, *(readable.scopes or ())))
+    sql = _LOOKED_UP.format(terms=_rows_of(cut), skills=_rows_of(asked), seen=readable.seen)
+    rows = readable.read(sql, (*cut, *asked, *(readable.scopes or ())))
     return [row for row in rows if row[:2] not in known]
+
+
+def _rows_of(values: Collection[int]) -> str:
+    return ", ".join(["(%s)"] * len(values))
 
 
 def meant(wrong: Iterable[str], actor: Actor) -> dict[str, str]:
