@@ -4,7 +4,6 @@ from registry.canonical import codes as codes  # declares what is refused here
 from registry.canonical.answering import (
     PREFIX,
     find,
-    is_canonical,
     note_use,
     of_skill,
     pinned,
@@ -12,4 +11,4 @@ from registry.canonical.answering import (
     trouble_of,
 )
 
-__all__ = ["PREFIX", "find", "is_canonical", "note_use", "of_skill", "pinned", "text_of", "trouble_of"]
+__all__ = ["PREFIX", "find", "note_use", "of_skill", "pinned", "text_of", "trouble_of"]

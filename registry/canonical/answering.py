@@ -59,12 +59,6 @@ def trouble_of(canonical: Canonical) -> Said | None:
     return Said(_YANKED) if version.yanked_at else None
 
 
-def is_canonical(version: Version) -> bool:
-    """Whether an administrator pinned these bytes, and they are answered at present."""
-    rows = Canonical.objects.filter(version=version, digest=version.digest)
-    return any(trouble_of(row) is None for row in rows.select_related("version__skill"))
-
-
 def of_skill(skill: Skill) -> Canonical | None:
     """The canonical name that means this skill in some version."""
     return skill.canonicals.exclude(digest="").select_related("version__skill").order_by("pk").first()
