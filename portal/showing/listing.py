@@ -11,7 +11,7 @@ from registry.listing.choosing import Place
 from registry.listing.fitting import Cut, Stage
 
 STAGES = {
-    Stage.FULL: _("Everything fits."),
+    Stage.FULL: _("No text had to be shortened for the budget."),
     Stage.SHARED: _("The budget is shared: each text has the same room, bundled ones all they need."),
     Stage.NAMES: _("An even share would be under 20 columns, so names stand alone."),
 }
