@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 
 from django.db.models import Count, QuerySet
@@ -42,19 +42,22 @@ def _counted(text: str, filters: Filters, actor: Actor, names: Collection[str]) 
     if not names:
         return {}
     skills: QuerySet[Skill] = Skill.objects.visible_to(actor).filter(latest__isnull=False).order_by()
-    if not text.strip():
-        return {name: _grouped(filters.narrow(skills), FACETS[name]) for name in names}
-    found = skills.filter(pk__in=answering(text, actor, filters, most=MOST_COUNTED))
-    counts = {"tag": Counter(found.values_list(FACETS["tag"], flat=True))} if "tag" in names else {}
-    plain = [name for name in names if name != "tag"]
-    columns = zip(*found.values_list(*(FACETS[name] for name in plain)), strict=True) if plain else ()
-    counts |= {name: Counter() for name in plain} | dict(zip(plain, map(Counter, columns), strict=False))
-    return {name: Counter({value: n for value, n in each.items() if value}) for name, each in counts.items()}
+    if text.strip():
+        skills = skills.filter(pk__in=answering(text, actor, filters, most=MOST_COUNTED))
+    else:
+        skills = filters.narrow(skills)
+    plain = [name for name in names if name != "tag"]  # a skill has one of each of these: one reading for all
+    counts = _grouped(skills, plain) if plain else {}
+    return counts | _grouped(skills, ["tag"]) if "tag" in names else counts
 
 
-def _grouped(skills: QuerySet[Skill], lookup: str) -> Counter[str]:
-    rows = skills.values_list(lookup).annotate(Count("pk", distinct=True))
-    return Counter({value: count for value, count in rows if value})
+def _grouped(skills: QuerySet[Skill], names: Sequence[str]) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for *values, count in skills.values_list(*(FACETS[name] for name in names)).annotate(Count("pk")):
+        for name, value in zip(names, values, strict=True):
+            if value:
+                found[name][value] += count
+    return found
 
 
 def _ranked(counts: Counter[str], most: int) -> tuple[Value, ...]:

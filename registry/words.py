@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -163,7 +163,7 @@ def _pairs(run: str) -> Iterator[str]:
     return (run[at : at + 2] for at in range(len(run) - 1))
 
 
-def _words_of(run: re.Match[str], places: list[int]) -> Iterator[Word]:
+def _words_of(run: re.Match[str], places: Sequence[int]) -> Iterator[Word]:
     start, end, text = run.start(), run.end(), run[0]
     if run["cjk"]:
         size = min(len(text), 2)
@@ -186,8 +186,10 @@ def _is_lone(term: str) -> bool:
     return len(term) == 1 and not term.isascii()
 
 
-def _fold_with_places(text: str) -> tuple[str, list[int]]:
+def _fold_with_places(text: str) -> tuple[str, Sequence[int]]:
     """The folded text, and for each of its characters its place in ``text``."""
+    if text.isascii():
+        return text, range(len(text))
     pieces = [_fold_character(character) for character in text]
     places = [place for place, piece in enumerate(pieces) for _ in piece]
     return "".join(pieces), places

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import IntEnum
 
 from django.utils import timezone
@@ -23,7 +22,7 @@ from registry.models import Skill
 from registry.packages import conditions
 from registry.search import best_field
 
-MOST_CHARACTERS = 20_000  # of an utterance: more than its pieces can have, unless they are no words
+MOST_CHARACTERS = 6_000  # of an utterance: more than its pieces can have, unless they are no words
 MOST_RESULTS = 100
 _SPARE = 20  # candidates past the limit: some are not for agents, or wait for a file
 _SHOWN = [
@@ -34,6 +33,8 @@ _SHOWN = [
     "type",
     "visibility",
     "abilities",
+    "priority",
+    "paths",
     "usage_count",
     "last_used_at",
     "team__slug",
@@ -89,20 +90,10 @@ class Matches:
 
 
 @dataclass(frozen=True)
-class _Open:
-    """What orders a skill that may be offered."""
-
-    key: int
-    priority: float
-    usage_count: int
-    last_used_at: datetime | None
-
-
-@dataclass(frozen=True)
 class _Candidate:
     """A skill that may be offered; ``rank`` orders it: the smallest first."""
 
-    skill: int
+    skill: Skill
     tier: Tier
     score: float
     rank: tuple[float, ...]
@@ -118,45 +109,37 @@ def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
     ranked = _ranked(asked, scores, _open(asked, scores, request, actor, limit + _SPARE))[:limit]
     if not ranked or ranked[0].score < LEAST:
         return Matches(request, ())
-    skills = Skill.objects.select_related("team", "latest").only(*_SHOWN)
-    rows = skills.in_bulk([each.skill for each in ranked])
     reasons = _reasons(ranked, asked, scores)
     return Matches(
-        request,
-        tuple(Match(rows[each.skill], each.score, each.tier, reasons[each.skill]) for each in ranked),
+        request, tuple(Match(each.skill, each.score, each.tier, reasons[each.skill.pk]) for each in ranked)
     )
 
 
 def _open(
     asked: Sequence[Asked], scores: lexical.Scores, request: Request, actor: Actor, most: int
-) -> list[_Open]:
+) -> list[Skill]:
     """The best candidates that agents may be offered, and whose files are among the named ones."""
     said = sorted(asked, key=lambda each: (-each.score, each.skill))
     wanted = {each.skill for each in said[:most]} | set(scores.best(most))
-    skills = Skill.objects.reachable_by(actor).filter(pk__in=wanted)
-    rows = skills.values_list("pk", "priority", "usage_count", "last_used_at", "paths")
-    return [
-        _Open(key, priority, count, last)
-        for key, priority, count, last, paths in rows
-        if conditions.fits(paths, request.paths)
-    ]
+    skills = Skill.objects.reachable_by(actor).filter(pk__in=wanted).select_related("team", "latest")
+    return [skill for skill in skills.only(*_SHOWN) if conditions.fits(skill.paths, request.paths)]
 
 
-def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[_Open]) -> list[_Candidate]:
+def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[Skill]) -> list[_Candidate]:
     """By tier, then score with priority; equals by what is used."""
     best: dict[int, float] = {}
     for each in asked:
         best[each.skill] = max(each.score, best.get(each.skill, 0))
     now = timezone.now()
 
-    def candidate(skill: _Open) -> _Candidate:
-        told = scores.scores.get(skill.key, 0)
-        score = best[skill.key] if skill.key in best else confidence(told, scores)
-        tier = Tier.EXPLICIT if skill.key in best else Tier.LEXICAL
+    def candidate(skill: Skill) -> _Candidate:
+        told = scores.scores.get(skill.pk, 0)
+        score = best[skill.pk] if skill.pk in best else confidence(told, scores)
+        tier = Tier.EXPLICIT if skill.pk in best else Tier.LEXICAL
         moved = 1 + _PRIORITY * (skill.priority - 0.5)
         used = usage.score(skill.usage_count, skill.last_used_at, now)
-        first = -round(best[skill.key] * moved, 6) if skill.key in best else 0.0
-        return _Candidate(skill.key, tier, score, (-tier, first, -told * moved, -used, skill.key))
+        first = -round(best[skill.pk] * moved, 6) if skill.pk in best else 0.0
+        return _Candidate(skill, tier, score, (-tier, first, -told * moved, -used, skill.pk))
 
     return sorted((candidate(skill) for skill in skills), key=lambda each: each.rank)
 
@@ -169,9 +152,9 @@ def _reasons(
     for each in sorted(asked, key=lambda each: (-each.score, each.kind, each.text)):
         met[each.skill].append(each)
     known = glossary.lines()
-    parts = scores.parts({each.skill for each in ranked if each.tier is Tier.LEXICAL})
+    parts = scores.parts({each.skill.pk for each in ranked if each.tier is Tier.LEXICAL})
     return {
-        each.skill: _met(met[each.skill]) if met[each.skill] else _told(parts[each.skill], known)
+        each.skill.pk: _met(met[each.skill.pk]) if met[each.skill.pk] else _told(parts[each.skill.pk], known)
         for each in ranked
     }
 

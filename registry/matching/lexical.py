@@ -79,9 +79,10 @@ def score(asked: Sequence[Concept], actor: Actor, readable: Sight) -> Scores:
     rows, cut = retrieval.postings(terms, readable, most=_MOST_OF_A_TERM, spare=counts.skills // _COMMON_PART)
     scores = _scores(weighed, rows)
     best = _best(scores, retrieval.LOOKED_UP)
-    if more := retrieval.complete(cut, best, rows, readable):
-        near = set(best)
-        rows = [row for row in rows if row[1] in near] + more
+    near = set(best)
+    known = [row for row in rows if row[1] in near]
+    if more := retrieval.complete(cut, best, known, readable):
+        rows = known + more
         scores |= _scores(weighed, rows)
     ideal = sum(round(_tells(concept, counts) * 2.2e6) for concept in telling)
     return Scores(telling, weighed, rows, scores, ideal, counts.skills)
