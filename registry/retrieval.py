@@ -146,7 +146,8 @@ def complete(cut: Collection[int], skills: Iterable[int], found: Iterable[Row], 
     asked = list(islice(skills, LOOKED_UP))
     if not cut or not asked:
         return []
-    known = {(term, skill) for term, skill, _, _ in found}
+    wanted = set(asked)
+    known = {(term, skill) for term, skill, _, _ in found if skill in wanted}
     sql = _LOOKED_UP.format(terms=_rows_of(cut), skills=_rows_of(asked), seen=readable.seen)
     rows = readable.read(sql, (*cut, *asked, *(readable.scopes or ())))
     return [row for row in rows if row[:2] not in known]

@@ -253,9 +253,9 @@ def _ranked(plan: _Plan, rows: Iterable[retrieval.Row], exact: set[int]) -> list
             called[skill] |= 1 << place
             if mask & _NAMED:
                 named[skill] |= 1 << place
-    tiers = {skill: _tier(plan, named[skill], bits) for skill, bits in called.items()} | dict.fromkeys(
-        exact, Tier.EXACT
-    )
+    bits = {skill: (named[skill], found) for skill, found in called.items()}
+    tier_of = {pair: _tier(plan, *pair) for pair in set(bits.values())}  # few, of thousands of skills
+    tiers = {skill: tier_of[pair] for skill, pair in bits.items()} | dict.fromkeys(exact, Tier.EXACT)
     return sorted((-tiers.get(skill, 0), -score, skill) for skill, score in scores.items())
 
 

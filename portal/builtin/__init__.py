@@ -34,8 +34,10 @@ def packages() -> Iterator[Package]:
 def publish_builtin(actor: Actor) -> int:
     """Publishes what is new among them, for everybody; how many that were."""
     team, _ = Team.objects.get_or_create(slug=TEAM, defaults={"name": "Skillquay"})
-    options = {"team": team, "actor": actor, "visibility": Visibility.PUBLIC, "source": SOURCE}
-    done = [publish(package, **options) for package in packages()]
+    done = [
+        publish(package, team=team, actor=actor, visibility=Visibility.PUBLIC, source=SOURCE)
+        for package in packages()
+    ]
     new = [each.version.skill_id for each in done if each.created]
     Skill.objects.filter(pk__in=new).update(is_bundled=True)
     return len(new)

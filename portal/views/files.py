@@ -87,9 +87,7 @@ def raw(request: ActorRequest, team: str, slug: str, number: str, path: str) -> 
     return answer
 
 
-def _version(
-    request: ActorRequest, team: str, slug: str, number: str, *, even_held: bool = False
-) -> Version:
+def _version(request: ActorRequest, team: str, slug: str, number: str, *, even_held: bool = False) -> Version:
     skill = find_skill(f"{team}/{slug}", request.actor)
     return find_version(skill, number, request.actor, even_held=even_held)
 

@@ -103,8 +103,8 @@ def _ordered(
 ) -> Iterator[tuple[Skill, Place]]:
     """Each at most once, the most urgent first: any beginning of it keeps its places."""
     used = ((skill, Place.USED) for skill in usage.most_used(others, places, now=now))
-    fresh = others.filter(created_at__gt=now - NEW).order_by("-created_at", "pk")[:places]
-    new = ((skill, Place.NEW) for skill in fresh)
+    fresh = others.filter(created_at__gt=now - NEW)
+    new = ((skill, Place.NEW) for skill in _in_turn(fresh, fresh.count(), places, now))
     turn = ((skill, Place.TURN) for skill in _in_turn(others, total, places, now))
     kept = _alternately(new, turn)
     seen: set[int] = set()

@@ -11,9 +11,7 @@ SLUG_CHARACTERS = 64
 NAME_CHARACTERS = 200
 _SUFFIX = re.compile(r"(\.tar\.gz|\.tgz|\.zip|\.skill|\.md)$", re.IGNORECASE)
 _COPY = re.compile(r"\s*\(\d+\)$")  # "my-skill (1).zip", as browsers name a second download
-_NUMBER = re.compile(
-    r"-v?\d+\.\d+\.\d+([-+][\w.+-]+)?$", re.ASCII
-)  # "my-skill-1.2.0.zip", our own
+_NUMBER = re.compile(r"-v?\d+\.\d+\.\d+([-+][\w.+-]+)?$", re.ASCII)  # "my-skill-1.2.0.zip", our own
 _NOBODYS = frozenset(
     {"skill", "skills", "archive", "upload", "package", "download", "blob", "file", "tmp", "stdin"}
 )

@@ -1,7 +1,5 @@
 """Packages that a scan must find, told after public reports with hosts of nobody, and ones that it must let by."""
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import base64

@@ -1,4 +1,4 @@
-"""Whatever an archive says that it holds, reading it takes bounded memory: measured in a process of its own."""
+"""Whatever an archive says it holds, reading it takes bounded memory: measured in a process of its own."""
 
 from __future__ import annotations
 

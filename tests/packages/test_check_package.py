@@ -14,7 +14,19 @@ from django.core.management import CommandError, call_command
 from tests.packages.making import SKILL, tar_gz, zip_of
 
 pytestmark = [pytest.mark.row("P3"), pytest.mark.row("C2")]
-FIELDS = ["path", "ok", "slug", "name", "version", "profile", "digest", "files", "bytes", "problems", "findings"]
+FIELDS = [
+    "path",
+    "ok",
+    "slug",
+    "name",
+    "version",
+    "profile",
+    "digest",
+    "files",
+    "bytes",
+    "problems",
+    "findings",
+]
 BROKEN = b"---\nname: a\ndescription: b\ntype: direct\n---\n"
 
 

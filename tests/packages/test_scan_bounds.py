@@ -1,7 +1,5 @@
 """A scan takes little whatever it is given: each check over 256 kB made to hurt it, within a processor limit."""
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import resource

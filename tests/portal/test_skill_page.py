@@ -59,8 +59,8 @@ colour: blue<b>
 EXECUTE = b"def execute(parameters, context=None, config=None):\n    return {'output': 1}\n"
 KNOWN = """
     name display_name description version type capabilities tags domain category keywords input_schema
-    output_schema protocol cacheable ttl when_to_use allowed_tools argument_hint arguments model effort context
-    agent disable_model_invocation paths hooks shell license compatibility metadata triggers.intents
+    output_schema protocol cacheable ttl when_to_use allowed_tools argument_hint arguments model effort
+    context agent disable_model_invocation paths hooks shell license compatibility metadata triggers.intents
     triggers.phrases triggers.event_types triggers.priority security.timeout_ms security.memory_mb
     security.network security.network_allowlist security.filesystem security.environment security.secrets
     resources.entry resources.references

@@ -23,7 +23,7 @@ EXAMPLES = settings.BASE_DIR / "examples"
 
 
 class Command(BaseCommand):
-    help = "Make the database and an administrator (name and password printed once), and publish the examples."
+    help = "Make the database and an administrator (name and password shown once), publish the examples."
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
