@@ -1,5 +1,6 @@
 """The line icons, 16 × 16, drawn for this site; the stylesheet gives them stroke and colour."""
 
+# ruff: noqa: E501
 ICONS = {
     "ok": '<circle cx="8" cy="8" r="6.2"/><path d="m5.4 8.2 1.8 1.8 3.4-3.8"/>',
     "bad": '<circle cx="8" cy="8" r="6.2"/><path d="m5.9 5.9 4.2 4.2m0-4.2-4.2 4.2"/>',

@@ -1,4 +1,6 @@
-"""Packages that a scan must find, told after public reports with hosts of nobody, and ones that it must let by."""
+"""Packages that a scan must find, told after public reports with hosts of nobody, and ones it must let by."""
+
+# ruff: noqa: E501
 
 from __future__ import annotations
 

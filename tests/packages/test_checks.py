@@ -1,5 +1,6 @@
 """What blocks a package: by profile, every problem at once, in the order of files and lines."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,6 @@
 """Front matter: what YAML can do to a reader, and what people really write."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import pytest

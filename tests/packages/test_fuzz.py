@@ -1,6 +1,6 @@
 """Whatever bytes come in: a package, or Refused with known codes; never another exception, never a crash."""
 
-# ruff: noqa: SIM905
+# ruff: noqa: E501, SIM905
 from __future__ import annotations
 
 import contextlib

@@ -1,4 +1,6 @@
-"""A scan takes little whatever it is given: each check over 256 kB made to hurt it, within a processor limit."""
+"""A scan takes little whatever it is given: each check over 256 kB made to hurt it, within a limit."""
+
+# ruff: noqa: E501
 
 from __future__ import annotations
 
