@@ -99,8 +99,8 @@ class PhraseDetail(Endpoint):
     )
     def post(self, request: Request, team: str, slug: str, uid: str) -> HttpResponse:
         """For maintainers in a session. An accepted one is matched at once; the package stays as it is."""
-        decision = read_body(PhraseDecision, request.data)
         skill = catalog.find_skill(f"{team}/{slug}", self.actor)
+        decision = read_body(PhraseDecision, request.data)
 
         def act() -> HttpResponse:
             phrases.decide(skill, uid, self.actor, accept=decision["accept"])

@@ -158,6 +158,7 @@ class TeamSettings(Endpoint):
     )
     def patch(self, request: Request, team: str) -> HttpResponse:
         """For maintainers. An empty list of languages is the site's."""
+        found = catalog.find_team(team, self.actor)
         change: dict[str, Any] = read_body(TeamChange, request.data)
-        found = teams.change_settings(catalog.find_team(team, self.actor), self.actor, **change)
+        found = teams.change_settings(found, self.actor, **change)
         return etags.document_response(request, teams.settings_document(found))
