@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from registry.actors import Actor
-from registry.facets import facets
+from registry.facets import facets, facets_document
 from registry.models import Team
 from registry.search import FACETS, Filters, search
 
@@ -61,3 +63,17 @@ def test_two_chinese_characters_find_every_skill_that_holds_them(published, alic
         published(f"s{n}", name=f"n{n}", body="周报" if n % 2 else "翻译")
     found = search("周报", Actor(user=alice), limit=100)
     assert len(found.hits) == found.total == 30
+
+
+def test_a_private_publish_changes_no_byte_of_a_strangers_facets(published, charlie):
+    published("open", name="Report open", tags=("x",), category="office", visibility="public")
+    filters = [Filters(), Filters(tag="x"), Filters(category="office")]
+
+    def seen():
+        every = [facets(text, each, Actor(user=charlie)) for text in ("", "report") for each in filters]
+        return json.dumps([facets_document(found) for found in every])
+
+    before = seen()
+    published("closed", name="Report closed", tags=("x", "secret"), category="office", type="direct")
+    assert seen() == before
+    assert '"x"' in before
