@@ -54,7 +54,7 @@ def skills_list(actor: Actor, *, paths: Collection[str] = (), limit: int = LISTE
     """What the actor's agents may load, bundled ones first, then as a listing gives places."""
     reachable = Skill.objects.reachable_by(actor)
     most = min(limit, choosing.MOST)
-    choice = choosing.choose(reachable, paths, most=most, now=timezone.now())
+    choice = choosing.choose(reachable, actor, paths, most=most, now=timezone.now())
     offers = list(offering.offers((each.skill for each in choice.placed), actor, reachable).values())
     versions = Version.objects.filter(pk__in=[offer.version for offer in offers])
     manifests = dict(versions.values_list("pk", "manifest"))
@@ -163,7 +163,7 @@ def _version(skill: Skill | None, actor: Actor) -> Version | None:
     pin = offering.pins([skill], actor).get(skill.pk)
     if pin is None:
         return catalog.find_version(skill, None, actor)
-    return catalog.find_named(str(pin), actor)
+    return catalog.find_named(str(pin), actor) if offering.said_by(pin) else None
 
 
 def _content(version: Version) -> str:

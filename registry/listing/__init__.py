@@ -73,7 +73,7 @@ def list_skills(
     """The skills that the actor's agents are offered, bundled ones first, then the most used."""
     reachable, budget = Skill.objects.reachable_by(actor), budget_of(context_tokens)
     most = min(limit or choosing.MOST, choosing.MOST)
-    choice = choosing.choose(reachable, paths, most=most, now=now or timezone.now())
+    choice = choosing.choose(reachable, actor, paths, most=most, now=now or timezone.now())
     offered = offers((each.skill for each in choice.placed), actor, reachable)
     entries = {_entry(offered[each.skill.pk], each): each for each in choice.placed}
     kept = sorted(named_within(tuple(entries), budget), key=lambda entry: _order(entries[entry]))

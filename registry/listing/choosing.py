@@ -6,7 +6,7 @@ are new, and for the rest in turn, others every day.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -15,7 +15,9 @@ from itertools import chain, islice
 from django.db.models import QuerySet
 
 from registry import usage
-from registry.models import Skill
+from registry.actors import Actor
+from registry.listing.offering import pins, said_by
+from registry.models import Canonical, Skill
 from registry.packages import conditions
 
 MOST = 1000  # places, whatever the budget
@@ -69,10 +71,14 @@ class Choice:
         return list(self.open.exclude(pk__in=kept).order_by("-hot_key", "pk")[:_REPORTED])
 
 
-def choose(reachable: QuerySet[Skill], paths: Collection[str], *, most: int, now: datetime) -> Choice:
+def choose(
+    reachable: QuerySet[Skill], actor: Actor, paths: Collection[str], *, most: int, now: datetime
+) -> Choice:
     """Who has the at most ``most`` places; bundled skills come first and are never in turn."""
+    pinned = pins(reachable.exclude(canonicals=None), actor)
+    reachable = reachable.exclude(pk__in=[key for key, pin in pinned.items() if said_by(pin) is None])
     skills = reachable.select_related("team", "latest").only(*_SHOWN)
-    waiting = _waiting(reachable, paths)
+    waiting = _waiting(reachable, pinned, paths)
     open_ = skills.exclude(pk__in=waiting)
     bundled = list(open_.filter(is_bundled=True).order_by("-hot_key", "pk")[:most])
     others = open_.filter(is_bundled=False)
@@ -92,10 +98,13 @@ def choose(reachable: QuerySet[Skill], paths: Collection[str], *, most: int, now
     )
 
 
-def _waiting(reachable: QuerySet[Skill], paths: Collection[str]) -> list[int]:
-    """The skills with a condition that none of the files meets."""
-    conditional = reachable.exclude(paths=[]).order_by("pk").values_list("pk", "paths")
-    return [key for key, patterns in conditional if not conditions.fits(patterns, paths)]
+def _waiting(
+    reachable: QuerySet[Skill], pinned: Mapping[int, Canonical], paths: Collection[str]
+) -> list[int]:
+    """The skills with a condition that none of the files meets; a pinned version has its own."""
+    conditional = dict(reachable.exclude(paths=[]).values_list("pk", "paths"))
+    conditional |= {key: said.paths for key, pin in pinned.items() if (said := said_by(pin))}
+    return sorted(key for key, patterns in conditional.items() if not conditions.fits(patterns, paths))
 
 
 def _ordered(

@@ -16,6 +16,8 @@ from registry import subscriptions
 from registry.actors import Actor
 from registry.listing.plain import one_line
 from registry.models import Canonical, Skill, Version
+from registry.packages.manifest import manifest_of
+from registry.packages.package import Manifest
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,12 @@ def pins(skills: Collection[Skill], actor: Actor) -> Mapping[int, Canonical]:
     usable = Version.objects.usable()
     rows = Canonical.objects.filter(skill__in=foreign, version__in=usable).select_related("version")
     return {row.skill_id: row for row in rows.order_by("-pk") if row.skill_id}
+
+
+def said_by(pin: Canonical) -> Manifest | None:
+    """What the accepted version says of itself; None where it says that it is not for agents."""
+    said = manifest_of(pin.version.manifest) if pin.version else None
+    return None if said is None or said.disable_model_invocation else said
 
 
 def _offer(skill: Skill, pin: Canonical | None, shared: Collection[str]) -> Offer:

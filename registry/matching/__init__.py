@@ -14,11 +14,12 @@ from django.utils import timezone
 
 from registry import glossary, retrieval, usage, words
 from registry.actors import Actor
+from registry.listing.offering import pins, said_by
 from registry.matching import lexical
 from registry.matching.asking import MOST_PIECES, concepts, word_of
 from registry.matching.confidence import LEAST, confidence
 from registry.matching.explicit import Asked, asked_for
-from registry.models import Skill
+from registry.models import Canonical, Skill
 from registry.packages import conditions
 from registry.search import best_field
 
@@ -32,6 +33,7 @@ _SHOWN = [
     "description",
     "type",
     "visibility",
+    "is_bundled",
     "abilities",
     "priority",
     "paths",
@@ -122,7 +124,16 @@ def _open(
     said = sorted(asked, key=lambda each: (-each.score, each.skill))
     wanted = {each.skill for each in said[:most]} | set(scores.best(most))
     skills = Skill.objects.reachable_by(actor).filter(pk__in=wanted).select_related("team", "latest")
-    return [skill for skill in skills.only(*_SHOWN) if conditions.fits(skill.paths, request.paths)]
+    found = list(skills.only(*_SHOWN))
+    pinned = pins(found, actor)
+    return [skill for skill in found if _is_open(skill, pinned.get(skill.pk), request)]
+
+
+def _is_open(skill: Skill, pin: Canonical | None, request: Request) -> bool:
+    """Whether it is offered for these files; a stranger's canonical one stands for its pinned version."""
+    skill.found_as = pin
+    said = said_by(pin) if pin else skill
+    return said is not None and conditions.fits(said.paths, request.paths)
 
 
 def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[Skill]) -> list[_Candidate]:

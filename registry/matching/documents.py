@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import quote
 
-from registry.abilities import Ability
+from registry.abilities import Ability, abilities_of
 from registry.actors import Actor
 from registry.addresses import absolute
 from registry.matching import Match, Matches
-from registry.models import Skill
+from registry.models import Skill, Version
+from registry.packages.manifest import manifest_of
 from registry.permissions import Action, may
 from registry.rules import Outcome, binds, decide
 from registry.teams import calling_team
+
+
+@dataclass(frozen=True)
+class _Offered:
+    """What is told of a skill: of its latest version, or of the one that is pinned."""
+
+    version: Version | None
+    name: str
+    description: str
+    has: Ability
 
 
 def document(found: Matches, actor: Actor) -> dict[str, Any]:
@@ -25,19 +36,19 @@ def document(found: Matches, actor: Actor) -> dict[str, Any]:
 
 
 def _row(found: Match, actor: Actor) -> dict[str, Any]:
-    skill, has = found.skill, Ability(found.skill.abilities)
-    number = skill.latest.number if skill.latest else None
+    skill, offered = found.skill, _offered(found.skill)
+    has, number = offered.has, offered.version.number if offered.version else None
     runs = Ability.SCRIPT in has and may(actor, Action.RUN, skill=skill)
-    leave = _leave(skill, actor) if runs else "allow"
+    leave = _leave(skill, offered.version, actor) if runs else "allow"
     schema = absolute(f"/api/v1/skills/{quote(str(skill))}/versions/{quote(number or 'latest')}")
     return {
-        "skill": str(skill),
+        "skill": str(skill.found_as or skill),
         "version": number,
         "score": round(found.score, 3),
         "tier": found.tier.name.lower(),
         "reasons": [{**asdict(reason), "share": round(reason.share, 3)} for reason in found.reasons],
-        "name": skill.name,
-        "description": skill.description,
+        "name": offered.name,
+        "description": offered.description,
         "can": {
             "load": may(actor, Action.INSTALL, skill=skill),
             "run": runs and leave != "deny",
@@ -52,8 +63,17 @@ def _row(found: Match, actor: Actor) -> dict[str, Any]:
     }
 
 
-def _leave(skill: Skill, actor: Actor) -> Outcome:
+def _offered(skill: Skill) -> _Offered:
+    if skill.found_as and (version := skill.found_as.version):
+        said = manifest_of(version.manifest)
+        return _Offered(
+            version, said.display_name or said.name, said.description, abilities_of(version, said)
+        )
+    return _Offered(skill.latest, skill.name, skill.description, Ability(skill.abilities))
+
+
+def _leave(skill: Skill, version: Version | None, actor: Actor) -> Outcome:
     """What rules say to an agent; a person who presses Run has been asked by that."""
-    if skill.latest is None or not binds(actor):
+    if version is None or not binds(actor):
         return "allow"
-    return decide(skill.latest, team=calling_team(actor, skill), token=actor.token).outcome
+    return decide(version, team=calling_team(actor, skill), token=actor.token).outcome

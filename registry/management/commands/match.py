@@ -31,6 +31,7 @@ class Command(ShellCommand):
 
 
 def _line(row: Match) -> str:
-    number = row.skill.latest.number if row.skill.latest else "-"
+    version = row.skill.found_as.version if row.skill.found_as else row.skill.latest
+    number = version.number if version else "-"
     why = ", ".join(dict.fromkeys(reason.text for reason in row.reasons))
-    return f"{row.skill}@{number}  {row.tier.name.lower()}  {row.score:.2f}  {why[:80]}"
+    return f"{row.skill.found_as or row.skill}@{number}  {row.tier.name.lower()}  {row.score:.2f}  {why[:80]}"
