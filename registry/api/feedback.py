@@ -77,7 +77,7 @@ class NoteDoc(Doc):
     created_at = serializers.DateTimeField()
 
 
-class ProposalDoc(Doc):
+class ProposedTestDoc(Doc):
     id = serializers.CharField()
     utterance = serializers.CharField()
     must_match = serializers.BooleanField()
@@ -85,7 +85,7 @@ class ProposalDoc(Doc):
     created_at = serializers.DateTimeField()
 
 
-class TriggerTestDoc(Doc):
+class SiteTestDoc(Doc):
     id = serializers.CharField()
     utterance = serializers.CharField()
     must_match = serializers.BooleanField()
@@ -98,8 +98,8 @@ class FeedbackDoc(Doc):
     skill = serializers.CharField()
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="Of what is kept.")
     notes = NoteDoc(many=True)
-    proposals = ProposalDoc(many=True, help_text="Trigger tests that wait for a maintainer.")
-    tests = TriggerTestDoc(many=True, help_text="Those that the site keeps for the skill.")
+    proposals = ProposedTestDoc(many=True, help_text="Trigger tests that wait for a maintainer.")
+    tests = SiteTestDoc(many=True, help_text="Those that the site keeps for the skill.")
 
 
 class Decision(Shape):
@@ -199,7 +199,7 @@ class TriggerTests(_OfSkill):
         summary="Add a trigger test to a skill",
         tags=["usage"],
         request=TriggerTestRequest,
-        responses={201: TriggerTestDoc},
+        responses={201: SiteTestDoc},
         examples=[
             examples.asks({"utterance": "sum up this report", "must_match": True}),
             examples.answers(_TEST, "201"),

@@ -64,7 +64,7 @@ class HeldListDoc(Doc):
     items = HeldDoc(many=True)
 
 
-class Reasoned(Shape):
+class Judged(Shape):
     reason = StrictText(max_length=500, help_text="Why it does no harm; kept and shown.")
 
 
@@ -134,7 +134,7 @@ class Suppressions(_OfVersion):
         operation_id="suppress_finding",
         summary="Judge a finding harmless",
         tags=["findings"],
-        request=Reasoned,
+        request=Judged,
         responses=FindingsDoc,
         examples=[
             examples.asks({"reason": "The password opens a public sample."}),
@@ -144,7 +144,7 @@ class Suppressions(_OfVersion):
     def post(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
         """For maintainers, in a session. Later versions that say the same there are judged with it."""
         version = self.version(team, slug, number)
-        asked = read_body(Reasoned, request.data)
+        asked = read_body(Judged, request.data)
 
         def act() -> HttpResponse:
             finding = reviewing.find_finding(version, uid)
@@ -174,7 +174,7 @@ class Release(_OfVersion):
         operation_id="release_version",
         summary="Release a held version",
         tags=["findings"],
-        request=Reasoned,
+        request=Judged,
         responses=FindingsDoc,
         examples=[
             examples.asks({"reason": "I read the archive; it is ours."}),
@@ -186,7 +186,7 @@ class Release(_OfVersion):
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """For a maintainer other than its publisher, in a session: a token releases nothing."""
         version = self.version(team, slug, number)
-        asked = read_body(Reasoned, request.data)
+        asked = read_body(Judged, request.data)
 
         def act() -> HttpResponse:
             return self.answer(request, reviewing.release(version, self.actor, reason=asked["reason"]))

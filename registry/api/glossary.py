@@ -50,7 +50,7 @@ class ChangedDoc(Doc):
     change = serializers.CharField(help_text="What `/glossary/changes/{id}/undo` takes back.")
 
 
-class LineDoc(Doc):
+class GlossaryLineDoc(Doc):
     about = serializers.CharField()
     text = serializers.CharField()
 
@@ -157,7 +157,7 @@ class GlossaryFile(Endpoint):
         summary="List the lines that came with the site",
         tags=["glossary"],
         parameters=[FindQuery],
-        responses=page_shape(LineDoc),
+        responses=page_shape(GlossaryLineDoc),
         examples=[
             examples.answers(examples.page({"about": "Documents and office", "text": "pdf, 便携文档"}))
         ],

@@ -135,13 +135,13 @@ class UsageDoc(Doc):
     score = serializers.FloatField(help_text="count × max(0.5^(days since the last use / 7), 0.1).")
 
 
-class KindsDoc(Doc):
+class UseKindsDoc(Doc):
     load = serializers.IntegerField()
     install = serializers.IntegerField()
     run = serializers.IntegerField()
 
 
-class UsageDayDoc(KindsDoc):
+class UsageDayDoc(UseKindsDoc):
     day = serializers.DateField(help_text="In UTC.")
 
 
@@ -151,7 +151,7 @@ class UsageDetailDoc(UsageDoc):
     half_life_days = serializers.FloatField()
     floor = serializers.FloatField()
     hold_seconds = serializers.FloatField(help_text="In which uses of one caller count once.")
-    kinds = KindsDoc(help_text="Of all uses; a use within the hold counts as the kind that came first.")
+    kinds = UseKindsDoc(help_text="Of all uses; a use within the hold counts as the kind that came first.")
     by_day = UsageDayDoc(many=True, help_text="Of the last 90 days those with a use, the oldest first.")
 
 

@@ -17,24 +17,8 @@ from registry.publishing.locking import locked, locked_version
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 # What an address means by itself: in a version's place, or behind one.
 RESERVED = frozenset(
-    [
-        "latest",
-        "new",
-        "compare",
-        "diff",
-        "versions",
-        "settings",
-        "channels",
-        "run",
-        "runs",
-        "use",
-        "usage",
-        "edit",
-        "feedback",
-        "files",
-        "raw",
-        "findings",
-    ]
+    {"latest", "new", "compare", "diff", "versions", "settings", "channels", "run", "runs", "use", "usage"}
+    | {"edit", "feedback", "allow", "files", "raw", "findings"}
 )
 
 

@@ -4,6 +4,7 @@ import re
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 from openapi_spec_validator import validate
+from rest_framework import serializers
 
 from tests.api.test_walk import addresses
 from tests.architecture.test_arrow import ROOT
@@ -95,3 +96,16 @@ def test_the_guide_for_agents_fits_a_screen_and_names_the_public_address(anonymo
     assert "https://skills.example/api/v1" in text
     assert "evil" not in text
     assert len(text.splitlines()) < 60
+
+
+@pytest.mark.row("P7")
+def test_no_two_shapes_share_a_name_in_the_document():
+    def below(kind):
+        for one in kind.__subclasses__():
+            yield from (one, *below(one))
+
+    ours = [
+        one for one in below(serializers.Serializer) if one.__module__.split(".")[0] in ("registry", "worker")
+    ]
+    names = [one.__name__ for one in ours]
+    assert sorted({name for name in names if names.count(name) > 1 and not name.endswith("Query")}) == []
