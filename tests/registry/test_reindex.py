@@ -33,6 +33,22 @@ def test_what_is_written_anew_is_what_publishing_wrote(published):
     assert rows() == before
 
 
+def test_answers_stay_the_same_while_all_is_written_anew(published, alice):
+    for n in range(25):
+        published(f"s{n}", description=f"pottery {n}", triggers=Triggers(phrases=("shape clay",)))
+    actor = Actor(user=alice)
+
+    def seen():
+        found = match(Request("shape clay"), actor, limit=50).rows
+        return [hit.skill.pk for hit in search("pottery", actor, limit=50).hits], [
+            (row.skill.pk, row.score) for row in found
+        ]
+
+    before = seen()
+    assert [len(every) for every in before] == [25, 25]
+    assert [seen() == before for _ in indexing.reindex(every=True)] == [True, True]
+
+
 def test_only_what_older_rules_wrote_is_written_anew(published, alice):
     published("old", description="pottery", triggers=Triggers(phrases=("shape clay",)))
     published("new", description="pottery")
