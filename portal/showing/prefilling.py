@@ -21,16 +21,23 @@ _FREE |= {"query", "question", "request", "text", "utterance"}
 def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> dict[int, str]:
     """By the skill's key, its run form: filled in where one input takes what was said."""
     every = list(skills)
-    described = [skill.latest_id or 0 for skill in every if Ability.SCHEMA in Ability(skill.abilities)]
+    described = [_version(skill) for skill in every if Ability.SCHEMA in Ability(skill.abilities)]
     rows = Version.objects.visible_to(actor).filter(pk__in=described).values_list("skill_id", "manifest")
     inputs = {skill: _inputs(manifest.get("input_schema"), sentence) for skill, manifest in rows}
     return {skill.pk: _address(skill, inputs.get(skill.pk, {})) for skill in every}
 
 
+def _version(skill: Skill) -> int:
+    """The key of the version that is offered."""
+    return (skill.found_as.version_id if skill.found_as else skill.latest_id) or 0
+
+
 def _address(skill: Skill, inputs: Mapping[str, str]) -> str:
     form = reverse("run-form", args=[skill.team.slug, skill.slug])
-    said = json.dumps(inputs, ensure_ascii=False)
-    return f"{form}?{urlencode({'inputs': said})}" if inputs else form
+    query = {"version": skill.found_as.number} if skill.found_as else {}
+    if inputs:
+        query["inputs"] = json.dumps(inputs, ensure_ascii=False)
+    return f"{form}?{urlencode(query)}" if query else form
 
 
 def _inputs(schema: Any, sentence: str) -> dict[str, str]:
