@@ -1,6 +1,7 @@
 """Schemathesis makes requests from the OpenAPI document, in form and out of it: nothing may end in a 500."""
 
 import contextlib
+import os
 
 import pytest
 import schemathesis
@@ -18,6 +19,7 @@ CHECKS = [
     openapi_checks.response_schema_conformance,
 ]
 
+TIMES = int(os.environ.get("FUZZ_TIMES", "1"))  # a long look: FUZZ_TIMES=50
 THERE = {"team": "docs", "slug": "summarise", "number": "1.0.0", "path": "SKILL.md", "code": "NOT_FOUND"}
 THERE |= {"before": "1.0.0", "after": "latest", "name": "stable"}
 
@@ -59,7 +61,7 @@ def test_no_request_ends_in_a_server_error(schema, version, bob, token_api, path
 
 def _fuzz(operation, mode, credentials):
     @settings(
-        max_examples=8,
+        max_examples=3 * TIMES,
         phases=[Phase.generate],
         deadline=None,
         derandomize=True,
