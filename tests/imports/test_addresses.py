@@ -164,7 +164,8 @@ def test_a_long_listing_is_followed_page_by_page(shelf, source):
     made = source("s3://shelf/", credentials="shelf")
     bucket = Bucket.of(made.location, credentials_of(made))
     keys = [item.key for item in bucket.items("", page_of=1)]
-    assert len(keys) == len(set(keys)) == 4
+    assert keys == [item.key for item in bucket.items("")]
+    assert len(keys) == len(set(keys)) >= 4
 
 
 def test_buckets_never_see_the_hosts_credentials(shelf, source, tmp_path, monkeypatch, settings):

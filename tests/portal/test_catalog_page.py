@@ -125,7 +125,7 @@ def test_a_search_says_which_words_found_a_skill_and_how_its_runs_ended(browse, 
     text = browse(bob).get("/skills/", {"q": "report notes"}).text
     assert "Found by" in text
     assert "<mark><bdi>notes</bdi></mark> description" in text
-    assert "50 % succeeded" in text
+    assert "50% succeeded" in text
     assert "Score 1.0" in text
 
 
