@@ -133,7 +133,7 @@ def _own_steps(run: Run) -> Iterator[dict[str, Any]]:
     for step in Step.objects.filter(run=run, attempt=run.attempt).order_by("seq"):
         yield {
             "name": step.name,
-            "kind": "skill",
+            "kind": step.kind,
             "status": "failed" if step.error else "succeeded",
             "duration_ms": step.duration_ms,
             "error": step.error,

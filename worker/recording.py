@@ -145,6 +145,7 @@ def write_steps(claim: Claim, steps: Sequence[StepTrace]) -> None:
             error=clean(step.error),
             duration_ms=clean(step.duration_ms),
             timestamp=clean(step.timestamp),
+            kind=step.kind,
         )
         for seq, step in enumerate(steps)
     )

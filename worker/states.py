@@ -105,8 +105,8 @@ UPDATE worker_run SET status = 'running', attempt = attempt + 1, claim_token = %
 RETURNING id, uid, attempt, skill_id, caller_id, version_number, digest, request, files, limits, cache_ttl
 """
 _ATTEMPT = """
-INSERT INTO worker_attempt (run_id, number, worker, started_at, status, failure_code, steps, sandbox)
-VALUES (%s, %s, %s, %s, 'running', '', '[]', '{}')
+INSERT INTO worker_attempt (run_id, number, worker, started_at, status, failure_code, steps, sandbox, network)
+VALUES (%s, %s, %s, %s, 'running', '', '[]', '{}', '[]')
 """
 
 

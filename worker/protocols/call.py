@@ -40,6 +40,8 @@ class Call:
 
 @dataclass(frozen=True)
 class StepTrace:
+    """One step of a run; ``kind`` is a ``worker.models.StepKind``, ``child`` the id of a run it started."""
+
     step_id: str
     name: str
     input: Any = None
@@ -47,6 +49,8 @@ class StepTrace:
     duration_ms: float | None = None
     error: Mapping[str, Any] | None = None  # name, message, stack
     timestamp: float | None = None  # epoch milliseconds
+    kind: str = "skill"
+    child: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,3 +74,5 @@ class Outcome:
     memory_writes: tuple[Mapping[str, Any], ...] = ()
     steps: tuple[StepTrace, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    messages: tuple[Mapping[str, Any], ...] = ()  # a prompt's: {role, content}
+    context: Mapping[str, Any] = field(default_factory=dict)  # what they change: allowedTools, model, effort

@@ -33,11 +33,28 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Dial:
+    """One host that a run asked for; ``why`` is a code of ``worker.sandbox.codes`` where it was refused."""
+
+    host: str
+    port: int
+    allowed: bool
+    why: str = ""
+    count: int = 1
+
+
+Door = Callable[[bytes], bytes]
+"""Answers one request of the script's, both JSON documents of one line; called in a thread of its own."""
+
+
+@dataclass(frozen=True)
 class Job:
     """One start of a script. Host folders are the caller's; paths in ``argv`` are those inside the sandbox.
 
     Inside: the package read-only at /skill, ``job_dir`` at /job (with input/ read-only and output/). The
     caller makes both, the package readable to all, since a worker that is root runs it as another user.
+    ``network`` are the hosts that its proxy lets through, none without. ``mounts`` shows host folders
+    read-only, by their paths inside. ``door`` answers what the script asks of the worker.
     ``channel_bytes`` > 0 opens descriptor 3 for writing; what is written comes back as ``Ended.channel``.
     """
 
@@ -48,6 +65,9 @@ class Job:
     environment: Mapping[str, str] = field(default_factory=dict)
     cwd: str = "/job"
     channel_bytes: int = 0
+    network: tuple[str, ...] = ()
+    mounts: Mapping[str, Path] = field(default_factory=dict)
+    door: Door | None = None
     limits: Limits = field(default_factory=Limits)
 
 
@@ -65,6 +85,7 @@ class Ended:
     tier: str  # bwrap | nsrun | landlock | unsafe
     enforcement: Mapping[str, str]  # which mechanism held memory, processes, disk: cgroup | watchdog | rlimit
     detail: str = ""
+    network: tuple[Dial, ...] = ()
 
 
 OnOutput = Callable[[Stream, bytes], None]

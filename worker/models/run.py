@@ -15,7 +15,6 @@ from registry.permissions import Action, in_scope
 if TYPE_CHECKING:
     from registry.actors import Actor
 
-
 _MAINTAINING = (Role.MAINTAINER, Role.OWNER)
 
 
@@ -115,6 +114,12 @@ class Run(models.Model):
     cached_from = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
     again_of = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
 
+    parent = models.ForeignKey("self", models.SET_NULL, null=True, related_name="children")  # that started it
+    root = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")  # whose budget it shares
+    depth = models.PositiveSmallIntegerField(default=0)  # 0: started by a person or an agent
+    session_id = models.CharField(max_length=64, blank=True)  # ${CLAUDE_SESSION_ID} of a prompt
+    grants = DocumentField(default=dict)  # what it is given beside its inputs: {secrets: {name: grant uid}}
+
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -141,77 +146,3 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return self.uid
-
-
-class Attempt(models.Model):
-    """One claimed execution; ``steps`` are the platform's own: unpack, sandbox, execute, collect, record."""
-
-    run = models.ForeignKey(Run, models.CASCADE, related_name="attempts")
-    number = models.PositiveSmallIntegerField()
-    worker = models.CharField(max_length=120)
-    started_at = models.DateTimeField()
-    finished_at = models.DateTimeField(null=True)
-    status = models.CharField(max_length=16, choices=Status.choices, default=Status.RUNNING)
-    failure_code = models.CharField(max_length=64, blank=True)
-    steps = DocumentField(default=list)
-    sandbox = DocumentField(default=dict)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_row_an_attempt")]
-
-
-class Step(models.Model):
-    """One of the skill's own ``intermediateSteps``, in order."""
-
-    run = models.ForeignKey(Run, models.CASCADE, related_name="steps")
-    attempt = models.PositiveSmallIntegerField()
-    seq = models.PositiveIntegerField()
-    step_id = models.CharField(max_length=200, blank=True)
-    name = models.CharField(max_length=200)
-    input = DocumentField(null=True)
-    output = DocumentField(null=True)
-    error = DocumentField(null=True)
-    duration_ms = models.FloatField(null=True)
-    timestamp = models.FloatField(null=True)  # epoch milliseconds
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "attempt", "seq"], name="one_step_a_seq")]
-
-
-class LogChunk(models.Model):
-    """A piece of a run's log, append-only: an earlier attempt's log stays."""
-
-    run = models.ForeignKey(Run, models.CASCADE, related_name="log_chunks")
-    attempt = models.PositiveSmallIntegerField()
-    seq = models.PositiveIntegerField()
-    stream = models.CharField(max_length=6)  # stdout or stderr
-    offset = models.PositiveIntegerField()  # bytes of this attempt's log before this chunk, both streams
-    data = models.BinaryField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "attempt", "seq"], name="one_chunk_a_seq")]
-
-
-class Artifact(models.Model):
-    """A file that a run left in its output folder; the bytes are in storage under the digest."""
-
-    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
-    run = models.ForeignKey(Run, models.CASCADE, related_name="artifacts")
-    path = models.CharField(max_length=500)
-    size = models.PositiveBigIntegerField()  # bytes
-    digest = models.CharField(max_length=71)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "path"], name="one_artifact_a_path")]
-
-
-class InputFile(models.Model):
-    """A file uploaded for a run to come: private to its owner, swept when it expires unused."""
-
-    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
-    name = models.CharField(max_length=255)
-    size = models.PositiveBigIntegerField()  # bytes
-    digest = models.CharField(max_length=71)
-    created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField(db_index=True)

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from django.db import models
+
+from registry.models.identity import new_uid
+from worker.models.run import Run
+
+
+class Artifact(models.Model):
+    """A file that a run left in its output folder; the bytes are in storage under the digest."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    run = models.ForeignKey(Run, models.CASCADE, related_name="artifacts")
+    path = models.CharField(max_length=500)
+    size = models.PositiveBigIntegerField()  # bytes
+    digest = models.CharField(max_length=71)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "path"], name="one_artifact_a_path")]
