@@ -1,6 +1,6 @@
 """One attempt of a run, from the claimed row to the finished one.
 
-unpack → sandbox (folders, inputs, the call) → execute → collect → record
+unpack → sandbox (folders, inputs, the call) → its way (worker.ways) → record
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import logging
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,30 +20,20 @@ from registry import usage
 from registry.models import Skill, UseKind
 from registry.packages.problems import Refused, refuse
 from registry.packages.schemas import with_defaults
-from worker import artifacts, inputs, protocols, recording, sandbox
+from worker import inputs, protocols, recording, sandbox
 from worker.codes import status_of
-from worker.protocols.call import Call, Outcome, Request
-from worker.sandbox.policy import Ended, Job, Limits
-from worker.sandbox.site import Site
+from worker.protocols.call import Outcome, Request
 from worker.states import Claim, Verdict, finish
 from worker.storable import MOST_VALUES, clean_text, is_heavy
 from worker.supervision import Supervision
 from worker.unpacking import Opened, opened
+from worker.ways import Attempted, Result, carry_out
+from worker.ways.script import site
 
 log = logging.getLogger(__name__)
-_CHANNEL_BYTES = 10_485_760
 _LONGEST_MESSAGE = 20_000  # characters
 _TOO_MANY = f"{{}}: more than {MOST_VALUES} values, not kept; write such an amount to a file in output_dir"
 _RECORD_AGAIN_S = (0.5, 2.0, 5.0)  # a finished run is worth waiting for a locked database
-
-
-@dataclass(frozen=True)
-class Result:
-    """What an attempt came to before it is written."""
-
-    outcome: Outcome
-    ended: Ended | None = None
-    collection: artifacts.Collection = field(default_factory=artifacts.Collection)
 
 
 def execute(claim: Claim) -> bool:
@@ -69,17 +59,12 @@ def _attempt(claim: Claim, watch: Supervision) -> Result:
     try:
         with watch.step("sandbox"):
             _make_folders(claim, folder)
-            call, job = _prepare(claim, package, folder)
-        with watch.step("execute"):
-            ended = sandbox.run(job, on_output=watch.on_output, tick=watch.tick, site=site())
-        outcome = _lightened(protocols.interpret(call, ended, output_schema=package.manifest.output_schema))
-        if not outcome.success:
-            watch.mark("execute", outcome.failure_code, outcome.message)
-        if watch.lost or ended.ending == "lease_lost":
-            return Result(outcome, ended)
-        with watch.step("collect"):
-            collection = artifacts.keep(folder, job.limits)
-        return Result(outcome, ended, collection)
+            request = request_for_script(claim.request, claim.files, package)
+            call = protocols.prepare(
+                package.paths, package.manifest, package.profile, request, read=package.read
+            )
+        result = carry_out(Attempted(claim, watch, package, folder), call)
+        return replace(result, outcome=_lightened(result.outcome))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -89,21 +74,6 @@ def _make_folders(claim: Claim, folder: Path) -> None:
     for path in (folder, folder / "input", folder / "output"):
         path.mkdir(mode=0o755)
     inputs.place(claim.files, folder / "input")
-
-
-def _prepare(claim: Claim, package: Opened, folder: Path) -> tuple[Call, Job]:
-    limits = Limits(**claim.limits)
-    request = request_for_script(claim.request, claim.files, package)
-    call = protocols.prepare(package.paths, package.manifest, package.profile, request, read=package.read)
-    return call, Job(
-        argv=call.argv,
-        package_dir=package.folder,
-        job_dir=folder,
-        stdin=call.stdin,
-        environment={**package.manifest.security.environment, **call.environment},
-        channel_bytes=_CHANNEL_BYTES if call.channel else 0,
-        limits=limits,
-    )
 
 
 def request_for_script(
@@ -210,6 +180,7 @@ def outcome_document(outcome: Outcome, left_out: Sequence[str] = ()) -> dict[str
         "token_usage": outcome.token_usage,
         "memory_writes": list(outcome.memory_writes),
         "metadata": outcome.metadata,
+        **({"messages": list(outcome.messages), "context": outcome.context} if outcome.messages else {}),
     }
 
 
@@ -222,13 +193,6 @@ def _count_use(claim: Claim) -> None:
         usage.record_use(Skill(pk=claim.skill_id), caller, UseKind.RUN, version=number)
     except DatabaseError:
         log.warning("A use of run %s was not counted", claim.uid, exc_info=True)
-
-
-def site() -> Site:
-    """The administrator's decisions about sandboxes."""
-    choice: Any = settings.SKILLQUAY_SANDBOX  # both are checked when settings are read
-    minimum: Any = settings.SKILLQUAY_SANDBOX_MINIMUM
-    return Site(choice=choice, minimum=minimum)
 
 
 def probe() -> None:

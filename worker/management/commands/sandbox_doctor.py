@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from worker.execution import site
 from worker.sandbox import doctor
+from worker.ways.script import site
 
 
 class Command(BaseCommand):

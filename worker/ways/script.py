@@ -1,0 +1,50 @@
+"""A script in the sandbox: its job made, its output watched, its answer read, its files collected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+
+from worker import artifacts, protocols, sandbox
+from worker.protocols.call import Call
+from worker.sandbox.policy import Job
+from worker.sandbox.site import Site
+from worker.ways.values import Attempted, Result
+
+_CHANNEL_BYTES = 10_485_760
+
+
+def carry_out(attempted: Attempted, call: Call) -> Result:
+    """Runs the script to its end and keeps what it left, unless another worker has the run by now."""
+    watch = attempted.watch
+    with watch.step("execute"):
+        ended = sandbox.run(_job(attempted, call), on_output=watch.on_output, tick=watch.tick, site=site())
+    outcome = protocols.interpret(call, ended, output_schema=attempted.package.manifest.output_schema)
+    if not outcome.success:
+        watch.mark("execute", outcome.failure_code, outcome.message)
+    if watch.lost or ended.ending == "lease_lost":
+        return Result(outcome, ended)
+    with watch.step("collect"):
+        collection = artifacts.keep(attempted.folder, attempted.limits)
+    return Result(outcome, ended, collection)
+
+
+def _job(attempted: Attempted, call: Call) -> Job:
+    package = attempted.package
+    return Job(
+        argv=call.argv,
+        package_dir=package.folder,
+        job_dir=attempted.folder,
+        stdin=call.stdin,
+        environment={**package.manifest.security.environment, **call.environment},
+        channel_bytes=_CHANNEL_BYTES if call.channel else 0,
+        limits=attempted.limits,
+    )
+
+
+def site() -> Site:
+    """The administrator's decisions about sandboxes."""
+    choice: Any = settings.SKILLQUAY_SANDBOX  # both are checked when settings are read
+    minimum: Any = settings.SKILLQUAY_SANDBOX_MINIMUM
+    return Site(choice=choice, minimum=minimum)

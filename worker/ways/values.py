@@ -1,0 +1,40 @@
+"""What a way of carrying out an attempt is given, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from worker import artifacts
+from worker.protocols.call import Call, Outcome
+from worker.sandbox.policy import Ended, Limits
+from worker.states import Claim
+from worker.supervision import Supervision
+from worker.unpacking import Opened
+
+
+@dataclass(frozen=True)
+class Attempted:
+    """One attempt: the claimed row, its package, its private folder with input/ and output/."""
+
+    claim: Claim
+    watch: Supervision
+    package: Opened
+    folder: Path
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(**self.claim.limits)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an attempt came to before it is written."""
+
+    outcome: Outcome
+    ended: Ended | None = None
+    collection: artifacts.Collection = field(default_factory=artifacts.Collection)
+
+
+Way = Callable[[Attempted, Call], Result]
