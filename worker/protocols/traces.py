@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,10 @@ from worker.protocols.call import StepTrace
 
 OWNER_TYPES = ("user", "household", "task", "group")
 MEMORY_TYPES = ("preference", "fact", "event", "summary")
-MOST = 1_000  # steps or memory writes of one run
+MOST = 1_000  # steps of one run
+MOST_WRITES = 200  # memory writes of one run
+LONGEST_CONTENT = 8_000  # characters of one memory
+LONGEST_METADATA = 16_384  # characters of its metadata as JSON
 _NAME_LENGTH = 200
 
 
@@ -23,17 +27,47 @@ def read_steps(listed: Any) -> tuple[tuple[StepTrace, ...], tuple[str, ...]]:
     return tuple(_step(item, index) for index, item in enumerate(items, 1)), warnings
 
 
-def memory_writes_of(answer: Mapping[str, Any]) -> tuple[tuple[dict[str, Any], ...], tuple[str, ...]]:
-    """The answer's ``memoryWrites`` that are whole, and why others were dropped."""
-    items, warnings = _items(_either(answer, "memoryWrites"), "memoryWrites")
+def memory_writes_of(
+    answer: Mapping[str, Any], *, abp: bool = False
+) -> tuple[tuple[dict[str, Any], ...], tuple[str, ...]]:
+    """The answer's ``memoryWrites`` that are whole, and why others were dropped.
+
+    Each is ``{ownerType, ownerId, type, importance, content, metadata}``: ``ownerId`` is "" where none is
+    named, ``importance`` a whole number from 1 to 5. Where another number was given, 0 to 1 as ABP tools do
+    or a fraction, ``importanceGiven`` has that. ABP tools may leave out owner and importance.
+    """
+    items, warnings = _items(_either(answer, "memoryWrites"), "memoryWrites", MOST_WRITES)
     kept = []
     for index, item in enumerate(items):
-        write = {key: _either(item, key) for key in ("ownerType", "ownerId", "type", "importance", "content")}
-        if wrong := _wrong_field(write):
-            warnings = (*warnings, f"memoryWrites/{index} was dropped: {wrong}")
-        else:
-            kept.append({**write, "metadata": _either(item, "metadata") or {}})
+        write, odd = _memory_write(item, abp=abp)
+        warnings = (*warnings, *(f"memoryWrites/{index} {text}" for text in odd))
+        kept += [write] if write else []
     return tuple(kept), warnings
+
+
+def importance_of(given: Any, *, abp: bool) -> int | None:
+    """A whole number from 1 to 5; ABP's 0 to 1 is spread over it. None where it is neither."""
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    if abp and 0 <= given <= 1:
+        return 1 + int(given * 4 + 0.5)
+    return int(given + 0.5) if 1 <= given <= 5 else None
+
+
+def _memory_write(item: Mapping[str, Any], *, abp: bool) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    names = ("ownerType", "ownerId", "type", "importance", "content", "metadata")
+    write = {name: _either(item, name) for name in names}
+    if abp:
+        write["ownerType"] = write["ownerType"] or "user"
+        write["importance"] = 3 if write["importance"] is None else write["importance"]
+    given, write["importance"] = write["importance"], importance_of(write["importance"], abp=abp)
+    if wrong := _wrong_field(write):
+        return None, (f"was dropped: {wrong}",)
+    write["ownerId"] = (write["ownerId"] or "").strip()
+    odd = _wrong_metadata(write["metadata"])
+    write["metadata"] = {} if odd else write["metadata"] or {}
+    mapped = {"importanceGiven": given} if given != write["importance"] else {}
+    return {**write, **mapped}, (f"lost its metadata: {odd}",) if odd else ()
 
 
 def _step(item: Mapping[str, Any], number: int) -> StepTrace:
@@ -63,21 +97,33 @@ def _error(value: Any) -> Mapping[str, Any] | None:
 
 
 def _wrong_field(write: Mapping[str, Any]) -> str:
-    importance = write["importance"]
+    owner, content = write["ownerId"], write["content"]
     if write["ownerType"] not in OWNER_TYPES:
         return f"ownerType is not one of {', '.join(OWNER_TYPES)}"
-    if not isinstance(write["ownerId"], str) or not write["ownerId"].strip():
-        return "ownerId is empty"
+    if owner is not None and (not isinstance(owner, str) or len(owner) > _NAME_LENGTH):
+        return f"ownerId is not a text of at most {_NAME_LENGTH} characters"
     if write["type"] not in MEMORY_TYPES:
         return f"type is not one of {', '.join(MEMORY_TYPES)}"
-    if isinstance(importance, bool) or not isinstance(importance, int | float) or not 1 <= importance <= 5:
+    if write["importance"] is None:
         return "importance is not a number from 1 to 5"
-    if not isinstance(write["content"], str) or not write["content"].strip():
+    if not isinstance(content, str) or not content.strip():
         return "content is empty"
+    if len(content) > LONGEST_CONTENT:
+        return f"content is longer than {LONGEST_CONTENT} characters"
     return ""
 
 
-def _items(listed: Any, name: str) -> tuple[list[Mapping[str, Any]], tuple[str, ...]]:
+def _wrong_metadata(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return "it is no object" if value else ""
+    try:
+        long = len(json.dumps(value)) > LONGEST_METADATA
+    except (ValueError, RecursionError):
+        long = True
+    return f"it is longer than {LONGEST_METADATA} characters" if long else ""
+
+
+def _items(listed: Any, name: str, most: int = MOST) -> tuple[list[Mapping[str, Any]], tuple[str, ...]]:
     if listed is None:
         return [], ()
     if not isinstance(listed, list):
@@ -88,8 +134,8 @@ def _items(listed: Any, name: str) -> tuple[list[Mapping[str, Any]], tuple[str, 
         if len(objects) < len(listed)
         else ()
     )
-    cut = (f"{name}: only the first {MOST} were kept",) if len(objects) > MOST else ()
-    return objects[:MOST], (*odd, *cut)
+    cut = (f"{name}: only the first {most} were kept",) if len(objects) > most else ()
+    return objects[:most], (*odd, *cut)
 
 
 def _either(item: Mapping[str, Any], name: str) -> Any:
