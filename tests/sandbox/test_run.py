@@ -57,6 +57,15 @@ def test_package_is_read_only_and_the_job_folder_is_the_runs_own(go, package, jo
     assert (job_dir / "output" / "file").read_text() == "x\n"
 
 
+def test_mounted_folders_and_files_are_seen_read_only_by_their_names_inside(go, package):
+    folder = package.parent / "library"
+    folder.mkdir()
+    (folder / "text").write_text("mounted")
+    script = "cat /library/text /one; echo x > /library/no || echo refused"
+    ended = go("bash", "-c", script, mounts={"/library": folder, "/one": folder / "text"})
+    assert ended.stdout == b"mountedmountedrefused\n", ended.stderr + ended.detail.encode()
+
+
 @pytest.mark.parametrize("name", ["python", "python3", "bash", "node", "deno"])
 def test_runtimes_resolve_by_their_bare_names(go, name):
     ended = go(name, "--version")

@@ -78,13 +78,14 @@ def steps(job: Job, reach: Callable[[Path], str]) -> list[Step]:
     placed += [Bind(reach(job.package_dir), "/skill"), Bind(reach(job.job_dir), "/job", read_only=False)]
     if (job.job_dir / "input").is_dir():
         placed.append(Bind(reach(job.job_dir) + "/input", "/job/input"))
+    placed += [Bind(reach(outside), inside) for inside, outside in job.mounts.items()]
     return placed
 
 
 def private_folders(job: Job) -> list[Path]:
     """What a worker that is root must stage, since the run's own uid may not reach it."""
     needed = [runtime.prefix or runtime.program for runtime in _bound()]
-    return [*needed, job.package_dir, job.job_dir]
+    return list(dict.fromkeys([*needed, job.package_dir, job.job_dir, *job.mounts.values()]))
 
 
 def environment(job: Job) -> dict[str, str]:

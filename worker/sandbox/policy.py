@@ -53,8 +53,9 @@ class Job:
 
     Inside: the package read-only at /skill, ``job_dir`` at /job (with input/ read-only and output/). The
     caller makes both, the package readable to all, since a worker that is root runs it as another user.
-    ``network`` are the hosts that its proxy lets through, none without. ``mounts`` shows host folders
-    read-only, by their paths inside. ``door`` answers what the script asks of the worker.
+    ``network`` are the hosts that its proxy lets through, none without. ``mounts`` shows host folders and
+    files read-only, by their paths inside, which lie outside /skill and /job; a worker that is root needs
+    them readable to all. ``door`` answers what the script asks of the worker.
     ``channel_bytes`` > 0 opens descriptor 3 for writing; what is written comes back as ``Ended.channel``.
     """
 

@@ -27,7 +27,7 @@ def _program(name: str) -> str:
 
 
 def _outside(job: Job, text: str) -> str:
-    for inside, outside in (("/skill", job.package_dir), ("/job", job.job_dir)):
+    for inside, outside in {"/skill": job.package_dir, "/job": job.job_dir, **job.mounts}.items():
         if text == inside or text.startswith(inside + "/"):
             return str(outside) + text[len(inside) :]
     return text
