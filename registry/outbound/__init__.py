@@ -6,7 +6,7 @@ the same. Proxies, netrc and credentials of the host are never read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
@@ -41,9 +41,24 @@ def fetch(
     body: bytes | None = None,
     limit: int,
     timeout: float = SECONDS,
+    follow: bool = True,
+    on_clock: Callable[[Clock], None] | None = None,
 ) -> Fetched:
-    """The answer of an address, whatever its status; ``limit`` is the body's most bytes, decoded."""
-    with opened(url, method=method, headers=headers, body=body, limit=limit, timeout=timeout) as answer:
+    """The answer of an address, whatever its status; ``limit`` is the body's most bytes, decoded.
+
+    Without ``follow`` a redirect is an answer like any. ``on_clock`` gets what can cut the line meanwhile.
+    """
+    asked = opened(
+        url,
+        method=method,
+        headers=headers,
+        body=body,
+        limit=limit,
+        timeout=timeout,
+        follow=follow,
+        on_clock=on_clock,
+    )
+    with asked as answer:
         return Fetched(answer.status, answer.headers, answer.rest(), answer.url)
 
 
@@ -56,15 +71,19 @@ def opened(
     body: bytes | None = None,
     limit: int,
     timeout: float = SECONDS,
+    follow: bool = True,
+    on_clock: Callable[[Clock], None] | None = None,
 ) -> Iterator[Answer]:
     """The same, read piece by piece; refuses as OUTBOUND_… says, never with another exception."""
     asked = {name.lower(): value for name, value in (headers or {}).items()}
     place = target(url)
     with Clock(place.host, timeout) as clock:
+        if on_clock:
+            on_clock(clock)
         for _ in range(_REDIRECTS + 1):
             answer = send(place, method, asked, body, clock=clock, limit=limit)
             location = answer.headers.get("location")
-            if answer.status not in _MOVED or not location:
+            if not follow or answer.status not in _MOVED or not location:
                 try:
                     yield answer
                 finally:

@@ -63,6 +63,11 @@ class Clock:
     def refusal(self) -> Refused:
         return refuse("OUTBOUND_TIMEOUT", path=self.host, host=self.host, seconds=f"{self.seconds:g}")
 
+    def stop(self) -> None:
+        """Ends the exchange from another thread, as if its deadline had come."""
+        self.ends = time.monotonic()
+        self._cut()
+
     def _cut(self) -> None:
         if line := self.line:
             with suppress(OSError):

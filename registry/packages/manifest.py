@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from registry.packages import conditions, versions
+from registry.packages.endpoints import read_endpoints
 from registry.packages.fields import Fields
 from registry.packages.frontmatter import SKILL_MD, FrontMatter
 from registry.packages.manifest_parts import (
@@ -139,6 +140,7 @@ def _running(fields: Fields) -> dict[str, Any]:
         "cache_scope": fields.choice("cache_scope", "cacheScope", options=("caller", "team")) or "caller",
         "ttl": fields.integer("ttl", low=0),
         "requires": fields.texts("requires", split=split_words),
+        "endpoints": read_endpoints(fields),
         "requires_filesystem": fields.boolean("requires_filesystem", "requiresFilesystem")
         if requires_filesystem is not None
         else bool(_nested(fields, "security", "requires_filesystem")),

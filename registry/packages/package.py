@@ -78,6 +78,7 @@ class Manifest:
     cache_scope: Literal["caller", "team"] = "caller"
     ttl: int | None = None  # seconds
     requires: tuple[str, ...] = ()
+    endpoints: tuple[str, ...] = ()  # of a service or distributed skill, in the order they are asked
     requires_filesystem: bool = False
     retry_on_lost: bool = False
     when_to_use: str = ""
