@@ -70,6 +70,11 @@ def dialled(place: Target) -> list[str]:
     return [str(address) for address in found]
 
 
+def addresses_of(host: str, port: int) -> list[str]:
+    """The addresses that may be dialled for a host whatever is spoken there: public ones, and listed ones."""
+    return dialled(Target("", "https", host, port, "/"))
+
+
 def _may_be_dialled(address: Address, scheme: str) -> bool:
     return _in_network(address) or (scheme == "https" and is_public(address))
 

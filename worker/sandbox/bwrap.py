@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from worker.sandbox import layout, seccomp
+from worker.sandbox import layout, runtimes, seccomp
 from worker.sandbox.policy import Job
 
 Option = str | dict[str, str]
@@ -44,7 +45,15 @@ def plan(job: Job, steps: list[layout.Step]) -> dict[str, Any]:
 def _argv(job: Job, limits: Mapping[str, int]) -> list[str]:
     blocks = limits["file_bytes"] // 512
     text = _LIMIT_THEN_BECOME.format(blocks=blocks, **limits)
-    return ["/bin/sh", "-c", text, "sh", *job.argv]
+    script = ["/bin/sh", "-c", text, "sh", *job.argv]
+    if job.network is None:
+        return script
+    return [f"{runtimes.FOLDER}/bin/python", "-I", "-S", "-B", "-c", _gate(), *script]
+
+
+@cache
+def _gate() -> str:
+    return (Path(__file__).parent / "inner" / "gate.py").read_text(encoding="utf-8")
 
 
 def _empty(folder: str) -> list[Option]:

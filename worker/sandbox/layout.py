@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from worker.sandbox import runtimes
+from worker.sandbox import egress, runtimes
 from worker.sandbox.policy import Job
 
 UID = 65_534  # the run's own name for itself
@@ -99,7 +99,8 @@ def environment(job: Job) -> dict[str, str]:
         "DENO_NO_UPDATE_CHECK": "1",
         "NO_COLOR": "1",
     }
-    return base | dict(job.environment)
+    proxy = {} if job.network is None else egress.ENVIRONMENT
+    return base | proxy | dict(job.environment)
 
 
 def rlimits(job: Job) -> dict[str, int]:

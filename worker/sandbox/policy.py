@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -30,6 +30,8 @@ class Limits:
     files: int = 4096  # entries below /job
     processes: int = 64
     descriptors: int = 256
+    connections: int = 64  # at one time, of a run that may reach hosts
+    network_bytes: int = 268_435_456  # both ways together
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class Dial:
     count: int = 1
 
 
+Resolve = Callable[[str, int], Sequence[str]]
+"""The addresses of a host that may be dialled, resolved once; refuses as ``registry.outbound`` does."""
+
 Door = Callable[[bytes], bytes]
 """Answers one request of the script's, both JSON documents of one line; called in a thread of its own."""
 
@@ -53,7 +58,8 @@ class Job:
 
     Inside: the package read-only at /skill, ``job_dir`` at /job (with input/ read-only and output/). The
     caller makes both, the package readable to all, since a worker that is root runs it as another user.
-    ``network`` are the hosts that its proxy lets through, none without. ``mounts`` shows host folders and
+    ``network`` are the hosts that its proxy lets through (an empty list refuses and records every one), at
+    addresses that ``resolve`` gives; None is no network at all. ``mounts`` shows host folders and
     files read-only, by their paths inside, which lie outside /skill and /job; a worker that is root needs
     them readable to all. ``door`` answers what the script asks of the worker.
     ``channel_bytes`` > 0 opens descriptor 3 for writing; what is written comes back as ``Ended.channel``.
@@ -66,7 +72,8 @@ class Job:
     environment: Mapping[str, str] = field(default_factory=dict)
     cwd: str = "/job"
     channel_bytes: int = 0
-    network: tuple[str, ...] = ()
+    network: tuple[str, ...] | None = None
+    resolve: Resolve | None = None
     mounts: Mapping[str, Path] = field(default_factory=dict)
     door: Door | None = None
     limits: Limits = field(default_factory=Limits)

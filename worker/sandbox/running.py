@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from worker.sandbox import bwrap, cgroup, launch, layout, nsrun, pool, unsafe
+from worker.sandbox import bwrap, cgroup, egress, launch, layout, nsrun, pool, unsafe
 from worker.sandbox.policy import Ended, Job, OnOutput, Tick
 from worker.sandbox.site import Site, Tier
 from worker.sandbox.streams import Conversation
@@ -38,6 +39,9 @@ def run_in(
             stack.callback(group.remove)
         pipes = _Pipes.open(channel=job.channel_bytes > 0)
         stack.callback(pipes.close)
+        proxy = None
+        if job.network is not None and tier != "unsafe":
+            proxy = stack.enter_context(egress.Proxy(job, pipes.open_gate(stack)))
         order = _order(tier, job, site, lease, group)
         leash = launch.start(order, pipes.inner, lease.descriptor if lease else None)
         stack.callback(leash.close)
@@ -48,7 +52,8 @@ def run_in(
         except BaseException:
             conversation.abandon()
             raise
-        return conversation.ended(tier, enforcement(tier, group is not None))
+        ended = conversation.ended(tier, enforcement(tier, group is not None))
+        return replace(ended, network=proxy.dials) if proxy else ended
 
 
 def enforcement(tier: Tier, grouped: bool) -> dict[str, str]:
@@ -85,6 +90,7 @@ def _order(
     }
     return {
         "tier": tier,
+        "gate": job.network is not None and tier != "unsafe",
         tier: plans[tier](),
         "uid": lease.uid if lease else None,
         "cgroup": [str(group.joined_by)] if group else [],
@@ -110,6 +116,13 @@ class _Pipes:
         for descriptor in pipes.outer:
             os.set_blocking(descriptor, False)
         return pipes
+
+    def open_gate(self, stack: contextlib.ExitStack) -> socket.socket:
+        """The worker's end of the socket over which the run's listener is handed out."""
+        ours, theirs = socket.socketpair()
+        self.inner.append(theirs.detach())
+        stack.callback(ours.close)
+        return ours
 
     def close_inner(self) -> None:
         while self.inner:

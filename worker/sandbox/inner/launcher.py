@@ -19,7 +19,7 @@ import socket
 import time
 from typing import Any
 
-from . import kernel, nsrun
+from . import gate, kernel, nsrun
 
 _LIMIT = 1 << 26
 _TIDYING_S = 30
@@ -133,11 +133,12 @@ def _start(order: dict[str, Any], keeper: int, streams: list[int], status: int) 
         _become(order["uid"])
         kernel.set_dumpable(True)
         kernel.die_with(keeper)
+        way_out = _above(streams.pop()) if order["gate"] else None
         _place(streams)
         if order["tier"] == "bwrap":
-            _bwrap(order, status)
+            _bwrap(order, status, way_out)
         elif order["tier"] == "nsrun":
-            nsrun.enter(order["nsrun"], status)
+            nsrun.enter(order["nsrun"], status, way_out)
         else:
             _bare(order["unsafe"], status)
     except BaseException as error:
@@ -166,8 +167,10 @@ def _above(descriptor: int) -> int:
     return moved
 
 
-def _bwrap(order: dict[str, Any], status: int) -> None:
+def _bwrap(order: dict[str, Any], status: int, way_out: int | None) -> None:
     plan = order["bwrap"]
+    if way_out is not None:
+        os.dup2(way_out, gate.NUMBER, inheritable=True)
     options: list[str] = []
     for option in plan["options"]:
         if isinstance(option, dict):

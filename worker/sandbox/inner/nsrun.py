@@ -10,7 +10,7 @@ import socket
 import struct
 from typing import Any
 
-from . import kernel
+from . import gate, kernel
 
 _NAMESPACES = (
     kernel.CLONE_NEWNS
@@ -30,7 +30,7 @@ _RESOURCES = {
 }
 
 
-def enter(plan: dict[str, Any], status: int) -> None:
+def enter(plan: dict[str, Any], status: int, way_out: int | None) -> None:
     """Becomes the waiting parent of a sandbox whose first process it starts; never returns."""
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(kernel.CLONE_NEWUSER)
@@ -45,18 +45,20 @@ def enter(plan: dict[str, Any], status: int) -> None:
         os.waitpid(first, 0)
         os._exit(0)
     try:
-        _first_process(plan, status)
+        _first_process(plan, status, way_out)
     except BaseException as error:
         _line(status, {"failed": str(error) or type(error).__name__})
     finally:
         os._exit(1)
 
 
-def _first_process(plan: dict[str, Any], status: int) -> None:
+def _first_process(plan: dict[str, Any], status: int, way_out: int | None) -> None:
     """Process 1 of the sandbox: furnishes it, starts the script, reaps, ends with it (and so ends all)."""
     _die_with_outer_parent()
     socket.sethostname(plan["hostname"])
     _loopback_up()
+    if way_out is not None:
+        gate.open_with(way_out)
     _furnish(plan)
     _write("/proc/sys/user/max_user_namespaces", "0")
     os.setsid()
