@@ -79,6 +79,14 @@ def sources() -> dict[str, dict[str, str]]:
     return found
 
 
+def secret(name: str, *, needed_by: str) -> str:
+    """A key without which the other setting would do half of its work."""
+    value = text(name)
+    if text(needed_by) and not value:
+        raise _wrong(name, value, f"a secret, because {needed_by} is set")
+    return value
+
+
 def file(name: str) -> str:
     value = text(name)
     if value and not Path(value).is_file():

@@ -2,6 +2,15 @@ from worker.models.artifact import Artifact
 from worker.models.attempt import Attempt
 from worker.models.input import InputFile
 from worker.models.log import LogChunk
+from worker.models.memory import (
+    Memory,
+    MemoryChange,
+    MemoryTerm,
+    MemoryType,
+    MemoryWrite,
+    OwnerType,
+    WriteState,
+)
 from worker.models.run import Run, RunQuerySet, Status
 from worker.models.step import Step, StepKind
 
@@ -10,9 +19,16 @@ __all__ = [
     "Attempt",
     "InputFile",
     "LogChunk",
+    "Memory",
+    "MemoryChange",
+    "MemoryTerm",
+    "MemoryType",
+    "MemoryWrite",
+    "OwnerType",
     "Run",
     "RunQuerySet",
     "Status",
     "Step",
     "StepKind",
+    "WriteState",
 ]

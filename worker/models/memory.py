@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from registry.models import Role, Team
+from registry.models.fields import BytewiseCharField, DocumentField
+from registry.models.identity import new_uid
+from worker.models.run import Run
+
+if TYPE_CHECKING:
+    from registry.actors import Actor
+
+_REVIEWING = (Role.MAINTAINER, Role.OWNER)
+
+
+class OwnerType(models.TextChoices):
+    """Whose a memory is; a household and a group are both a team, named in two ways."""
+
+    USER = "user", _("Person")
+    HOUSEHOLD = "household", _("Household")
+    TASK = "task", _("Run")
+    GROUP = "group", _("Group")
+
+
+class MemoryType(models.TextChoices):
+    PREFERENCE = "preference", _("Preference")
+    FACT = "fact", _("Fact")
+    EVENT = "event", _("Event")
+    SUMMARY = "summary", _("Summary")
+
+
+class WriteState(models.TextChoices):
+    """What became of a proposal; PROPOSED is all that is told of one for somebody else."""
+
+    PROPOSED = "proposed", _("Proposed")
+    WAITING = "waiting", _("Waiting for review")
+    COMMITTED = "committed", _("Remembered")
+    MERGED = "merged", _("Known already")
+    DECLINED = "declined", _("Declined")
+    REFUSED = "refused", _("Refused")
+
+
+class Remembered(models.Model):
+    """What is to be remembered, and whose it is: one of person, team and run."""
+
+    owner_type = models.CharField(max_length=9, choices=OwnerType.choices)
+    owner_user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
+    owner_team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="+")
+    owner_run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="+")
+    type = models.CharField(max_length=10, choices=MemoryType.choices)
+    importance = models.PositiveSmallIntegerField()  # 1 to 5
+    importance_given = models.FloatField(null=True)  # as it was said, where that was another number
+    content = models.TextField()
+    metadata = DocumentField(default=dict)
+
+    class Meta:
+        abstract = True
+
+
+def _owned_by(actor: Actor, *, roles: tuple[Role, ...] | None = None) -> Q:
+    """Rows of the actor's own, of teams in which they have one of these roles (any), of runs they read."""
+    teams = [team for team, role in actor.roles.items() if roles is None or role in roles]
+    owned = Q(owner_team_id__in=teams) | Q(owner_run__in=Run.objects.readable_by(actor))
+    if not (actor.token and actor.token.team_id):  # a team's token has nothing of its owner's person
+        owned |= Q(owner_user=actor.user)
+    return owned
+
+
+class MemoryQuerySet(models.QuerySet["Memory"]):
+    def present(self) -> MemoryQuerySet:
+        return self.filter(deleted_at=None)
+
+    def visible_to(self, actor: Actor) -> MemoryQuerySet:
+        """One's own, one's teams' and those of runs that one may read."""
+        if actor.is_administrator:
+            return self
+        return self.none() if actor.user is None else self.filter(_owned_by(actor))
+
+    def deletable_by(self, actor: Actor) -> MemoryQuerySet:
+        """One's own, those of teams that one maintains, and of runs that one may read; never by a token."""
+        if actor.token:
+            return self.none()
+        if actor.is_administrator:
+            return self
+        return self.none() if actor.user is None else self.filter(_owned_by(actor, roles=_REVIEWING))
+
+
+class Memory(Remembered):
+    """An entry of the memory store; ``worker.memory.database`` is the only writer."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    owner_key = BytewiseCharField(max_length=40)  # "user:7": whose it is, in one column
+    content_key = BytewiseCharField(max_length=64)  # of the normalised content: the same is kept once
+    count = models.PositiveIntegerField(default=1)  # how often it was proposed
+    by_person = models.BooleanField(default=False)  # somebody accepted it: it is no longer its run's
+    skill_label = models.CharField(max_length=130, blank=True)
+    version_number = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    deleted_at = models.DateTimeField(null=True)  # its content goes when nobody takes that back
+    deleted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+
+    objects = MemoryQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner_key", "type", "content_key"],
+                condition=Q(deleted_at=None),
+                name="one_memory_a_content",
+            )
+        ]
+        indexes = [models.Index(fields=["deleted_at"], name="memory_gone", condition=~Q(deleted_at=None))]
+
+
+class MemoryTerm(models.Model):
+    """A word, or pair of characters, under which a memory is found."""
+
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="terms")
+    text = BytewiseCharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["text", "memory"], name="one_term_a_memory")]
+
+
+class MemoryWriteQuerySet(models.QuerySet["MemoryWrite"]):
+    def waiting(self) -> MemoryWriteQuerySet:
+        return self.filter(state=WriteState.WAITING)
+
+    def decidable_by(self, actor: Actor) -> MemoryWriteQuerySet:
+        """Proposals that are this person's to decide: for them, for teams they maintain, for their runs."""
+        if actor.token or actor.user is None:
+            return self.none()
+        maintained = [team for team, role in actor.roles.items() if role in _REVIEWING]
+        teams = Q(owner_team__isnull=False) if actor.is_administrator else Q(owner_team_id__in=maintained)
+        return self.filter(teams | Q(owner_user=actor.user) | Q(owner_run__caller=actor.user))
+
+
+class MemoryWrite(Remembered):
+    """One proposal of a run and what became of it; it holds its content only while it waits."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    run = models.ForeignKey(Run, models.CASCADE, related_name="memory_writes")
+    attempt = models.PositiveSmallIntegerField()
+    seq = models.PositiveSmallIntegerField()  # its place in the run's answer
+    is_foreign = models.BooleanField(default=False)  # for somebody that the caller has nothing to do with
+    state = models.CharField(max_length=9, choices=WriteState.choices)
+    code = models.CharField(max_length=64, blank=True)  # why it waits or was refused
+    memory = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="writes")
+    created_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+
+    objects = MemoryWriteQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "attempt", "seq"], name="one_memory_write_a_seq")
+        ]
+        indexes = [
+            models.Index(fields=["created_at"], name="memory_waiting", condition=Q(state="waiting")),
+        ]
+
+    def shown_state(self) -> str:
+        """To the run's readers one for another owner is never more than proposed, whatever became of it."""
+        return WriteState.PROPOSED.value if self.is_foreign else self.state
+
+    def expires_at(self) -> datetime:
+        return self.created_at + timedelta(days=settings.SKILLQUAY_MEMORY_REVIEW_DAYS)
+
+
+class MemoryChange(models.Model):
+    """What another memory system has still to be told; the row goes when it has been."""
+
+    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
+    memory_uid = models.CharField(max_length=26, db_index=True)
+    deleted = models.BooleanField(default=False)
+    attempts = models.PositiveIntegerField(default=0)
+    due_at = models.DateTimeField(db_index=True)
+    created_at = models.DateTimeField()
+    failure = models.CharField(max_length=300, blank=True)  # why the last attempt did not do
