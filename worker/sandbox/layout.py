@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from worker.sandbox import egress, runtimes
+from worker.sandbox import doors, egress, runtimes
 from worker.sandbox.policy import Job
 
 UID = 65_534  # the run's own name for itself
@@ -100,7 +100,8 @@ def environment(job: Job) -> dict[str, str]:
         "NO_COLOR": "1",
     }
     proxy = {} if job.network is None else egress.ENVIRONMENT
-    return base | proxy | dict(job.environment)
+    door = doors.ENVIRONMENT if job.door else {}
+    return base | proxy | door | dict(job.environment)
 
 
 def rlimits(job: Job) -> dict[str, int]:

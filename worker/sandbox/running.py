@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from worker.sandbox import bwrap, cgroup, egress, launch, layout, nsrun, pool, unsafe
-from worker.sandbox.policy import Ended, Job, OnOutput, Tick
+from worker.sandbox import bwrap, cgroup, doors, egress, launch, layout, nsrun, pool, unsafe
+from worker.sandbox.policy import Door, Ended, Job, OnOutput, Tick
 from worker.sandbox.site import Site, Tier
 from worker.sandbox.streams import Conversation
 
@@ -39,6 +39,8 @@ def run_in(
             stack.callback(group.remove)
         pipes = _Pipes.open(channel=job.channel_bytes > 0)
         stack.callback(pipes.close)
+        if job.door:
+            stack.enter_context(pipes.open_door(job.door, lease.uid if lease else None))
         proxy = None
         if job.network is not None and tier != "unsafe":
             proxy = stack.enter_context(egress.Proxy(job, pipes.open_gate(stack)))
@@ -116,6 +118,17 @@ class _Pipes:
         for descriptor in pipes.outer:
             os.set_blocking(descriptor, False)
         return pipes
+
+    def open_door(self, door: Door, uid: int | None) -> doors.Doorkeeper:
+        """The script's two ends follow its streams, by the numbers that its environment names."""
+        if len(self.inner) < doors.ASKING:
+            self.inner.append(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))  # in the channel's place
+        asking, answering, hearing, saying = doors.opened()
+        self.inner += [asking, answering]
+        if uid is not None:  # node and deno open them by name, which asks whose they are
+            os.fchown(asking, uid, uid)
+            os.fchown(answering, uid, uid)
+        return doors.Doorkeeper(door, hearing, saying)
 
     def open_gate(self, stack: contextlib.ExitStack) -> socket.socket:
         """The worker's end of the socket over which the run's listener is handed out."""

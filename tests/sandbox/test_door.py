@@ -1,0 +1,128 @@
+"""What a script asks through its door is answered beside its streams, whatever it sends."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from worker.sandbox import Limits
+
+pytestmark = pytest.mark.row("C3")
+
+ASK = """
+import os, sys
+asking, answering = (int(n) for n in os.environ["SKILLQUAY_DOOR"].split(","))
+answers = os.fdopen(answering, "rb")
+def ask(line):
+    os.write(asking, line + b"\\n")
+    return answers.readline()
+"""
+
+
+def echo(line: bytes) -> bytes:
+    return b"heard " + line
+
+
+def test_a_request_is_answered_by_number_in_every_tier(go):
+    ended = go("bash", "-c", 'echo hello >&4; read -r answer <&5; echo "$answer"', door=echo)
+    assert (ended.stdout, ended.exit_code) == (b"heard hello\n", 0)
+
+
+@pytest.mark.parametrize("program", ["node", "deno"])
+def test_runtimes_open_it_by_name(go, program):
+    code = """
+        import { open } from "node:fs/promises";
+        import { Buffer } from "node:buffer";
+        const [asking, answering] = process.env.SKILLQUAY_DOOR.split(",");
+        const to = await open(`/proc/self/fd/${asking}`, "w"), from = await open(`/proc/self/fd/${answering}`, "r");
+        await to.write("hello\\n");
+        const { bytesRead, buffer } = await from.read(Buffer.alloc(100), 0, 100, null);
+        console.log(buffer.subarray(0, bytesRead).toString());
+        process.exit(0);
+    """
+    if program == "deno":
+        code = 'import process from "node:process";' + code
+    start = ("deno", "eval") if program == "deno" else ("node", "--input-type=module", "-e")
+    ended = go(*start, code, door=echo)
+    assert ended.stdout.strip() == b"heard hello", ended.stderr
+
+
+def test_without_a_door_there_is_nothing_to_ask(go):
+    ended = go("bash", "-c", 'echo "${SKILLQUAY_DOOR-none}"; ls /proc/self/fd | tr "\\n" " "')
+    assert ended.stdout.startswith(b"none\n0 1 2 3 ")  # the third is the folder that is listed
+
+
+def test_a_channel_and_a_door_stand_side_by_side(go):
+    ended = go(
+        "bash", "-c", "echo hello >&4; read -r answer <&5; echo $answer >&3", door=echo, channel_bytes=100
+    )
+    assert ended.channel == b"heard hello\n"
+
+
+def test_a_thousand_requests_are_the_most(go):
+    code = ASK + "n = 0\nwhile ask(b'x'):\n    n += 1\nprint(n)\n"
+    ended = go(
+        "python", "-c", "import signal; signal.signal(signal.SIGPIPE, signal.SIG_IGN)\n" + code, door=echo
+    )
+    told = ended.stdout or ended.stderr
+    assert ended.stdout == b"1000\n" or b"BrokenPipeError" in told
+
+
+def test_a_line_without_end_shuts_the_door_and_not_the_run(go):
+    heard = []
+    code = (
+        ASK
+        + """
+try:
+    for _ in range(200):
+        os.write(asking, b"x" * 65536)
+except BrokenPipeError:
+    print("shut")
+"""
+    )
+    ended = go("python", "-c", code, door=lambda line: heard.append(line) or b"")
+    assert (ended.stdout, heard) == (b"shut\n", [])
+
+
+def test_garbage_is_handed_on_as_it_is_and_answers_are_one_line(go):
+    code = ASK + "print(ask(b'\\x00\\xff{]'), ask(b'two'))"
+    ended = go("python", "-c", code, door=lambda line: b"a\nb" + line)
+    assert ended.stdout == b"b'a b\\x00\\xff{]\\n' b'a btwo\\n'\n"
+
+
+def test_who_does_not_read_answers_holds_up_only_itself(go):
+    code = ASK + "os.write(asking, b'x\\n' * 5)\nprint('done')"
+    ended = go("python", "-c", code, door=lambda line: b"y" * 3_000_000)
+    assert (ended.stdout, ended.ending) == (b"done\n", "exited")
+
+
+def test_an_answer_under_way_does_not_keep_an_ended_run(go):
+    asked, release = threading.Event(), threading.Event()
+
+    def slow(line):
+        asked.set()
+        release.wait(20)
+        return b"late"
+
+    try:
+        ended = go("python", "-c", ASK + "os.write(asking, b'x\\n'); print('gone')", door=slow)
+    finally:
+        release.set()
+    assert (ended.stdout, ended.ending) == (b"gone\n", "exited")
+
+
+def test_time_runs_out_while_the_script_waits(go):
+    release = threading.Event()
+    try:
+        ended = go(
+            "python",
+            "-c",
+            ASK + "ask(b'x')",
+            door=lambda line: release.wait(20) and b"" or b"",
+            limits=Limits(timeout_s=1),
+        )
+    finally:
+        release.set()
+    assert ended.ending == "timed_out"
+    assert ended.duration_s < 1.5
