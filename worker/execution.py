@@ -80,13 +80,14 @@ def request_for_script(
     document: Mapping[str, Any], files: Iterable[Mapping[str, Any]], package: Opened
 ) -> Request:
     """The stored request with paths where files and ``output_dir`` are named, and the schema's defaults."""
-    schema = package.manifest.input_schema
-    given: Any = with_defaults(schema, document["inputs"]) if schema else document["inputs"]
+    asked = Request(**document)
+    schema = protocols.input_schema(package.manifest, asked)
+    given: Any = with_defaults(schema, asked.inputs) if schema else asked.inputs
     for use in inputs.uses_of(files):
         given = _with(given, use.pointer.split("/")[1:], use.path)
     if "output_dir" in given:
         given = {**given, "output_dir": OUTPUT_DIR}
-    return Request(**{**document, "inputs": given})
+    return replace(asked, inputs=given)
 
 
 OUTPUT_DIR = "/job/output"

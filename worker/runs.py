@@ -62,6 +62,7 @@ def request_run(
     resolved = _checked_inputs(request, manifest, actor, again_of)
     request = _with_context(request, manifest, actor, caller_team, version)
     run = _new_run(actor, version, manifest, request, resolved)
+    request = protocols.with_tool(manifest, request)
     run.team, run.again_of, run.idempotency_key = caller_team, again_of, idempotency_key
     _choose_protocol(run, version, request)
     run.permission = _leave(actor, version, caller_team)
@@ -93,12 +94,13 @@ def _checked_inputs(request: Request, manifest: Manifest, actor: Actor, again_of
     size = len(json.dumps([request.inputs, request.stdin, request.context]))
     if size > settings.SKILLQUAY_REQUEST_BYTES:
         raise refuse("REQUEST_TOO_LARGE", path="inputs", limit=settings.SKILLQUAY_REQUEST_BYTES)
-    resolved = inputs.resolve(request.inputs, manifest.input_schema, actor=actor, again_of=again_of)
-    if manifest.input_schema is not None and request.tool is None:
+    schema = protocols.input_schema(manifest, request)
+    resolved = inputs.resolve(request.inputs, schema, actor=actor, again_of=again_of)
+    if schema is not None:
         given = dict(resolved.inputs)
         if "output_dir" in given:
             given["output_dir"] = OUTPUT_DIR
-        if problems := validate(manifest.input_schema, given):
+        if problems := validate(schema, given):
             raise Refused(*problems)
     return resolved
 

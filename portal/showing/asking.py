@@ -83,7 +83,8 @@ class Asking:
 
     def take(self, problems: Sequence[Problem]) -> None:
         """Puts the problems of a refused call where they belong."""
-        for_entry = {"SCRIPT_NOT_FOUND": "script", "ENTRY_REQUIRED": "script", "UNKNOWN_ACTION": "action"}
+        for_entry = {"SCRIPT_NOT_FOUND": "script", "ENTRY_REQUIRED": "script"}
+        for_entry |= {"UNKNOWN_ACTION": "action", "ACTION_REQUIRED": "action"}
         rest = []
         for problem in problems:
             field = for_entry.get(problem.code)
@@ -114,7 +115,8 @@ class Asking:
         initial = {
             name: self.ask.get_initial_for_field(field, name) for name, field in self.ask.fields.items()
         }
-        examples = {} if self.before.inputs is not None else example_of(self.offer.manifest)
+        schema = schema_for(self.offer, self.tool)
+        examples = {} if self.before.inputs is not None else example_of(schema)
         return Request(
             inputs=examples | dict(_initial_inputs(self.offer, self.before, self.tool)),
             script=initial.get("script") or None,
@@ -128,24 +130,8 @@ class Asking:
 def schema_for(offer: Offer, tool: str) -> Schema | None:
     """The schema of the inputs: the tool's parameters where one is called, else the manifest's."""
     if tool:
-        return tool_schema(offer.manifest.abp or {}, tool)
+        return next((one.schema for one in offer.menu.tools if one.name == tool), {})
     return offer.schema
-
-
-def tool_schema(abp: Mapping[str, Any], name: str) -> Schema:
-    """A tool's parameters as a JSON Schema: in document C each says itself whether it is required."""
-    tools = [tool for tool in abp.get("tools") or () if isinstance(tool, Mapping)]
-    parameters = next((tool.get("parameters") for tool in tools if tool.get("name") == name), None)
-    if not isinstance(parameters, Mapping):
-        return {}
-    if isinstance(parameters.get("properties"), Mapping):
-        return parameters
-    told = {str(key): rule for key, rule in parameters.items() if isinstance(rule, Mapping)}
-    return {
-        "type": "object",
-        "properties": {key: {n: v for n, v in rule.items() if n != "required"} for key, rule in told.items()},
-        "required": [key for key, rule in told.items() if rule.get("required") is True],
-    }
 
 
 def _ask_form(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from portal.showing.texts import json_text
+from registry.packages.tools import Tool
 
 MOST_ROWS = 100
 _TEXT = 300
@@ -35,6 +36,18 @@ def input_rows(schema: Mapping[str, Any] | None) -> list[InputRow]:
     names = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
     items = list(properties.items())[:MOST_ROWS]
     return [_row(str(name), rule if isinstance(rule, Mapping) else {}, name in names) for name, rule in items]
+
+
+@dataclass(frozen=True)
+class ToolRows:
+    name: str
+    description: str
+    rows: list[InputRow]
+
+
+def tool_rows(tools: Iterable[Tool]) -> list[ToolRows]:
+    """Each tool with its parameters."""
+    return [ToolRows(tool.name, tool.description, input_rows(tool.schema)) for tool in tools]
 
 
 def _row(name: str, rule: Mapping[str, Any], required: bool) -> InputRow:

@@ -122,16 +122,18 @@ def example_call(offer: Offer) -> dict[str, Any]:
     """A call of the version as the API takes it: what has to be named, and the required inputs."""
     scripts, actions = offer.menu.scripts, [action for action in offer.menu.actions if action.declared]
     call: dict[str, Any] = {"skill": str(offer.version.skill)}
+    if tools := offer.menu.tools:
+        return call | {"tool": tools[0].name, "inputs": example_of(tools[0].schema)}
     if scripts and not offer.menu.default:
         call["script"] = scripts[0].id
     if offer.protocol == "stdin_json" and len(actions) > 1:
         call["action"] = actions[0].name
-    return call | {"inputs": example_of(offer.manifest)}
+    return call | {"inputs": example_of(offer.schema)}
 
 
-def example_of(manifest: Manifest) -> dict[str, Any]:
+def example_of(schema: Mapping[str, Any] | None) -> dict[str, Any]:
     """The required inputs of a call: their defaults or examples, else a value of the type."""
-    schema = manifest.input_schema or {}
+    schema = schema or {}
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, dict) or not isinstance(required, list):
         return {}

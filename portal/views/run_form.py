@@ -107,10 +107,12 @@ def _asking(request: ActorRequest, offer: Offer, again: Run | None) -> Asking:
     query = request.POST if posted else request.GET
     tool = query.get("tool", "") or str((again.request.get("tool") if again else None) or "")
     tools = [one.name for one in offer.menu.tools]
+    tool = tool if tool in tools else tools[0] if tools else ""
+    same = again is not None and (again.request.get("tool") or "") in (tool, "")
     return Asking(
         offer,
-        Before(again.request, again.team) if again else Before(_said(query)),
-        tool=tool if tool in tools else tools[0] if tools else "",
+        Before(again.request, again.team) if again and same else Before(_said(query)),
+        tool=tool,
         as_json=query.get("as") == "json",
         teams=_teams(request.actor),
         artifacts=_artifacts(request.actor),

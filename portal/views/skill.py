@@ -15,7 +15,7 @@ from portal.showing import markdown
 from portal.showing.allowances import allowances
 from portal.showing.installing import lines_for
 from portal.showing.remembering import Remembered
-from portal.showing.schema_rows import input_rows
+from portal.showing.schema_rows import input_rows, tool_rows
 from portal.showing.skill_use import Offer, fares_of_version, offer_of
 from portal.views.errors import Moved
 from registry import canonical, catalog, publishing, trials, usage
@@ -106,6 +106,7 @@ def _shown(request: ActorRequest, version: Version, tab: str) -> HttpResponse:
         "readme": _readme(version),
         "inputs": input_rows(manifest.input_schema),
         "outputs": input_rows(manifest.output_schema),
+        "tools": tool_rows(offer.menu.tools),
         "allowances": allowances(manifest),
         "lines": lines_for(offer),
         "problems": _problems(version),

@@ -14,6 +14,7 @@ from registry.packages.problems import Problem, gettext_noop, problem
 from registry.packages.profiles import CODE, RUNNABLE, judged, single_scripts, suffix
 from registry.packages.schemas import check_schema
 from registry.packages.sections import SAFETY, SECTIONS, declared_scripts, find_sections
+from registry.packages.tools import schema_of
 from registry.packages.trigger_tests import read_trigger_tests
 
 DESCRIPTION_CHARACTERS = 1024
@@ -182,13 +183,19 @@ def _tool_flaws(tool: object, seen: set[str]) -> Iterator[str]:
     if parameters is not None and not isinstance(parameters, Mapping):
         yield "its parameters are not named"
         return
-    for key, parameter in (parameters or {}).items():
-        if not isinstance(parameter, Mapping):
-            yield f"parameter {shown(key)} is not a group of fields"
-        elif parameter.get("type", "string") not in _ABP_TYPES:
-            yield f"parameter {shown(key)} has no type among {', '.join(_ABP_TYPES)}"
-        elif not isinstance(parameter.get("required", False), bool):
-            yield f"required of parameter {shown(key)} is neither true nor false"
+    flaws = [flaw for key, one in (parameters or {}).items() for flaw in _parameter_flaws(shown(key), one)]
+    yield from flaws
+    if not flaws and (found := check_schema(schema_of(parameters))):
+        yield f"its parameters make no schema: {found[0].message()}"
+
+
+def _parameter_flaws(key: str, parameter: object) -> Iterator[str]:
+    if not isinstance(parameter, Mapping):
+        yield f"parameter {key} is not a group of fields"
+    elif parameter.get("type", "string") not in _ABP_TYPES:
+        yield f"parameter {key} has no type among {', '.join(_ABP_TYPES)}"
+    elif not isinstance(parameter.get("required", False), bool):
+        yield f"required of parameter {key} is neither true nor false"
 
 
 def check_single_file(facts: Facts, profile: Profile) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from registry.packages.comparison_schemas import SchemaChange, compare_schemas
 from registry.packages.package import Manifest
 from registry.packages.permission_set import PermissionSet, permissions_of
 from registry.packages.profiles import RUNNABLE, suffix
+from registry.packages.tools import tools_of
 
 FileKind = Literal["added", "removed", "changed", "renamed"]
 _UNSAID = "–"  # the site's default holds
@@ -171,20 +172,7 @@ def _scripts(content: Content) -> frozenset[str]:
 
 
 def _tools_of(manifest: Manifest) -> dict[str, Mapping[str, Any]]:
-    """The parameters of each ABP tool, as the JSON Schema that they amount to."""
-    tools = (manifest.abp or {}).get("tools")
-    found = {}
-    for tool in tools if isinstance(tools, list) else ():
-        if isinstance(tool, Mapping) and isinstance(tool.get("name"), str):
-            found[tool["name"]] = _schema_of(tool.get("parameters"))
-    return found
-
-
-def _schema_of(parameters: Any) -> Mapping[str, Any]:
-    named = parameters if isinstance(parameters, Mapping) else {}
-    rules = {str(name): dict(rule) for name, rule in named.items() if isinstance(rule, Mapping)}
-    required = [name for name, rule in rules.items() if rule.pop("required", False) is True]
-    return {"type": "object", "properties": rules, "required": required}
+    return {tool.name: tool.schema for tool in tools_of(manifest.abp)}
 
 
 def _tools(before: Manifest, after: Manifest) -> Iterator[ToolChange]:

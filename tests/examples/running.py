@@ -10,7 +10,7 @@ from registry.packages.package import Package
 from registry.packages.problems import Refused
 from registry.packages.schemas import validate, with_defaults
 from worker import sandbox
-from worker.protocols import interpret, prepare
+from worker.protocols import input_schema, interpret, output_schema, prepare, with_tool
 from worker.protocols.call import Outcome, Request
 from worker.sandbox.policy import Ended, Job, Limits
 
@@ -26,7 +26,7 @@ class Ran:
 
 def run(package: Package, request: Request, at: Path, limits: Limits | None = None) -> Ran:
     """One call as ``worker.execution`` makes it; ``at`` is an empty folder of this call's own."""
-    request = _checked(package, request)
+    request = _checked(package, with_tool(package.manifest, request))
     call = prepare(
         package.paths, package.manifest, package.profile, request, read=lambda path: package.file(path).data
     )
@@ -41,14 +41,14 @@ def run(package: Package, request: Request, at: Path, limits: Limits | None = No
         limits=limits or Limits(timeout_s=30),
     )
     ended = sandbox.run(job)
-    outcome = interpret(call, ended, output_schema=package.manifest.output_schema)
+    outcome = interpret(call, ended, output_schema=output_schema(package.manifest, call.request))
     left = folders / "job" / "output"
     artifacts = {str(p.relative_to(left)): p.read_bytes() for p in sorted(left.rglob("*")) if p.is_file()}
     return Ran(outcome, ended, artifacts)
 
 
 def _checked(package: Package, request: Request) -> Request:
-    schema = package.manifest.input_schema
+    schema = input_schema(package.manifest, request)
     if schema:
         request = replace(request, inputs=with_defaults(schema, request.inputs))
         if problems := validate(schema, dict(request.inputs)):

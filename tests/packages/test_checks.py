@@ -215,6 +215,7 @@ ABP = {
     "{tools: [{name: a, parameters: {b: c}}]}": "parameter b is not a group of fields",
     "{tools: [{name: a, parameters: {b: {type: [c]}}}]}": "parameter b has no type among",
     "{tools: [{name: a, parameters: {b: {required: soon}}}]}": "required of parameter b",
+    "{tools: [{name: a, parameters: {b: {enum: c}}}]}": "its parameters make no schema: ",
 }
 
 

@@ -90,8 +90,10 @@ def test_the_tools_of_a_new_skill_are_functions_of_its_entry(tmp_path):
     tmp_path.chmod(0o755)
     package = _package("tools")
     assert [tool["name"] for tool in package.manifest.abp["tools"]] == ["measureText", "upperText"]
-    plain = replace(package, manifest=replace(package.manifest, protocol="vcp", abp=None))
-    assert run(plain, Request(inputs={"text": TEXT}), tmp_path).outcome.output["lines"] == 2
+    for tool, output in (("measureText", {"lines": 2, "characters": 4}), ("upperText", {"text": "A\nBB"})):
+        (tmp_path / tool).mkdir(mode=0o755)
+        outcome = run(package, Request(tool=tool, inputs={"text": "a\nbb"}), tmp_path / tool).outcome
+        assert outcome.answer == {"id": "", "tool": tool, "result": {"output": output}}
 
 
 @pytest.mark.row("D1")

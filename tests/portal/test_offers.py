@@ -27,19 +27,39 @@ def abp(team, alice):
     return _example("weather-query-abp", team, alice)
 
 
-def test_a_skill_of_tools_says_that_they_cannot_be_called_yet(browse, alice, abp):
+@pytest.mark.row("C9")
+def test_a_skill_of_tools_has_a_menu_and_a_form_a_tool(browse, alice, abp):
     client, root = browse(alice), "/skills/docs/weather-query-abp/"
-    for path in ("", "run/", "use/"):
-        page = client.get(root + path)
-        assert page.status_code == 200
-        assert "Its tools cannot be called here yet" in page.text
-        assert "getWeather" in page.text
-        assert f'href="{root}run/"' not in page.text
-        assert 'name="run"' not in page.text
-    assert f'class="button primary" href="{root}use/"' in client.get(root + "run/").text
-    assert "references/climate.json" in client.get(root + "run/").text
-    assert client.post(root + "run/", {"version": "1.0.0"}).status_code == 200
-    assert not Run.objects.exists()
+    page = client.get(root).text
+    assert f'href="{root}run/?version=1.0.0&amp;tool=getWeather"' in page
+    assert "城市名称" in page and "<code>&quot;celsius&quot;</code>" in page
+    form = client.get(root + "run/?tool=getWeather").text
+    assert "城市名称" in form and 'value="celsius"' in form and 'name="run"' in form
+    assert 'name="tool" value="getWeather"' in form
+
+
+@pytest.mark.row("C9")
+def test_a_tool_is_asked_for_by_its_form(browse, alice, abp):
+    root = "/skills/docs/weather-query-abp/run/"
+    asked = {"version": "1.0.0", "tool": "getWeather", "input-0": "广州", "input-1": "celsius"}
+    assert browse(alice).post(root, {**asked, "input-0": ""}).status_code == 422
+    assert browse(alice).post(root, asked).status_code == 302
+    run = Run.objects.get()
+    assert (run.protocol, run.request["tool"]) == ("abp", "getWeather")
+    assert run.request["inputs"] == {"location": "广州", "unit": "celsius"}
+
+
+@pytest.mark.row("C9")
+def test_a_skill_that_declares_no_tool_says_so_instead_of_a_dead_button(browse, alice, team):
+    folder = EXAMPLES / "weather-query-abp"
+    files = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    text = files["SKILL.md"].decode()
+    files["SKILL.md"] = (text[: text.index("  tools:")] + text[text.index("category:") :]).encode()
+    version = publish_files(files, team=team, user=alice)
+    manifest = {**version.manifest, "abp": {"kind": "query"}}
+    type(version).objects.filter(pk=version.pk).update(manifest=manifest)
+    page = browse(alice).get("/skills/docs/weather-query-abp/run/").text
+    assert "declares none" in page and 'name="run"' not in page
 
 
 def test_reading_matter_asks_for_no_arguments(browse, alice, team):

@@ -134,8 +134,8 @@ def test_how_a_script_is_spoken_to(skill, path, request_, protocol):
 @pytest.mark.row("C3", "C9", "P11")
 def test_what_cannot_run_says_why():
     abp = full(more="protocol: abp\nabp: {kind: query, tools: []}")
-    assert refusal(["scripts/execute.ts"], abp).code == "PROTOCOL_UNAVAILABLE"
-    assert refusal(["scripts/a.py"], tool="t").code == "PROTOCOL_UNAVAILABLE"
+    assert refusal(["scripts/execute.ts"], abp).code == "TOOLS_UNDECLARED"
+    assert refusal(["scripts/a.py"], tool="t").code == "TOOL_UNKNOWN"
     assert refusal(["scripts/a.py"], full("static")).code == "STATIC_SKILL"
     assert refusal([]).code == "PROMPT_ONLY"
     assert refusal(["scripts/a.py"], script="a", tool="t").code == "CHOICE_AMBIGUOUS"

@@ -79,6 +79,11 @@ ENDINGS = (
         _("The entry exports no function execute."),
         _("Export execute(parameters, context, config) from the entry."),
     ),
+    Code(
+        "TOOL_MISSING",
+        _("The entry exports neither a function of the tool's name nor execute."),
+        _("Export a function of the tool's name from the entry, or execute, which finds it in context.tool."),
+    ),
 )
 
 REFUSALS = (
@@ -109,9 +114,20 @@ REFUSALS = (
         _("Name one script, or one action, or one tool."),
     ),
     Code(
-        "PROTOCOL_UNAVAILABLE",
-        _("This version cannot call tools of the protocol abp."),
-        _("Install the skill where your agent works; abp comes with a later version."),
+        "TOOL_REQUIRED",
+        _("The skill is called by tool, and none was named; there are: %(names)s."),
+        _("Name the tool to call."),
+    ),
+    Code(
+        "TOOL_UNKNOWN",
+        _("There is no tool %(tool)s; there are: %(names)s."),
+        _("Name one of the tools that there are."),
+        http=404,
+    ),
+    Code(
+        "TOOLS_UNDECLARED",
+        _("The skill speaks the protocol abp and declares no tool that could be called."),
+        _("Its authors name each tool below abp.tools."),
     ),
     Code(
         "STATIC_SKILL",

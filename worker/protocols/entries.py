@@ -59,7 +59,7 @@ def choose(paths: Iterable[str], manifest: Manifest, profile: Profile, request: 
         if request.script not in by_id:
             raise refuse("SCRIPT_NOT_FOUND", path="script", script=ascii(request.script[:80]), ids=ids)
         return by_id[request.script]
-    if default := default_of(found, manifest):
+    if default := default_of(found, manifest) or by_id.get(request.tool or ""):
         return default
     if manifest.resources.entry:
         raise refuse(
@@ -80,6 +80,8 @@ def default_of(found: tuple[Entry, ...], manifest: Manifest) -> Entry | None:
 
 def protocol_of(entry: Entry, manifest: Manifest, profile: Profile, request: Request) -> Protocol:
     """How the entry is spoken to (REQUIREMENTS, "How a script is spoken to")."""
+    if request.tool is not None or speaks_abp(manifest):
+        return "abp"
     named_execute = PurePosixPath(entry.path).stem == "execute"
     if entry.is_module and (named_execute or profile == "apexbridge"):
         return "execute"
@@ -89,12 +91,11 @@ def protocol_of(entry: Entry, manifest: Manifest, profile: Profile, request: Req
 
 
 def refuse_unavailable(manifest: Manifest, request: Request) -> None:
-    """What cannot be run whatever the scripts are: two choices at once, abp, static skills."""
-    named = [name for name in ("script", "action", "tool") if getattr(request, name) is not None]
-    if "tool" in named and len(named) > 1:
+    """What cannot be run whatever the scripts are: two choices at once, static skills."""
+    others = ("action",) if speaks_abp(manifest) else ("script", "action")
+    named = [name for name in others if getattr(request, name) is not None]
+    if request.tool is not None and named:
         raise refuse("CHOICE_AMBIGUOUS", path="tool", first=named[0], second="tool")
-    if request.tool is not None or speaks_abp(manifest):
-        raise refuse("PROTOCOL_UNAVAILABLE", path="tool")
     if manifest.type == "static":
         raise refuse("STATIC_SKILL")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from registry.packages.schemas import validate
 from worker.protocols import codes as codes  # declares what an outcome fails with
-from worker.protocols import execute_module, stdin_json
+from worker.protocols import abp, execute_module, stdin_json
 from worker.protocols.arguments import outputs_of
 from worker.protocols.call import Call, Outcome
 from worker.protocols.traces import memory_writes_of, steps_of
@@ -42,6 +42,8 @@ def interpret(call: Call, ended: Ended, *, output_schema: Mapping[str, Any] | No
         outcome = stdin_json.interpret(call.request, ended)
     elif call.protocol == "execute":
         outcome = execute_module.interpret(ended)
+    elif call.protocol == "abp":
+        outcome = abp.interpret(call, ended)
     else:
         outcome = _script(ended)
     return _checked(call, outcome, output_schema) if outcome.success and output_schema else outcome

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from registry.packages.package import Manifest, Profile
 from registry.packages.problems import refuse
-from worker.protocols import actions, execute_module, stdin_json
+from worker.protocols import abp, actions, execute_module, stdin_json
 from worker.protocols.arguments import argument_vector
 from worker.protocols.call import Call, Request
 from worker.protocols.entries import Entry, choose, protocol_of, refuse_unavailable
@@ -25,11 +25,15 @@ def prepare(
     """Everything the sandbox needs to start this call; refuses with the code of what is wrong with it."""
     refuse_unavailable(manifest, request)
     entry = choose(package_paths, manifest, profile, request)
+    package_paths = tuple(package_paths)
+    if call := prompt_call(package_paths, manifest, profile, request):
+        return call
+    request = abp.with_tool(manifest, request)
     environment = {"SKILL_DEBUG": "1"} if request.debug else {}
     protocol = protocol_of(entry, manifest, profile, request)
     if protocol != "script" and request.stdin is not None:
         raise refuse("STDIN_UNUSED", path="stdin")
-    if protocol == "execute":
+    if protocol == "execute" or (protocol == "abp" and entry.is_module):
         call = Call(
             protocol,
             entry.path,
@@ -38,6 +42,8 @@ def prepare(
             channel=True,
         )
     elif protocol == "stdin_json":
+    elif protocol == "abp":
+        call = Call(protocol, entry.path, _start(entry), abp.request_bytes(request))
         request = _with_action(request, entry, manifest, read)
         call = Call(protocol, entry.path, _start(entry), stdin_json.request_bytes(request))
     else:

@@ -19,8 +19,9 @@ def carry_out(attempted: Attempted, call: Call) -> Result:
     """Runs the script to its end and keeps what it left, unless another worker has the run by now."""
     watch = attempted.watch
     with watch.step("execute"):
-        ended = sandbox.run(_job(attempted, call), on_output=watch.on_output, tick=watch.tick, site=site())
-    outcome = protocols.interpret(call, ended, output_schema=attempted.package.manifest.output_schema)
+        ended = sandbox.run(job_of(attempted, call), on_output=watch.on_output, tick=watch.tick, site=site())
+    fits = protocols.output_schema(attempted.package.manifest, call.request)
+    outcome = protocols.interpret(call, ended, output_schema=fits)
     if not outcome.success:
         watch.mark("execute", outcome.failure_code, outcome.message)
     if watch.lost or ended.ending == "lease_lost":

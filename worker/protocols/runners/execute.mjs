@@ -1,5 +1,5 @@
 // Calls execute(parameters, context, config) of one module and answers on descriptor 3.
-// Runs on deno (TypeScript) and on node. stdin: {entry, parameters, context, config}.
+// Runs on deno (TypeScript) and on node. stdin: {entry, parameters, context, config, tool?}.
 import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { Buffer } from "node:buffer";
@@ -85,10 +85,17 @@ function object(entries, where, above) {
   return result;
 }
 
+// The function of a tool's name, where a tool is called.
+function named(exports, tool) {
+  if (tool === undefined || exports === null || typeof exports !== "object" || !Object.hasOwn(exports, tool)) return undefined;
+  return typeof exports[tool] === "function" ? exports[tool] : undefined;
+}
+
 async function outcome(request) {
   const module = await import(new URL(`file://${request.entry.split("/").map(encodeURIComponent).join("/")}`));
   const standard = module.default;
-  const execute = module.execute ?? standard?.execute ?? (typeof standard === "function" ? standard : undefined);
+  const execute = named(module, request.tool) ?? named(standard, request.tool) ?? module.execute ??
+    standard?.execute ?? (typeof standard === "function" ? standard : undefined);
   if (typeof execute !== "function") return { missing: Object.keys(module).slice(0, 20) };
   const returned = await execute(request.parameters, request.context, request.config);
   return { returned: plain(returned, "", []) ?? null };

@@ -1,6 +1,6 @@
 """Calls execute(parameters, context, config) of one module and answers on descriptor 3.
 
-stdin: {entry, parameters, context, config}. Standard library only: it runs inside the sandbox.
+stdin: {entry, parameters, context, config, tool?}. Standard library only: it runs inside the sandbox.
 """
 
 import asyncio
@@ -91,6 +91,12 @@ def load(entry: str) -> ModuleType:
     return module
 
 
+def found(module: ModuleType, tool: str | None) -> Any:
+    """The function of a tool's name where one is called; else ``execute``."""
+    named = vars(module).get(tool) if tool and not tool.startswith("_") else None
+    return named if callable(named) else getattr(module, "execute", None)
+
+
 def call(execute: Callable[..., Any], given: list[Any]) -> Any:
     """As many of parameters, context and config as the function takes; a coroutine is awaited."""
     kinds = [parameter.kind for parameter in inspect.signature(execute).parameters.values()]
@@ -111,7 +117,7 @@ def call(execute: Callable[..., Any], given: list[Any]) -> Any:
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
         module = load(request["entry"])
-        execute = getattr(module, "execute", None)
+        execute = found(module, request.get("tool"))
         if not callable(execute):
             return {"missing": [name for name in vars(module) if not name.startswith("_")][:20]}
         returned = call(execute, [request["parameters"], request["context"], request["config"]])
@@ -122,10 +128,10 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def run() -> None:
-    found = json.dumps({**answer(json.load(sys.stdin)), "notes": list(notes)})
+    document = json.dumps({**answer(json.load(sys.stdin)), "notes": list(notes)})
     sys.stdout.flush()
     with open(3, "w", encoding="utf-8") as channel:
-        channel.write(found)
+        channel.write(document)
 
 
 run()
