@@ -59,10 +59,10 @@ def request_run(
         return earlier
     manifest = manifest_of(version.manifest)
     caller_team = calling_team(actor, version.skill, team)
+    request = protocols.with_tool(manifest, request)
     resolved = _checked_inputs(request, manifest, actor, again_of)
     request = _with_context(request, manifest, actor, caller_team, version)
     run = _new_run(actor, version, manifest, request, resolved)
-    request = protocols.with_tool(manifest, request)
     run.team, run.again_of, run.idempotency_key = caller_team, again_of, idempotency_key
     _choose_protocol(run, version, request)
     run.permission = _leave(actor, version, caller_team)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 from registry.packages.package import Manifest, Profile
 from registry.packages.problems import Refused
 from registry.packages.sections import declared_scripts
+from registry.packages.tools import Tool, tools_of
 from worker.protocols import actions
 from worker.protocols.call import Protocol, Request
 from worker.protocols.entries import (
@@ -43,12 +43,6 @@ class Action:
     name: str
     declared: bool
     scripts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Tool:
-    name: str
-    description: str
 
 
 @dataclass(frozen=True)
@@ -96,7 +90,7 @@ def menu(
     return Menu(
         scripts=scripts,
         actions=_actions(found, scripts, manifest, read),
-        tools=tuple(_tools(manifest.abp)),
+        tools=tools_of(manifest.abp) if speaks_abp(manifest) else (),
         phases=phases,
         default=default,
         execute=any(script.protocol == "execute" and script.id == default for script in scripts),
@@ -110,7 +104,9 @@ def _unavailable(found: tuple[Entry, ...], manifest: Manifest) -> str:
         refuse_unavailable(manifest, Request())
     except Refused as refused:
         return refused.code
-    return "" if found else "PROMPT_ONLY"
+    if speaks_abp(manifest) and found and not tools_of(manifest.abp):
+        return "TOOLS_UNDECLARED"
+    return "" if found or prompt else "PROMPT_ONLY"
 
 
 def _script(entry: Entry, manifest: Manifest, profile: Profile, phases: tuple[Phase, ...]) -> Script:
@@ -126,20 +122,13 @@ def _actions(
     """Declared ones first; the conventional ones where a script could be called with an action."""
     named: dict[str, list[str]] = {}
     for entry, script in zip(found, scripts, strict=True):
-        if script.protocol != "execute":
+        if script.protocol not in ("execute", "abp"):
             for name in actions.declared(read(entry.path), manifest):
                 named.setdefault(name, []).append(entry.id)
     declared = tuple(Action(name, True, tuple(ids)) for name, ids in named.items())
     if not any(script.protocol == "stdin_json" for script in scripts) and not declared:
         return ()
     return declared + tuple(Action(name, False) for name in actions.CONVENTIONAL if name not in named)
-
-
-def _tools(abp: Any) -> Iterator[Tool]:
-    listed = abp.get("tools") if isinstance(abp, dict) else None
-    for tool in listed if isinstance(listed, list) else ():
-        if isinstance(tool, dict) and isinstance(tool.get("name"), str):
-            yield Tool(tool["name"], str(tool.get("description") or ""))
 
 
 def _phases(paths: tuple[str, ...], ids: set[str], read: Callable[[str], bytes]) -> Iterator[Phase]:

@@ -24,11 +24,11 @@ def prepare(
 ) -> Call:
     """Everything the sandbox needs to start this call; refuses with the code of what is wrong with it."""
     refuse_unavailable(manifest, request)
-    entry = choose(package_paths, manifest, profile, request)
     package_paths = tuple(package_paths)
     if call := prompt_call(package_paths, manifest, profile, request):
         return call
     request = abp.with_tool(manifest, request)
+    entry = choose(package_paths, manifest, profile, request)
     environment = {"SKILL_DEBUG": "1"} if request.debug else {}
     protocol = protocol_of(entry, manifest, profile, request)
     if protocol != "script" and request.stdin is not None:
@@ -41,9 +41,9 @@ def prepare(
             execute_module.request_bytes(request, entry.path),
             channel=True,
         )
-    elif protocol == "stdin_json":
     elif protocol == "abp":
         call = Call(protocol, entry.path, _start(entry), abp.request_bytes(request))
+    elif protocol == "stdin_json":
         request = _with_action(request, entry, manifest, read)
         call = Call(protocol, entry.path, _start(entry), stdin_json.request_bytes(request))
     else:
