@@ -106,7 +106,7 @@ def _unavailable(found: tuple[Entry, ...], manifest: Manifest) -> str:
         return refused.code
     if speaks_abp(manifest) and found and not tools_of(manifest.abp):
         return "TOOLS_UNDECLARED"
-    return "" if found or prompt else "PROMPT_ONLY"
+    return "" if found else "PROMPT_ONLY"
 
 
 def _script(entry: Entry, manifest: Manifest, profile: Profile, phases: tuple[Phase, ...]) -> Script:

@@ -24,9 +24,6 @@ def prepare(
 ) -> Call:
     """Everything the sandbox needs to start this call; refuses with the code of what is wrong with it."""
     refuse_unavailable(manifest, request)
-    package_paths = tuple(package_paths)
-    if call := prompt_call(package_paths, manifest, profile, request):
-        return call
     request = abp.with_tool(manifest, request)
     entry = choose(package_paths, manifest, profile, request)
     environment = {"SKILL_DEBUG": "1"} if request.debug else {}
