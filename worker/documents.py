@@ -13,7 +13,7 @@ from registry.actors import Actor
 from registry.addresses import absolute
 from registry.catalog import notices
 from registry.models import Version
-from registry.packages.problems import Refused, refuse
+from registry.packages.problems import CODES, Refused, problem, refuse
 from worker.models import Attempt, Run, Status, Step
 from worker.recording import STREAM_BYTES, streams_of
 
@@ -46,7 +46,7 @@ KEYS = (
         "output",
     ),
     *("message", "error", "warnings", "stdout", "stderr", "steps", "artifacts", "memory_writes", "cached"),
-    *("attempt", "duration_ms", "sandbox", "permission", "erased_at"),
+    *("attempt", "duration_ms", "sandbox", "network", "permission", "erased_at"),
 )
 
 
@@ -82,6 +82,7 @@ def _content(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]:
         "steps": steps_of(run),
         "artifacts": artifacts_of(run),
         "memory_writes": result.get("memory_writes", []),
+        "network": dials_of(run),
         "permission": run.permission or None,
     }
 
@@ -129,6 +130,19 @@ def steps_of(run: Run) -> list[dict[str, Any]]:
     ]
 
 
+def dials_of(run: Run) -> list[dict[str, Any]]:
+    """The hosts that the last attempt asked for; of a refused one, why and what to do about it."""
+    attempt = Attempt.objects.filter(run=run, number=run.attempt).only("network").first()
+    return [{**dial, **_why(dial)} for dial in (attempt.network if attempt else [])]
+
+
+def _why(dial: Mapping[str, Any]) -> dict[str, str]:
+    if dial["why"] not in CODES:
+        return {"message": "", "remedy": ""}
+    refused = problem(dial["why"], host=dial["host"], port=dial["port"])
+    return {"message": refused.message(gettext), "remedy": refused.remedy(gettext)}
+
+
 def _own_steps(run: Run) -> Iterator[dict[str, Any]]:
     for step in Step.objects.filter(run=run, attempt=run.attempt).order_by("seq"):
         yield {
@@ -157,7 +171,7 @@ def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]
     problems = [problem.document(translate) for problem in no.problems]
     label, _, version = skill.partition("@")
     empty = dict.fromkeys(("digest", "protocol", "stdout", "stderr"), "")
-    nothing: dict[str, Any] = {key: [] for key in ("warnings", "steps", "artifacts", "memory_writes")}
+    nothing: dict[str, Any] = {key: [] for key in ("warnings", "steps", "artifacts", "memory_writes", "network")}
     document = {
         **empty,
         **nothing,

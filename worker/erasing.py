@@ -89,7 +89,7 @@ def _erase(runs: QuerySet[Run]) -> set[str]:
     digests = {*artifacts.values_list("digest", flat=True), *_named(files.values())}
     for rows in (artifacts, LogChunk.objects.filter(run__in=files), Step.objects.filter(run__in=files)):
         rows.delete()
-    Attempt.objects.filter(run__in=files).update(steps=[])
+    Attempt.objects.filter(run__in=files).update(steps=[], network=[])
     Run.objects.filter(pk__in=files).update(
         request=asdict(Request()),
         files=[],

@@ -9,7 +9,7 @@ import logging
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +161,7 @@ def _verdict(watch: Supervision, result: Result) -> Verdict:
         result=outcome_document(outcome, result.collection.left_out),
         exit_code=ended.exit_code if ended else None,
         sandbox={"tier": ended.tier, "enforcement": dict(ended.enforcement)} if ended else {},
+        network=[asdict(dial) for dial in ended.network] if ended else [],
         steps=watch.steps,
         log_bytes=watch.log.size,
         progress=watch.progress,

@@ -19,7 +19,7 @@ from registry.models import Team, UseKind, Version
 from registry.models.identity import new_uid
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
-from registry.packages.problems import Refused, problem, refuse
+from registry.packages.problems import Refused, refuse
 from registry.packages.schemas import validate
 from registry.permissions import Action, may, require
 from registry.teams import calling_team
@@ -141,7 +141,8 @@ def _config(manifest: Manifest, version: Version) -> dict[str, Any]:
         "version": version.number,
         "timeout_ms": round(limits.timeout_s * 1000),
         "memory_mb": limits.memory_mb,
-        "network": "none",
+        "network": manifest.security.network,
+        "network_allowlist": list(manifest.security.network_allowlist),
         "filesystem": manifest.security.filesystem,
     }
 
@@ -158,6 +159,8 @@ def limits_of(manifest: Manifest) -> Limits:
         output_bytes=settings.SKILLQUAY_RUN_OUTPUT_BYTES,
         disk_mb=settings.SKILLQUAY_RUN_DISK_MB,
         processes=settings.SKILLQUAY_RUN_PROCESSES,
+        connections=settings.SKILLQUAY_RUN_CONNECTIONS,
+        network_bytes=settings.SKILLQUAY_RUN_NETWORK_BYTES,
     )
 
 

@@ -59,6 +59,7 @@ class Verdict:
     result: Mapping[str, Any] | None = None
     exit_code: int | None = None
     sandbox: Mapping[str, Any] = field(default_factory=dict)
+    network: Sequence[Mapping[str, Any]] = ()  # Dial documents
     steps: Sequence[Mapping[str, Any]] = ()
     log_bytes: int = 0
     progress: int | None = None
@@ -153,7 +154,8 @@ UPDATE worker_run SET status = %s, failure_code = %s, message = %s, result = %s,
  WHERE id = %s AND claim_token = %s AND status = 'running'
 """
 _FINISH_ATTEMPT = """
-UPDATE worker_attempt SET finished_at = %s, status = %s, failure_code = %s, steps = %s, sandbox = %s
+UPDATE worker_attempt SET finished_at = %s, status = %s, failure_code = %s, steps = %s, sandbox = %s,
+       network = %s
  WHERE run_id = %s AND number = %s
 """
 
@@ -163,7 +165,7 @@ def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool
     now = timezone.now()
     keep = claim.cache_ttl is not None and verdict.status == Status.SUCCEEDED
     until = _at(now + timedelta(seconds=claim.cache_ttl or 0)) if keep else None
-    sandbox = json.dumps(verdict.sandbox)
+    sandbox, network = json.dumps(verdict.sandbox), json_text(list(verdict.network))
     result = None if verdict.result is None else json_text(verdict.result)
     why = (verdict.status.value, verdict.failure_code)
     with transaction.atomic(), connection.cursor() as cursor:
@@ -178,7 +180,7 @@ def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool
             return False
         cursor.execute(
             _FINISH_ATTEMPT,
-            (_at(now), *why, json_text(verdict.steps), sandbox, claim.run_id, claim.attempt),
+            (_at(now), *why, json_text(verdict.steps), sandbox, network, claim.run_id, claim.attempt),
         )
         write()
     return True

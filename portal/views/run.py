@@ -28,6 +28,7 @@ from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import Version
 from registry.packages.problems import CODES, Refused
+from worker.documents import dials_of
 from worker.erasing import erase_run
 from worker.models import Run, Status
 from worker.protocols.call import Request
@@ -201,6 +202,7 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "waited_ms": waited_ms(run, now),
         "ran_ms": ran_ms(run, now),
         "rows": timeline(run) if seen.readable else (),
+        "dials": dials_of(run) if seen.readable else (),
         "steps_left_off": left_off(run) if seen.readable else 0,
         "why": explain(run.failure_code, _error(result)) if failed and run.failure_code else None,
         "error": result.get("error"),

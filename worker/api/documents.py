@@ -128,6 +128,11 @@ class RunDoc(Doc):
     attempt = serializers.IntegerField(required=False)
     duration_ms = serializers.FloatField(required=False, allow_null=True)
     sandbox = serializers.DictField(required=False, allow_null=True)
+    network = serializers.ListField(
+        child=serializers.DictField(),
+        required=False,
+        help_text="Hosts that it asked for: `{host, port, allowed, why, count, message, remedy}`.",
+    )
     permission = serializers.DictField(
         required=False,
         allow_null=True,

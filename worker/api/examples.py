@@ -38,6 +38,7 @@ RUN = {
     "attempt": 1,
     "duration_ms": 91.5,
     "sandbox": {"tier": "bwrap", "enforcement": {}},
+    "network": [],
     "permission": {"by": "safe", "rule": None, "name": None},
     "erased_at": None,
 }

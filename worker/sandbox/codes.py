@@ -28,8 +28,8 @@ declare(
         "NETWORK_ALLOWLIST_UNAVAILABLE",
         gettext_noop("This skill asks for network access to named hosts, which %(reason)s."),
         gettext_noop(
-            "Run it where tier bwrap or nsrun works (see sandbox_doctor), or set security.network to none and "
-            "hand the data in as an input file."
+            "Run it where tier bwrap or nsrun works (see sandbox_doctor), or set security.network to none "
+            "and hand the data in as an input file."
         ),
         http=422,
     ),

@@ -123,16 +123,14 @@ class Proxy:
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.open > self.most:
-            self._note("*", 0, "NETWORK_TOO_MUCH")
-            return
+            return await self._refuse(writer, "*", 0, why="NETWORK_TOO_MUCH")
         try:
             asked = await asyncio.wait_for(read_head(reader), _HEAD_S)
         except BadRequest as bad:
-            self._note("", 0, "NETWORK_REQUEST_INVALID")
-            return await _say(writer, 400, "NETWORK_REQUEST_INVALID", str(bad))
+            return await self._refuse(writer, "", 0, why="NETWORK_REQUEST_INVALID", said=str(bad))
         line = await self._dialled(asked)
         if isinstance(line, str):
-            return await _say(writer, 403, line, f"{asked.host}:{asked.port}")
+            return await _say(writer, line, f"{asked.host}:{asked.port}")
         there, back = line
         try:
             if asked.forwarded:
@@ -142,6 +140,12 @@ class Proxy:
             await asyncio.gather(self._pump(reader, back), self._pump(there, writer))
         finally:
             back.close()
+
+    async def _refuse(
+        self, writer: asyncio.StreamWriter, host: str, port: int, *, why: str, said: str = ""
+    ) -> None:
+        self._note(host, port, why)
+        await _say(writer, why, said)
 
     async def _dialled(self, asked: Asked) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | str:
         """A line to a checked address, or why there is none."""
@@ -185,8 +189,8 @@ class Proxy:
         return why
 
 
-async def _say(writer: asyncio.StreamWriter, status: int, code: str, what: str) -> None:
-    writer.write(answer(status, code, what))
+async def _say(writer: asyncio.StreamWriter, code: str, what: str) -> None:
+    writer.write(answer(400 if code == "NETWORK_REQUEST_INVALID" else 403, code, what))
     await asyncio.wait_for(writer.drain(), _HEAD_S)
 
 

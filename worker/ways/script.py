@@ -6,7 +6,9 @@ from typing import Any
 
 from django.conf import settings
 
+from registry.outbound.addresses import addresses_of
 from worker import artifacts, protocols, sandbox
+from registry.packages.package import Manifest
 from worker.protocols.call import Call
 from worker.sandbox.policy import Job
 from worker.sandbox.site import Site
@@ -40,8 +42,14 @@ def _job(attempted: Attempted, call: Call) -> Job:
         stdin=call.stdin,
         environment={**package.manifest.security.environment, **call.environment},
         channel_bytes=_CHANNEL_BYTES if call.channel else 0,
+        network=package.manifest.security.network_allowlist if _has_network(package.manifest) else None,
+        resolve=addresses_of,
         limits=attempted.limits,
     )
+
+
+def _has_network(manifest: Manifest) -> bool:
+    return manifest.security.network == "allowlist"
 
 
 def site() -> Site:

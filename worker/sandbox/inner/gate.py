@@ -13,9 +13,9 @@ _PORT = 3128
 
 def open_with(descriptor: int) -> None:
     """Listens, hands the listener over, and keeps neither."""
-    with socket.socket(fileno=descriptor) as gate:
-        with socket.create_server(("127.0.0.1", _PORT), backlog=128) as listener:
-            socket.send_fds(gate, [b"l"], [listener.fileno()])
+    listener = socket.create_server(("127.0.0.1", _PORT), backlog=128)
+    with listener, socket.socket(fileno=descriptor) as gate:
+        socket.send_fds(gate, [b"l"], [listener.fileno()])
 
 
 def main() -> None:
