@@ -87,6 +87,12 @@ FIELDS = (
         severity="notice",
     ),
     Code(
+        "NETWORK_PATH_IGNORED",
+        _("%(host)s names a path, but only its host and port can be enforced: every path there is reached."),
+        _("Write the host alone, so that who allows the skill knows what it may reach."),
+        severity="warning",
+    ),
+    Code(
         "ABP_TOOL",
         _("The tool in %(field)s is not usable: %(reason)s."),
         _("Give each tool of abp a name of its own and parameters with a type each."),

@@ -85,6 +85,8 @@ def _hosts(fields: Fields, *names: str) -> tuple[str, ...]:
     for host in fields.texts(*names):
         if _HOST.fullmatch(host) or _IPV6.fullmatch(host):
             hosts.append(host)
+            if host.rstrip("/").count("/") > (2 if "://" in host else 0):
+                fields.note("NETWORK_PATH_IGNORED", fields.written(*names), host=shown(host))
         else:
             fields.note(
                 "FIELD_VALUE",

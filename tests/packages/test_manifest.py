@@ -248,6 +248,14 @@ def test_network_without_hosts_is_a_notice() -> None:
     assert read("name: x\ndescription: y\npermissions: {network: true}").ok
 
 
+@pytest.mark.row("C6")
+def test_a_path_in_the_allowlist_is_a_warning_since_only_host_and_port_are_enforced() -> None:
+    listed = "security: {network: allowlist, network_allowlist: [%s]}"
+    assert problems(listed % "'https://api.example.org/v1/data'") == [("NETWORK_PATH_IGNORED", 4)]
+    for whole in ("'https://api.example.org/'", "'api.example.org:8443'", "'*.example.org'"):
+        assert problems(listed % whole) == []
+
+
 WRONG = {
     "tags: {a: b}": ("FIELD_TYPE", 4),
     "tags: a, b": ("FIELD_LIST_AS_TEXT", 4),
