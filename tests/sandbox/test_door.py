@@ -35,7 +35,8 @@ def test_runtimes_open_it_by_name(go, program):
         import { open } from "node:fs/promises";
         import { Buffer } from "node:buffer";
         const [asking, answering] = process.env.SKILLQUAY_DOOR.split(",");
-        const to = await open(`/proc/self/fd/${asking}`, "w"), from = await open(`/proc/self/fd/${answering}`, "r");
+        const to = await open(`/proc/self/fd/${asking}`, "w");
+        const from = await open(`/proc/self/fd/${answering}`, "r");
         await to.write("hello\\n");
         const { bytesRead, buffer } = await from.read(Buffer.alloc(100), 0, 100, null);
         console.log(buffer.subarray(0, bytesRead).toString());
@@ -119,7 +120,7 @@ def test_time_runs_out_while_the_script_waits(go):
             "python",
             "-c",
             ASK + "ask(b'x')",
-            door=lambda line: release.wait(20) and b"" or b"",
+            door=lambda line: b"" if release.wait(20) else b"never",
             limits=Limits(timeout_s=1),
         )
     finally:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Protocol = Literal["script", "stdin_json", "execute", "abp", "prompt", "fork", "static"]
+Protocol = Literal["script", "stdin_json", "execute", "abp", "prompt", "fork", "static", "endpoint"]
 
 
 @dataclass(frozen=True)

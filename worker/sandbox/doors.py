@@ -1,4 +1,4 @@
-"""The door of a run: what its script asks of the worker comes and is answered line by line, beside its streams.
+"""The door of a run: what its script asks of the worker, answered line by line beside its streams.
 
 A thread of its own reads and writes, so that neither a flood nor a long answer holds up the reading loop.
 """
