@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from registry.models import Role, Skill, Team
+from registry.models import Role, Skill, Team, Token
 from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
 from registry.permissions import Action, in_scope
@@ -80,6 +80,7 @@ class Run(models.Model):
     digest = models.CharField(max_length=71)
     team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="runs")  # the caller's
     caller = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="runs")
+    token = models.ForeignKey(Token, models.SET_NULL, null=True, related_name="+")  # which it was asked with
     token_name = models.CharField(max_length=120, blank=True)
 
     protocol = models.CharField(max_length=16)
