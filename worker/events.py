@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from worker.models import Attempt, Run, Status
+from worker.models import Attempt, Run, Status, Step
 from worker.recording import log_after
 from worker.states import ENDED
 
 POLL_S = 0.25
+_STEPS = 1_000  # of a run's own, told at once
 
 
 @dataclass(frozen=True)
@@ -23,19 +24,20 @@ class _Position:
     status: str = ""
     progress: str = ""
     steps: int = 0
+    own: int = 0  # of the run's own steps
 
     def __str__(self) -> str:
-        return f"{self.attempt}.{self.offset}.{self.status}.{self.progress}.{self.steps}"
+        return f"{self.attempt}.{self.offset}.{self.status}.{self.progress}.{self.steps}.{self.own}"
 
 
 def _position(text: str) -> _Position:
     parts = text.split(".")
-    numbers = [parts[i] for i in (0, 1, 4)] if len(parts) == 5 else [""]
+    numbers = [parts[i] for i in (0, 1, 4, 5)] if len(parts) == 6 else [""]
     if not all(number.isascii() and number.isdigit() and len(number) < 16 for number in numbers):
         return _Position()
     if parts[2] not in ("", *Status.values) or not re.fullmatch("[0-9]{0,3}", parts[3]):
         return _Position()
-    return _Position(int(parts[0]), int(parts[1]), parts[2], parts[3], int(parts[4]))
+    return _Position(int(parts[0]), int(parts[1]), parts[2], parts[3], int(parts[4]), int(parts[5]))
 
 
 Event = dict[str, Any]  # {"event": "log" | "progress" | "status" | "step", "data": {…}}
@@ -61,11 +63,12 @@ def events_after(uid: str, position: str = "") -> tuple[list[Event], str, bool]:
     changed = row["status"] != seen.status and (caught_up or row["status"] not in ENDED)
     moved = events or changed or (row["progress"] is not None and str(row["progress"]) != seen.progress)
     steps = _step_events(row, seen, events) if moved else seen.steps
+    own = _own_step_events(row, seen, events) if moved else seen.own
     progress = _progress_event(row, seen, events)
     if changed:
         events.append(_status_event(row))
     status = row["status"] if changed else seen.status
-    return events, str(_Position(row["attempt"], offset, status, progress, steps)), ended
+    return events, str(_Position(row["attempt"], offset, status, progress, steps, own)), ended
 
 
 def _log_events(row: Mapping[str, Any], seen: _Position, events: list[Event]) -> int:
@@ -94,6 +97,16 @@ def _step_events(row: Mapping[str, Any], seen: _Position, events: list[Event]) -
         shown = {key: step[key] for key in ("name", "status", "duration_ms", "error")}
         events.append({"event": "step", "data": {"seq": seq, "kind": "platform", **shown}})
     return max(len(done), seen.steps)
+
+
+def _own_step_events(row: Mapping[str, Any], seen: _Position, events: list[Event]) -> int:
+    """The run's own steps; those of an agent loop or of a prompt's commands come as they happen."""
+    rows = Step.objects.filter(run_id=row["id"], attempt=row["attempt"], seq__gte=seen.own).order_by("seq")
+    found = list(rows.values("seq", "kind", "name", "duration_ms", "error")[:_STEPS])
+    for step in found:
+        status = "failed" if step["error"] else "succeeded"
+        events.append({"event": "step", "data": {**step, "status": status}})
+    return found[-1]["seq"] + 1 if found else seen.own
 
 
 def _progress_event(row: Mapping[str, Any], seen: _Position, events: list[Event]) -> str:

@@ -111,15 +111,27 @@ _STEPS = "UPDATE worker_attempt SET steps = %s WHERE run_id = %s AND number = %s
 
 
 def write_live(
-    claim: Claim, pieces: Sequence[Piece], *, progress: int | None, size: int, steps: Sequence[Any]
+    claim: Claim,
+    pieces: Sequence[Piece],
+    *,
+    progress: int | None,
+    size: int,
+    steps: Sequence[Any],
+    own: Sequence[StepTrace] = (),
+    first: int = 0,
 ) -> bool:
-    """Stores what a running attempt has printed and done so far; False, and nothing, when fenced off."""
+    """Stores what a running attempt has printed and done so far; False, and nothing, when fenced off.
+
+    ``own`` are the run's steps that are new, ``first`` is the number of the first of them.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_PROGRESS, (size, progress, claim.run_id, claim.token))
         if cursor.rowcount == 0:
             return False
         cursor.execute(_STEPS, (json_text(list(steps)), claim.run_id, claim.attempt))
         write_log(claim, pieces)
+        if own:
+            write_steps(claim, own, first=first)
     return True
 
 
@@ -132,7 +144,8 @@ def write_log(claim: Claim, pieces: Sequence[Piece]) -> None:
         cursor.executemany(_CHUNK, rows)
 
 
-def write_steps(claim: Claim, steps: Sequence[StepTrace]) -> None:
+def write_steps(claim: Claim, steps: Sequence[StepTrace], *, first: int = 0) -> None:
+    children = _keys_of([step.child for step in steps if step.child])
     Step.objects.bulk_create(
         Step(
             run_id=claim.run_id,
@@ -146,9 +159,14 @@ def write_steps(claim: Claim, steps: Sequence[StepTrace]) -> None:
             duration_ms=clean(step.duration_ms),
             timestamp=clean(step.timestamp),
             kind=step.kind,
+            child_id=children.get(step.child),
         )
-        for seq, step in enumerate(steps)
+        for seq, step in enumerate(steps, first)
     )
+
+
+def _keys_of(uids: Sequence[str]) -> dict[str, int]:
+    return dict(Run.objects.filter(uid__in=uids).values_list("uid", "pk")) if uids else {}
 
 
 def write_artifacts(claim: Claim, artifacts: Sequence[Kept]) -> None:

@@ -132,6 +132,12 @@ def _request_id(given: object) -> str:
     return str(given) if fits else new_uid()
 
 
+def _session_id(given: object) -> str:
+    """The caller's session as it names it; what cannot be one is none."""
+    fits = isinstance(given, str) and len(given) <= _LONGEST_REQUEST_ID and given.isprintable()
+    return str(given) if fits else ""
+
+
 def _config(manifest: Manifest, version: Version) -> dict[str, Any]:
     """What ``execute()`` gets as its config: the manifest's settings and the run's limits."""
     limits, own = limits_of(manifest), manifest.extra.get("config")
@@ -176,6 +182,7 @@ def _new_run(actor: Actor, version: Version, manifest: Manifest, request: Reques
         request=asdict(request),
         files=[use.document() for use in resolved.files],
         request_id=request.context["request_id"],
+        session_id=_session_id(request.context.get("session_id")),
         limits=asdict(limits_of(manifest)),
         max_attempts=settings.SKILLQUAY_RUN_ATTEMPTS if manifest.retry_on_lost else 1,
         run_after=now,

@@ -6,15 +6,18 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
 
 from worker import protocols, recording
+from worker.protocols.call import StepTrace
 from worker.recording import LogBuffer, Piece
 from worker.sandbox.policy import StopReason, Stream
 from worker.states import Claim, heartbeat, renew
+from worker.storable import clean_text, is_heavy
 
 log = logging.getLogger(__name__)
 _HEARTBEAT_S = 0.5
@@ -30,10 +33,12 @@ class Supervision:
         self.log = LogBuffer()
         self.steps: list[dict[str, Any]] = []
         self.progress: int | None = None
+        self.noted = 0  # of the run's own steps, those that are in the database
         self.lost = False
         now = time.monotonic()
         self._renewed_at = self._heard_at = self._wrote_at = now
         self._unwritten: list[Piece] = []
+        self._own: list[StepTrace] = []
         self._changed = False
         self._line = bytearray()
 
@@ -63,6 +68,18 @@ class Supervision:
         for step in self.steps:
             if step["name"] == name:
                 step.update(status="failed", error={"name": code, "message": message[:1000]})
+
+    def note(self, step: StepTrace) -> None:
+        """One of the run's own steps as it has happened: who watches sees it before the run has ended."""
+        if is_heavy([step.input, step.output]):
+            step = replace(step, input=None, output=None)
+        self._own.append(step)
+        self._changed = True
+
+    def say(self, line: str) -> None:
+        """A line of the portal's own in the run's log."""
+        self.log.add("stderr", f"{clean_text(line)}\n".encode())
+        self._changed = True
 
     def on_output(self, stream: Stream, data: bytes) -> None:
         self.log.add(stream, data)
@@ -113,11 +130,22 @@ class Supervision:
     def _write(self) -> None:
         self._unwritten += self.log.take(final=False)
         held = recording.write_live(
-            self.claim, self._unwritten, progress=self.progress, size=self.log.size, steps=self.steps
+            self.claim,
+            self._unwritten,
+            progress=self.progress,
+            size=self.log.size,
+            steps=self.steps,
+            own=self._own,
+            first=self.noted,
         )
-        self._unwritten, self._changed = [], False
+        self.noted += len(self._own)
+        self._unwritten, self._own, self._changed = [], [], False
         self.lost = self.lost or not held
 
     def rest_of_log(self) -> list[Piece]:
         """What is not in the database yet, for the finish."""
         return [*self._unwritten, *self.log.take(final=True)]
+
+    def rest_of_steps(self) -> list[StepTrace]:
+        """Those of the run's own steps that are not in the database yet."""
+        return self._own

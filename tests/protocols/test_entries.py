@@ -89,7 +89,8 @@ def test_several_scripts_and_no_choice_are_refused_with_the_ids():
     ["scripts/helpers/x.py", "scripts/_x.py", "scripts/types.d.ts", "tools/x.py", "x.py", "scripts/x.txt"],
 )
 def test_what_is_no_entry_is_never_run(path):
-    assert refusal([path]).code == "PROMPT_ONLY"
+    assert prepared([path]).protocol == "prompt"
+    assert refusal([path], script="x").code == "PROMPT_ONLY"
     assert prepared([path, "scripts/a.py"]).entry == "scripts/a.py"
 
 
@@ -137,7 +138,7 @@ def test_what_cannot_run_says_why():
     assert refusal(["scripts/execute.ts"], abp).code == "TOOLS_UNDECLARED"
     assert refusal(["scripts/a.py"], tool="t").code == "TOOL_UNKNOWN"
     assert refusal(["scripts/a.py"], full("static")).code == "STATIC_SKILL"
-    assert refusal([]).code == "PROMPT_ONLY"
+    assert refusal([], action="a").code == "PROMPT_ONLY"
     assert refusal(["scripts/a.py"], script="a", tool="t").code == "CHOICE_AMBIGUOUS"
     assert refusal(["scripts/execute.py"], stdin="x").code == "STDIN_UNUSED"
 

@@ -136,8 +136,8 @@ REFUSALS = (
     ),
     Code(
         "PROMPT_ONLY",
-        _("The skill is a prompt without scripts: there is nothing to run."),
-        _("Use it: the page and the API render its prompt and say how to install it."),
+        _("The skill is a prompt without scripts: it has no script, action or tool to name."),
+        _("Run it with arguments alone: the answer is its prompt."),
     ),
     Code(
         "ARGUMENT_NAME_INVALID",

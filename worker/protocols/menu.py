@@ -20,6 +20,7 @@ from worker.protocols.entries import (
     refuse_unavailable,
     speaks_abp,
 )
+from worker.protocols.prompting import prompt_protocol
 
 _READ_BYTES = 262_144
 _PHASE_FOLDERS = {"phases", "actions"}
@@ -75,6 +76,7 @@ class Menu:
     execute: bool = False
     prompt_only: bool = False
     unavailable: str = ""
+    prompt: Protocol | None = None  # how a call is answered that names nothing, where its prompt answers
 
 
 def menu(
@@ -87,6 +89,7 @@ def menu(
     scripts = tuple(_script(entry, manifest, profile, phases) for entry in found)
     entry = default_of(found, manifest)
     default = entry.id if entry else ""
+    asked = prompt_protocol(paths, manifest, profile)
     return Menu(
         scripts=scripts,
         actions=_actions(found, scripts, manifest, read),
@@ -95,18 +98,19 @@ def menu(
         default=default,
         execute=any(script.protocol == "execute" and script.id == default for script in scripts),
         prompt_only=not found and not speaks_abp(manifest),
-        unavailable=_unavailable(found, manifest),
+        unavailable=_unavailable(found, manifest, prompt=asked is not None),
+        prompt=asked,
     )
 
 
-def _unavailable(found: tuple[Entry, ...], manifest: Manifest) -> str:
+def _unavailable(found: tuple[Entry, ...], manifest: Manifest, *, prompt: bool) -> str:
     try:
         refuse_unavailable(manifest, Request())
     except Refused as refused:
         return refused.code
     if speaks_abp(manifest) and found and not tools_of(manifest.abp):
         return "TOOLS_UNDECLARED"
-    return "" if found else "PROMPT_ONLY"
+    return "" if found or prompt else "PROMPT_ONLY"
 
 
 def _script(entry: Entry, manifest: Manifest, profile: Profile, phases: tuple[Phase, ...]) -> Script:

@@ -11,6 +11,7 @@ from worker.protocols import abp, actions, execute_module, stdin_json
 from worker.protocols.arguments import argument_vector
 from worker.protocols.call import Call, Request
 from worker.protocols.entries import Entry, choose, protocol_of, refuse_unavailable
+from worker.protocols.prompting import prompt_call
 from worker.sandbox.runtimes import argv_prefix
 
 
@@ -24,6 +25,9 @@ def prepare(
 ) -> Call:
     """Everything the sandbox needs to start this call; refuses with the code of what is wrong with it."""
     refuse_unavailable(manifest, request)
+    package_paths = tuple(package_paths)
+    if call := prompt_call(package_paths, manifest, profile, request):
+        return call
     request = abp.with_tool(manifest, request)
     entry = choose(package_paths, manifest, profile, request)
     environment = {"SKILL_DEBUG": "1"} if request.debug else {}

@@ -33,7 +33,8 @@ def carry_out(attempted: Attempted, call: Call) -> Result:
     return Result(outcome, ended, collection)
 
 
-def _job(attempted: Attempted, call: Call) -> Job:
+def job_of(attempted: Attempted, call: Call) -> Job:
+    """The sandbox's order for a call, with everything that the package and the site allow it."""
     package = attempted.package
     return Job(
         argv=call.argv,
