@@ -79,7 +79,7 @@ def index(skill: Skill, manifest: Manifest, body: str) -> None:
     manifest = _with_accepted(skill, manifest)
     texts = _texts(manifest, body)
     postings = _postings(texts)
-    ids = _term_ids(postings)
+    ids = term_ids(postings)
     _move(skill, after=set(ids.values()))
     skill.name_key = words.key(manifest.display_name or manifest.name)[:200]
     skill.search_scope = scope_of(skill)
@@ -237,6 +237,15 @@ def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> N
 def write_triggers(skill: Skill, manifest: Manifest) -> None:
     """Replaces what the skill is asked for by, word by word."""
     skill.triggers.all().delete()
+    rows = (
+        Trigger(skill=skill, kind=kind, key=key, text=text, scope=skill.search_scope)
+        for kind, key, text in asked_by(manifest)
+    )
+    Trigger.objects.bulk_create(rows, batch_size=_CHUNK)
+
+
+def asked_by(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
+    """By which kind of trigger, key and text a version is asked for, each key of a kind once."""
     said = manifest.triggers
     asked = {
         TriggerKind.EVENT: ((text, text) for text in said.event_types),
@@ -244,15 +253,11 @@ def write_triggers(skill: Skill, manifest: Manifest) -> None:
         TriggerKind.PHRASE: _phrases(said.phrases),
         TriggerKind.NAME: _phrases((manifest.slug, manifest.name, manifest.display_name)),
     }
-    rows = {
-        (kind, key[:200]): Trigger(
-            skill=skill, kind=kind, key=key[:200], text=text[:200], scope=skill.search_scope
-        )
-        for kind, texts in asked.items()
-        for key, text in texts
-        if key
+    found = {
+        (kind.value, key[:200]): text[:200] for kind, texts in asked.items() for key, text in texts if key
     }
-    Trigger.objects.bulk_create(islice(rows.values(), _MOST_TRIGGERS), batch_size=_CHUNK)
+    for (kind, key), text in islice(found.items(), _MOST_TRIGGERS):
+        yield kind, key, text
 
 
 def _phrases(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -262,7 +267,8 @@ def _phrases(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield key, text
 
 
-def _term_ids(texts: Collection[str]) -> dict[str, int]:
+def term_ids(texts: Collection[str]) -> dict[str, int]:
+    """The key of each term, made where there is none; for whoever has its turn."""
     known = _known_ids(texts)
     new = (Term(text=text) for text in texts if text not in known)
     Term.objects.bulk_create(new, batch_size=_CHUNK)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +16,7 @@ from registry.actors import Actor
 from registry.listing import choosing, offering
 from registry.listing.formats import files_address
 from registry.listing.plain import one_line
-from registry.models import File, Skill, UseKind, Version
+from registry.models import Canonical, File, Skill, UseKind, Version
 from registry.packages.manifest import manifest_of
 from registry.packages.problems import Refused, refuse
 from registry.permissions import Action, may
@@ -144,9 +144,20 @@ def _by_id(name: str, actor: Actor) -> Version | None:
 def _by_name(name: str, actor: Actor) -> Version | None:
     """Of several, the first of one's own teams, then the most used; a slug is what listings call it by."""
     reachable, key = Skill.objects.reachable_by(actor).select_related("team"), words.key(name)
-    part = Q(slug__contains=name.lower()) | (Q(name_key__contains=key) if key else Q())
-    steps = (Q(slug=name), Q(name=name), part)
-    found = (_first(reachable.filter(step), actor) for step in steps)
+    pinned = offering.pins(actor)
+
+    def called(latest: Q, accepted: Callable[[Canonical], bool]) -> Q:
+        """A canonical skill is called what its accepted version calls it."""
+        named = [skill for skill, pin in pinned.items() if accepted(pin)]
+        return (latest & ~Q(pk__in=pinned)) | Q(pk__in=named)
+
+    steps = (
+        Q(slug=name),
+        called(Q(name=name), lambda pin: pin.name == name),
+        Q(slug__contains=name.lower()),
+        called(Q(name_key__contains=key), lambda pin: key in pin.name_key) if key else Q(pk=None),
+    )
+    found = (_first(reachable.filter(step), actor) for step in (*steps[:2], steps[2] | steps[3]))
     return _version(next(filter(None, found), None), actor)
 
 
@@ -160,10 +171,8 @@ def _version(skill: Skill | None, actor: Actor) -> Version | None:
     """The latest, or what was pinned where the skill is offered as canonical."""
     if skill is None:
         return None
-    pin = offering.pins([skill], actor).get(skill.pk)
-    if pin is None:
-        return catalog.find_version(skill, None, actor)
-    return catalog.find_named(str(pin), actor) if offering.said_by(pin) else None
+    pin = offering.pins(actor, [skill]).get(skill.pk)
+    return catalog.find_named(str(pin), actor) if pin else catalog.find_version(skill, None, actor)
 
 
 def _content(version: Version) -> str:

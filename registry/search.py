@@ -141,7 +141,9 @@ def search(text: str, actor: Actor, *, limit: int = 20, filters: Filters = _NO_F
     """The skills that the actor may see and that answer the text, best first."""
     text = text[:MOST_CHARACTERS]
     found = _answer(text, actor, filters, limit)
-    return Search(text, _hits(found, limit), len(found.ranked))
+    hits = _hits(found, limit)
+    _pin(text, hits)
+    return Search(text, hits, len(found.ranked))
 
 
 def answering(text: str, actor: Actor, filters: Filters, *, most: int) -> list[int]:
@@ -171,6 +173,17 @@ def _exact(text: str, skills: QuerySet[Skill], actor: Actor) -> set[int]:
     if slash:
         found |= set(Skill.objects.filter(team__slug=team, slug=slug).values_list("pk", flat=True))
     return set(skills.filter(pk__in=found).values_list("pk", flat=True)) if found else found
+
+
+def _pin(text: str, hits: Iterable[Hit]) -> None:
+    """A skill that was asked for by its canonical name stands for the accepted version."""
+    if not text.strip().startswith(canonical.PREFIX):
+        return
+    slug = text.strip().partition("/")[0].removeprefix(canonical.PREFIX)
+    rows = Canonical.objects.answerable().filter(slug=slug).select_related("version")
+    named = {row.skill_id: row for row in rows}
+    for hit in hits:
+        hit.skill.found_as = named.get(hit.skill.pk)
 
 
 def _answer(text: str, actor: Actor, filters: Filters, limit: int) -> _Answer:
@@ -323,10 +336,11 @@ def best_field(mask: int) -> str:
 
 
 def _hit_document(hit: Hit) -> dict[str, object]:
-    latest = hit.skill.latest
+    skill = hit.skill
+    version = skill.found_as.version if skill.found_as else skill.latest
     return {
-        "skill": str(hit.skill),
-        "version": latest.number if latest else None,
+        "skill": str(skill.found_as or skill),
+        "version": version.number if version else None,
         "score": round(hit.score, 3),
         "tier": hit.tier.name.lower(),
         "reasons": [{**asdict(reason), "share": round(reason.share, 3)} for reason in hit.reasons],

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from registry import audit, texts
 from registry.actors import Actor
+from registry.canonical import indexed
 from registry.canonical.answering import PREFIX
 from registry.canonical.proposing import LATEST, check, waiting
 from registry.imports import queue, sources
@@ -128,6 +129,7 @@ def unset(slug: str, actor: Actor, *, reason: str) -> None:
     if canonical.mirror_id:
         Source.objects.filter(pk=canonical.mirror_id).update(interval_s=None, next_at=None)
     canonical.delete()
+    indexed.forget_unpinned()
 
 
 def is_setter(actor: Actor) -> bool:
@@ -210,6 +212,7 @@ def _pin(canonical: Canonical, version: Version, actor: Actor, deed: CanonicalDe
     canonical.number, canonical.digest = version.number, version.digest
     canonical.rejected, canonical.since = "", timezone.now()
     canonical.save()
+    indexed.index(canonical)
     _record(canonical, actor, deed, reason, before=before, after=_said(canonical))
 
 

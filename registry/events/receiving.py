@@ -11,12 +11,15 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from registry import texts, usage
 from registry.actors import Actor
 from registry.catalog import find_team, find_version
+from registry.listing.offering import pins
+from registry.matching import priority_of
+from registry.matching.pinned import Pinned
 from registry.models import (
     Event,
     EventMatch,
@@ -25,6 +28,7 @@ from registry.models import (
     EventSubscription,
     Skill,
     Team,
+    Trigger,
     TriggerKind,
     Version,
     WebhookEndpoint,
@@ -175,7 +179,8 @@ def _meet(event: Event, actor: Actor, mode: str) -> None:
     started = set(said.values_list("skill_id", flat=True)) if mode == EventMode.START else set()
     for rank, skill in enumerate(_declaring(event.type, actor)):
         match = EventMatch(event=event, skill=skill, rank=rank, outcome=EventOutcome.PROPOSED)
-        match.version_number = skill.latest.number if skill.latest else ""
+        version = skill.found_as.version if skill.found_as else skill.latest
+        match.version_number = version.number if version else ""
         if skill.pk in started:
             _try(match, skill, actor)
         match.save()
@@ -183,13 +188,20 @@ def _meet(event: Event, actor: Actor, mode: str) -> None:
 
 def _declaring(type_: str, actor: Actor) -> Sequence[Skill]:
     """The skills in reach that declare the type: by priority, then use, as matching ranks."""
-    found = Skill.objects.reachable_by(actor).filter(triggers__kind=TriggerKind.EVENT, triggers__key=type_)
+    pinned = Pinned(pins(actor))
+    accepted = {skill for skill, *_ in pinned.triggers([type_], [TriggerKind.EVENT])}
+    declaring = Trigger.objects.filter(kind=TriggerKind.EVENT, key=type_).exclude(skill__in=pinned.canonicals)
+    asked = Q(pk__in=declaring.values("skill")) | Q(pk__in=accepted)
+    found = Skill.objects.reachable_by(actor).filter(asked)
     now = timezone.now()
 
     def rank(skill: Skill) -> tuple[float, float, int]:
-        return -skill.priority, -usage.score(skill.usage_count, skill.last_used_at, now), skill.pk
+        return -priority_of(skill), -usage.score(skill.usage_count, skill.last_used_at, now), skill.pk
 
-    return sorted(found.select_related("team", "latest"), key=rank)[:MOST_MATCHES]
+    skills = list(found.select_related("team", "latest"))
+    for skill in skills:
+        skill.found_as = pinned.canonicals.get(skill.pk)
+    return sorted(skills, key=rank)[:MOST_MATCHES]
 
 
 def _try(match: EventMatch, skill: Skill, actor: Actor) -> None:

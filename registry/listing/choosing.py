@@ -75,8 +75,7 @@ def choose(
     reachable: QuerySet[Skill], actor: Actor, paths: Collection[str], *, most: int, now: datetime
 ) -> Choice:
     """Who has the at most ``most`` places; bundled skills come first and are never in turn."""
-    pinned = pins(reachable.exclude(canonicals=None), actor)
-    reachable = reachable.exclude(pk__in=[key for key, pin in pinned.items() if said_by(pin) is None])
+    pinned = pins(actor)
     skills = reachable.select_related("team", "latest").only(*_SHOWN)
     waiting = _waiting(reachable, pinned, paths)
     open_ = skills.exclude(pk__in=waiting)
@@ -103,7 +102,7 @@ def _waiting(
 ) -> list[int]:
     """The skills with a condition that none of the files meets; a pinned version has its own."""
     conditional = dict(reachable.exclude(paths=[]).values_list("pk", "paths"))
-    conditional |= {key: said.paths for key, pin in pinned.items() if (said := said_by(pin))}
+    conditional |= {key: said_by(pin).paths for key, pin in pinned.items()}
     return sorted(key for key, patterns in conditional.items() if not conditions.fits(patterns, paths))
 
 

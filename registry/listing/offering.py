@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from registry import subscriptions
 from registry.actors import Actor
 from registry.listing.plain import one_line
-from registry.models import Canonical, Skill, Version
+from registry.models import Canonical, Skill
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
 
@@ -34,26 +34,30 @@ class Offer:
 def offers(skills: Iterable[Skill], actor: Actor, reachable: QuerySet[Skill]) -> dict[int, Offer]:
     """Each skill's offer by its key."""
     wanted = list(skills)
-    pinned = pins(wanted, actor)
+    pinned = pins(actor, wanted)
     shared = _shared({skill.slug for skill in wanted}, reachable)
     return {skill.pk: _offer(skill, pinned.get(skill.pk), shared) for skill in wanted}
 
 
-def pins(skills: Collection[Skill], actor: Actor) -> Mapping[int, Canonical]:
-    """Of the skills that are offered only because they are canonical, by which name, pinned to what."""
-    if actor.is_shell:
-        return {}
-    trusted = subscriptions.trusted_teams(actor)
-    foreign = [skill.pk for skill in skills if skill.team_id not in trusted and not skill.is_bundled]
-    usable = Version.objects.usable()
-    rows = Canonical.objects.filter(skill__in=foreign, version__in=usable).select_related("version")
-    return {row.skill_id: row for row in rows.order_by("-pk") if row.skill_id}
+def pins(actor: Actor, skills: Iterable[Skill] | None = None) -> Mapping[int, Canonical]:
+    """Of the skills that are offered only because they are canonical, by which name, pinned to what.
+
+    Those of teams that the actor trusts are, where their latest versions are not for agents.
+    """
+    trusted = Q(skill__team__in=subscriptions.trusted_teams(actor)) | Q(skill__is_bundled=True)
+    own = Q(skill__for_agents=True) & (Q() if actor.is_shell else trusted)
+    rows = Canonical.objects.offered_to(actor).exclude(own)
+    if skills is not None:
+        rows = rows.filter(skill__in=[skill.pk for skill in skills])
+    found = rows.select_related("version").order_by("-pk")
+    return {row.skill_id: row for row in found if row.skill_id}
 
 
-def said_by(pin: Canonical) -> Manifest | None:
-    """What the accepted version says of itself; None where it says that it is not for agents."""
-    said = manifest_of(pin.version.manifest) if pin.version else None
-    return None if said is None or said.disable_model_invocation else said
+def said_by(pin: Canonical) -> Manifest:
+    """What the accepted version says of itself."""
+    if pin.version is None:
+        raise ValueError(f"{pin} was purged and is offered")
+    return manifest_of(pin.version.manifest)
 
 
 def _offer(skill: Skill, pin: Canonical | None, shared: Collection[str]) -> Offer:

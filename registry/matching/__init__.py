@@ -19,7 +19,8 @@ from registry.matching import lexical
 from registry.matching.asking import MOST_PIECES, concepts, word_of
 from registry.matching.confidence import LEAST, confidence
 from registry.matching.explicit import Asked, asked_for
-from registry.models import Canonical, Skill
+from registry.matching.pinned import Pinned
+from registry.models import Skill
 from registry.packages import conditions
 from registry.search import best_field
 
@@ -105,10 +106,11 @@ def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
     """The skills that fit the request, best first; none where even the best is unlikely."""
     utterance = request.utterance[:MOST_CHARACTERS]
     pieces = words.pieces(utterance)[:MOST_PIECES]
-    asked = asked_for(utterance, pieces, intent=request.intent, event=request.event, actor=actor)
+    pinned = Pinned(pins(actor))
+    asked = asked_for(utterance, pieces, pinned, intent=request.intent, event=request.event, actor=actor)
     reach = None if actor.is_shell else Skill.objects.reachable_by(actor)
-    scores = lexical.score(concepts(utterance, pieces), actor, retrieval.sight(actor, reach))
-    ranked = _ranked(asked, scores, _open(asked, scores, request, actor, limit + _SPARE))[:limit]
+    scores = lexical.score(concepts(utterance, pieces), actor, retrieval.sight(actor, reach), pinned)
+    ranked = _ranked(asked, scores, _open(asked, scores, request, actor, pinned, limit + _SPARE))[:limit]
     if not ranked or ranked[0].score < LEAST:
         return Matches(request, ())
     reasons = _reasons(ranked, asked, scores)
@@ -118,22 +120,34 @@ def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
 
 
 def _open(
-    asked: Sequence[Asked], scores: lexical.Scores, request: Request, actor: Actor, most: int
+    asked: Sequence[Asked],
+    scores: lexical.Scores,
+    request: Request,
+    actor: Actor,
+    pinned: Pinned,
+    most: int,
 ) -> list[Skill]:
     """The best candidates that agents may be offered, and whose files are among the named ones."""
     said = sorted(asked, key=lambda each: (-each.score, each.skill))
     wanted = {each.skill for each in said[:most]} | set(scores.best(most))
     skills = Skill.objects.reachable_by(actor).filter(pk__in=wanted).select_related("team", "latest")
     found = list(skills.only(*_SHOWN))
-    pinned = pins(found, actor)
-    return [skill for skill in found if _is_open(skill, pinned.get(skill.pk), request)]
+    named = {each.skill: each.pin for each in asked if each.pin}
+    for skill in found:
+        skill.found_as = named.get(skill.pk) or pinned.canonicals.get(skill.pk)
+    return [skill for skill in found if _is_open(skill, request)]
 
 
-def _is_open(skill: Skill, pin: Canonical | None, request: Request) -> bool:
-    """Whether it is offered for these files; a stranger's canonical one stands for its pinned version."""
-    skill.found_as = pin
-    said = said_by(pin) if pin else skill
-    return said is not None and conditions.fits(said.paths, request.paths)
+def _is_open(skill: Skill, request: Request) -> bool:
+    """Whether it is offered for these files; by its canonical name it stands for the pinned version."""
+    said = said_by(skill.found_as) if skill.found_as else skill
+    return conditions.fits(said.paths, request.paths)
+
+
+def priority_of(skill: Skill) -> float:
+    """What its answered version asks for, among skills that fit as well."""
+    said = said_by(skill.found_as).triggers.priority if skill.found_as else skill.priority
+    return min(max(said, 0.0), 1.0)
 
 
 def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[Skill]) -> list[_Candidate]:
@@ -147,7 +161,7 @@ def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[Ski
         told = scores.scores.get(skill.pk, 0)
         score = best[skill.pk] if skill.pk in best else confidence(told, scores)
         tier = Tier.EXPLICIT if skill.pk in best else Tier.LEXICAL
-        moved = 1 + _PRIORITY * (skill.priority - 0.5)
+        moved = 1 + _PRIORITY * (priority_of(skill) - 0.5)
         used = usage.score(skill.usage_count, skill.last_used_at, now)
         first = -round(best[skill.pk] * moved, 6) if skill.pk in best else 0.0
         return _Candidate(skill, tier, score, (-tier, first, -told * moved, -used, skill.pk))

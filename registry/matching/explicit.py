@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from django.db.models import QuerySet
-
 from registry import words
 from registry.actors import Actor
 from registry.canonical import PREFIX
 from registry.indexing import LONGEST_PHRASE
+from registry.matching.pinned import Pinned
 from registry.models import Canonical, Skill, Trigger, TriggerKind
 from registry.words import Piece
 
@@ -34,42 +33,45 @@ class Asked:
     start: int
     end: int
     score: float
+    pin: Canonical | None = None  # whose accepted version was asked for by its name
 
 
 def asked_for(
-    utterance: str, pieces: Sequence[Piece], *, intent: str, event: str, actor: Actor
+    utterance: str, pieces: Sequence[Piece], pinned: Pinned, *, intent: str, event: str, actor: Actor
 ) -> list[Asked]:
     """Every trigger of a skill in sight that the request meets word by word."""
-    return [*_named(intent, event, actor), *_canonical(utterance), *_said(utterance, pieces, actor)]
+    return [
+        *_named(intent, event, pinned, actor),
+        *_canonical(utterance, actor),
+        *_said(utterance, pieces, pinned, actor),
+    ]
 
 
-def _named(intent: str, event: str, actor: Actor) -> Iterator[Asked]:
+def _named(intent: str, event: str, pinned: Pinned, actor: Actor) -> Iterator[Asked]:
     """The triggers that are the event or intent itself."""
     keys = {TriggerKind.EVENT: event.strip()[:200], TriggerKind.INTENT: words.phrase_key(intent)[:200]}
     for kind, key in keys.items():
-        rows = _triggers(actor).filter(kind=kind, key=key) if key else ()
-        for row in rows:
-            yield Asked(row.skill_id, kind, row.text, 0, 0, 1.0)
+        for skill, _, _, text in _triggers([key], [kind], pinned, actor) if key else ():
+            yield Asked(skill, kind, text, 0, 0, 1.0)
 
 
-def _canonical(utterance: str) -> Iterator[Asked]:
-    """The canonical names that stand in the utterance."""
+def _canonical(utterance: str, actor: Actor) -> Iterator[Asked]:
+    """The canonical names that stand in the utterance: to everybody the accepted version."""
     named = {found[1]: found.span() for found in islice(_PINNED.finditer(utterance), _MOST_PINNED)}
-    rows = Canonical.objects.filter(slug__in=named, version__isnull=False) if named else ()
-    for row in rows:
+    rows = Canonical.objects.offered_to(actor).filter(slug__in=named) if named else Canonical.objects.none()
+    for row in rows.select_related("version"):
         if row.skill_id is not None:
-            yield Asked(row.skill_id, TriggerKind.NAME, str(row), *named[row.slug], 1.0)
+            yield Asked(row.skill_id, TriggerKind.NAME, str(row), *named[row.slug], 1.0, row)
 
 
-def _said(utterance: str, pieces: Sequence[Piece], actor: Actor) -> Iterator[Asked]:
+def _said(utterance: str, pieces: Sequence[Piece], pinned: Pinned, actor: Actor) -> Iterator[Asked]:
     """The phrases, intents and names that stand in the utterance, whole words only."""
     windows = _windows(pieces)
     keys = sorted(windows)
     kinds = (TriggerKind.PHRASE, TriggerKind.INTENT, TriggerKind.NAME)
     for at in range(0, len(keys), _KEYS_AT_ONCE):
         part = keys[at : at + _KEYS_AT_ONCE]
-        rows = _triggers(actor).filter(key__in=part, kind__in=kinds)
-        for skill, kind, key, text in rows.values_list("skill_id", "kind", "key", "text"):
+        for skill, kind, key, text in _triggers(part, kinds, pinned, actor):
             begin, end = windows[key]
             covered = (end - begin) / len(pieces)
             if _asks(utterance, pieces, begin, end, kind):
@@ -78,10 +80,16 @@ def _said(utterance: str, pieces: Sequence[Piece], actor: Actor) -> Iterator[Ask
                 yield Asked(skill, kind, text, start, stop, score)
 
 
-def _triggers(actor: Actor) -> QuerySet[Trigger]:
-    """Those of skills that the actor's agents are offered."""
-    seen = Trigger.objects.visible_to(actor)
-    return seen if actor.is_shell else seen.filter(skill__in=Skill.objects.reachable_by(actor))
+def _triggers(
+    keys: Sequence[str], kinds: Sequence[str], pinned: Pinned, actor: Actor
+) -> Iterator[tuple[int, str, str, str]]:
+    """Skill, kind, key and text of those of skills that the actor's agents are offered, as they are."""
+    seen = Trigger.objects.visible_to(actor).filter(key__in=keys, kind__in=kinds)
+    seen = seen if actor.is_shell else seen.filter(skill__in=Skill.objects.reachable_by(actor))
+    for row in seen.values_list("skill_id", "kind", "key", "text"):
+        if row[0] not in pinned.canonicals:
+            yield row
+    yield from pinned.triggers(keys, kinds)
 
 
 def _windows(pieces: Sequence[Piece]) -> dict[str, tuple[int, int]]:

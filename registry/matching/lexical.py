@@ -11,6 +11,7 @@ from registry import retrieval
 from registry.actors import Actor
 from registry.indexing import RANK, Field
 from registry.matching.asking import Concept
+from registry.matching.pinned import Pinned
 from registry.retrieval import Counts, Sight
 
 MOST_CONCEPTS = 12  # the most telling ones
@@ -68,31 +69,32 @@ class _Weighed:
     worth: int
 
 
-def score(asked: Sequence[Concept], actor: Actor, readable: Sight) -> Scores:
+def score(asked: Sequence[Concept], actor: Actor, readable: Sight, pinned: Pinned) -> Scores:
     """Skills by what they say of the most telling concepts; ``readable`` are the postings to look at."""
-    asked = _narrowed(asked, actor)
-    counts = retrieval.count({term for concept in asked for term in concept.every}, actor)
+    asked = _narrowed(asked, actor, pinned)
+    counts = pinned.count({term for concept in asked for term in concept.every}, actor)
     asked, counts = _with_typos(asked, counts, actor)
     telling = _most_telling(asked, counts)[:MOST_CONCEPTS]
     weighed = _weighed(telling, counts)
     terms = [counts.terms[text] for text in sorted({each.text for some in weighed.values() for each in some})]
     rows, cut = retrieval.postings(terms, readable, most=_MOST_OF_A_TERM, spare=counts.skills // _COMMON_PART)
+    rows = pinned.instead(rows, terms)
     scores = _scores(weighed, rows)
     best = _best(scores, retrieval.LOOKED_UP)
     near = set(best)
     known = [row for row in rows if row[1] in near]
     if more := retrieval.complete(cut, best, known, readable):
-        rows = known + more
+        rows = known + pinned.without(more)
         scores |= _scores(weighed, rows)
     ideal = sum(round(_tells(concept, counts) * 2.2e6) for concept in telling)
     return Scores(telling, weighed, rows, scores, ideal, counts.skills)
 
 
-def _narrowed(asked: Sequence[Concept], actor: Actor) -> Sequence[Concept]:
+def _narrowed(asked: Sequence[Concept], actor: Actor, pinned: Pinned) -> Sequence[Concept]:
     """Of a long utterance the concepts that tell most by their own words: a page is not a question."""
     if len(asked) <= _MOST_WEIGHED:
         return asked
-    counts = retrieval.count({term for concept in asked for term in concept.terms}, actor)
+    counts = pinned.count({term for concept in asked for term in concept.terms}, actor)
     return _most_telling(asked, counts)[:_MOST_WEIGHED]
 
 

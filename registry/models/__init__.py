@@ -1,5 +1,12 @@
 from registry.models.audit import AuditEntry
-from registry.models.canonical import Canonical, CanonicalChange, CanonicalDeed, CanonicalUse
+from registry.models.canonical import (
+    Canonical,
+    CanonicalChange,
+    CanonicalDeed,
+    CanonicalUse,
+    PinnedPosting,
+    PinnedTrigger,
+)
 from registry.models.channel import Channel, Redirect, Tombstone
 from registry.models.event import Event, EventMatch, EventMode, EventOutcome, EventSubscription
 from registry.models.feedback import Feedback, FeedbackOutcome
@@ -49,6 +56,8 @@ __all__ = [
     "ImportStatus",
     "Membership",
     "Misspelling",
+    "PinnedPosting",
+    "PinnedTrigger",
     "Posting",
     "ProposalState",
     "ProposedTriggerTest",

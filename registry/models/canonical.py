@@ -1,14 +1,32 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from registry.models.fields import BytewiseCharField
 from registry.models.identity import new_uid
+from registry.models.posting import Term, TriggerKind
 from registry.models.skill import Skill
 from registry.models.source import Source
 from registry.models.usage import UseKind
 from registry.models.version import Version
+
+if TYPE_CHECKING:
+    from registry.actors import Actor
+
+
+class CanonicalQuerySet(models.QuerySet["Canonical"]):
+    def answerable(self) -> CanonicalQuerySet:
+        """Those whose version is still there for everybody."""
+        return self.filter(version__in=Version.objects.usable())
+
+    def offered_to(self, actor: Actor) -> CanonicalQuerySet:
+        """Those of skills that the actor may see, whose accepted version says that it is for agents."""
+        seen = Skill.objects.visible_to(actor).filter(latest__isnull=False)
+        return self.answerable().filter(for_agents=True, skill__in=seen)
 
 
 class Canonical(models.Model):
@@ -30,6 +48,14 @@ class Canonical(models.Model):
     rejected = models.CharField(max_length=71, blank=True)  # the digest that is not proposed again
     mirror = models.ForeignKey(Source, models.SET_NULL, null=True, related_name="canonicals")
     since = models.DateTimeField(auto_now_add=True)
+
+    # Of the pinned version; written by registry.canonical.indexed only.
+    name = models.CharField(max_length=200, blank=True)
+    name_key = models.CharField(max_length=200, blank=True)
+    for_agents = models.BooleanField(default=True)  # False: disable-model-invocation
+    indexed_as = models.PositiveSmallIntegerField(default=0)  # by which rules, see registry.indexing.RULES
+
+    objects = CanonicalQuerySet.as_manager()
 
     def __str__(self) -> str:
         return f"_canonical_{self.slug}"
@@ -69,3 +95,27 @@ class CanonicalUse(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["slug", "caller"], name="one_canonical_use_a_caller")]
+
+
+class PinnedPosting(models.Model):
+    """A term of a version that a canonical name means: it is found by these, not by the latest's."""
+
+    version = models.ForeignKey(Version, models.CASCADE, related_name="pinned_postings")
+    term = models.ForeignKey(Term, models.CASCADE, db_index=False)
+    weight = models.SmallIntegerField()  # as of Posting
+    field_mask = models.SmallIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["term", "version"], name="one_pinned_posting")]
+
+
+class PinnedTrigger(models.Model):
+    """What, said word by word, asks for a version that a canonical name means."""
+
+    version = models.ForeignKey(Version, models.CASCADE, related_name="pinned_triggers")
+    kind = models.CharField(max_length=8, choices=TriggerKind.choices)
+    key = BytewiseCharField(max_length=200)  # as of Trigger
+    text = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["key", "kind", "version"], name="one_pinned_trigger")]

@@ -46,20 +46,19 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         Any publisher writes into an agent's prompt, so these are their own teams' skills, those of teams that
         their teams subscribe to, and what administrators vouch for. The shell reaches every team's.
         """
-        usable = self.visible_to(actor).filter(for_agents=True, latest__isnull=False)
+        usable = self.visible_to(actor).filter(latest__isnull=False)
         if actor.is_shell:
-            return usable
+            return usable.filter(Q(for_agents=True) | _is_canonical())
         subscriptions = apps.get_model("registry", "Subscription").objects.filter(team__in=actor.team_ids)
-        offered = Q(team__in=subscriptions.values("publisher")) | _is_vouched_for()
-        shown = offered & ~Q(type=INTERNAL) & ~Q(visibility=Visibility.PRIVATE)
-        return usable.filter(shown | Q(team_id__in=actor.team_ids))
+        offered = Q(for_agents=True) & (Q(team__in=subscriptions.values("publisher")) | Q(is_bundled=True))
+        shown = (offered | _is_canonical()) & ~Q(type=INTERNAL) & ~Q(visibility=Visibility.PRIVATE)
+        return usable.filter(shown | Q(for_agents=True, team_id__in=actor.team_ids))
 
 
-def _is_vouched_for() -> Q:
-    """Chosen by administrators for everybody who may see it."""
-    versions = apps.get_model("registry", "Version").objects.usable()
-    canonical = apps.get_model("registry", "Canonical").objects.filter(version__in=versions)
-    return Q(is_bundled=True) | Q(pk__in=canonical.values("skill"))
+def _is_canonical() -> Q:
+    """Vouched for by administrators in a version that is for agents, whatever the latest says."""
+    canonical = apps.get_model("registry", "Canonical").objects.answerable().filter(for_agents=True)
+    return Q(pk__in=canonical.values("skill"))
 
 
 def _is_held_whole() -> Q:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +12,7 @@ from django.core.management.base import BaseCommand
 
 from portal.builtin import publish_builtin
 from registry.actors import Actor
+from registry.canonical import indexed
 from registry.indexing import reindex
 from registry.models import Membership, Role, Team, User, Visibility
 from registry.packages.limits import Limits
@@ -27,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
-        for _ in reindex():
+        for _ in chain(reindex(), indexed.reindex()):
             pass
         administrator = self._administrator()
         team, _ = Team.objects.get_or_create(slug="examples", defaults={"name": "Examples"})

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from registry import indexing
+from registry.canonical import indexed
 from registry.shell import ShellCommand
 
 
@@ -20,4 +21,6 @@ class Command(ShellCommand):
         for done in indexing.reindex(every=options["all"]):
             if not options["json"] and done % 1000 == 0:
                 self.stderr.write(f"{done} skills indexed")
-        self.answer({"indexed": done}, [f"{done} skills indexed."], as_json=options["json"], ok=True)
+        pinned = sum(1 for _ in indexed.reindex(every=options["all"]))
+        said = [f"{done} skills indexed.", *([f"{pinned} canonical versions indexed."] if pinned else [])]
+        self.answer({"indexed": done, "canonical": pinned}, said, as_json=options["json"], ok=True)
