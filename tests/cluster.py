@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests import migrated
+
 DEFAULT_POSTGRES = "postgres://postgres@127.0.0.1:5432/postgres"
 
 
@@ -69,7 +71,7 @@ def own_redis() -> str:
 def own_database(server: str) -> Iterator[str]:
     """The address of a new database beside the named one, dropped at the end."""
     name = f"skillquay_test_{secrets.token_hex(6)}"
-    execute(server, f"CREATE DATABASE {name}")
+    execute(server, f"CREATE DATABASE {name} TEMPLATE {migrated.template()}")
     try:
         yield urlsplit(server)._replace(path=f"/{name}").geturl()
     finally:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import cluster
+from tests import cluster, migrated
 
 pytest_plugins = ["tests.skipping"]
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,6 +31,13 @@ def quick_passwords(settings):
 def bucket():
     """Where the suite runs on S3, the bucket is made once."""
     cluster.make_bucket()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def migrated_database(django_db_setup, django_db_blocker, tmp_path_factory):
+    """What sites in processes of their own begin from."""
+    with django_db_blocker.unblock(), migrated.kept(tmp_path_factory.mktemp("migrated")):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

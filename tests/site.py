@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests import cluster
+from tests import cluster, migrated
 
 ROOT = Path(__file__).resolve().parent.parent
 TOKEN = """
@@ -25,7 +25,7 @@ from datetime import timedelta
 from django.utils import timezone
 from registry import tokens
 from registry.actors import Actor
-from registry.models import Scope, User
+from registry.models import Scope, Team, User
 user = User.objects.get(username="admin")
 until = timezone.now() + timedelta(days=1)
 print(tokens.issue(user, name="test", scopes=Scope.values, expires_at=until, by=Actor(user=user))[1])
@@ -64,9 +64,12 @@ class Site:
             )
         self.wait_for(self._answers)
 
-    def set_up(self) -> str:
+    def set_up(self, *teams: str) -> str:
+        migrated.lay(self.environment)
         printed = self.manage("set_up").stdout
-        self.token = self.manage("shell", "--no-imports", "-c", TOKEN).stdout.strip().splitlines()[-1]
+        make = [f"Team.objects.create(slug={team!r})" for team in teams]
+        told = self.manage("shell", "--no-imports", "-c", "\n".join([TOKEN, *make])).stdout
+        self.token = told.strip().splitlines()[-1]
         return printed
 
     def stop(self) -> int:

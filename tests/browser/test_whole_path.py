@@ -18,7 +18,7 @@ import pytest
 
 from registry.packages.reading import read_files
 from registry.packages.repack import repack
-from tests import cluster
+from tests import cluster, migrated
 from tests.samples import hostile_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.row("P3", "P5", "P8", "P11")]
@@ -96,7 +96,7 @@ def house(tmp_path_factory) -> Iterator[str]:
 
 def _served(environment: dict[str, str], var: Path, port: int) -> Iterator[str]:
     manage = [sys.executable, "manage.py"]
-    subprocess.run([*manage, "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
+    migrated.lay(environment)
     subprocess.run(
         [*manage, "shell", "-v0", "-c", _PEOPLE],
         cwd=ROOT,

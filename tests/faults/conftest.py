@@ -34,9 +34,7 @@ def make_site(tmp_path_factory):
         folder = folder or tmp_path_factory.mktemp("faults")
         site = Site(folder, SKILLQUAY_EXAMPLES="0", SKILLQUAY_LEASE_SECONDS="10", **settings)
         made.append(site)
-        site.set_up()
-        make_team = "from registry.models import Team; Team.objects.create(slug='ops')"
-        site.manage("shell", "--no-imports", "-c", make_team)
+        site.set_up("ops")
         return site
 
     yield make

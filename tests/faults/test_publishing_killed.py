@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import cluster
+from tests import cluster, migrated
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.faults, pytest.mark.row("P3")]
@@ -25,10 +25,9 @@ def site(tmp_path):
     make_team = "from registry.models import Team; Team.objects.create(slug='t', name='T')"
     with cluster.corner() as corner:
         environment = {**os.environ, **corner, **told}
-        for argv in (["migrate", "-v0"], ["shell", "-v0", "-c", make_team]):
-            subprocess.run(
-                [sys.executable, "manage.py", *argv], cwd=ROOT, env=environment, check=True, timeout=60
-            )
+        migrated.lay(environment)
+        argv = [sys.executable, "manage.py", "shell", "-v0", "-c", make_team]
+        subprocess.run(argv, cwd=ROOT, env=environment, check=True, timeout=60)
         yield environment
 
 

@@ -55,9 +55,7 @@ def _package():
 def site(tmp_path_factory):
     site = Site(tmp_path_factory.mktemp("site"), SKILLQUAY_EXAMPLES="0")
     try:
-        site.printed = site.set_up()
-        make_team = "from registry.models import Team; Team.objects.create(slug='ops')"
-        site.manage("shell", "--no-imports", "-c", make_team)
+        site.printed = site.set_up("ops")
         site.start()
         upload = "/api/v1/packages?team=ops&visibility=private"
         status, _, body = site.ask(upload, body=_package(), Content_Type="application/zip")

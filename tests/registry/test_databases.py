@@ -10,7 +10,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from tests import cluster
+from tests import cluster, migrated
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.cluster, pytest.mark.row("P9")]
@@ -59,7 +59,7 @@ def site(request, tmp_path_factory):
             "STORAGE_URL": cluster.own_storage(),
             "SKILLQUAY_VAR": str(folder),
         }
-        _call(environment, "manage.py", "migrate", "-v0")
+        migrated.lay(environment)
         yield environment
 
 
@@ -103,7 +103,7 @@ def test_search_facets_and_match_find_the_same_on_both_byte_for_byte(tmp_path):
         with _database(kind) as database:
             environment = {**os.environ, "DATABASE_URL": database, "STORAGE_URL": ""}
             environment["SKILLQUAY_VAR"] = str(tmp_path / kind)
-            _call(environment, "manage.py", "migrate", "-v0")
+            migrated.lay(environment)
             answers[kind] = _call(environment, "-m", "tests.registry.answering", given=json.dumps(QUERIES))
     assert answers["sqlite"] == answers["postgresql"]
     found = [len(json.loads(line)["results"]) for line in answers["sqlite"].splitlines()]
