@@ -13,6 +13,7 @@ class WorkerConfig(AppConfig):
         from worker import artifacts, codes, erasing, inputs  # noqa: F401  (codes declares them)
         from worker.dispatch import wake_importer
         from worker.event_runs import start
+        from worker.memory import codes as memory_codes  # noqa: F401
         from worker.protocols import codes as protocol_codes  # noqa: F401
 
         register_references(artifacts.references)

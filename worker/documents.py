@@ -14,6 +14,7 @@ from registry.addresses import absolute
 from registry.catalog import notices
 from registry.models import Version
 from registry.packages.problems import CODES, Refused, problem, refuse
+from worker.memory.documents import writes_of
 from worker.models import Attempt, Run, Status, Step
 from worker.recording import STREAM_BYTES, streams_of
 
@@ -81,7 +82,7 @@ def _content(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]:
         "stderr": stderr,
         "steps": steps_of(run),
         "artifacts": artifacts_of(run),
-        "memory_writes": result.get("memory_writes", []),
+        "memory_writes": writes_of(run, result.get("memory_writes", []), actor=actor),
         "network": dials_of(run),
         "permission": run.permission or None,
     }

@@ -16,6 +16,7 @@ from registry.models import Skill, Tombstone, User, Version
 from registry.packages.problems import refuse
 from worker import states, unpacking
 from worker.documents import run_document
+from worker.memory import erasing as memory
 from worker.models import Artifact, Attempt, InputFile, LogChunk, Run, Step
 from worker.protocols.call import Request
 
@@ -52,6 +53,7 @@ def export_person(user: User) -> dict[str, Any]:
     return {
         "inputs": [{"id": file.uid, "name": file.name, "size": file.size} for file in inputs],
         "runs": [_exported(run, who) for run in runs.iterator(chunk_size=100)],
+        **memory.export_person(user),
     }
 
 
@@ -59,6 +61,7 @@ def erase_person(user: User) -> set[str]:
     uploads = InputFile.objects.filter(owner=user)
     digests = set(uploads.values_list("digest", flat=True))
     uploads.delete()
+    memory.erase_person(user)
     return digests | _stop_and_erase(Run.objects.filter(caller=user))
 
 
@@ -87,6 +90,7 @@ def _erase(runs: QuerySet[Run]) -> set[str]:
     files = {run.pk: run.files for run in ended.only("files")}
     artifacts = Artifact.objects.filter(run__in=files)
     digests = {*artifacts.values_list("digest", flat=True), *_named(files.values())}
+    memory.erase_runs(files)
     for rows in (artifacts, LogChunk.objects.filter(run__in=files), Step.objects.filter(run__in=files)):
         rows.delete()
     Attempt.objects.filter(run__in=files).update(steps=[], network=[])

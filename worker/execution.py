@@ -22,6 +22,7 @@ from registry.packages.problems import Refused, refuse
 from registry.packages.schemas import with_defaults
 from worker import inputs, protocols, recording, sandbox
 from worker.codes import status_of
+from worker.memory import proposing
 from worker.protocols.call import Outcome, Request
 from worker.states import Claim, Verdict, finish
 from worker.storable import MOST_VALUES, clean_text, is_heavy
@@ -135,6 +136,8 @@ def _record(claim: Claim, watch: Supervision, result: Result) -> bool:
             recording.write_steps(claim, steps, first=watch.noted)
         if result.collection.files or claim.attempt > 1:
             recording.write_artifacts(claim, result.collection.files)
+        if result.outcome.memory_writes:
+            proposing.propose(claim, result.outcome)
 
     held = _insistently(lambda: finish(claim, verdict, write=write))
     if held:

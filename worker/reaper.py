@@ -18,6 +18,8 @@ from registry.events import receiving
 from registry.imports import engine
 from worker import erasing, imports, inputs, states, transport, unpacking
 from worker.dispatch import wake, wake_importer
+from worker.memory import erasing as memory
+from worker.memory import webhook
 from worker.models import Attempt, Run, Status
 from worker.tasks import host_name
 
@@ -43,7 +45,9 @@ def reap_once() -> Reaped:
     imports.ask_for_due()
     if imports.is_missed():
         wake_importer()
-    return Reaped(len(lapsed), _wake_free_slots())
+    woken = _wake_free_slots()
+    webhook.tell_due()  # last: it may wait for somebody else's server
+    return Reaped(len(lapsed), woken)
 
 
 def _wake_free_slots() -> int:
@@ -74,6 +78,7 @@ def sweep_once() -> None:
     unpacking.sweep()
     unpacking.sweep_purged()
     erasing.sweep()
+    memory.sweep()
     sweep_job_folders()
     engine.sweep()
     receiving.sweep()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -29,6 +27,7 @@ from worker.documents import run_document as run_document
 from worker.execution import OUTPUT_DIR, execute, request_for_script
 from worker.inputs import Resolved
 from worker.models import Run
+from worker.opaque import opaque_id
 from worker.protocols.call import Request
 from worker.sandbox.policy import Limits
 from worker.storable import is_storable
@@ -119,12 +118,6 @@ def _with_context(
         "request_id": _request_id(request.context.get("request_id")),
     }
     return replace(request, context=context, config=_config(manifest, version))
-
-
-def opaque_id(kind: str, team: Team | None, subject: str) -> str:
-    """An id that is stable within a team and says nothing outside it."""
-    name = f"{kind}:{team.uid if team else ''}:{subject}".encode()
-    return hmac.new(settings.SECRET_KEY.encode(), name, hashlib.sha256).hexdigest()[:32]
 
 
 def _request_id(given: object) -> str:

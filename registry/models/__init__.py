@@ -21,7 +21,7 @@ from registry.models.rule import Effect, Rule
 from registry.models.skill import INTERNAL, Skill, Tag, Visibility
 from registry.models.source import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind
 from registry.models.subscription import Subscription
-from registry.models.team import Role, Team
+from registry.models.team import MemoryReview, Role, Team
 from registry.models.token import Scope, Token
 from registry.models.trigger_test import ProposalState, ProposedTriggerTest, TriggerTest, TriggerTestOrigin
 from registry.models.trigger_trial import TriggerTrial
@@ -55,6 +55,7 @@ __all__ = [
     "ImportRow",
     "ImportStatus",
     "Membership",
+    "MemoryReview",
     "Misspelling",
     "PinnedPosting",
     "PinnedTrigger",

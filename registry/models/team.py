@@ -24,6 +24,14 @@ class TeamQuerySet(models.QuerySet["Team"]):
         return self.filter(Q(id__in=actor.team_ids) | Q(id__in=shown))
 
 
+class MemoryReview(models.TextChoices):
+    """Which memory that runs propose a person of the team looks at before it is kept."""
+
+    NONE = "none", _("None")
+    TEAM = "team", _("What is for the team")
+    ALL = "all", _("Everything, what is for the caller too")
+
+
 class Team(models.Model):
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     slug = models.SlugField(max_length=64, unique=True)
@@ -31,6 +39,7 @@ class Team(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     languages = DocumentField(default=list)  # in which its skills are asked for; none: as the site says
     failing_triggers_block = models.BooleanField(default=False)  # or only warn
+    memory_review = models.CharField(max_length=4, choices=MemoryReview.choices, default=MemoryReview.TEAM)
 
     objects = TeamQuerySet.as_manager()
 

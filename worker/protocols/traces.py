@@ -11,8 +11,8 @@ from worker.protocols.call import StepTrace
 OWNER_TYPES = ("user", "household", "task", "group")
 MEMORY_TYPES = ("preference", "fact", "event", "summary")
 MOST = 1_000  # steps of one run
-MOST_WRITES = 200  # memory writes of one run
-LONGEST_CONTENT = 8_000  # characters of one memory
+MOST_WRITES = 100  # memory writes of one run
+LONGEST_CONTENT = 4_000  # characters of one memory
 LONGEST_METADATA = 16_384  # characters of its metadata as JSON
 _NAME_LENGTH = 200
 

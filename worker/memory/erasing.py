@@ -1,0 +1,51 @@
+"""Memory where content has to go: with a run's, with a version's, with a person; and what is swept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+from registry.actors import Actor
+from registry.models import User
+from worker.memory.database import forget_deleted, forget_sources
+from worker.memory.documents import memory_document, write_document
+from worker.memory.reviewing import expire
+from worker.memory.store import store
+from worker.models import Memory, MemoryWrite
+
+
+def erase_runs(runs: Collection[int]) -> None:
+    """What only these runs said goes, unless a person took it over; what waits of theirs goes too."""
+    writes = MemoryWrite.objects.filter(run__in=runs)
+    lost = Counter(writes.exclude(memory=None).values_list("memory_id", flat=True))
+    writes.delete()
+    theirs = Memory.objects.filter(pk__in=lost)
+    orphans = theirs.filter(by_person=False, writes=None)
+    store().erase(orphans | Memory.objects.filter(owner_run__in=runs))
+    forget_sources(Memory.objects.all(), lost)
+
+
+def export_person(user: User) -> dict[str, Any]:
+    """What is remembered for them and what waits for their word."""
+    who = Actor(user=user)
+    memories = Memory.objects.present().filter(owner_user=user).order_by("pk")
+    waiting = MemoryWrite.objects.waiting().filter(owner_user=user).order_by("pk")
+    return {
+        "memories": [memory_document(row) for row in memories.iterator(chunk_size=200)],
+        "memory_proposals": [
+            write_document(row, actor=who) for row in waiting.select_related("run__caller", "owner_user")
+        ],
+    }
+
+
+def erase_person(user: User) -> None:
+    store().erase(Memory.objects.filter(owner_user=user))
+    MemoryWrite.objects.filter(owner_user=user).update(content="", metadata={})
+    MemoryWrite.objects.waiting().filter(owner_user=user).delete()
+
+
+def sweep() -> None:
+    """Declines what nobody decided in time, and empties what was deleted."""
+    expire()
+    forget_deleted()
