@@ -45,6 +45,10 @@ KEYS = (
         "success",
         "outputs",
         "output",
+        "format",
+        "answer",
+        "metadata",
+        "token_usage",
     ),
     *("message", "error", "warnings", "stdout", "stderr", "steps", "artifacts", "memory_writes", "cached"),
     *("attempt", "duration_ms", "sandbox", "network", "permission", "erased_at"),
@@ -75,6 +79,10 @@ def _content(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]:
     return {
         "outputs": result.get("outputs", {}),
         "output": result.get("output"),
+        "format": result.get("format") or "",
+        "answer": result.get("answer"),
+        "metadata": result.get("metadata") or {},
+        "token_usage": result.get("token_usage"),
         "message": run.message,
         "error": result.get("error") or _error(run),
         "warnings": [*result.get("warnings", []), *_cut_warnings(run, stream_bytes), *_notices(run, actor)],
@@ -121,14 +129,15 @@ def duration_ms(run: Run) -> float | None:
 def steps_of(run: Run) -> list[dict[str, Any]]:
     """The platform's steps of the last attempt, with the skill's own after ``execute``."""
     attempt = Attempt.objects.filter(run=run, number=run.attempt).first()
-    platform = [{**step, "kind": "platform"} for step in (attempt.steps if attempt else [])]
+    platform = [{**_PLATFORM, **step} for step in (attempt.steps if attempt else [])]
     own = list(_own_steps(run))
     at = next((i + 1 for i, step in enumerate(platform) if step["name"] == "execute"), len(platform))
     ordered = [*platform[:at], *own, *platform[at:]]
-    return [
-        {"seq": seq, **{key: step[key] for key in ("name", "kind", "status", "duration_ms", "error")}}
-        for seq, step in enumerate(ordered)
-    ]
+    return [{"seq": seq, **{key: step[key] for key in STEP_KEYS}} for seq, step in enumerate(ordered)]
+
+
+STEP_KEYS = ("name", "kind", "status", "duration_ms", "error", "input", "output", "child")
+_PLATFORM = {"kind": "platform", "input": None, "output": None, "child": None}
 
 
 def dials_of(run: Run) -> list[dict[str, Any]]:
@@ -145,13 +154,17 @@ def _why(dial: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _own_steps(run: Run) -> Iterator[dict[str, Any]]:
-    for step in Step.objects.filter(run=run, attempt=run.attempt).order_by("seq"):
+    rows = Step.objects.filter(run=run, attempt=run.attempt).select_related("child").order_by("seq")
+    for step in rows.defer("child__request", "child__result"):
         yield {
             "name": step.name,
             "kind": step.kind,
             "status": "failed" if step.error else "succeeded",
             "duration_ms": step.duration_ms,
             "error": step.error,
+            "input": step.input,
+            "output": step.output,
+            "child": step.child.uid if step.child else None,
         }
 
 
@@ -183,6 +196,10 @@ def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]
         "success": False,
         "outputs": {},
         "output": None,
+        "format": "",
+        "answer": None,
+        "metadata": {},
+        "token_usage": None,
         "cached": False,
         "attempt": 0,
         "duration_ms": None,

@@ -1,4 +1,4 @@
-"""The tools that a package of protocol ``abp`` declares, their parameters as the JSON Schema they amount to."""
+"""The tools that a package of protocol ``abp`` declares, with their parameters as a JSON Schema."""
 
 from __future__ import annotations
 

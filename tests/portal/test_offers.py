@@ -32,9 +32,9 @@ def test_a_skill_of_tools_has_a_menu_and_a_form_a_tool(browse, alice, abp):
     client, root = browse(alice), "/skills/docs/weather-query-abp/"
     page = client.get(root).text
     assert f'href="{root}run/?version=1.0.0&amp;tool=getWeather"' in page
-    assert "城市名称" in page and "<code>&quot;celsius&quot;</code>" in page
+    assert all(told in page for told in ("城市名称", "celsius", "required"))
     form = client.get(root + "run/?tool=getWeather").text
-    assert "城市名称" in form and 'value="celsius"' in form and 'name="run"' in form
+    assert all(told in form for told in ("城市名称", "celsius", 'name="run"'))
     assert 'name="tool" value="getWeather"' in form
 
 
@@ -50,16 +50,12 @@ def test_a_tool_is_asked_for_by_its_form(browse, alice, abp):
 
 
 @pytest.mark.row("C9")
-def test_a_skill_that_declares_no_tool_says_so_instead_of_a_dead_button(browse, alice, team):
-    folder = EXAMPLES / "weather-query-abp"
-    files = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-    text = files["SKILL.md"].decode()
-    files["SKILL.md"] = (text[: text.index("  tools:")] + text[text.index("category:") :]).encode()
-    version = publish_files(files, team=team, user=alice)
-    manifest = {**version.manifest, "abp": {"kind": "query"}}
-    type(version).objects.filter(pk=version.pk).update(manifest=manifest)
+def test_a_skill_that_declares_no_tool_says_so_instead_of_a_dead_button(browse, alice, abp):
+    manifest = {**abp.manifest, "abp": {"kind": "query"}}  # as an earlier release let through
+    type(abp).objects.filter(pk=abp.pk).update(manifest=manifest)
     page = browse(alice).get("/skills/docs/weather-query-abp/run/").text
-    assert "declares none" in page and 'name="run"' not in page
+    assert "declares none" in page
+    assert 'name="run"' not in page
 
 
 def test_reading_matter_asks_for_no_arguments(browse, alice, team):

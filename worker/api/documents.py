@@ -116,6 +116,16 @@ class RunDoc(Doc):
     success = serializers.BooleanField(required=False, allow_null=True)
     outputs = serializers.DictField(required=False, allow_null=True, help_text="Of a plain script.")
     output = serializers.JSONField(required=False, allow_null=True, help_text="Of every other protocol.")
+    format = serializers.CharField(
+        required=False, allow_null=True, help_text="What the skill says of output."
+    )
+    answer = serializers.DictField(
+        required=False, allow_null=True, help_text="The whole answer, of skills on stdin and of tools."
+    )
+    metadata = serializers.DictField(
+        required=False, allow_null=True, help_text="Such as `{execution_time_ms, items_count}`."
+    )
+    token_usage = serializers.IntegerField(required=False, allow_null=True)
     message = serializers.CharField(required=False, allow_null=True)
     error = serializers.DictField(required=False, allow_null=True, help_text="`{code, message, details}`.")
     warnings = serializers.ListField(required=False, allow_null=True)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from registry.packages.schemas import validate
-from worker.protocols import codes as codes  # declares what an outcome fails with
 from worker.protocols import abp, execute_module, stdin_json
+from worker.protocols import codes as codes  # declares what an outcome fails with
 from worker.protocols.arguments import outputs_of
 from worker.protocols.call import Call, Outcome
 from worker.protocols.traces import memory_writes_of, steps_of
