@@ -51,6 +51,7 @@ KEYS = (
         "token_usage",
     ),
     *("message", "error", "warnings", "stdout", "stderr", "steps", "artifacts", "memory_writes", "cached"),
+    *("cached_from", "parent", "children"),
     *("attempt", "duration_ms", "sandbox", "network", "permission", "erased_at"),
 )
 
@@ -93,6 +94,20 @@ def _content(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]:
         "memory_writes": writes_of(run, result.get("memory_writes", []), actor=actor),
         "network": dials_of(run),
         "permission": run.permission or None,
+        **_others(run, actor),
+    }
+
+
+def _others(run: Run, actor: Actor) -> dict[str, Any]:
+    """The runs that it has to do with, those that the reader may know of alone."""
+    known = Run.objects.visible_to(actor)
+    named = [key for key in (run.cached_from_id, run.parent_id) if key]
+    uids = dict(known.filter(pk__in=named).values_list("pk", "uid")) if named else {}
+    children = known.filter(parent=run).order_by("pk").values_list("uid", flat=True)
+    return {
+        "cached_from": uids.get(run.cached_from_id or 0),
+        "parent": uids.get(run.parent_id or 0),
+        "children": list(children),
     }
 
 
@@ -185,7 +200,9 @@ def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]
     problems = [problem.document(translate) for problem in no.problems]
     label, _, version = skill.partition("@")
     empty = dict.fromkeys(("digest", "protocol", "stdout", "stderr"), "")
-    nothing: dict[str, Any] = {key: [] for key in ("warnings", "steps", "artifacts", "memory_writes", "network")}
+    nothing: dict[str, Any] = {
+        key: [] for key in ("warnings", "steps", "artifacts", "memory_writes", "network")
+    }
     document = {
         **empty,
         **nothing,
@@ -201,6 +218,9 @@ def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]
         "metadata": {},
         "token_usage": None,
         "cached": False,
+        "cached_from": None,
+        "parent": None,
+        "children": [],
         "attempt": 0,
         "duration_ms": None,
         "failure_code": no.code,

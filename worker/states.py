@@ -80,6 +80,30 @@ def queue(run: Run) -> None:
     run.save(force_insert=True)
 
 
+def wait(run: Run) -> None:
+    """Inserts the run as waiting for somebody's leave: no worker claims it."""
+    run.status = Status.WAITING_APPROVAL
+    run.save(force_insert=True)
+
+
+def release(run: Run) -> bool:
+    """Makes a waiting run runnable from now on; False when it waits no more. The caller wakes a worker."""
+    run.status = Status.QUEUED
+    run.run_after = run.dispatched_at = timezone.now()
+    changed = ("status", "run_after", "dispatched_at", "permission", "cache_key", "cache_ttl")
+    mine = Run.objects.filter(pk=run.pk, status=Status.WAITING_APPROVAL)
+    return bool(mine.update(**{name: getattr(run, name) for name in changed}))
+
+
+def refuse_waiting(run_id: int, failure_code: str, message: str) -> bool:
+    """Ends a waiting run that nobody lets run; False when it waits no more."""
+    return bool(
+        Run.objects.filter(pk=run_id, status=Status.WAITING_APPROVAL).update(
+            status=Status.REFUSED, failure_code=failure_code, message=message, finished_at=timezone.now()
+        )
+    )
+
+
 def refuse_run(run: Run, failure_code: str, message: str) -> None:
     """Inserts a run that never starts, so that its caller finds why in the history."""
     run.status, run.failure_code, run.message = Status.REFUSED, failure_code, message
@@ -88,13 +112,14 @@ def refuse_run(run: Run, failure_code: str, message: str) -> None:
 
 
 def answer_from_cache(run: Run, source: Run) -> None:
-    """Inserts a run that is answered by an earlier success; ``recording`` copies what hangs on that one."""
+    """Stores a run as answered by an earlier success; ``recording`` copies what hangs on that one."""
+    is_new = run.pk is None
     run.status, run.cached_from = Status.SUCCEEDED, source
     run.message, run.progress, run.exit_code = source.message, source.progress, source.exit_code
     run.result = {**(source.result or {}), "memory_writes": []}
     run.sandbox, run.log_bytes, run.attempt = source.sandbox, source.log_bytes, source.attempt
-    run.started_at = run.finished_at = run.created_at
-    run.save(force_insert=True)
+    run.started_at = run.finished_at = run.created_at if is_new else run.run_after
+    run.save(force_insert=is_new)
 
 
 _CLAIM = """
@@ -187,8 +212,12 @@ def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool
 
 
 def cancel(run_id: int) -> bool:
-    """Ends a waiting run at once and asks a running one to stop; True when there was something to cancel."""
+    """Ends a waiting run at once and asks a running one to stop, with what it started.
+
+    True when there was something to cancel.
+    """
     now = timezone.now()
+    cancel_children(run_id)
     for _ in range(3):  # a claim or a requeue may come between the two statements
         waiting = Run.objects.filter(pk=run_id, status__in=WAITING).update(
             status=Status.CANCELLED, failure_code="CANCELLED", finished_at=now, cancel_requested_at=now
@@ -201,6 +230,12 @@ def cancel(run_id: int) -> bool:
         if not Run.objects.filter(pk=run_id, status__in=WAITING).exists():
             return False
     return False
+
+
+def cancel_children(run_id: int) -> None:
+    """Ends what a run started: nobody waits for it any more."""
+    for child in Run.objects.filter(parent_id=run_id).exclude(status__in=ENDED).values_list("pk", flat=True):
+        cancel(child)
 
 
 def lapse(now: datetime) -> list[str]:
@@ -223,6 +258,7 @@ def _take_back(row: Mapping[str, Any], now: datetime) -> bool:
         )
         if not mine.update(claim_token="", lease_until=None, **change):
             return False
+        cancel_children(row["id"])
         Attempt.objects.filter(run_id=row["id"], number=row["attempt"], finished_at=None).update(
             status=Status.LOST, failure_code="WORKER_LOST", finished_at=now
         )

@@ -135,6 +135,15 @@ class RunDoc(Doc):
     artifacts = ArtifactDoc(many=True, required=False, allow_null=True)
     memory_writes = serializers.ListField(required=False, allow_null=True)
     cached = serializers.BooleanField(required=False, allow_null=True)
+    cached_from = serializers.CharField(
+        required=False,
+        allow_null=True,
+        help_text="The run whose stored answer this is, where you may see it.",
+    )
+    parent = serializers.CharField(required=False, allow_null=True, help_text="The run that started it.")
+    children = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="The runs that it started."
+    )
     attempt = serializers.IntegerField(required=False)
     duration_ms = serializers.FloatField(required=False, allow_null=True)
     sandbox = serializers.DictField(required=False, allow_null=True)

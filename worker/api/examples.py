@@ -39,6 +39,9 @@ RUN = {
     ],
     "memory_writes": [],
     "cached": False,
+    "cached_from": None,
+    "parent": None,
+    "children": [],
     "attempt": 1,
     "duration_ms": 91.5,
     "sandbox": {"tier": "bwrap", "enforcement": {}},
@@ -99,3 +102,32 @@ __all__ = [
     "asks",
     "page",
 ]
+
+COMPARISON = {
+    "before": _UID,
+    "after": "01kajq7w2r4t6y8u0i1o3p5a7s",
+    "facts": [{"name": "version", "before": "1.1.0", "after": "1.2.0", "same": False}],
+    "inputs": {
+        "changes": [{"kind": "changed", "place": "/sentences", "before": "5", "after": "8"}],
+        "more": False,
+    },
+    "output": {"changes": [], "more": False},
+    "steps": [
+        {
+            "name": "execute",
+            "kind": "platform",
+            "before": {"status": "succeeded", "duration_ms": 80.2},
+            "after": {"status": "succeeded", "duration_ms": 96.0},
+        }
+    ],
+    "artifacts": [
+        {
+            "path": "summary.md",
+            "kind": "changed",
+            "before": {"size": 412, "digest": _DIGEST},
+            "after": {"size": 530, "digest": _DIGEST},
+        }
+    ],
+    "log": {"too_large": False, "removed": 0, "added": 0, "lines": []},
+    "url": f"{_HOST}/runs/{_UID}/compare/01kajq7w2r4t6y8u0i1o3p5a7s/",
+}

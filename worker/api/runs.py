@@ -87,6 +87,7 @@ def _start(request: Request, asked: Mapping[str, Any], actor: Actor) -> HttpResp
         request=_request_of(asked),
         team=catalog.find_team(asked["team"], actor) if asked.get("team") else None,
         again_of=find_readable_run(asked["again_of"], actor) if asked.get("again_of") else None,
+        fresh=asked["fresh"],
     )
     document = runs.run_document(run, actor=actor)
     response = etags.document_response(request, document, status=200 if run.status in ENDED else 202)

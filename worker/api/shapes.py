@@ -19,6 +19,7 @@ class RunRequest(Shape):
     )
     stdin = StrictText(required=False, allow_blank=True, max_length=1_000_000)
     debug = StrictBoolean(default=False, help_text="SKILL_DEBUG=1.")
+    fresh = StrictBoolean(default=False, help_text="Run it even where a stored answer would do.")
     context = serializers.JSONField(  # type: ignore[assignment]
         required=False, help_text="An object that the skill gets as context."
     )

@@ -21,6 +21,7 @@ from worker.protocols.entries import (
     speaks_abp,
 )
 from worker.protocols.prompting import prompt_protocol
+from worker.protocols.served import is_served
 
 _READ_BYTES = 262_144
 _PHASE_FOLDERS = {"phases", "actions"}
@@ -76,6 +77,7 @@ class Menu:
     execute: bool = False
     prompt_only: bool = False
     unavailable: str = ""
+    served: bool = False  # by endpoints, unless a script or an action is named
     prompt: Protocol | None = None  # how a call is answered that names nothing, where its prompt answers
 
 
@@ -89,6 +91,7 @@ def menu(
     scripts = tuple(_script(entry, manifest, profile, phases) for entry in found)
     entry = default_of(found, manifest)
     default = entry.id if entry else ""
+    served = is_served(manifest, Request())
     asked = prompt_protocol(paths, manifest, profile)
     return Menu(
         scripts=scripts,
@@ -97,8 +100,9 @@ def menu(
         phases=phases,
         default=default,
         execute=any(script.protocol == "execute" and script.id == default for script in scripts),
-        prompt_only=not found and not speaks_abp(manifest),
-        unavailable=_unavailable(found, manifest, prompt=asked is not None),
+        prompt_only=not found and not served and not speaks_abp(manifest),
+        unavailable=_unavailable(found, manifest, prompt=asked is not None or served),
+        served=served,
         prompt=asked,
     )
 

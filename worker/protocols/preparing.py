@@ -12,6 +12,7 @@ from worker.protocols.arguments import argument_vector
 from worker.protocols.call import Call, Request
 from worker.protocols.entries import Entry, choose, protocol_of, refuse_unavailable
 from worker.protocols.prompting import prompt_call
+from worker.protocols.served import is_served, served_call
 from worker.sandbox.runtimes import argv_prefix
 
 
@@ -29,6 +30,8 @@ def prepare(
     if call := prompt_call(package_paths, manifest, profile, request):
         return call
     request = abp.with_tool(manifest, request)
+    if is_served(manifest, request):
+        return served_call(manifest, request)
     entry = choose(package_paths, manifest, profile, request)
     environment = {"SKILL_DEBUG": "1"} if request.debug else {}
     protocol = protocol_of(entry, manifest, profile, request)

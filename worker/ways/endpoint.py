@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from registry import outbound
@@ -39,18 +39,17 @@ class _Asked:
 def carry_out(attempted: Attempted, call: Call) -> Result:
     """Asks until one endpoint answers for itself; a run's limits of time and output hold for all together."""
     deadline = time.monotonic() + attempted.limits.timeout_s
-    steps: list[StepTrace] = []
     with attempted.watch.step("execute"):
         asked = None
         for url in attempted.package.manifest.endpoints:
             asked = _ask(attempted, call, url, deadline - time.monotonic())
-            steps.append(asked.step)
+            attempted.watch.note(asked.step)
             if not asked.next_may:
                 break
     outcome = asked.outcome if asked else failed("ENDPOINT_NOT_ALLOWED", "no endpoint may be asked", {})
     if not outcome.success:
         attempted.watch.mark("execute", outcome.failure_code, outcome.message)
-    return Result(replace(outcome, steps=(*steps, *outcome.steps)))
+    return Result(outcome)
 
 
 def _ask(attempted: Attempted, call: Call, url: str, seconds: float) -> _Asked:

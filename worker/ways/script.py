@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
 
 from registry.outbound.addresses import addresses_of
-from worker import artifacts, protocols, sandbox
 from registry.packages.package import Manifest
+from worker import artifacts, children, protocols, sandbox
 from worker.protocols.call import Call
-from worker.sandbox.policy import Job
+from worker.protocols.helping import helper
+from worker.sandbox.policy import Job, StopReason, Tick
 from worker.sandbox.site import Site
+from worker.supervision import Supervision
 from worker.ways.values import Attempted, Result
 
 _CHANNEL_BYTES = 10_485_760
@@ -20,8 +23,12 @@ _CHANNEL_BYTES = 10_485_760
 def carry_out(attempted: Attempted, call: Call) -> Result:
     """Runs the script to its end and keeps what it left, unless another worker has the run by now."""
     watch = attempted.watch
-    with watch.step("execute"):
-        ended = sandbox.run(job_of(attempted, call), on_output=watch.on_output, tick=watch.tick, site=site())
+    with watch.step("execute"), children.opened(attempted) as door:
+        job = job_of(attempted, call)
+        if door:
+            job = replace(job, door=door.serve, environment={**job.environment, **helper(attempted.folder)})
+        ended = sandbox.run(job, on_output=watch.on_output, tick=_tick(watch, door), site=site())
+    _note(watch, door)
     fits = protocols.output_schema(attempted.package.manifest, call.request)
     outcome = protocols.interpret(call, ended, output_schema=fits)
     if not outcome.success:
@@ -31,6 +38,21 @@ def carry_out(attempted: Attempted, call: Call) -> Result:
     with watch.step("collect"):
         collection = artifacts.keep(attempted.folder, attempted.limits)
     return Result(outcome, ended, collection)
+
+
+def _tick(watch: Supervision, door: children.Door | None) -> Tick:
+    """What started other runs is seen while it goes on; noted here, in the thread that writes."""
+
+    def tick() -> StopReason | None:
+        _note(watch, door)
+        return watch.tick()
+
+    return tick
+
+
+def _note(watch: Supervision, door: children.Door | None) -> None:
+    for step in door.taken() if door else ():
+        watch.note(step)
 
 
 def job_of(attempted: Attempted, call: Call) -> Job:

@@ -1,6 +1,7 @@
 // Calls execute(parameters, context, config) of one module and answers on descriptor 3.
 // Runs on deno (TypeScript) and on node. stdin: {entry, parameters, context, config, tool?}.
 import { readFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { Socket } from "node:net";
 import { Buffer } from "node:buffer";
 import process from "node:process";
@@ -91,12 +92,45 @@ function named(exports, tool) {
   return typeof exports[tool] === "function" ? exports[tool] : undefined;
 }
 
+// context.runSkill(skill, parameters, {script | action | tool}): the answer of another skill, an error where it has
+// none. One at a time: there is one door.
+const door = (process.env.SKILLQUAY_DOOR ?? "").split(",").filter(Boolean);
+let turn = Promise.resolve();
+let ends;
+
+function runSkill(skill, parameters = {}, named = {}) {
+  const answered = turn.then(() => asked({ ...named, skill, parameters }));
+  turn = answered.catch(() => {});
+  return answered;
+}
+
+async function asked(request) {
+  if (door.length < 2) throw refusal({ code: "CHILD_NOT_REQUIRED", message: "this skill names no other one in requires" });
+  ends ??= { to: await open(`/proc/self/fd/${door[0]}`, "w"), from: await open(`/proc/self/fd/${door[1]}`, "r") };
+  let unsaid = Buffer.from(`${JSON.stringify(plain(request, "runSkill", []))}\n`);
+  while (unsaid.length) unsaid = unsaid.subarray((await ends.to.write(unsaid)).bytesWritten);
+  const heard = [];
+  do {
+    const { bytesRead, buffer } = await ends.from.read(Buffer.alloc(65536), 0, 65536, null);
+    if (!bytesRead) throw refusal({ code: "CHILD_DOOR_SHUT", message: "the door is shut" });
+    heard.push(buffer.subarray(0, bytesRead));
+  } while (heard.at(-1).at(-1) !== 10);
+  const answer = JSON.parse(Buffer.concat(heard).toString());
+  if (!answer.ok) throw refusal(answer.error, answer);
+  return answer;
+}
+
+function refusal(error, answer) {
+  return Object.assign(new Error(error.message), { code: error.code, answer });
+}
+
 async function outcome(request) {
   const module = await import(new URL(`file://${request.entry.split("/").map(encodeURIComponent).join("/")}`));
   const standard = module.default;
   const execute = named(module, request.tool) ?? named(standard, request.tool) ?? module.execute ??
     standard?.execute ?? (typeof standard === "function" ? standard : undefined);
   if (typeof execute !== "function") return { missing: Object.keys(module).slice(0, 20) };
+  Object.defineProperty(request.context, "runSkill", { value: runSkill });
   const returned = await execute(request.parameters, request.context, request.config);
   return { returned: plain(returned, "", []) ?? null };
 }

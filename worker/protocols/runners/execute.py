@@ -16,6 +16,7 @@ import math
 import os
 import pathlib
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from types import ModuleType
@@ -97,6 +98,39 @@ def found(module: ModuleType, tool: str | None) -> Any:
     return named if callable(named) else getattr(module, "execute", None)
 
 
+class Context(dict[str, Any]):
+    """The call's context; ``context.run_skill(skill, parameters)`` starts another one."""
+
+    def run_skill(self, skill: str, parameters: Any = None, **named: str) -> Any:
+        """The answer of another skill, or of its named script, action or tool; else SkillError."""
+        asking, _, answering = os.environ.get("SKILLQUAY_DOOR", "").partition(",")
+        if not answering:
+            raise SkillError("CHILD_NOT_REQUIRED", "this skill names no other one in requires", None)
+        asked = {**named, "skill": skill, "parameters": plain(parameters or {}, "run_skill", [])}
+        with ONE_AT_A_TIME:
+            with open(int(asking), "wb", closefd=False) as out:
+                out.write(json.dumps(asked).encode() + b"\n")
+            with open(int(answering), "rb", closefd=False) as heard:
+                line = heard.readline()
+        if not line:
+            raise SkillError("CHILD_DOOR_SHUT", "the door is shut", None)
+        answer = json.loads(line)
+        if not answer["ok"]:
+            raise SkillError(answer["error"]["code"], answer["error"]["message"], answer)
+        return answer
+
+    runSkill = run_skill
+
+
+class SkillError(Exception):
+    def __init__(self, code: str, message: str, answer: Any) -> None:
+        super().__init__(message)
+        self.code, self.answer = code, answer
+
+
+ONE_AT_A_TIME = threading.Lock()
+
+
 def call(execute: Callable[..., Any], given: list[Any]) -> Any:
     """As many of parameters, context and config as the function takes; a coroutine is awaited."""
     kinds = [parameter.kind for parameter in inspect.signature(execute).parameters.values()]
@@ -120,7 +154,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         execute = found(module, request.get("tool"))
         if not callable(execute):
             return {"missing": [name for name in vars(module) if not name.startswith("_")][:20]}
-        returned = call(execute, [request["parameters"], request["context"], request["config"]])
+        returned = call(execute, [request["parameters"], Context(request["context"]), request["config"]])
         return {"returned": plain(returned, "", [])}
     except Exception as error:
         steps = getattr(error, "intermediate_steps", None) or getattr(error, "steps", None) or []

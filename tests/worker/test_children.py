@@ -1,0 +1,338 @@
+"""A skill starts another through its door: as its caller, if it requires it, from one shared budget."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+import threading
+
+import pytest
+
+from worker.children import DEEPEST, MOST
+from worker.documents import run_document
+from worker.models import Run, Status, Step
+from worker.runs import cancel, run_here
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("C3")]
+
+ASK = """
+import json, os, sys
+asking, answering = (int(n) for n in os.environ["SKILLQUAY_DOOR"].split(","))
+answers = os.fdopen(answering, "rb")
+
+def start(skill, parameters=None, **more):
+    line = json.dumps({"skill": skill, "parameters": parameters or {}, **more}).encode()
+    os.write(asking, line + b"\\n")
+    return json.loads(answers.readline())
+"""
+
+
+WHOLE = """type: internal
+capabilities: [x]
+tags: [x]
+triggers: {phrases: [x]}
+input_schema: {type: object}
+output_schema: {}
+security: {network: none}
+resources: {entry: scripts/%s.py}
+"""
+GREET = 'def execute(parameters):\n    return {"output": "hello " + parameters.get("who", "you")}\n'
+
+
+@pytest.fixture
+def inner(published):
+    """An internal skill of Alice's team, whatever its visibility says."""
+    return published("inner", GREET, visibility="site", front=WHOLE % "inner")
+
+
+@pytest.fixture
+def asking(published):
+    """``asking(code, requires)``: a skill of Alice's team whose script may ``start`` others."""
+
+    def make(code, requires="docs/hello", slug="first", **more):
+        front = f"requires: [{requires}]\n" + more.pop("front", "")
+        return published(slug, ASK + textwrap.dedent(code), front=front, **more)
+
+    return make
+
+
+def outputs(run):
+    assert run.status == Status.SUCCEEDED, (run.failure_code, run.message, run.result)
+    return run.result["outputs"]
+
+
+def test_a_skill_starts_one_that_it_requires(asking, hello, ask, alice, actor_of):
+    run = run_here(ask(asking('print(json.dumps(start("docs/hello", {"who": "child"})))')))
+    answer = outputs(run)
+    assert (answer["ok"], answer["outputs"]["greeting"], answer["error"]) == (True, "hello child", None)
+    child = Run.objects.get(uid=answer["run"])
+    assert (child.parent, child.root, child.depth, child.caller, child.team) == (run, run, 1, alice, run.team)
+    step = Step.objects.get(run=run)
+    assert (step.kind, step.child, step.name) == ("child", child, "docs/hello@1.0.0")
+    document = run_document(run, actor=actor_of(alice))
+    assert document["children"] == [child.uid]
+    assert run_document(child, actor=actor_of(alice))["parent"] == run.uid
+
+
+def test_a_shell_script_uses_the_program_that_lies_in_its_folder(published, hello, ask, team, alice):
+    from registry.actors import Actor
+    from registry.packages.reading import read_files
+    from registry.publishing import publish
+
+    head = b"---\nname: shell\ndescription: For tests.\nversion: 1.0.0\nrequires: docs/hello\n---\n"
+    script = b'set -e\n"$SKILLQUAY_RUN" docs/hello \'{"who": "it\'"\'"\'s"}\'\n'
+    package = read_files([("SKILL.md", head), ("scripts/shell.sh", script)])
+    version = publish(package, team=team, actor=Actor(user=alice), visibility="private").version
+    assert outputs(run_here(ask(version)))["outputs"]["greeting"] == "hello it's"
+
+
+@pytest.mark.parametrize("suffix", ["py", "js", "ts"])
+def test_a_module_finds_it_in_its_context(suffix, inner, ask, team, alice):
+    from registry.actors import Actor
+    from registry.packages.reading import read_files
+    from registry.publishing import publish
+
+    code = """
+        export async function execute(parameters, context) {
+          const asked = ["A", "B"].map((who) => context.runSkill("docs/inner", { who }));
+          const [one, two] = await Promise.all(asked);
+          const refused = await context.runSkill("docs/none").catch((error) => error.code);
+          return { output: [one.output, two.output, refused, JSON.stringify(context).includes("runSkill")] };
+        }
+    """
+    if suffix == "py":
+        code = """
+def execute(parameters, context):
+    one, two = (context.run_skill("docs/inner", {"who": who}) for who in "AB")
+    try:
+        context.runSkill("docs/none")
+    except Exception as error:
+        refused = error.code
+    return {"output": [one["output"], two["output"], refused, "runSkill" in context]}
+"""
+    head = "---\nname: module\ndescription: For tests.\nversion: 1.0.0\nrequires: docs/inner\n---\n"
+    package = read_files([("SKILL.md", head.encode()), (f"scripts/execute.{suffix}", code.encode())])
+    run = run_here(ask(publish(package, team=team, actor=Actor(user=alice), visibility="private").version))
+    assert run.result["output"] == ["hello A", "hello B", "CHILD_NOT_REQUIRED", False], run.result
+
+
+def test_what_is_not_required_is_refused_whether_it_is_there_or_not(asking, hello, published, ask):
+    published("other")
+    code = """
+        answers = [start(name) for name in ("docs/other", "docs/none", "x/y")]
+        print(json.dumps({"codes": [answer["error"]["code"] for answer in answers]}))
+    """
+    assert outputs(run_here(ask(asking(code)))) == {"codes": ["CHILD_NOT_REQUIRED"] * 3}
+    assert Run.objects.count() == 1
+
+
+def test_what_the_caller_may_not_see_is_as_if_it_were_not(asking, published, inner, ask, charlie):
+    code = """
+        found = [start(name)["error"] for name in ("docs/secret", "docs/absent", "docs/inner")]
+        print(json.dumps({"found": found}))
+    """
+    published("secret")
+    first = asking(code, "docs/secret, docs/absent, docs/inner", visibility="site")
+    found = outputs(run_here(ask(first, by=charlie)))["found"]
+    assert {error["code"] for error in found} == {"NOT_FOUND"}
+    texts = {
+        json.dumps(error).replace(name, "")
+        for error, name in zip(found, ("secret", "absent", "inner"), strict=True)
+    }
+    assert len(texts) == 1
+
+
+def test_an_internal_skill_is_started_by_another_of_its_team(asking, inner, ask):
+    assert outputs(run_here(ask(asking('print(json.dumps(start("docs/inner")))', "docs/inner"))))["ok"]
+
+
+def test_a_bare_name_means_the_callers_own(asking, hello, ask):
+    assert outputs(run_here(ask(asking('print(json.dumps(start("hello")))', "hello"))))["ok"]
+
+
+def test_a_pinned_version_is_the_one_that_is_run(asking, published, hello, ask):
+    published(number="2.0.0")
+    code = """
+        named = [start(n) for n in ("docs/hello", "docs/hello@1.0.0", "docs/hello@2.0.0")]
+        print(json.dumps({"named": [a["ok"] and a["run"] or a["error"]["code"] for a in named]}))
+    """
+    *ran, refused = outputs(run_here(ask(asking(code, "docs/hello@1.0.0"))))["named"]
+    assert {Run.objects.get(uid=uid).version_number for uid in ran} == {"1.0.0"}
+    assert refused == "CHILD_NOT_REQUIRED"
+
+
+def test_what_asks_is_refused_to_a_child_even_where_a_person_started_the_first(
+    asking, published, ask, charlie
+):
+    published("foreign", visibility="site")
+    first = asking('print(json.dumps(start("docs/foreign")))', "docs/foreign", visibility="site")
+    answer = outputs(run_here(ask(first, by=charlie)))
+    assert answer["error"]["code"] == "APPROVAL_NEEDED"
+
+
+def test_a_failure_of_the_child_is_told_and_is_the_scripts_to_judge(asking, published, ask):
+    published("broken", "raise SystemExit(3)")
+    answer = outputs(run_here(ask(asking('print(json.dumps(start("docs/broken")))', "docs/broken"))))
+    assert (answer["ok"], answer["status"], answer["error"]["code"]) == (False, "failed", "SCRIPT_FAILED")
+
+
+def test_skills_start_one_another_at_most_five_deep(asking, ask):
+    code = """
+        answer = start("docs/first")
+        print(json.dumps({"inner": answer["outputs"] if answer["ok"] else answer}))
+    """
+    told = outputs(run_here(ask(asking(code, "docs/first"))))
+    assert list(Run.objects.order_by("depth").values_list("depth", flat=True)) == list(range(DEEPEST + 1))
+    assert '"CHILD_TOO_DEEP"' in json.dumps(told)
+
+
+def test_children_share_one_number(asking, hello, ask, monkeypatch):
+    monkeypatch.setattr("worker.children.lineage.MOST", 2)
+    code = 'print(json.dumps({"ok": [start("docs/hello")["ok"] for _ in range(3)]}))'
+    assert outputs(run_here(ask(asking(code)))) == {"ok": [True, True, False]}
+    assert MOST == 50
+
+
+def test_children_share_time_and_output(asking, published, ask, settings):
+    settings.SKILLQUAY_RUN_OUTPUT_BYTES = 3000
+    published("loud", 'print("x" * 1200)')
+    code = """
+        answers = [start("docs/loud") for _ in range(4)]
+        print(json.dumps({"codes": [(a["error"] or {}).get("code") for a in answers]}))
+    """
+    run = run_here(ask(asking(code, "docs/loud", front="security: {timeout_ms: 20000}\n")))
+    assert outputs(run)["codes"] == [None, None, "OUTPUT_LIMIT", "CHILD_BUDGET_SPENT"]
+    assert all(child.limits["timeout_s"] < 20 for child in run.children.all())
+
+
+def test_no_token_enters_a_sandbox_and_its_power_holds_for_children(asking, hello, ask, alice, team):
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from registry.actors import Actor
+    from registry.models import Token
+    from registry.tokens import issue
+    from worker.protocols.call import Request
+    from worker.runs import request_run
+
+    person = Actor(user=alice)
+    token, secret = issue(
+        alice,
+        name="agent",
+        scopes=["run"],
+        expires_at=timezone.now() + timedelta(days=1),
+        by=person,
+        team=team,
+    )
+    actor = Actor(user=alice, token=token, scopes=frozenset(token.scopes))
+    code = """
+        seen = json.dumps(dict(os.environ)) + sys.stdin.read()
+        print(json.dumps({"seen": seen, "first": start("docs/hello")["ok"]}))
+    """
+    run = run_here(request_run(actor=actor, version=asking(code), request=Request()))
+    found = outputs(run)
+    assert found["first"]
+    assert secret not in found["seen"]
+    assert run.children.get().token == token
+    again = request_run(actor=actor, version=run.skill.latest, request=Request())
+    Token.objects.update(revoked_at=timezone.now())
+    last = run_here(again)
+    assert last.children.count() == 0
+    assert Step.objects.get(run=last).error["name"] == "CHILD_CALLER_GONE"
+
+
+def test_to_cancel_a_run_cancels_what_it_started(asking, published, ask, alice, actor_of):
+    published("slow", "import time; time.sleep(60)")
+    run = ask(asking('start("docs/slow")', "docs/slow"))
+    ending = threading.Thread(target=_cancel_when_it_waits, args=(run, actor_of(alice)))
+    ending.start()
+    run_here(run)
+    ending.join()
+    assert run.status == Status.CANCELLED
+    assert run.children.get().status == Status.CANCELLED
+
+
+def _cancel_when_it_waits(run, actor):
+    from django.db import connections
+
+    pause = threading.Event()
+    try:
+        while not Run.objects.filter(parent=run, status=Status.RUNNING).exists():
+            pause.wait(0.05)
+        cancel(run, actor=actor)
+    finally:
+        connections.close_all()
+
+
+def test_a_child_ends_with_the_run_that_does_not_wait_for_it(asking, published, ask):
+    published("slow", "import time; time.sleep(60)")
+    code = """
+        os.write(asking, b'{"skill": "docs/slow"}\\n')
+        import time; time.sleep(1)
+        print("{}")
+    """
+    run = run_here(ask(asking(code, "docs/slow")))
+    assert run.status == Status.SUCCEEDED
+    assert run.children.get().status == Status.CANCELLED
+
+
+def test_a_lost_parents_children_are_told_to_end(hello, ask):
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from worker import states
+
+    parent, child = ask(hello), ask(hello)
+    Run.objects.filter(pk=child.pk).update(parent=parent, root=parent, depth=1)
+    for run in (parent, child):
+        states.claim_next("gone:1", run_id=run.pk)
+    Run.objects.filter(pk=parent.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    states.lapse(timezone.now())
+    child.refresh_from_db()
+    assert child.cancel_requested_at is not None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"", b"{", b"[1]", b'"x"', b"\xff\xfe", b"[" * 5000),
+        *(b'{"skill": 1}', b'{"skill": ""}', b'{"skill": "docs/hello", "tool": 1}'),
+        *(b'{"skill": "docs/hello", "parameters": [1]}', b'{"skill": "' + b"x" * 300 + b'"}'),
+    ],
+)
+def test_what_is_no_request_is_refused_by_code(line):
+    from registry.packages.problems import Refused
+    from worker.children.asking import read
+
+    with pytest.raises(Refused) as refused:
+        read(line)
+    assert refused.value.code == "CHILD_REQUEST_INVALID"
+
+
+def test_a_flood_of_garbage_leaves_a_run_that_ends(asking, ask):
+    code = """
+        try:
+            for n in range(100_000):
+                os.write(asking, b"garbage\\n")
+                if n % 100 == 0:
+                    answers.read1()
+        except BrokenPipeError:
+            pass
+        print("{}")
+    """
+    front = "security: {timeout_ms: 60000}\n"
+    assert (
+        run_here(
+            ask(
+                asking(
+                    "import signal\nsignal.signal(signal.SIGPIPE, signal.SIG_IGN)\n" + textwrap.dedent(code),
+                    front=front,
+                )
+            )
+        ).status
+        == Status.SUCCEEDED
+    )
+    assert Step.objects.count() <= 200
+    assert Run.objects.count() == 1
