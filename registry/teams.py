@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from registry import audit, texts
 from registry.actors import Actor
 from registry.languages import checked, languages_of
-from registry.models import Membership, Role, Skill, Team, User
+from registry.models import Membership, MemoryReview, Role, Skill, Team, User
 from registry.packages.problems import refuse
 from registry.permissions import Action, require
 
@@ -76,6 +76,7 @@ def change_settings(
     *,
     languages: Sequence[str] | None = None,
     failing_triggers_block: bool | None = None,
+    memory_review: str | None = None,
 ) -> Team:
     """Changes what is given; None leaves it as it is."""
     require(by, Action.SETTINGS, team=team)
@@ -84,9 +85,11 @@ def change_settings(
         team.languages = checked(languages)
     if failing_triggers_block is not None:
         team.failing_triggers_block = failing_triggers_block
-    team.save(update_fields=["languages", "failing_triggers_block"])
-    blocks = team.failing_triggers_block
-    audit.record(by, "team.settings", team.slug, team=team, languages=team.languages, triggers_block=blocks)
+    if memory_review is not None:
+        team.memory_review = MemoryReview(memory_review)
+    team.save(update_fields=["languages", "failing_triggers_block", "memory_review"])
+    told = {"triggers_block": team.failing_triggers_block, "memory_review": team.memory_review}
+    audit.record(by, "team.settings", team.slug, team=team, languages=team.languages, **told)
     return team
 
 
@@ -95,6 +98,7 @@ def settings_document(team: Team) -> dict[str, Any]:
         "team": team.slug,
         "languages": list(languages_of(team)),
         "failing_triggers": "block" if team.failing_triggers_block else "warn",
+        "memory_review": team.memory_review,
     }
 
 

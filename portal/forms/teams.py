@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from registry.models import Role, User
+from registry.models import MemoryReview, Role, User
 
 
 class TeamForm(forms.Form):
@@ -28,6 +28,17 @@ class TeamSettingsForm(forms.Form):
     failing_triggers_block = forms.BooleanField(
         label=_("Failing trigger tests keep a version from being published"), required=False
     )
+    memory_review = forms.ChoiceField(
+        label=_("Proposed memory that somebody looks at first"),
+        choices=MemoryReview.choices,
+        widget=forms.RadioSelect,
+        required=False,
+        help_text=_("What runs for this team propose to remember. What is for others always waits for them."),
+    )
+
+    def clean_memory_review(self) -> str | None:
+        """What is not said stays as it is."""
+        return self.cleaned_data["memory_review"] or None
 
 
 class RoleForm(forms.Form):

@@ -130,7 +130,8 @@ def _page(request: ActorRequest, team: Team, form: MemberForm) -> HttpResponse:
 
 
 def _settings(team: Team) -> TeamSettingsForm:
-    known = {"languages": team.languages, "failing_triggers_block": team.failing_triggers_block}
+    names = ("languages", "failing_triggers_block", "memory_review")
+    known = {name: getattr(team, name) for name in names}
     return TeamSettingsForm(initial=known, auto_id="settings-%s")
 
 

@@ -16,7 +16,7 @@ from registry.api.endpoint import Endpoint
 from registry.api.shapes import Query, Shape, StrictBoolean, read_body, read_query
 from registry.collisions import collisions, document
 from registry.languages import LANGUAGES
-from registry.models import TriggerTestOrigin
+from registry.models import MemoryReview, TriggerTestOrigin
 from registry.permissions import Action, require
 
 _TESTS = {
@@ -40,7 +40,7 @@ _COLLISIONS = {
         }
     ],
 }
-_SETTINGS = {"team": "docs", "languages": ["en", "zh"], "failing_triggers": "warn"}
+_SETTINGS = {"team": "docs", "languages": ["en", "zh"], "failing_triggers": "warn", "memory_review": "team"}
 
 
 class TriggerTestDoc(Doc):
@@ -123,6 +123,9 @@ class TeamSettingsDoc(Doc):
     team = serializers.CharField()
     languages = serializers.ListField(child=serializers.CharField(), help_text="The site's, if none is set.")
     failing_triggers = serializers.ChoiceField(choices=["warn", "block"])
+    memory_review = serializers.ChoiceField(
+        choices=MemoryReview.values, help_text="Which proposed memory a person looks at first."
+    )
 
 
 class TeamChange(Shape):
@@ -130,6 +133,7 @@ class TeamChange(Shape):
         child=serializers.ChoiceField(choices=LANGUAGES), required=False, max_length=len(LANGUAGES)
     )
     failing_triggers_block = StrictBoolean(required=False)
+    memory_review = serializers.ChoiceField(required=False, choices=MemoryReview.values)
 
 
 class TeamSettings(Endpoint):

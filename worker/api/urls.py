@@ -2,6 +2,8 @@ from django.urls import path
 
 from worker.api.figures import RunFigures
 from worker.api.inputs import InputDetail, Inputs
+from worker.api.memories import Memories, MemoryDetail, MemoryExport, MemoryRestoration
+from worker.api.memory_writes import MemoryWriteDecision, MemoryWriteDecisions, MemoryWrites
 from worker.api.runs import ArtifactContent, Artifacts, Cancel, Erase, Events, Log, RunDetail, Runs
 
 _RUN = "runs/<str:uid>"
@@ -17,5 +19,12 @@ urlpatterns = [
     path(f"{_RUN}/artifacts/<path:path>", ArtifactContent.as_view(), name="api-artifact"),
     path("skills/<str:team>/<str:slug>/figures", RunFigures.as_view(), name="api-run-figures"),
     path("inputs", Inputs.as_view(), name="api-inputs"),
+    path("memories", Memories.as_view(), name="api-memories"),
+    path("memories/export", MemoryExport.as_view(), name="api-memory-export"),
+    path("memories/<str:uid>", MemoryDetail.as_view(), name="api-memory"),
+    path("memories/<str:uid>/restore", MemoryRestoration.as_view(), name="api-memory-restore"),
+    path("memory-writes", MemoryWrites.as_view(), name="api-memory-writes"),
+    path("memory-writes/decisions", MemoryWriteDecisions.as_view(), name="api-memory-decisions"),
+    path("memory-writes/<str:uid>/decision", MemoryWriteDecision.as_view(), name="api-memory-decision"),
     path("inputs/<str:uid>", InputDetail.as_view(), name="api-input"),
 ]

@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from registry import teams
 from registry.actors import Actor
 from registry.catalog import find_team
+from registry.models import MemoryReview
 from registry.shell import ChangeCommand
 
 
@@ -18,6 +19,7 @@ class Command(ChangeCommand):
         parser.add_argument("team", metavar="TEAM")
         parser.add_argument("--languages", default=None, help="such as en,zh; empty for the site's")
         parser.add_argument("--failing-triggers", choices=("warn", "block"), default=None)
+        parser.add_argument("--memory-review", choices=MemoryReview.values, default=None)
 
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
         team = find_team(options["team"], actor)
@@ -29,5 +31,6 @@ class Command(ChangeCommand):
             if languages is None
             else [each.strip() for each in languages.split(",") if each.strip()],
             failing_triggers_block=None if failing is None else failing == "block",
+            memory_review=options["memory_review"],
         )
         return teams.settings_document(team)

@@ -1,0 +1,42 @@
+"""Runs that end with memory writes, without a sandbox: by the very transaction that ends every run."""
+
+from __future__ import annotations
+
+from registry.actors import Actor
+from worker.execution import outcome_document
+from worker.memory.proposing import propose
+from worker.models import Status
+from worker.protocols.call import Outcome, Request
+from worker.protocols.traces import memory_writes_of
+from worker.runs import request_run
+from worker.states import Verdict, claim_next, finish
+
+WRITE = {
+    "ownerType": "user",
+    "ownerId": "",
+    "type": "fact",
+    "importance": 3,
+    "content": "Alice lives in Graz",
+}
+
+
+def write(content=WRITE["content"], **more):
+    return {**WRITE, "content": content, **more}
+
+
+def end(run, *writes, failure_code="", abp=False):
+    """Claims and ends the run as a worker would, with these memory writes in its answer."""
+    claim = claim_next("host:1", run_id=run.pk)
+    told, warnings = memory_writes_of({"memoryWrites": list(writes)}, abp=abp)
+    outcome = Outcome(not failure_code, failure_code=failure_code, memory_writes=told, warnings=warnings)
+    status = Status.FAILED if failure_code else Status.SUCCEEDED
+    verdict = Verdict(status, failure_code, result=outcome_document(outcome))
+    assert finish(claim, verdict, write=lambda: propose(claim, outcome) if told else None)
+    run.refresh_from_db()
+    return run
+
+
+def ran(version, user, *writes, team=None, **how):
+    """A run of that person's, asked for and ended so."""
+    run = request_run(actor=Actor(user=user), version=version, request=Request(), team=team)
+    return end(run, *writes, **how)
