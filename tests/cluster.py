@@ -40,14 +40,14 @@ def make_bucket() -> None:
 
 
 @contextmanager
-def corner() -> Iterator[dict[str, str]]:
+def corner(*, tables: bool = True) -> Iterator[dict[str, str]]:
     """The environment of processes of a test's own; what the suite runs without, they run without too."""
     places = {"REDIS_URL": own_redis(), "STORAGE_URL": own_storage()}
     places |= {name: value for name, value in os.environ.items() if name.startswith("SKILLQUAY_S3_")}
     if not is_postgres(os.environ.get("DATABASE_URL", "")):
         yield {**places, "DATABASE_URL": ""}
         return
-    with own_database(os.environ["DATABASE_URL"]) as database:
+    with own_database(os.environ["DATABASE_URL"], tables=tables) as database:
         yield {**places, "DATABASE_URL": database}
 
 
@@ -68,10 +68,10 @@ def own_redis() -> str:
 
 
 @contextmanager
-def own_database(server: str) -> Iterator[str]:
+def own_database(server: str, *, tables: bool = True) -> Iterator[str]:
     """The address of a new database beside the named one, dropped at the end."""
     name = f"skillquay_test_{secrets.token_hex(6)}"
-    execute(server, f"CREATE DATABASE {name} TEMPLATE {migrated.template()}")
+    execute(server, f"CREATE DATABASE {name} TEMPLATE {migrated.template() if tables else 'template1'}")
     try:
         yield urlsplit(server)._replace(path=f"/{name}").geturl()
     finally:

@@ -18,12 +18,20 @@ _copies: dict[str, str] = {}  # vendor → what is copied: a file, or the name o
 def kept(folder: Path) -> Iterator[None]:
     """Copies the suite's own database, while it is migrated and empty."""
     from django.db import connection, connections
+    from django.db.migrations.loader import MigrationLoader
+    from django.db.migrations.recorder import MigrationRecorder
+    from django.test import override_settings
 
     from tests import cluster
 
     if not connection.introspection.table_names():  # of the tests that were chosen none needs a database
         yield
         return
+    recorder = MigrationRecorder(connection)
+    recorder.ensure_schema()
+    with override_settings(MIGRATION_MODULES={}):
+        for app, name in MigrationLoader(None).disk_migrations:
+            recorder.record_applied(app, name)
     if connection.vendor == "sqlite":
         import sqlite3
 

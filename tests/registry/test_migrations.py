@@ -1,0 +1,54 @@
+"""The suite makes its tables from the models; here the migrations make them, as they do for a site."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests import cluster
+from tests.conftest import ROOT
+
+_OURS = ("registry_", "worker_")
+
+
+def _tables(connection):
+    """Columns and indexes of each of our tables, however they came to be; names of indexes aside."""
+    with connection.cursor() as cursor:
+        names = [name for name in connection.introspection.table_names(cursor) if name.startswith(_OURS)]
+        columns, rules = (
+            connection.introspection.get_table_description,
+            connection.introspection.get_constraints,
+        )
+        return {
+            name: (
+                sorted((each.name, each.null_ok) for each in columns(cursor, name)),
+                sorted(
+                    (tuple(each["columns"]), each["unique"], each["primary_key"])
+                    for each in rules(cursor, name).values()
+                ),
+            )
+            for name in names
+        }
+
+
+@pytest.mark.row("P9")
+@pytest.mark.django_db
+def test_the_migrations_make_what_the_models_say(tmp_path, django_db_blocker):
+    from django.db import connection
+    from django.db.utils import ConnectionHandler
+
+    wanted = _tables(connection)
+    with cluster.corner(tables=False) as corner:
+        environment = {**os.environ, **corner, "SKILLQUAY_VAR": str(tmp_path)}
+        argv = [sys.executable, "manage.py", "migrate", "-v0"]
+        subprocess.run(argv, cwd=ROOT, env=environment, check=True, timeout=120)
+        name = corner["DATABASE_URL"].rpartition("/")[2] or str(tmp_path / "skillquay.sqlite3")
+        settings = {**connection.settings_dict, "NAME": name}
+        other = ConnectionHandler({"default": settings})["default"]
+        try:
+            assert _tables(other) == wanted
+        finally:
+            other.close()
