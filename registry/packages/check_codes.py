@@ -93,6 +93,12 @@ FIELDS = (
         severity="warning",
     ),
     Code(
+        "ENDPOINT_UNLISTED",
+        _("The endpoint %(address)s is no host of network_allowlist, so nothing will be asked of it."),
+        _("Set security.network to allowlist and name the endpoint's host in network_allowlist."),
+        severity="warning",
+    ),
+    Code(
         "ABP_TOOL",
         _("The tool in %(field)s is not usable: %(reason)s."),
         _("Give each tool of abp a name of its own and parameters with a type each."),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from registry.packages import profiles
+from registry.packages.endpoints import is_allowed
 from registry.packages.frontmatter import SKILL_MD, FrontMatter
 from registry.packages.package import Manifest, PackageFile, Profile
 from registry.packages.paths import shown
@@ -92,11 +93,23 @@ def check_description(facts: Facts, _: Profile) -> Iterator[Problem]:
 
 
 def check_scripts(facts: Facts, profile: Profile) -> Iterator[Problem]:
-    """Something to run, under C's profile, unless the skill is static."""
-    if profile != "apexbridge" or facts.manifest.type == "static":
+    """Something to run, under C's profile, unless the skill is static or run elsewhere."""
+    if profile != "apexbridge" or facts.manifest.type == "static" or facts.manifest.endpoints:
         return
     if not any(path.startswith("scripts/") and suffix(path) in RUNNABLE for path in facts.paths):
         yield problem("SCRIPTS_MISSING", path="scripts/")
+
+
+def check_endpoints(facts: Facts, _: Profile) -> Iterator[Problem]:
+    """What a service is run by is a host that it lists."""
+    security = facts.manifest.security
+    hosts = security.network_allowlist if security.network == "allowlist" else ()
+    for index, address in enumerate(facts.manifest.endpoints):
+        if not is_allowed(address, hosts):
+            place = (
+                ("endpoint",) if facts.front.values.get("endpoint") == address else ("endpoints", str(index))
+            )
+            yield facts.at("ENDPOINT_UNLISTED", *place, address=shown(address))
 
 
 def check_entry(facts: Facts, _: Profile) -> Iterator[Problem]:
@@ -252,6 +265,7 @@ CHECKS = (
     check_required,
     check_description,
     check_scripts,
+    check_endpoints,
     check_entry,
     check_resources,
     check_code,
