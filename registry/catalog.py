@@ -67,6 +67,8 @@ def notices(version: Version, actor: Actor) -> tuple[Problem, ...]:
     skill, found = version.skill, []
     if version.yanked_at:
         found.append(problem("VERSION_YANKED", version=str(version), reason=version.yank_reason))
+    if version.reported_at:
+        found.append(problem("VERSION_REPORTED", version=str(version)))
     if version.deprecated_at:
         successor = f"{skill}@{version.successor}" if version.successor else _ANOTHER
         why = version.deprecation

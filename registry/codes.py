@@ -159,6 +159,12 @@ declare(
         severity="warning",
     ),
     Code(
+        "VERSION_REPORTED",
+        gettext_noop("%(version)s was reported as doing harm, and nobody has decided that yet."),
+        gettext_noop("Read it before you use it; it is offered to nobody outside its team meanwhile."),
+        severity="warning",
+    ),
+    Code(
         "VERSION_DEPRECATED",
         gettext_noop("%(version)s is deprecated: %(reason)s"),
         gettext_noop("Use %(successor)s instead."),

@@ -64,7 +64,7 @@ class _Row:
 
 def collisions(actor: Actor, *, team: str = "", skill: str = "") -> Collisions:
     """What collides with one another; ``team`` and ``skill`` narrow to what they are part of."""
-    skills = Skill.objects.visible_to(actor).filter(latest__isnull=False, for_agents=True)
+    skills = Skill.objects.offered_to(actor).filter(latest__isnull=False, for_agents=True)
     triggers = Trigger.objects.visible_to(actor).filter(skill__in=skills)
     rows = list(
         triggers.filter(kind__in=_NEAR).order_by("-skill_id", "pk").values_list(*_COLUMNS)[: MOST_NEAR + 1]

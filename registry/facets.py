@@ -41,7 +41,7 @@ def facets_document(found: Facets) -> dict[str, list[dict[str, object]]]:
 def _counted(text: str, filters: Filters, actor: Actor, names: Collection[str]) -> dict[str, Counter[str]]:
     if not names:
         return {}
-    skills: QuerySet[Skill] = Skill.objects.visible_to(actor).filter(latest__isnull=False).order_by()
+    skills: QuerySet[Skill] = Skill.objects.offered_to(actor).filter(latest__isnull=False).order_by()
     if text.strip():
         skills = skills.filter(pk__in=answering(text, actor, filters, most=MOST_COUNTED))
     else:

@@ -149,7 +149,8 @@ def postings_of(manifest: Manifest, body: str) -> dict[str, tuple[int, Field]]:
 
 def scope_of(skill: Skill) -> str:
     """Among whose skills this one is counted."""
-    return f"team:{skill.team_id}" if skill.seen_as == Visibility.PRIVATE else skill.seen_as
+    is_own = skill.is_reported or skill.seen_as == Visibility.PRIVATE
+    return f"team:{skill.team_id}" if is_own else skill.seen_as
 
 
 def take_turns() -> None:

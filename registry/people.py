@@ -20,6 +20,7 @@ from registry.models import (
     IdempotencyKey,
     Membership,
     ProposedTriggerTest,
+    Report,
     Role,
     Token,
     Use,
@@ -72,6 +73,9 @@ def export_person(user: User, by: Actor) -> dict[str, Any]:
         "proposed_tests": _columns(
             ProposedTriggerTest.objects.filter(by=user), "skill__slug", "utterance", "state", "created_at"
         ),
+        "reports": _columns(
+            Report.objects.filter(by=user), "version__skill__slug", "version__number", "reason", "text", "at"
+        ),
         "canonical_uses": _columns(
             CanonicalUse.objects.filter(caller=_caller(user)), "slug", "count", "last_kind", "last_used_at"
         ),
@@ -93,6 +97,7 @@ def erase_person(user: User, by: Actor) -> User:
     erasing.discard_on_commit(erasing.erase_person(user))
     for rows in _traces(user):
         rows.delete()
+    Report.objects.filter(by=user).update(text="")  # that it was reported stays to be decided
     for session in _sessions(user):
         session.delete()
     user.username, user.erased_at = f"erased-{user.uid}", timezone.now()

@@ -16,6 +16,7 @@ class Action(StrEnum):
     RUN = "run"
     READ_RUNS = "read others' runs"  # their inputs, logs, results and artifacts
     PUBLISH = "publish"
+    REPORT = "report"  # that something is wrong with a version
     REVIEW = "review"
     SETTINGS = "change settings"  # visibility and whatever else is set about a skill or a team
     EVENTS = "manage events"  # webhook endpoints, and which skills an event starts
@@ -51,6 +52,7 @@ TABLE: dict[Action, tuple[Cell, Cell, Cell, Cell, Cell, Cell, Cell]] = {
     Action.RUN: (_NO, "site", "site", _YES, _YES, _YES, _YES),
     Action.READ_RUNS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.PUBLISH: (_NO, _NO, _NO, _YES, _YES, _YES, _YES),
+    Action.REPORT: (_NO, "site", _YES, _YES, _YES, _YES, _YES),
     Action.REVIEW: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.SETTINGS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.EVENTS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from registry import adapters, audit, indexing, scanning, storage, texts
 from registry.actors import Actor
-from registry.models import Finding, Skill, Suppression, Team, Version
+from registry.models import Finding, ReportState, Skill, Suppression, Team, Version
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Package
 from registry.packages.problems import refuse
@@ -144,7 +144,8 @@ def _recorded(version: Version, found: tuple[Found, ...], digest: str, actor: Ac
     scanning.keep(version, found)
     version.scanned_with = digest
     held = not version.is_held and any(_place(one) not in known for one in holding)
-    freed = version.is_held and not holding
+    upheld = version.reports.filter(state=ReportState.UPHELD).exists()  # a person's word, not a rule's
+    freed = version.is_held and not holding and not upheld
     if held:
         scanning.hold(version, holding, actor)
     elif freed:

@@ -191,7 +191,7 @@ def _answer(text: str, actor: Actor, filters: Filters, limit: int) -> _Answer:
     if not asked:
         return _Answer()
     plan = _plan(asked, actor)
-    skills = filters.narrow(Skill.objects.visible_to(actor))
+    skills = filters.narrow(Skill.objects.offered_to(actor))
     readable = retrieval.sight(actor, None if filters == _NO_FILTERS else skills)
     exact = _exact(text, skills, actor)
     rows, cut = retrieval.postings([term.counted for term in plan.terms], readable, most=_most(limit))

@@ -80,7 +80,7 @@ def page(request: ActorRequest) -> HttpResponse:
 
 
 def _browsed(query: CatalogQuery, actor: Actor) -> Sequence[Skill] | QuerySet[Skill]:
-    seen = Skill.objects.visible_to(actor).filter(latest__isnull=False)
+    seen = Skill.objects.offered_to(actor).filter(latest__isnull=False)
     rows = seen.select_related("team", "latest").defer("latest__manifest", "latest__body")
     skills = query.filters.narrow(rows)
     return skills.order_by("-latest__created_at", "-pk") if query.sort == "newest" else ByScore(skills)

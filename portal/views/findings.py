@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.forms.findings import ReasonForm
 from portal.views.skill import layout
-from registry import reviewing
+from registry import reporting, reviewing
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import Version
@@ -33,7 +33,8 @@ def held(request: ActorRequest) -> HttpResponse:
     """What waits for somebody to read it, of the teams that the reader reviews for."""
     rows = reviewing.held_versions(request.actor).prefetch_related("findings")
     shown = [(row, row.published_by == request.actor.user) for row in rows[:200]]
-    return render(request, "skills/held.html", {"held": shown, "section": "teams"})
+    reports = reporting.open_reports(request.actor)[:200]
+    return render(request, "skills/held.html", {"held": shown, "reports": reports, "section": "teams"})
 
 
 @login_required
@@ -106,6 +107,8 @@ def _page(
         "reviews": reviews,
         "releases": version.is_held and reviewing.may_release(version, actor),
         "release_form": form if form_of == "release" else ReasonForm(auto_id="release-%s"),
+        "reports": reporting.of_version(version, actor) if reviews else (),
+        "decides": reporting.may_decide(version, actor),
         "is_publisher": actor.user is not None and version.published_by_id == actor.user.pk,
     }
     return render(request, "skills/findings_page.html", context, status=422 if form else 200)

@@ -16,7 +16,7 @@ SHOWN = 8
 
 @require_safe
 def page(request: ActorRequest) -> HttpResponse:
-    skills = Skill.objects.visible_to(request.actor).filter(latest__isnull=False, for_people=True)
+    skills = Skill.objects.offered_to(request.actor).filter(latest__isnull=False, for_people=True)
     rows = skills.select_related("team", "latest").defer("latest__manifest", "latest__body")
     context = {
         "used": most_used(rows, SHOWN),

@@ -114,7 +114,7 @@ def remove(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
 def _page(request: ActorRequest, team: Team, form: MemberForm) -> HttpResponse:
     actor = request.actor
     is_member = team.pk in actor.team_ids or actor.is_administrator
-    shown = Skill.objects.visible_to(actor).filter(team=team, latest__isnull=False)
+    shown = Skill.objects.offered_to(actor).filter(team=team, latest__isnull=False)
     context: dict[str, Any] = {
         "team": team,
         "skills": shown.select_related("team", "latest").order_by("slug"),

@@ -74,7 +74,7 @@ class Skills(Endpoint):
         )
 
     def _listed(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
-        visible: QuerySet[Skill] = Skill.objects.visible_to(self.actor).select_related("team", "latest")
+        visible: QuerySet[Skill] = Skill.objects.offered_to(self.actor).select_related("team", "latest")
         visible = visible.defer("latest__manifest", "latest__body")
         if "ids" in query:
             visible = _named(visible, query["ids"].split(","))

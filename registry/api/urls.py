@@ -39,6 +39,7 @@ from registry.api.packages import Packages
 from registry.api.people import MyErasure, MyExport
 from registry.api.phrases import PhraseDetail, PhraseProposals, Phrases
 from registry.api.profiles import VersionProfiles
+from registry.api.reports import OpenReports, ReportDecision, VersionReports
 from registry.api.rules import PermissionDecision, Restoration, RuleDetail, TeamRules, TokenRules
 from registry.api.site import CodeDetail, Codes, Me
 from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
@@ -100,6 +101,9 @@ urlpatterns = [
     path(f"{_SKILL}/feedback/<str:uid>", FeedbackDecision.as_view(), name="api-feedback-decision"),
     path(f"{_SKILL}/trigger-tests", TriggerTests.as_view(), name="api-trigger-tests"),
     path(f"{_SKILL}/trigger-tests/<str:uid>", TriggerTestDetail.as_view(), name="api-trigger-test"),
+    path("reports", OpenReports.as_view(), name="api-reports"),
+    path(f"{_VERSION}/reports", VersionReports.as_view(), name="api-version-reports"),
+    path(f"{_VERSION}/reports/<str:uid>", ReportDecision.as_view(), name="api-report"),
     path("feedback", FeedbackReports.as_view(), name="api-feedback"),
     path("events", Events.as_view(), name="api-events"),
     path("events/<str:uid>", EventDetail.as_view(), name="api-event"),

@@ -42,9 +42,10 @@ def offers(skills: Iterable[Skill], actor: Actor, reachable: QuerySet[Skill]) ->
 def pins(actor: Actor, skills: Iterable[Skill] | None = None) -> Mapping[int, Canonical]:
     """Of the skills that are offered only because they are canonical, by which name, pinned to what.
 
-    Those of teams that the actor trusts are, where their latest versions are not for agents.
+    Those of teams that the actor trusts are, where their latest versions are not for agents or reported.
     """
-    trusted = Q(skill__team__in=subscriptions.trusted_teams(actor)) | Q(skill__is_bundled=True)
+    followed = Q(skill__team__in=subscriptions.trusted_teams(actor)) | Q(skill__is_bundled=True)
+    trusted = Q(skill__team__in=actor.team_ids) | (followed & Q(skill__is_reported=False))
     own = Q(skill__for_agents=True) & (Q() if actor.is_shell else trusted)
     rows = Canonical.objects.offered_to(actor).exclude(own)
     if skills is not None:

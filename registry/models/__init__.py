@@ -17,6 +17,7 @@ from registry.models.idempotency import IdempotencyKey
 from registry.models.membership import Membership
 from registry.models.phrase import SkillPhrase
 from registry.models.posting import Misspelling, Posting, Term, TermScope, Trigger, TriggerKind
+from registry.models.report import Report, ReportReason, ReportState
 from registry.models.rule import Effect, Rule
 from registry.models.skill import INTERNAL, Skill, Tag, Visibility
 from registry.models.source import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind
@@ -63,6 +64,9 @@ __all__ = [
     "ProposalState",
     "ProposedTriggerTest",
     "Redirect",
+    "Report",
+    "ReportReason",
+    "ReportState",
     "Role",
     "Rule",
     "Scope",

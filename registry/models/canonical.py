@@ -26,7 +26,7 @@ class CanonicalQuerySet(models.QuerySet["Canonical"]):
     def offered_to(self, actor: Actor) -> CanonicalQuerySet:
         """Those of skills that the actor may see, whose accepted version says that it is for agents."""
         seen = Skill.objects.visible_to(actor).filter(latest__isnull=False)
-        return self.answerable().filter(for_agents=True, skill__in=seen)
+        return self.answerable().filter(for_agents=True, version__reported_at=None, skill__in=seen)
 
 
 class Canonical(models.Model):

@@ -29,6 +29,13 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         """The skills whose existence this actor may know of; merged and purged ones are nobody's any more."""
         return self.known_to(actor).filter(merged_into=None, purged_at=None)
 
+    def offered_to(self, actor: Actor) -> SkillQuerySet:
+        """Those that a search or a list tells of: what was reported to do harm is told to its team alone."""
+        visible = self.visible_to(actor)
+        if actor.is_administrator:
+            return visible
+        return visible.filter(Q(is_reported=False) | Q(team_id__in=actor.team_ids))
+
     def known_to(self, actor: Actor) -> SkillQuerySet:
         """Those of which the actor may know that they are or were there: an old address leads to them.
 
@@ -50,14 +57,19 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         if actor.is_shell:
             return usable.filter(Q(for_agents=True) | _is_canonical())
         subscriptions = apps.get_model("registry", "Subscription").objects.filter(team__in=actor.team_ids)
-        offered = Q(for_agents=True) & (Q(team__in=subscriptions.values("publisher")) | Q(is_bundled=True))
+        open_ = Q(for_agents=True, is_reported=False)
+        offered = open_ & (Q(team__in=subscriptions.values("publisher")) | Q(is_bundled=True))
         shown = (offered | _is_canonical()) & ~Q(type=INTERNAL) & ~Q(visibility=Visibility.PRIVATE)
         return usable.filter(shown | Q(for_agents=True, team_id__in=actor.team_ids))
 
 
 def _is_canonical() -> Q:
     """Vouched for by administrators in a version that is for agents, whatever the latest says."""
-    canonical = apps.get_model("registry", "Canonical").objects.answerable().filter(for_agents=True)
+    canonical = (
+        apps.get_model("registry", "Canonical")
+        .objects.answerable()
+        .filter(for_agents=True, version__reported_at=None)
+    )
     return Q(pk__in=canonical.values("skill"))
 
 
@@ -93,6 +105,7 @@ class Skill(models.Model):
     domain = models.CharField(max_length=120, blank=True)
     category = models.CharField(max_length=120, blank=True)
     tags = DocumentField(default=list)
+    is_reported = models.BooleanField(default=False)  # open reports keep its latest version to its team
     for_people = models.BooleanField(default=True)  # False: user-invocable says no, pages do not offer it
 
     # Written by registry.indexing only.

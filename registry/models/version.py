@@ -64,6 +64,9 @@ class Version(models.Model):
     released_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     release_reason = models.CharField(max_length=500, blank=True)
 
+    # Written by registry.reporting only: since when open reports keep it out of what others are offered.
+    reported_at = models.DateTimeField(null=True, blank=True)
+
     objects = VersionQuerySet.as_manager()
 
     class Meta:

@@ -20,6 +20,7 @@ def show_latest(skill: Skill, *, again: bool = False) -> None:
     the search terms anew though the version stayed: they hold the slug.
     """
     latest = None if skill.merged_into_id or skill.purged_at else _best(skill.versions.usable())
+    skill.is_reported = latest is not None and latest.reported_at is not None
     if latest is None:
         skill.latest = None
         _show(skill, _best(skill.versions.unheld()))

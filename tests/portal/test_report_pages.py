@@ -1,0 +1,123 @@
+"""A version is reported and decided by page, API and command; strangers get nothing of it."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from registry.actors import Actor
+from registry.models import Membership, Report, Role, Version
+from registry.publishing import publish
+from registry.tokens import issue
+from tests.registry.conftest import make_package
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("P2", "P8", "E1")]
+PAGE = "/skills/docs/report/1.0.0/"
+API = "/api/v1/skills/docs/report/versions/1.0.0/reports"
+
+
+@pytest.fixture
+def published(team, alice):
+    def make(slug, visibility="private"):
+        package = make_package(slug, version="1.0.0")
+        done = publish(package, team=team, actor=Actor(user=alice), visibility=visibility)
+        return done.version
+
+    return make
+
+
+@pytest.fixture
+def version(published):
+    return published("report", visibility="public")
+
+
+@pytest.fixture
+def maintainer(bob):
+    Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
+    return bob
+
+
+@pytest.fixture
+def command(capsys):
+    def run(*words):
+        stream = io.StringIO()
+        call_command("reports", *words, "--json", stdout=stream)
+        return json.loads(stream.getvalue())
+
+    return run
+
+
+def test_it_is_reported_and_decided_in_a_browser(browse, charlie, alice, maintainer, version):
+    reader = browse(charlie)
+    assert f'href="{PAGE}report/"' in reader.get("/skills/docs/report/").text
+    assert reader.get(f"{PAGE}report/").status_code == 200
+    refused = reader.post(f"{PAGE}report/", {"reason": "nothing"})
+    assert refused.status_code == 422
+    done = reader.post(f"{PAGE}report/", {"reason": "malicious", "text": "It sends files."}, follow=True)
+    assert "Thank you" in done.text
+    again = reader.post(f"{PAGE}report/", {"reason": "malicious"})
+    assert (again.status_code, "already" in again.text) == (422, True)
+    assert "It sends files." not in reader.get(f"{PAGE}findings/").text
+    assert "somebody else has to decide" in browse(alice).get(f"{PAGE}findings/").text
+    judge = browse(maintainer)
+    assert "It sends files." in judge.get("/held/").text
+    address = f"{PAGE}reports/{Report.objects.get().uid}/"
+    assert "Say why" in judge.post(address, {"decision": "uphold"}, follow=True).text
+    told = judge.post(address, {"decision": "uphold", "reason": "It does."}, follow=True)
+    assert "is held" in told.text
+    assert Version.objects.get().is_held
+    assert "Nothing is reported" in judge.get("/held/").text
+
+
+def test_a_version_that_is_kept_out_says_so(browse, alice, charlie, version):
+    browse(alice).post(f"{PAGE}report/", {"reason": "malicious"})
+    assert "was reported as doing harm" in browse(charlie).get("/skills/docs/report/").text
+    assert "docs/report" not in browse(charlie).get("/skills/").text
+    assert "docs/report" in browse(alice).get("/skills/").text
+
+
+def test_who_is_not_signed_in_or_may_not_see_it_is_told_nothing(browse, charlie, version, published):
+    published("hidden")
+    assert browse(None).get(f"{PAGE}report/").status_code == 302
+    assert browse(charlie).get("/skills/docs/hidden/1.0.0/report/").status_code == 404
+    hidden = "/api/v1/skills/docs/hidden/versions/1.0.0/reports"
+    asked = {"reason": "spam"}
+    assert browse(charlie).post(hidden, asked, content_type="application/json").status_code == 404
+    assert browse(None).post(API, asked, content_type="application/json").status_code == 401
+    assert browse(charlie).get(API).status_code == 403
+
+
+def test_the_api_takes_lists_and_decides(browse, charlie, maintainer, version):
+    asked = {"reason": "malicious", "text": "It sends files."}
+    made = browse(charlie).post(API, asked, content_type="application/json")
+    assert (made.status_code, made.json()["state"], made.json()["kept_out"]) == (200, "open", False)
+    judge = browse(maintainer)
+    [row] = judge.get("/api/v1/reports").json()["items"]
+    assert row == made.json() == judge.get(API).json()["items"][0]
+    assert browse(charlie).get("/api/v1/reports").json() == {"items": []}
+    decided = judge.post(
+        f"{API}/{row['id']}", {"uphold": False, "reason": "No."}, content_type="application/json"
+    )
+    assert decided.json()["state"] == "dismissed"
+
+
+def test_no_token_reports_or_decides(client, charlie, version):
+    later, by = timezone.now() + timedelta(hours=1), Actor(user=charlie)
+    _, secret = issue(charlie, name="t", scopes=["read", "run", "publish"], expires_at=later, by=by)
+    headers = {"Authorization": f"Bearer {secret}"}
+    answer = client.post(API, {"reason": "spam"}, content_type="application/json", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (403, "TOKEN_SCOPE_MISSING")
+
+
+def test_the_command_reports_lists_and_decides(command, administrator, version):
+    assert command()["reports"] == []
+    made = command("docs/report@1.0.0", "--report", "malicious", "--text", "It sends files.")["reports"]
+    assert made[0]["kept_out"]
+    assert command()["reports"] == made == command("docs/report@1.0.0")["reports"]
+    [decided] = command("docs/report@1.0.0", "--dismiss", made[0]["id"], "--reason", "No.")["reports"]
+    assert (decided["state"], decided["kept_out"]) == ("dismissed", False)

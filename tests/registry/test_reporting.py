@@ -1,0 +1,213 @@
+"""People report a version: who may, who decides, and what others are offered meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry import catalog, loading, people, publishing, reporting, reviewing
+from registry.actors import ANONYMOUS, Actor
+from registry.canonical import setting
+from registry.facets import facets
+from registry.listing import list_skills
+from registry.matching import Request, match
+from registry.models import AuditEntry, Membership, Role, Scope, Skill, Team, Token
+from registry.packages.problems import Refused
+from registry.search import Filters, search
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("E1", "D7", "P4", "C4", "P2")]
+
+
+def code(call, *args, **kwargs):
+    with pytest.raises(Refused) as error:
+        call(*args, **kwargs)
+    return error.value.code
+
+
+@pytest.fixture
+def root(administrator):
+    return Actor(user=administrator)
+
+
+@pytest.fixture
+def owner(alice):
+    return Actor(user=alice)
+
+
+@pytest.fixture
+def mate(bob):
+    return Actor(user=bob)
+
+
+@pytest.fixture
+def stranger(charlie):
+    return Actor(user=charlie)
+
+
+@pytest.fixture
+def dora(django_user_model):
+    return Actor(user=django_user_model.objects.create_user("dora"))
+
+
+@pytest.fixture
+def version(published, root):
+    made = published(visibility="public", description="Draws harbour charts.")
+    Skill.objects.filter(pk=made.skill.pk).update(is_bundled=True)
+    return catalog.find_named("docs/report@1.0.0", root)
+
+
+def harm(version, *actors):
+    return [reporting.report(version, actor, reason="malicious", text="It sends files.") for actor in actors]
+
+
+def is_told(actor):
+    """Whether search, match, facets, listing and loading by name know of it, which they do together."""
+    again = Actor(user=actor.user)
+    said = {
+        bool(search("harbour charts", again).hits),
+        bool(search("docs/report", again).hits),
+        bool(search("harbuor", again).hits or search("report", again).hits),
+        bool(match(Request("harbour charts"), again).rows),
+        bool(facets("", Filters(), again)["team"]),
+        bool(list_skills(again).rows),
+        bool(loading.skills_list(again).skills),
+    }
+    assert len(said) == 1, said
+    return said.pop()
+
+
+def test_one_persons_word_is_kept_and_hides_nothing(version, stranger, dora):
+    (row,) = harm(version, stranger)
+    assert (row.state, row.by_reviewer, is_told(dora), is_told(ANONYMOUS)) == ("open", False, True, True)
+
+
+def test_two_people_or_one_reviewer_keep_it_to_its_team(version, stranger, dora, owner):
+    harm(version, stranger, dora)
+    assert not is_told(stranger)
+    assert not is_told(ANONYMOUS)
+    assert is_told(owner)
+    assert version.skill.versions.get().reported_at
+
+
+@pytest.mark.parametrize("who", ["owner", "root"])
+def test_a_reviewers_word_does_it_at_once(version, who, request, stranger):
+    harm(version, request.getfixturevalue(who))
+    assert not is_told(stranger)
+
+
+def test_how_many_it_takes_is_the_sites_to_set(version, stranger, dora, settings, owner):
+    settings.SKILLQUAY_REPORTS_HIDE = 0
+    harm(version, stranger, dora)
+    assert is_told(ANONYMOUS)
+    harm(version, owner)
+    assert not is_told(ANONYMOUS)
+
+
+@pytest.mark.parametrize("reason", ["broken", "rights", "spam", "other"])
+def test_other_reasons_hide_nothing(version, root, reason):
+    reporting.report(version, root, reason=reason, text="So.")
+    assert is_told(ANONYMOUS)
+
+
+def test_its_full_name_still_leads_to_it_with_a_notice(version, stranger, dora):
+    harm(version, stranger, dora)
+    found = catalog.find_named("docs/report", stranger)
+    assert [each.code for each in catalog.notices(found, stranger)] == ["VERSION_REPORTED"]
+    assert loading.skills_load("docs/report", stranger).version == found
+    assert code(loading.skills_load, "report", stranger) == "LOAD_NOT_FOUND"
+
+
+def test_dismissed_it_is_offered_again(version, stranger, dora, root):
+    for row in harm(version, stranger, dora):
+        reporting.dismiss(row, root, reason="The host is named.")
+    assert is_told(ANONYMOUS)
+    assert code(harm, version, stranger) == "REPORT_DECIDED"
+    assert not reporting.open_reports(root)
+
+
+def test_upheld_it_is_held_until_a_reviewer_releases_it(version, stranger, root, mate):
+    (row,) = harm(version, stranger)
+    decided = reporting.uphold(row, root, reason="It does.")
+    assert (decided.state, decided.version.is_held) == ("upheld", True)
+    assert code(catalog.find_named, "docs/report", stranger) in ("NOT_FOUND", "NO_LATEST")
+    rescanned = reviewing.rescan(version, root)
+    assert rescanned is not None
+    assert not rescanned.freed
+    reviewing.release(version, root, reason="Mended elsewhere.")
+    assert is_told(ANONYMOUS)
+
+
+def test_who_published_it_does_not_decide_and_no_token_does(version, stranger, owner, mate, root, alice):
+    (row,) = harm(version, stranger)
+    assert code(reporting.dismiss, row, owner, reason="No.") == "REPORT_OWN"
+    assert code(reporting.dismiss, row, mate, reason="No.") == "FORBIDDEN"
+    assert code(reporting.dismiss, row, stranger, reason="No.") == "FORBIDDEN"
+    Membership.objects.filter(user=mate.user).update(role=Role.MAINTAINER)
+    token = Actor(user=mate.user, token=Token(owner=mate.user), scopes=frozenset(Scope.values))
+    assert code(reporting.dismiss, row, token, reason="No.") == "FORBIDDEN"
+    assert code(reporting.report, version, token, reason="spam") == "FORBIDDEN"
+    assert reporting.dismiss(row, Actor(user=mate.user), reason="No.").state == "dismissed"
+    assert code(reporting.dismiss, row, root, reason="No.") == "REPORT_DECIDED"
+
+
+def test_a_stranger_learns_nothing_of_what_is_not_theirs_to_see(published, stranger, mate, version):
+    hidden = published("hidden")
+    assert code(reporting.report, hidden, stranger, reason="spam") == "NOT_FOUND"
+    assert code(reporting.report, version, ANONYMOUS, reason="spam") == "FORBIDDEN"
+    reporting.report(hidden, mate, reason="broken")
+    assert not reporting.open_reports(stranger)
+    assert code(reporting.of_version, version, stranger) == "FORBIDDEN"
+
+
+def test_once_a_person_and_only_so_many_a_day(version, published, stranger, settings):
+    harm(version, stranger)
+    assert code(harm, version, stranger) == "REPORT_OPEN"
+    settings.SKILLQUAY_REPORTS_A_DAY = 1
+    assert code(harm, published("other", visibility="public"), stranger) == "REPORTS_TOO_MANY"
+
+
+def test_it_says_what_is_wrong_in_one_line_of_plain_text(version, stranger):
+    assert code(reporting.report, version, stranger, reason="other") == "TEXT_INVALID"
+
+
+def test_those_who_review_see_what_waits(version, stranger, owner, mate, root):
+    (row,) = harm(version, stranger)
+    assert list(reporting.open_reports(owner)) == list(reporting.open_reports(root)) == [row]
+    assert not reporting.open_reports(mate)
+    actions = AuditEntry.objects.filter(target=str(version)).values_list("action", flat=True)
+    assert "version.report" in actions
+
+
+def test_another_version_is_judged_for_itself(version, stranger, dora, published):
+    harm(version, stranger, dora)
+    published(version="1.0.1", visibility="public", description="Draws harbour charts.")
+    assert is_told(ANONYMOUS)
+    publishing.yank(
+        version.skill.versions.get(number="1.0.1"), Actor(user=version.published_by), reason="Oops."
+    )
+    assert not is_told(ANONYMOUS)
+
+
+def test_a_canonical_version_that_is_reported_is_offered_to_nobody_else(version, root, stranger, dora, owner):
+    Skill.objects.update(is_bundled=False)
+    setting.set_canonical("report", version, root, reason="Ours.")
+    assert match(Request("harbour charts"), stranger).rows
+    harm(version, stranger, dora)
+    for asker in (stranger, ANONYMOUS):
+        assert not match(Request("harbour charts"), asker).rows
+        assert not list_skills(asker).rows
+    assert match(Request("harbour charts"), Actor(user=owner.user)).rows
+
+
+def test_a_reporter_who_is_erased_leaves_no_words(version, stranger, charlie, django_user_model):
+    (row,) = harm(version, stranger)
+    assert people.export_person(charlie, Actor(user=charlie))["reports"]
+    Membership.objects.filter(user=charlie).delete()
+    people.erase_person(charlie, Actor(user=charlie))
+    row.refresh_from_db()
+    assert (row.text, row.state) == ("", "open")
+
+
+def test_the_changes_of_a_team_with_others_stay_its_own(version, stranger, dora):
+    Team.objects.create(slug="third", name="Third")
+    harm(version, stranger, dora)
+    assert Skill.objects.get(pk=version.skill.pk).search_scope == f"team:{version.skill.team_id}"
