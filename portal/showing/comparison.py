@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.showing.texts import mark_hidden
 from registry.comparing import Text, said
 from registry.packages.comparison import AbilityChange, Comparison, FileChange
-from registry.packages.comparison_lines import Line, Piece, Stretch
+from registry.packages.comparison_lines import Line, Piece, Stretch, TextComparison
 from registry.packages.comparison_schemas import SchemaChange
 from registry.packages.permission_set import PermissionSet
 
@@ -120,7 +120,7 @@ def _file(number: int, text: Text) -> File:
     found = text.comparison
     if found is None or found.too_large:
         return File(number, text.change, tone, str(kind), (), _why_not(text), text.later)
-    parts = tuple(_part(number, stretch) for stretch in found.stretches)
+    parts = parts_of(found, f"f{number}")
     return File(number, text.change, tone, str(kind), parts, "", False, found.removed, found.added)
 
 
@@ -143,9 +143,14 @@ def _why_not(text: Text) -> str:
     return gettext("Its bytes are the same.")
 
 
-def _part(number: int, stretch: Stretch) -> Part:
+def parts_of(found: TextComparison, anchor: str) -> tuple[Part, ...]:
+    """The lines of a comparison; each is found at ``anchor``, L or R and its number."""
+    return tuple(_part(anchor, stretch) for stretch in found.stretches)
+
+
+def _part(anchor: str, stretch: Stretch) -> Part:
     hidden = stretch.folded and len(stretch.lines) > MOST_UNFOLDED
-    html = "" if hidden else "".join(_line(f"f{number}", line) for line in stretch.lines)
+    html = "" if hidden else "".join(_line(anchor, line) for line in stretch.lines)
     return Part(len(stretch.lines), stretch.folded, mark_safe(html))
 
 

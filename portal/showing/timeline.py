@@ -15,7 +15,7 @@ from portal.showing.results import Shown, shown
 from portal.showing.texts import json_text
 from worker.models import Attempt, Run, Status, Step
 
-_PLATFORM = {
+PLATFORM = {
     "unpack": _("Unpack the package"),
     "sandbox": _("Start the sandbox"),
     "execute": _("Run the script"),
@@ -92,7 +92,7 @@ def _platform(attempt: Attempt, run: Run) -> list[Row]:
         name = str(step.get("name", ""))
         rows.append(
             Row(
-                str(_PLATFORM.get(name, name)),
+                str(PLATFORM.get(name, name)),
                 "platform",
                 max(0.0, now - begun) if going else duration,
                 max(0.0, begun - created_ms),
@@ -106,7 +106,7 @@ def _platform(attempt: Attempt, run: Run) -> list[Row]:
 
 def _with_steps(platform: list[Row], steps: Sequence[Step], run: Run) -> list[Row]:
     """The skill's steps beneath the platform step that ran the script."""
-    title = str(_PLATFORM["execute"])
+    title = str(PLATFORM["execute"])
     place = next((n for n, row in enumerate(platform) if row.name == title), len(platform) - 1)
     base = platform[place].start_ms if platform else 0.0
     return platform[: place + 1] + _steps(steps, run, base) + platform[place + 1 :]

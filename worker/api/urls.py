@@ -1,5 +1,6 @@
 from django.urls import path
 
+from worker.api.comparing import CompareRuns
 from worker.api.figures import RunFigures
 from worker.api.inputs import InputDetail, Inputs
 from worker.api.memories import Memories, MemoryDetail, MemoryExport, MemoryRestoration
@@ -13,6 +14,7 @@ urlpatterns = [
     path(_RUN, RunDetail.as_view(), name="api-run"),
     path(f"{_RUN}/cancel", Cancel.as_view(), name="api-run-cancel"),
     path(f"{_RUN}/erase", Erase.as_view(), name="api-run-erase"),
+    path(f"{_RUN}/compare/<str:other>", CompareRuns.as_view(), name="api-compare-runs"),
     path(f"{_RUN}/log", Log.as_view(), name="api-run-log"),
     path(f"{_RUN}/events", Events.as_view(), name="api-run-events"),
     path(f"{_RUN}/artifacts", Artifacts.as_view(), name="api-artifacts"),
