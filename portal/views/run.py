@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -149,6 +150,7 @@ def again(request: ActorRequest, uid: str) -> HttpResponse:
             request=request_of(seen.run),
             team=seen.run.team if seen.run.team_id in request.actor.team_ids else None,
             again_of=seen.run,
+            fresh="fresh" in request.POST,
         )
     except Refused as refused:
         messages.error(request, refused.problems[0].message(_))
@@ -175,7 +177,7 @@ def _version(run: Run, actor: Actor) -> Version:
 
 def _seen(uid: str, actor: Actor) -> Seen:
     visible = Run.objects.visible_to(actor).select_related(
-        "skill__team", "team", "caller", "cached_from", "again_of"
+        "skill__team", "team", "caller", "cached_from", "again_of", "parent"
     )
     run = visible.filter(uid=uid).first()
     if run is None:
@@ -216,6 +218,8 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "inputs": shown(run.request.get("inputs") or {}) if seen.readable else None,
         "earlier": _linked(run.cached_from, request.actor),
         "again_of": _linked(run.again_of, request.actor),
+        "parent": _linked(run.parent, request.actor),
+        "children": _children(run, request.actor) if seen.readable else (),
         "others": others_of(run, request.actor) if seen.readable and seen.ended else (),
     }
 
@@ -230,6 +234,11 @@ def _told(run: Run) -> str:
 def _linked(run: Run | None, actor: Actor) -> Run | None:
     """Another run that this one tells of, where the reader may know of it."""
     return Run.objects.visible_to(actor).filter(pk=run.pk).first() if run else None
+
+
+def _children(run: Run, actor: Actor) -> QuerySet[Run]:
+    """The runs that it started, in their order."""
+    return Run.objects.visible_to(actor).filter(parent=run).defer("request", "result").order_by("pk")
 
 
 def _output(result: dict[str, Any]) -> object:

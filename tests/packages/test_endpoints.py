@@ -47,7 +47,8 @@ def test_a_service_with_an_endpoint_needs_no_script():
 
 
 def test_a_host_that_nobody_listed_is_said_with_its_line():
-    front = "type: service\nendpoint: https://a.example\nsecurity: {network: allowlist, network_allowlist: [%s]}\n"
+    front = "type: service\nendpoint: https://a.example\n"
+    front += "security: {network: allowlist, network_allowlist: [%s]}\n"
     (found,) = [one for one in read(front % "b.example").problems if one.code == "ENDPOINT_UNLISTED"]
     assert (found.line, found.severity) == (6, "warning")
     assert not [one for one in read(front % "a.example").problems if one.code == "ENDPOINT_UNLISTED"]
