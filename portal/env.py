@@ -44,6 +44,17 @@ def names(name: str, default: tuple[str, ...] = ()) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
+def pairs(name: str) -> dict[str, str]:
+    """``opus=large, sonnet[1m]=long``: what stands for what."""
+    found = {}
+    for part in names(name):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not key or not equals or not value:
+            raise _wrong(name, part, "a list as opus=large-model,sonnet=small-model")
+        found[key] = value
+    return found
+
+
 def host(name: str, default: str) -> str:
     """An address or a host name to bind to."""
     value = text(name, default)

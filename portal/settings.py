@@ -72,6 +72,12 @@ SKILLQUAY_LANGUAGES = env.names("SKILLQUAY_LANGUAGES")
 SKILLQUAY_MODEL_URL = env.url("SKILLQUAY_MODEL_URL", "", ("http", "https"))
 SKILLQUAY_MODEL_KEY = env.text("SKILLQUAY_MODEL_KEY")
 SKILLQUAY_MODEL_NAME = env.text("SKILLQUAY_MODEL_NAME")
+# … and leads the agent loops of skills that ask for one of their own: worker.fork
+SKILLQUAY_MODELS = env.pairs("SKILLQUAY_MODELS")
+SKILLQUAY_MODEL_WIRE = env.choice("SKILLQUAY_MODEL_WIRE", "openai", ("openai", "anthropic"))
+SKILLQUAY_MODEL_SECONDS = env.number("SKILLQUAY_MODEL_SECONDS", 120, least=1, most=3600)
+SKILLQUAY_FORK_TOKENS = env.number("SKILLQUAY_FORK_TOKENS", 200_000, least=1000)
+SKILLQUAY_FORK_TURNS = env.number("SKILLQUAY_FORK_TURNS", 25, least=1, most=1000)
 SKILLQUAY_OUTBOUND_SECONDS = env.number("SKILLQUAY_OUTBOUND_SECONDS", 120, least=1, most=3600)
 SKILLQUAY_SOURCES = env.sources()
 

@@ -25,6 +25,7 @@ from worker import caching, inputs, protocols, states
 from worker.dispatch import wake
 from worker.documents import run_document as run_document
 from worker.execution import OUTPUT_DIR, execute, request_for_script
+from worker.fork.budget import endpoint_for
 from worker.inputs import Resolved
 from worker.models import Run
 from worker.opaque import opaque_id
@@ -188,6 +189,8 @@ def _choose_protocol(run: Run, version: Version, request: Request) -> None:
     package = opened(version.digest)
     asked = request_for_script(run.request, run.files, package)
     call = protocols.prepare(package.paths, package.manifest, package.profile, asked, read=package.read)
+    if call.protocol == "fork":
+        endpoint_for(package.manifest)  # refused now where nothing could lead its loop
     run.protocol, run.entry = call.protocol, call.entry
 
 

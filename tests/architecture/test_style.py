@@ -50,6 +50,10 @@ CLIENTS = {
     "urllib3",
     "requests",
     "httpx",
+    "httpx2",
+    "openai",
+    "anthropic",
+    "pydantic_ai",
     "aiohttp",
     "boto3",
     "botocore.session",
@@ -62,6 +66,7 @@ DOORS = {  # who may import one of them, and why
     "registry/outbound": "the one door out",
     "registry/storage/s3.py": "the site's own storage, which its operator names",
     "worker/sandbox": "sockets between the sandbox's own processes, and attacks that try to get out",
+    "worker/fork/agent.py": "a model's clients, which have the one door out for a transport",
     "worker/tasks.py": "this host's name",
 }
 

@@ -150,7 +150,7 @@ class _Filling:
         return self._word(int(match["number"]) - self.first)
 
     def for_shell(self, match: re.Match[str]) -> str:
-        """The placeholder as a variable of the shell's: no value is text of the command, whatever it holds."""
+        """The placeholder as a variable of the shell: no value is ever text of the command."""
         if place := match["place"]:
             return self._variable(place, self.places[place])
         self.used = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from worker.protocols.call import Call, Protocol
-from worker.ways import endpoint, prompt, script
+from worker.ways import endpoint, fork, prompt, script
 from worker.ways.values import Attempted, Result, Way
 
 __all__ = ["Attempted", "Result", "Way", "carry_out"]
@@ -16,6 +16,7 @@ _WAYS: Mapping[Protocol, Way] = {
     "execute": script.carry_out,
     "abp": script.carry_out,
     "prompt": prompt.carry_out,
+    "fork": fork.carry_out,
     "endpoint": endpoint.carry_out,
 }
 

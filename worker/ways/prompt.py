@@ -152,7 +152,7 @@ def _rendered(attempted: Attempted, call: Call, given: Arguments | None, skill_d
 
 def trust_of(skill_id: int | None, number: str) -> Trust:
     """Prompts of MCP servers and of addresses are a stranger's text, whoever published them here."""
-    skill = Skill.objects.filter(pk=skill_id).first()
+    skill = Skill.objects.filter(pk=skill_id).first() if skill_id else None
     if skill is None:
         return Trust(commands=False, source="a skill that is gone")
     version = Version.objects.filter(skill=skill, number=number).values_list("provenance", flat=True).first()
