@@ -39,7 +39,14 @@ def go(tier, package, job_dir):
 
     def go(*argv, limits=None, site=None, on_output=None, tick=None, grace_s=5.0, **more):
         job = Job(argv, package, job_dir, limits=limits or Limits(timeout_s=20), **more)
-        return run(job, tier=tier, site=site or Site(), on_output=on_output, tick=tick, grace_s=grace_s)
+        return run(
+            job,
+            tier=tier,
+            site=site or Site(minimum="landlock"),
+            on_output=on_output,
+            tick=tick,
+            grace_s=grace_s,
+        )
 
     return go
 
@@ -47,4 +54,4 @@ def go(tier, package, job_dir):
 @pytest.fixture
 def watched():
     """A site without cgroups, as most machines are: the watchdog holds memory."""
-    return Site(use_cgroups=False)
+    return Site(minimum="landlock", use_cgroups=False)

@@ -6,12 +6,12 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from worker.sandbox import bwrap, cgroup, doors, egress, launch, layout, nsrun, pool, unsafe
+from worker.sandbox import bwrap, cgroup, doors, egress, landlock, launch, layout, nsrun, pool, unsafe
 from worker.sandbox.policy import Door, Ended, Job, OnOutput, Tick
 from worker.sandbox.site import Site, Tier
 from worker.sandbox.streams import Conversation
@@ -33,18 +33,26 @@ def run_in(
         lease = pool.lease(site) if tier != "unsafe" else None
         if lease:
             stack.callback(lease.release)
+        staged = _Staged.of(tier, job, site, lease)
+        if tier == "landlock":
+            landlock.furnish(job, staged.reach)
+            job, names = _by_host_names(job, staged, stack, own_uid=lease is None)
+            on_output = landlock.listener(on_output, names)
+        if lease:
             _give(job.job_dir, lease.uid)
         group = cgroup.open_group(job.limits.memory_mb) if site.use_cgroups else None
         if group:
             stack.callback(group.remove)
         pipes = _Pipes.open(channel=job.channel_bytes > 0)
         stack.callback(pipes.close)
+        if lease:
+            pipes.give(lease.uid)
         if job.door:
             stack.enter_context(pipes.open_door(job.door, lease.uid if lease else None))
         proxy = None
         if job.network is not None and tier != "unsafe":
             proxy = stack.enter_context(egress.Proxy(job, pipes.open_gate(stack)))
-        order = _order(tier, job, site, lease, group)
+        order = _order(tier, job, staged, lease, group)
         leash = launch.start(order, pipes.inner, lease.descriptor if lease else None)
         stack.callback(leash.close)
         pipes.close_inner()
@@ -55,6 +63,8 @@ def run_in(
             conversation.abandon()
             raise
         ended = conversation.ended(tier, enforcement(tier, group is not None))
+        if tier == "landlock":
+            ended = landlock.answered(ended, names)
         return replace(ended, network=proxy.dials) if proxy else ended
 
 
@@ -76,18 +86,45 @@ def _give(folder: Path, uid: int) -> None:
             os.lchown(os.path.join(parent, name), uid, uid)
 
 
+def _by_host_names(
+    job: Job, staged: _Staged, stack: contextlib.ExitStack, *, own_uid: bool
+) -> tuple[Job, landlock.Names]:
+    """The job as tier C runs it, and the names by which its caller knows what it says."""
+    names = landlock.Names.of(job, staged.reach)
+    if own_uid:
+        landlock.close_inputs(job)
+        stack.callback(landlock.open_again, job)
+    return landlock.translated(job, names), names
+
+
+@dataclass(frozen=True)
+class _Staged:
+    """Where the run's uid reaches what lies below private folders: at a number in the staging folder."""
+
+    folder: Path
+    places: Mapping[Path, int]
+    in_place: Mapping[Path, Path]  # also to be seen at its own path, below this closed folder
+
+    @classmethod
+    def of(cls, tier: Tier, job: Job, site: Site, lease: pool.Lease | None) -> _Staged:
+        private = layout.private_folders(job) if lease else []
+        in_place = landlock.closed_above(private) if tier == "landlock" else {}
+        return cls(site.staging / "stage", dict(zip(private, range(99), strict=False)), in_place)
+
+    def reach(self, path: Path) -> str:
+        if path not in self.places or path in self.in_place:
+            return os.path.realpath(path)
+        return f"{self.folder}/{self.places[path]}"
+
+
 def _order(
-    tier: Tier, job: Job, site: Site, lease: pool.Lease | None, group: cgroup.Group | None
+    tier: Tier, job: Job, staged: _Staged, lease: pool.Lease | None, group: cgroup.Group | None
 ) -> dict[str, Any]:
-    folder = site.staging / "stage"
-    staged = dict(zip(layout.private_folders(job), range(99), strict=False)) if lease else {}
-
-    def reach(path: Path) -> str:
-        return f"{folder}/{staged[path]}" if path in staged else os.path.realpath(path)
-
+    reach = staged.reach
     plans: dict[Tier, Callable[[], dict[str, Any]]] = {
         "bwrap": lambda: bwrap.plan(job, layout.steps(job, reach)),
         "nsrun": lambda: nsrun.plan(job, layout.steps(job, reach)),
+        "landlock": lambda: landlock.plan(job, landlock.Names.of(job, reach), reach),
         "unsafe": lambda: unsafe.plan(job),
     }
     return {
@@ -96,8 +133,9 @@ def _order(
         tier: plans[tier](),
         "uid": lease.uid if lease else None,
         "cgroup": [str(group.joined_by)] if group else [],
-        "staging_folder": str(folder),
-        "staging": [[str(path), str(name)] for path, name in staged.items()],
+        "staging_folder": str(staged.folder),
+        "staging": [[str(path), str(name)] for path, name in staged.places.items()],
+        "in_place": [[str(staged.places[p]), str(p), str(top)] for p, top in staged.in_place.items()],
     }
 
 
@@ -118,6 +156,11 @@ class _Pipes:
         for descriptor in pipes.outer:
             os.set_blocking(descriptor, False)
         return pipes
+
+    def give(self, uid: int) -> None:
+        """To the run's own user: ``/dev/stdout`` is opened anew, which asks whose the pipe is."""
+        for descriptor in self.inner:
+            os.fchown(descriptor, uid, uid)
 
     def open_door(self, door: Door, uid: int | None) -> doors.Doorkeeper:
         """The script's two ends follow its streams, by the numbers that its environment names."""

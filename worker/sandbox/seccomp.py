@@ -21,6 +21,7 @@ _X32 = 0x4000_0000
 _NEW_NAMESPACES = 0x7E02_0000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _FAMILIES = (1, 2, 10)  # UNIX, INET, INET6
+_UNIX, _PROCESS = 1, 1
 _PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFF_FFFF)
 
 AUDIT = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
@@ -79,6 +80,42 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
         "socketpair 199, personality 92"
     ),
 }
+# Where no namespace stands between a run and others of its user (tier C). Landlock holds no owner from changing
+# modes and times, so those calls do nothing and say they did: archives are unpacked and files copied all the same.
+PRETENDED: Mapping[str, Mapping[str, int]] = {
+    "x86_64": _table(
+        "chmod 90, fchmod 91, fchmodat 268, fchmodat2 452, utime 132, utimes 235, futimesat 261, utimensat 280"
+    ),
+    "aarch64": _table("fchmod 52, fchmodat 53, fchmodat2 452, utimensat 88"),
+}
+SHARED: Mapping[str, Mapping[str, int]] = {
+    "x86_64": _table(
+        "socket 41, chown 92, fchown 93, lchown 94, fchownat 260, setxattr 188, lsetxattr 189, fsetxattr 190, "
+        "removexattr 197, lremovexattr 198, fremovexattr 199, setxattrat 463, removexattrat 466, "
+        "inotify_add_watch 254, mq_open 240, mq_unlink 241, semget 64, semop 65, semctl 66, semtimedop 220, "
+        "shmat 30, shmctl 31, msgsnd 69, msgrcv 70, msgctl 71"
+    ),
+    "aarch64": _table(
+        "socket 198, fchown 55, fchownat 54, setxattr 5, lsetxattr 6, fsetxattr 7, removexattr 14, "
+        "lremovexattr 15, fremovexattr 16, setxattrat 463, removexattrat 466, inotify_add_watch 27, "
+        "mq_open 180, mq_unlink 181, semget 190, semctl 191, semtimedop 192, semop 193, shmctl 195, shmat 196, "
+        "msgctl 187, msgrcv 188, msgsnd 189"
+    ),
+}
+# With 0, the caller itself, as the only process they may name.
+OTHERS: Mapping[str, Mapping[str, int]] = {
+    "x86_64": _table(
+        "prlimit64 302, sched_setaffinity 203, sched_setscheduler 144, sched_setparam 142, sched_setattr 314, "
+        "setpriority 141, ioprio_set 251"
+    ),
+    "aarch64": _table(
+        "prlimit64 261, sched_setaffinity 122, sched_setscheduler 119, sched_setparam 118, sched_setattr 274, "
+        "setpriority 140, ioprio_set 30"
+    ),
+}
+_FCNTL = {"x86_64": 72, "aarch64": 25}
+_LEASES = (1024, 1026)  # F_SETLEASE, F_NOTIFY
+_FLAGS = (0x4008_6602, 0x401C_5820)  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
 _CONDITIONAL = ("clone", "clone3", "ioctl", "socket", "socketpair", "personality")
 
 
@@ -113,8 +150,11 @@ def _if_any_bit(call: int, offset: int, bits: int) -> bytes:
 
 
 @cache
-def program(machine: str = os.uname().machine) -> bytes:
-    """The filter as an array of ``struct sock_filter``; ValueError on an architecture without a table."""
+def program(machine: str = os.uname().machine, *, alone: bool = True) -> bytes:
+    """The filter as an array of ``struct sock_filter``; ValueError on an architecture without a table.
+
+    ``alone``: in namespaces of its own. Else it also keeps from others what those would have kept apart.
+    """
     if machine not in NUMBERS:
         raise ValueError(f"no seccomp table for {machine}")
     numbers = NUMBERS[machine]
@@ -129,7 +169,26 @@ def program(machine: str = os.uname().machine) -> bytes:
     text += _unless_one_of(numbers["socket"], _ARGUMENT_0, _FAMILIES)
     text += _unless_one_of(numbers["socketpair"], _ARGUMENT_0, _FAMILIES)
     text += _unless_one_of(numbers["personality"], _ARGUMENT_0, _PERSONALITIES)
+    if not alone:
+        text += _apart(machine)
     denied = sorted(number for name, number in numbers.items() if name not in _CONDITIONAL)
     for place, number in enumerate(denied):
         text += _op(_EQUAL, number, len(denied) - place)
     return text + _op(_RETURN, _ALLOW) + _answer(errno.EPERM)
+
+
+def _apart(machine: str) -> bytes:
+    numbers = OTHERS[machine]
+    text = _if_one_of(_FCNTL[machine], _ARGUMENT_1, _LEASES)
+    text += _if_one_of(NUMBERS[machine]["ioctl"], _ARGUMENT_1, _FLAGS)
+    text += _unless_one_of(NUMBERS[machine]["socketpair"], _ARGUMENT_0, (_UNIX,))
+    for name, number in numbers.items():
+        which = (_PROCESS if name == "ioprio_set" else 0,)
+        if name in ("setpriority", "ioprio_set"):
+            text += _unless_one_of(number, _ARGUMENT_0, which) + _unless_one_of(number, _ARGUMENT_1, (0,))
+        else:
+            text += _unless_one_of(number, _ARGUMENT_0, (0,))
+    for calls, reply in ((SHARED[machine], errno.EPERM), (PRETENDED[machine], 0)):
+        for number in calls.values():
+            text += _op(_EQUAL, number, 0, 1) + _answer(reply)
+    return text

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-Tier = Literal["bwrap", "nsrun", "unsafe"]
-TIERS: tuple[Tier, ...] = ("bwrap", "nsrun")  # strongest first
+Tier = Literal["bwrap", "nsrun", "landlock", "unsafe"]
+TIERS: tuple[Tier, ...] = ("bwrap", "nsrun", "landlock")  # strongest first
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Site:
     The staging folder and the pool of user ids (one for each run at a time) serve workers that are root.
     """
 
-    choice: Literal["auto", "bwrap", "nsrun", "unsafe"] = "auto"
-    minimum: Literal["bwrap", "nsrun"] = "nsrun"
+    choice: Literal["auto", "bwrap", "nsrun", "landlock", "unsafe"] = "auto"
+    minimum: Literal["bwrap", "nsrun", "landlock"] = "nsrun"
     staging: Path = Path("/run/skillquay-sandbox")
     uid_base: int = 47_000
     uid_count: int = 512

@@ -8,7 +8,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from registry.packages.problems import Refused, gettext_noop, refuse
+from registry.packages.problems import Refused, Said, gettext_noop, refuse
 from worker.sandbox import bwrap, running
 from worker.sandbox.policy import Ended, Job, Limits, OnOutput, Tick
 from worker.sandbox.site import TIERS, Site, Tier
@@ -32,7 +32,7 @@ _STAGING = gettext_noop(
 class TierReport:
     """``reason`` is the kernel's or bubblewrap's own message where the tier fails, ``fix`` what helps."""
 
-    name: str
+    name: Tier
     usable: bool
     reason: str = ""
     fix: str = ""
@@ -43,7 +43,7 @@ _lock = threading.Lock()
 
 
 def usable_tiers(site: Site | None = None) -> list[TierReport]:
-    """Both tiers, strongest first; tried once and remembered for this process."""
+    """All tiers, strongest first; tried once and remembered for this process."""
     site = site or Site()
     with _lock:
         if site not in _found:
@@ -63,6 +63,11 @@ def run(
     """Runs in the strongest tier that the site allows, or in ``tier``; refuses with SANDBOX_UNAVAILABLE."""
     site = site or Site()
     chosen = choose(site, tier)
+    if chosen == "landlock" and job.network is not None:
+        reason = Said(
+            gettext_noop("this machine's isolation, landlock, cannot give: it has no network at all")
+        )
+        raise refuse("NETWORK_ALLOWLIST_UNAVAILABLE", reason=reason)
     return running.run_in(chosen, job, on_output=on_output, tick=tick, site=site, grace_s=grace_s)
 
 
@@ -73,12 +78,12 @@ def choose(site: Site, tier: str | None = None) -> Tier:
     reports = [report for report in usable_tiers(site) if wanted in (None, report.name)]
     for report in reports:
         if report.usable and _allowed(report.name, site):
-            return "bwrap" if report.name == "bwrap" else "nsrun"
+            return report.name
     raise _refusal(reports, site)
 
 
-def _allowed(name: str, site: Site) -> bool:
-    return name == "bwrap" or site.minimum == "nsrun"
+def _allowed(name: Tier, site: Site) -> bool:
+    return TIERS.index(name) <= TIERS.index(site.minimum)
 
 
 def _refusal(reports: list[TierReport], site: Site) -> Refused:

@@ -80,9 +80,9 @@ def _prctl(option: int, *arguments: int) -> None:
     _checked(_libc.prctl(option, *values), f"prctl {option}")
 
 
-def die_with(parent: int) -> None:
-    """SIGKILL for this process when its parent ends; at once where it has ended already."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def die_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
+    """A signal to this process when its parent ends; SIGKILL at once where it has ended already."""
+    _prctl(_PR_SET_PDEATHSIG, by)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
 

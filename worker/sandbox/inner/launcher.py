@@ -10,6 +10,7 @@ and says "ended" when none is left. A lost worker closes its sockets, and the ke
 from __future__ import annotations
 
 import array
+import contextlib
 import fcntl
 import json
 import os
@@ -19,10 +20,11 @@ import socket
 import time
 from typing import Any
 
-from . import gate, kernel, nsrun
+from . import gate, kernel, landlock, nsrun
 
 _LIMIT = 1 << 26
 _TIDYING_S = 30
+_WARDEN_S = 20.0
 
 
 def main(control: int) -> None:
@@ -92,6 +94,8 @@ def _keep(descriptors: list[int], *, locked: bool) -> None:
 def _keep_order(order: dict[str, Any], leash: socket.socket, streams: list[int]) -> None:
     if order["staging"]:
         _stage(order["staging_folder"], order["staging"])
+        for name, path, hidden in order["in_place"]:
+            _show_in_place(f"{order['staging_folder']}/{name}", path, hidden)
     status_in, status_out = (_above(end) for end in os.pipe())
     keeper = os.getpid()
     child = os.fork()
@@ -102,7 +106,7 @@ def _keep_order(order: dict[str, Any], leash: socket.socket, streams: list[int])
     os.close(status_out)
     for stream in streams:
         os.close(stream)
-    if _watch(child, leash, status_in):
+    if _watch(child, leash, status_in, warden=order["tier"] == "landlock"):
         _say(leash, ended=True)
     else:
         _remove(order["cgroup"])
@@ -122,6 +126,13 @@ def _stage(folder: str, binds: list[list[str]]) -> None:
         kernel.mount(source, target, flags=kernel.MS_BIND | kernel.MS_REC)
 
 
+def _show_in_place(staged: str, path: str, hidden: str) -> None:
+    """An interpreter that looks for itself at its own path: seen there, below a folder that was closed."""
+    kernel.mount("tmpfs", hidden, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0755,size=64k")
+    os.makedirs(path)
+    kernel.mount(staged, path, flags=kernel.MS_BIND | kernel.MS_REC)
+
+
 def _start(order: dict[str, Any], keeper: int, streams: list[int], status: int) -> None:
     """In the child: joins the cgroup, drops to the run's uid, places the streams, becomes the tier."""
     try:
@@ -139,6 +150,8 @@ def _start(order: dict[str, Any], keeper: int, streams: list[int], status: int) 
             _bwrap(order, status, way_out)
         elif order["tier"] == "nsrun":
             nsrun.enter(order["nsrun"], status, way_out)
+        elif order["tier"] == "landlock":
+            landlock.enter(order["landlock"], status)
         else:
             _bare(order["unsafe"], status)
     except BaseException as error:
@@ -206,7 +219,7 @@ def _bare(plan: dict[str, Any], status: int) -> None:
     nsrun.become(plan)
 
 
-def _watch(child: int, leash: socket.socket, status: int) -> bool:
+def _watch(child: int, leash: socket.socket, status: int, *, warden: bool) -> bool:
     """Passes on what the tier says, kills on the worker's word or absence, returns when all are dead.
 
     False where the worker is gone, so that nobody else will tidy up.
@@ -224,11 +237,20 @@ def _watch(child: int, leash: socket.socket, status: int) -> bool:
             else:
                 ended = True
                 present = present and (descriptor == handle or _told(leash))
+    if warden:
+        _dismiss(handle)
     _bury()
     os.set_blocking(status, False)
     while text := _rest(status):
         _forward(leash, text)
     return present
+
+
+def _dismiss(handle: int) -> None:
+    """The warden of tier C ends the run as nobody else can; killed, it would leave the run to race."""
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(handle, signal.SIGTERM)
+    select.select([handle], [], [], _WARDEN_S)
 
 
 def _told(leash: socket.socket) -> bool:

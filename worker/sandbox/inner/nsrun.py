@@ -40,14 +40,14 @@ def enter(plan: dict[str, Any], status: int, way_out: int | None) -> None:
     kernel.unshare(_NAMESPACES)
     first = os.fork()
     if first:
-        _line(status, {"child-pid": first})
-        _close_all_but(status)
+        line(status, {"child-pid": first})
+        close_all_but(status)
         os.waitpid(first, 0)
         os._exit(0)
     try:
         _first_process(plan, status, way_out)
     except BaseException as error:
-        _line(status, {"failed": str(error) or type(error).__name__})
+        line(status, {"failed": str(error) or type(error).__name__})
     finally:
         os._exit(1)
 
@@ -67,7 +67,7 @@ def _first_process(plan: dict[str, Any], status: int, way_out: int | None) -> No
     if script == 0:
         _script(plan)
     kernel.drop_capabilities()
-    _close_all_but(status)
+    close_all_but(status)
     while True:
         pid, ended = os.wait()
         if pid == script:
@@ -75,7 +75,7 @@ def _first_process(plan: dict[str, Any], status: int, way_out: int | None) -> No
             os._exit(0)
 
 
-def _close_all_but(kept: int) -> None:
+def close_all_but(kept: int) -> None:
     os.closerange(0, kept)
     os.closerange(kept + 1, 1024)
 
@@ -115,9 +115,9 @@ def limit(limits: dict[str, int]) -> None:
 
 def report(status: int, ended: int) -> None:
     if os.WIFSIGNALED(ended):
-        _line(status, {"signal": os.WTERMSIG(ended)})
+        line(status, {"signal": os.WTERMSIG(ended)})
     else:
-        _line(status, {"exit-code": os.WEXITSTATUS(ended)})
+        line(status, {"exit-code": os.WEXITSTATUS(ended)})
 
 
 def _furnish(plan: dict[str, Any]) -> None:
@@ -201,5 +201,5 @@ def _write(path: str, text: str) -> None:
         file.write(text)
 
 
-def _line(descriptor: int, value: dict[str, Any]) -> None:
+def line(descriptor: int, value: dict[str, Any]) -> None:
     os.write(descriptor, json.dumps(value).encode() + b"\n")
