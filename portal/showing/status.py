@@ -25,6 +25,11 @@ TONES: dict[str, tuple[str, str, str | Promise]] = {
     # What an event met
     "started": ("ok", "play", _("Started")),
     "proposed": ("info", "dot", _("Proposed")),
+    # What became of proposed memory
+    "waiting": ("warn", "queued", _("Waiting for review")),
+    "committed": ("ok", "ok", _("Remembered")),
+    "merged": ("ok", "ok", _("Known already")),
+    "declined": ("quiet", "stopped", _("Declined")),
     # Severities of problems
     "error": ("bad", "bad", _("Error")),
     "warning": ("warn", "warn", _("Warning")),

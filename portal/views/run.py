@@ -21,6 +21,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from portal.showing import run_log
 from portal.showing.explanations import explain
+from portal.showing.memories import write_rows
 from portal.showing.results import shown
 from portal.showing.run_comparison import others_of
 from portal.showing.timeline import left_off, ran_ms, timeline, waited_ms
@@ -215,6 +216,7 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "output": shown(_output(result), format=str(result.get("format") or "")),
         "metadata": _metadata(result),
         "artifacts": run.artifacts.order_by("path") if seen.readable else (),
+        "memory_writes": write_rows(run, result.get("memory_writes"), actor=request.actor),
         "inputs": shown(run.request.get("inputs") or {}) if seen.readable else None,
         "earlier": _linked(run.cached_from, request.actor),
         "again_of": _linked(run.again_of, request.actor),

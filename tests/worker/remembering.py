@@ -36,7 +36,8 @@ def end(run, *writes, failure_code="", abp=False):
     return run
 
 
-def ran(version, user, *writes, team=None, **how):
+def ran(version, user, *writes, team=None, inputs=None, **how):
     """A run of that person's, asked for and ended so."""
-    run = request_run(actor=Actor(user=user), version=version, request=Request(), team=team)
+    request = Request(inputs=inputs or {})
+    run = request_run(actor=Actor(user=user), version=version, request=request, team=team)
     return end(run, *writes, **how)
