@@ -46,6 +46,7 @@ SKILLQUAY_RUN_ATTEMPTS = env.number("SKILLQUAY_RUN_ATTEMPTS", 3, least=1, most=2
 SKILLQUAY_LEASE_SECONDS = env.number("SKILLQUAY_LEASE_SECONDS", 30, least=3, most=600)  # renewed thrice in it
 SKILLQUAY_INPUT_BYTES = env.number("SKILLQUAY_INPUT_BYTES", 50 * 2**20, least=1)
 SKILLQUAY_INPUT_HOURS = env.number("SKILLQUAY_INPUT_HOURS", 24, least=1)
+SKILLQUAY_APPROVAL_HOURS = env.number("SKILLQUAY_APPROVAL_HOURS", 72, least=1, most=8760)
 SKILLQUAY_IMPORT_ARCHIVE_BYTES = env.number("SKILLQUAY_IMPORT_ARCHIVE_BYTES", 50 * 2**20, least=1)
 SKILLQUAY_IMPORT_UNPACKED_BYTES = env.number("SKILLQUAY_IMPORT_UNPACKED_BYTES", 200 * 2**20, least=1)
 SKILLQUAY_IMPORT_ENTRIES = env.number("SKILLQUAY_IMPORT_ENTRIES", 50_000, least=1)
@@ -83,11 +84,9 @@ SKILLQUAY_SOURCES = env.sources()
 
 
 # Django ----------------------------------------------------------------------------------------------------
-def _secret_key() -> str:
-    """The environment's key, else one made once under ``var/``, readable by its owner alone."""
-    if given := env.text("SKILLQUAY_SECRET_KEY"):
-        return given
-    path = SKILLQUAY_VAR / "secret-key"
+def _kept_key(name: str) -> str:
+    """A key that was made once under ``var/``, readable by its owner alone."""
+    path = SKILLQUAY_VAR / name
     try:
         with open(path, "x", opener=_owner_only) as file:
             file.write(secrets.token_urlsafe(48))
@@ -102,7 +101,8 @@ def _owner_only(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-SECRET_KEY = _secret_key()
+SECRET_KEY = env.text("SKILLQUAY_SECRET_KEY") or _kept_key("secret-key")
+SKILLQUAY_SECRETS_KEYS = env.names("SKILLQUAY_SECRETS_KEYS") or [_kept_key("secrets-key")]
 DEBUG = False
 ALLOWED_HOSTS = ["*"]  # no address is ever made from Host: see registry.addresses
 INTERNAL_IPS: list[str] = []

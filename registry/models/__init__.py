@@ -19,6 +19,7 @@ from registry.models.phrase import SkillPhrase
 from registry.models.posting import Misspelling, Posting, Term, TermScope, Trigger, TriggerKind
 from registry.models.report import Report, ReportReason, ReportState
 from registry.models.rule import Effect, Rule
+from registry.models.secret import Secret, SecretGrant, VersionReview
 from registry.models.skill import INTERNAL, Skill, Tag, Visibility
 from registry.models.source import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind
 from registry.models.subscription import Subscription
@@ -70,6 +71,8 @@ __all__ = [
     "Role",
     "Rule",
     "Scope",
+    "Secret",
+    "SecretGrant",
     "Skill",
     "SkillPhrase",
     "Source",
@@ -92,6 +95,7 @@ __all__ = [
     "UseKind",
     "User",
     "Version",
+    "VersionReview",
     "Visibility",
     "WebhookEndpoint",
 ]
