@@ -13,6 +13,7 @@ from typing import IO, Any
 from django.conf import settings
 
 from portal.lanes.inner import App, Message, Receive, Scope, Send
+from portal.lanes.ranges import asked_part
 
 PIECE = 262_144  # bytes
 STALLED_S = 60.0  # for a reader to take one piece
@@ -46,22 +47,46 @@ class FileLane:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         inner = dict(scope)
+        head: list[Message] = []  # held until it is known whether a file follows, and which part of it
 
         async def hold_end(message: Message) -> None:
             if message["type"] == "http.response.start":
-                await send(message)
+                head.append(message)
             elif _KEY not in inner:
+                await _send_head(head, send)
                 await _send_piece(message, send)
 
         try:
             await self.app(inner, receive, hold_end)
             if _KEY in inner:
-                await _send_file(inner[_KEY], send)
-                await send({"type": "http.response.body", "body": b""})
+                await _answer_file(inner, head.pop(), send)
+            await _send_head(head, send)
         finally:
             if _KEY in inner:
                 await asyncio.to_thread(inner[_KEY].close)
         return None
+
+
+async def _send_head(head: list[Message], send: Send) -> None:
+    if head:
+        await send(head.pop())
+
+
+async def _answer_file(scope: Scope, head: Message, send: Send) -> None:
+    """The whole file, or the part of it that the client asked for."""
+    file: IO[bytes] = scope[_KEY]
+    whole = head["status"] == 200 and await asyncio.to_thread(file.seekable)
+    part = None
+    if whole and scope.get("method") == "GET":
+        part = asked_part(scope.get("headers", ()), list(head["headers"]))
+    if whole:
+        head = {**head, "headers": [*head["headers"], (b"accept-ranges", b"bytes")]}
+    if part:
+        head = {**head, "status": part.status, "headers": part.headers(list(head["headers"]))}
+        await asyncio.to_thread(file.seek, part.start)
+    await send(head)
+    await _send_file(file, send, most=part.length if part else None)
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _send_piece(message: Message, send: Send) -> None:
@@ -81,7 +106,9 @@ def _write(file: IO[bytes], body: bytes) -> None:
     file.seek(0)
 
 
-async def _send_file(file: IO[bytes], send: Send) -> None:
-    while piece := await asyncio.to_thread(file.read, PIECE):
+async def _send_file(file: IO[bytes], send: Send, *, most: int | None = None) -> None:
+    """The file from where it stands, to its end or ``most`` bytes on."""
+    while piece := await asyncio.to_thread(file.read, PIECE if most is None else min(PIECE, most)):
+        most = None if most is None else most - len(piece)
         async with asyncio.timeout(STALLED_S):
             await send({"type": "http.response.body", "body": piece, "more_body": True})

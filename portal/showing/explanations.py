@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
-from registry.packages.problems import CODES
-
-_PARAMETER = re.compile(r"%\((\w+)\)[a-z]")
+from registry.packages.problems import CODES, filled
 
 
 @dataclass(frozen=True)
@@ -33,10 +30,5 @@ def explain(code: str, params: Mapping[str, object] | None = None) -> Explanatio
         )
     known = params or {}
     return Explanation(
-        code, _filled(gettext(declared.message), known), _filled(gettext(declared.remedy), known), True
+        code, filled(gettext(declared.message), known), filled(gettext(declared.remedy), known), True
     )
-
-
-def _filled(template: str, params: Mapping[str, object]) -> str:
-    """The template with what is known; a parameter that the run does not tell is left as "…"."""
-    return _PARAMETER.sub(lambda match: str(params.get(match[1], "…")), template).replace("%%", "%")

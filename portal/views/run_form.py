@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast, Length
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -35,6 +36,8 @@ from worker.runs import request_run
 
 _ARTIFACTS = 30  # of earlier runs, suggested as inputs
 _HELP = {"help": ""}
+_SHORT = 3_000  # characters of a request: asking for help takes no more
+_LONGEST_HELP = 20_000
 
 
 @never_cache
@@ -185,10 +188,9 @@ def _artifacts(actor: Actor) -> list[tuple[str, str]]:
 
 def _help_output(actor: Actor, offer: Offer) -> str:
     """What the script printed when it was last asked for its help, by this person."""
-    runs = (
-        Run.objects.readable_by(actor).filter(caller=actor.user, digest=offer.version.digest).order_by("-id")
-    )
-    for run in runs[:50]:
-        if run.request.get("inputs") == _HELP and run.finished_at:
-            return "".join(streams_of(run))[:20_000]
-    return ""
+    runs = Run.objects.readable_by(actor).filter(caller=actor.user, digest=offer.version.digest)
+    short = runs.annotate(asked=Length(Cast("request", TextField()))).filter(asked__lt=_SHORT)
+    rows = short.filter(finished_at__isnull=False).order_by("-id").values_list("pk", "request")
+    asked = next((pk for pk, request in rows[:50] if request.get("inputs") == _HELP), None)
+    run = runs.only("pk", "attempt").filter(pk=asked).first() if asked else None
+    return "".join(streams_of(run, most=_LONGEST_HELP))[:_LONGEST_HELP] if run else ""

@@ -15,7 +15,7 @@ from registry.api import etags, examples
 from registry.api.documents import Doc, moment
 from registry.api.endpoint import Endpoint
 from registry.models import Team
-from registry.packages.problems import CODES, Code, refuse
+from registry.packages.problems import CODES, Code, filled, refuse
 
 
 class MembershipDoc(Doc):
@@ -120,8 +120,8 @@ class CodeDetail(Endpoint):
 def _code(code: Code) -> dict[str, Any]:
     return {
         "code": code.name,
-        "message": gettext(code.message),
-        "remedy": gettext(code.remedy),
+        "message": filled(gettext(code.message), {}),
+        "remedy": filled(gettext(code.remedy), {}),
         "severity": code.severity,
         "status": code.http,
         "retryable": code.retryable,

@@ -5,6 +5,7 @@ Codes are stable and never translated; their texts are English templates that th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -102,6 +103,14 @@ def _translated(name: str, value: object, translate: Callable[[str], str]) -> ob
 def problem(code: str, *, path: str = "", line: int | None = None, **params: object) -> Problem:
     """A problem with the severity that its code was declared with."""
     return Problem(code, path, line, params, CODES[code].severity)
+
+
+_PARAMETER = re.compile(r"%\((\w+)\)[a-z]")
+
+
+def filled(template: str, params: Mapping[str, object]) -> str:
+    """The template with what is known of its values; what is not is left as "…"."""
+    return _PARAMETER.sub(lambda found: str(params.get(found[1], "…")), template).replace("%%", "%")
 
 
 class Refused(Exception):

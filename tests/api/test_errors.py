@@ -170,3 +170,11 @@ def test_a_body_of_a_hundred_thousand_lists_is_refused_before_it_is_read(as_bob)
     body = b'{"skill": "docs/x", "inputs": {"a": [' + b",".join([b"[]"] * 100_000) + b"]}}"
     document = refused(as_bob.post("runs", body), 400, "JSON_INVALID")
     assert "lists and objects" in document["message"]
+
+
+@pytest.mark.row("B3")
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_no_explanation_of_a_code_shows_a_placeholder(anonymous, language):
+    codes = anonymous.get("errors", headers={"Accept-Language": language}).json()["items"]
+    assert len(codes) > 100
+    assert not [one["code"] for one in codes if "%(" in one["message"] + one["remedy"]]
