@@ -100,6 +100,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(_SKILL, skill.overview, name="skill"),
     path(_SKILL + "versions/", versions.listing, name="versions"),
     path(_SKILL + "settings/", skill_settings.page, name="skill-settings"),
+    path(_SKILL + "feedback/try/", feedback.try_again, name="trigger-tests-try"),
     path(_SKILL + "settings/phrases/", phrases.propose, name="phrases-propose"),
     path(_SKILL + "settings/phrases/<str:uid>/", phrases.decide, name="phrase-decide"),
     path(_SKILL + "settings/undeprecate/", skill_settings.undeprecate, name="skill-undeprecate"),

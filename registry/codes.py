@@ -123,6 +123,12 @@ declare(
         http=403,
     ),
     Code(
+        "TRIGGER_TESTS_NONE",
+        gettext_noop("%(skill)s has no trigger tests to try."),
+        gettext_noop("Write one on its feedback page, or put tests/triggers.yaml into the package."),
+        http=409,
+    ),
+    Code(
         "NOT_HELD",
         gettext_noop("%(version)s is not held."),
         gettext_noop("Nothing is to be done: it can be used already."),

@@ -14,7 +14,7 @@ from portal.forms.feedback import TriggerTestForm
 from portal.forms.refusals import add_refusal
 from portal.views.events import say
 from portal.views.skill import layout
-from registry import feedback
+from registry import feedback, retrials, trials
 from registry.catalog import find_skill
 from registry.middleware import ActorRequest
 from registry.packages.problems import Refused
@@ -38,6 +38,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         "form": form,
         "counts": feedback.counts(skill),
         "proposals": proposals,
+        "trials": trials.results(skill.latest, request.actor) if skill.latest else [],
         "tests": skill.trigger_tests.select_related("accepted_by").order_by("-pk"),
         "notes": feedback.notes(skill),
     }
@@ -56,6 +57,21 @@ def decide(request: ActorRequest, team: str, slug: str, uid: str) -> HttpRespons
         else:
             feedback.decline(proposal, request.actor)
             messages.success(request, _("Declined; the same words are not proposed again."))
+    except Refused as refused:
+        say(request, refused)
+    return redirect("skill-feedback", skill.team.slug, skill.slug)
+
+
+@login_required
+@require_POST
+def try_again(request: ActorRequest, team: str, slug: str) -> HttpResponse:
+    """The trigger tests of the latest version and of the site, beside what is offered today."""
+    skill = find_skill(f"{team}/{slug}", request.actor)
+    try:
+        found = retrials.try_again(skill, request.actor)
+        passed = sum(trial.passed for trial in found)
+        said = {"passed": passed, "count": len(found)}
+        messages.success(request, _("%(passed)s of %(count)s trigger tests passed.") % said)
     except Refused as refused:
         say(request, refused)
     return redirect("skill-feedback", skill.team.slug, skill.slug)

@@ -10,14 +10,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry import catalog, teams, trials
+from registry.actors import Actor
 from registry.api import etags, examples
 from registry.api.documents import Doc
 from registry.api.endpoint import Endpoint
+from registry.api.idempotency import once
 from registry.api.shapes import Query, Shape, StrictBoolean, read_body, read_query
 from registry.collisions import collisions, document
 from registry.languages import LANGUAGES
-from registry.models import MemoryReview, TriggerTestOrigin
+from registry.models import MemoryReview, TriggerTestOrigin, Version
 from registry.permissions import Action, require
+from registry.retrials import try_again
 
 _TESTS = {
     "skill": "docs/summarise",
@@ -57,6 +60,11 @@ class TriggerTestsDoc(Doc):
     tests = TriggerTestDoc(many=True)
 
 
+def _tests_document(version: Version, actor: Actor) -> dict[str, Any]:
+    tests = [{name: getattr(row, name) for name in _TESTED} for row in trials.results(version, actor)]
+    return {"skill": str(version.skill), "version": version.number, "tests": tests}
+
+
 class VersionTriggerTests(Endpoint):
     needs = {"GET": (Action.SEE,)}
 
@@ -68,14 +76,34 @@ class VersionTriggerTests(Endpoint):
         examples=[examples.answers(_TESTS)],
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """When it was published, within what its publisher was offered. Those of feedback are its team's."""
+        """When it was published, or tried again since, within what who did it was offered. Those of feedback
+        are its team's."""
         skill = catalog.find_skill(f"{team}/{slug}", self.actor)
         version = catalog.find_version(skill, number, self.actor, even_held=True)
-        tests = [
-            {name: getattr(row, name) for name in _TESTED} for row in trials.results(version, self.actor)
-        ]
-        answer = {"skill": str(skill), "version": version.number, "tests": tests}
-        return etags.document_response(request, answer)
+        return etags.document_response(request, _tests_document(version, self.actor))
+
+
+class TriggerTrials(Endpoint):
+    needs = {"POST": (Action.SETTINGS,)}
+
+    @extend_schema(
+        operation_id="try_trigger_tests",
+        summary="Try a skill's trigger tests again",
+        tags=["versions"],
+        request=None,
+        responses=TriggerTestsDoc,
+        examples=[examples.answers(_TESTS)],
+    )
+    def post(self, request: Request, team: str, slug: str) -> HttpResponse:
+        """For maintainers: those of the latest version and those written since, beside what is offered now."""
+        skill = catalog.find_skill(f"{team}/{slug}", self.actor)
+
+        def act() -> HttpResponse:
+            try_again(skill, self.actor)
+            version = catalog.find_version(skill, None, self.actor)
+            return etags.document_response(request, _tests_document(version, self.actor))
+
+        return once(request, {}, act)
 
 
 class CollisionsQuery(Query):

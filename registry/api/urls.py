@@ -45,7 +45,7 @@ from registry.api.site import CodeDetail, Codes, Me
 from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
 from registry.api.starting import KindArchive, Kinds
 from registry.api.subscriptions import Bundling, SubscriptionDetail, Subscriptions
-from registry.api.triggers import TeamSettings, TriggerCollisions, VersionTriggerTests
+from registry.api.triggers import TeamSettings, TriggerCollisions, TriggerTrials, VersionTriggerTests
 from registry.api.versions import Archive, FileContent, Files, VersionDetail, Versions
 from registry.api.webhooks import WebhookDetail, WebhookRotation, Webhooks
 from registry.api.withdrawal import (
@@ -100,6 +100,7 @@ urlpatterns = [
     path(f"{_SKILL}/feedback", SkillFeedback.as_view(), name="api-skill-feedback"),
     path(f"{_SKILL}/feedback/<str:uid>", FeedbackDecision.as_view(), name="api-feedback-decision"),
     path(f"{_SKILL}/trigger-tests", TriggerTests.as_view(), name="api-trigger-tests"),
+    path(f"{_SKILL}/trigger-trials", TriggerTrials.as_view(), name="api-trigger-trials"),
     path(f"{_SKILL}/trigger-tests/<str:uid>", TriggerTestDetail.as_view(), name="api-trigger-test"),
     path("reports", OpenReports.as_view(), name="api-reports"),
     path(f"{_VERSION}/reports", VersionReports.as_view(), name="api-version-reports"),

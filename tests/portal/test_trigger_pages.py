@@ -42,3 +42,13 @@ def test_maintainers_say_on_the_teams_page_what_holds(browse, alice, bob, team):
     assert browse(bob).post("/teams/docs/settings/", {}).status_code == 403
     assert 'id="settings"' in browse(alice).get("/teams/docs/").content.decode()
     assert 'id="settings"' not in browse(bob).get("/teams/docs/").content.decode()
+
+
+def test_tests_are_tried_again_by_page_and_api(browse, alice, charlie, colliding):
+    reader = browse(alice)
+    assert "Try them again" in reader.get("/skills/docs/weekly/feedback/").text
+    assert "trigger tests passed" in reader.post("/skills/docs/weekly/feedback/try/", follow=True).text
+    assert "no trigger tests" in reader.post("/skills/docs/other/feedback/try/", follow=True).text
+    told = reader.post("/api/v1/skills/docs/weekly/trigger-trials").json()
+    assert (told["skill"], len(told["tests"])) == ("docs/weekly", 2)
+    assert browse(charlie).post("/api/v1/skills/docs/weekly/trigger-trials").status_code == 404

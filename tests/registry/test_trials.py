@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-import pytest
+import json
+from contextlib import suppress
 
-from registry import matching, trials
+import pytest
+from django.core.management import call_command
+
+from registry import feedback, matching, retrials, trials
 from registry.actors import Actor
 from registry.models import Skill, TriggerTest, TriggerTrial, Version
 from registry.packages.package import PackageFile, Triggers
@@ -98,3 +102,39 @@ def test_an_older_version_is_tried_without_becoming_the_latest(published, team, 
     assert Skill.objects.get().latest.number == "2.0.0"
     found = matching.match(matching.Request("bake a cake"), Actor(user=alice)).rows
     assert [str(row.skill) for row in found] == ["docs/report"]
+
+
+def test_tests_are_tried_again_beside_what_is_offered_by_now(team, alice, bob, charlie, actor_of, published):
+    done = publish(package(["please summarise this report"]), team=team, actor=actor_of(alice))
+    skill = done.version.skill
+    feedback.add_test(skill, "please summarise this report for me", must_match=False, actor=actor_of(alice))
+    found = retrials.try_again(skill, actor_of(alice))
+    assert {each.utterance: each.passed for each in found} == {
+        "please summarise this report": True,
+        "please summarise this report for me": False,
+    }
+    assert TriggerTrial.objects.filter(version=done.version).count() == 2
+    assert Skill.objects.get(pk=skill.pk).latest_id == done.version.pk
+    for person, code in ((bob, "FORBIDDEN"), (charlie, "NOT_FOUND")):
+        with pytest.raises(Refused) as error:
+            retrials.try_again(skill, actor_of(person))
+        assert error.value.code == code
+    with pytest.raises(Refused) as error:
+        retrials.try_again(published("bare").skill, actor_of(alice))
+    assert error.value.code == "TRIGGER_TESTS_NONE"
+
+
+def test_tests_are_written_tried_and_removed_on_the_command_line(published, administrator, capsys):
+    published("report", **SAID)
+
+    def run(*words):
+        with suppress(SystemExit):
+            call_command("trigger_tests", "docs/report", *words, "--json")
+        return json.loads(capsys.readouterr().out)
+
+    assert run() == {"ok": True, "skill": "docs/report", "tests": []}
+    (row,) = run("--match", "summarise this report")["tests"]
+    assert (row["must_match"], row["passed"]) == (True, None)
+    assert run("--try")["tests"][0]["passed"]
+    assert not run("--not-match", "summarise this report", "--try")["ok"]
+    assert [each["id"] for each in run("--remove", row["id"])["tests"]] == [None]
