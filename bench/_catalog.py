@@ -19,12 +19,31 @@ from django.core.management import call_command
 from django.db import connection, transaction
 
 from registry import bulk, facets, indexing, matching, search, words
-from registry.actors import administrator_actor
-from registry.models import Posting, Skill, Tag, Team, Term, TermScope, Version
+from registry.actors import ANONYMOUS, Actor, administrator_actor
+from registry.models import (
+    Membership,
+    Posting,
+    Role,
+    Skill,
+    Tag,
+    Team,
+    Term,
+    TermScope,
+    Trigger,
+    User,
+    Version,
+)
 from registry.packages.manifest import manifest_document
 from registry.packages.package import Manifest, Triggers
 
 _AT_ONCE = 500
+_MADE = 10_000  # skills whose terms are cut from texts; larger catalogs hold copies of their rows
+_TEAMS = {"private": 1, "site": 1, "public": 8}  # by visibility; one person is in the first three
+_TYPES, _PROFILES = ("direct", "static", "service"), ("agentskills", "apexbridge", "single-file")
+_LONG = 600  # words of a long utterance
+_MOVED = (
+    "CASE WHEN weight % 4096 > 60 THEN weight + (skill_id * 31 + term_id * 17"  # a little, within its rank
+)
 
 
 def main():
@@ -33,15 +52,17 @@ def main():
     rows, queries = _rows(asked["corpus"]), _rows(asked["queries"])
     if connection.vendor == "sqlite":
         connection.cursor().execute("PRAGMA cache_size = -1000000")  # while it is filled
-    catalog = Catalog(_skills(rows), actor=administrator_actor())
+    catalog = Catalog(_skills(rows))
     measured = []
     for size in asked["skills"] or [len(rows)]:
         catalog.grow(size)
-        verbs = {
-            name: [catalog.times(ask, queries) for _ in range(asked["rounds"])] for name, ask in VERBS.items()
-        }
-        found = catalog.found(queries) if asked["answers"] else []
-        measured.append({"skills": size, "postings": Posting.objects.count(), "times": verbs, "found": found})
+        found = _found(queries) if asked["answers"] else []
+        times = {} if asked["answers"] else _times(queries, asked["rounds"])
+        if asked["answers"]:
+            times = {
+                "match": {"administrator": _rounds(_match, administrator_actor(), queries, asked["rounds"])}
+            }
+        measured.append({"skills": size, "postings": Posting.objects.count(), "times": times, "found": found})
         print(f"{size} skills measured", file=sys.stderr, flush=True)
     print(json.dumps(measured))
 
@@ -58,43 +79,89 @@ def _faceted(text, actor):
     return search.search(text, actor), facets.facets(text, search.Filters(), actor)
 
 
-VERBS = {"match": _match, "search": _search, "search_with_facets": _faceted}
+def _facets(text, actor):
+    return facets.facets("", search.Filters(), actor)
+
+
+VERBS = {"match": _match, "search": _search, "search with facets": _faceted, "facets alone": _facets}
+
+
+def _times(queries, rounds):
+    """By verb and reader the milliseconds of each query in each round; a long one is their words."""
+    said = " ".join(row["query"] for row in queries).split()
+    said = [{"query": " ".join((said[at:] + said * 2)[:_LONG])} for at in range(0, len(said), 50)]
+    member = Actor(user=User.objects.get(username="member"))
+    readers = {"administrator": administrator_actor(), "member": member, "stranger": ANONYMOUS}
+    asked = {name: (ask, queries) for name, ask in VERBS.items()} | {"match of 600 words": (_match, said)}
+    return {
+        verb: {name: _rounds(ask, actor, texts, rounds) for name, actor in readers.items()}
+        for verb, (ask, texts) in asked.items()
+    }
+
+
+def _rounds(ask, actor, queries, rounds):
+    return [[_timed(ask, row["query"], actor) for row in queries] for _ in range(rounds)]
+
+
+def _timed(ask, text, actor):
+    """Milliseconds of the clock and of this process, in which SQLite runs too."""
+    begun, worked = time.perf_counter(), time.process_time()
+    ask(text, actor)
+    return [(time.perf_counter() - begun) * 1000, (time.process_time() - worked) * 1000]
+
+
+def _found(queries):
+    actor = administrator_actor()
+    return [[row.skill.slug for row in _match(each["query"], actor).rows] for each in queries]
 
 
 class Catalog:
     """Filled by the code that publishing calls for a skill's terms, its rows written by the thousand."""
 
-    def __init__(self, skills, *, actor):
-        self.skills, self.actor = skills, actor
-        self.team = Team.objects.create(slug="bench", name="Bench")
-        self.terms, self.counts = {}, Counter()
+    def __init__(self, skills):
+        self.skills = skills
+        seen = [visibility for visibility, number in _TEAMS.items() for _ in range(number)]
+        self.teams = [
+            (Team.objects.create(slug=f"bench-{n}", name="Bench"), each) for n, each in enumerate(seen)
+        ]
+        member = User.objects.create(username="member")
+        for team, _ in self.teams[:3]:
+            Membership.objects.create(user=member, team=team, role=Role.MEMBER)
+        self.terms = {}
 
     def grow(self, size):
         (found,) = Posting._meta.indexes
         with connection.schema_editor() as editor:
             editor.remove_index(Posting, found)  # made anew when all is written, which is quicker
+        while (there := Skill.objects.count()) < min(size, _MADE):
+            self._fill(there, islice(self.skills, min(_AT_ONCE, min(size, _MADE) - there)))
         while (there := Skill.objects.count()) < size:
-            self._fill(islice(self.skills, min(_AT_ONCE, size - there)))
+            _copy(there // _MADE)  # so past the first the sizes go by ten thousands
         with connection.schema_editor() as editor:
             editor.add_index(Posting, found)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
 
     @transaction.atomic
-    def _fill(self, drafts):
+    def _fill(self, there, drafts):
         skills, postings, tags = [], [], []
-        for manifest, body in drafts:
-            skill = Skill.objects.create(
-                team=self.team, slug=manifest.slug, name=manifest.name[:200], visibility="public",
-                description=manifest.description, search_scope="public", category=manifest.category,
+        for number, (manifest, body) in enumerate(drafts, there):
+            team, visibility = self.teams[number % len(self.teams)]
+            skill = Skill(
+                team=team, slug=manifest.slug, name=manifest.name[:200], visibility=visibility,
+                description=manifest.description, category=manifest.category, type=_TYPES[number % 3],
+                profile=_PROFILES[number % 3],
                 name_key=words.key(manifest.display_name)[:200], indexed_as=indexing.RULES,
+                is_bundled=number % 1000 == 0,
             )  # fmt: skip
+            skill.search_scope = indexing.scope_of(skill)
+            skill.save()
             skill.latest = Version.objects.create(
                 skill=skill, number="1.0.0", precedence="1", digest="", archive_size=0,
-                manifest=manifest_document(manifest), body="",
+                manifest=manifest_document(manifest), body="", profile=_PROFILES[number % 3],
             )  # fmt: skip
             skills.append(skill)
-            tags += [Tag(skill=skill, text=tag[:120]) for tag in set(manifest.tags)]
+            tags += [Tag(skill=skill, text=tag[:120], scope=skill.search_scope) for tag in set(manifest.tags)]
             postings.append((skill, indexing.postings_of(manifest, body)))
             indexing.write_triggers(skill, manifest)
         Skill.objects.bulk_update(skills, ["latest"])
@@ -107,27 +174,47 @@ class Catalog:
         self.terms |= {text: key for key, text in enumerate(sorted(new), first)}
         bulk.insert(Term, ("id", "text"), [(self.terms[text], text) for text in new])
         rows = (
-            (skill.pk, self.terms[text], weight, int(mask), "public")
+            (skill.pk, self.terms[text], weight, int(mask), skill.search_scope, skill.team_id)
             for skill, found in postings
             for text, (weight, mask) in found.items()
         )
-        bulk.insert(Posting, ("skill_id", "term_id", "weight", "field_mask", "scope"), rows)
-        counts = Counter(self.terms[text] for _, found in postings for text in found)
-        rows = ((key, "public", df) for key, df in counts.items())
+        bulk.insert(Posting, indexing.POSTED, rows)
+        counts = Counter(
+            (self.terms[text], skill.search_scope) for skill, found in postings for text in found
+        )
+        rows = ((*key, df) for key, df in counts.items())
         added = "ON CONFLICT (term_id, scope) DO UPDATE SET df = registry_termscope.df + EXCLUDED.df"
         bulk.insert(TermScope, ("term_id", "scope", "df"), rows, on_conflict=added)
 
-    def times(self, ask, queries):
-        """Milliseconds of the clock and of this process, in which SQLite runs too, for each query."""
-        return [self._timed(ask, row["query"]) for row in queries]
 
-    def _timed(self, ask, text):
-        begun, worked = time.perf_counter(), time.process_time()
-        ask(text, self.actor)
-        return [(time.perf_counter() - begun) * 1000, (time.process_time() - worked) * 1000]
+@transaction.atomic
+def _copy(times):
+    """The rows of the first skills once more, under keys that many thousands higher."""
+    moved = times * _MADE
+    ids = {"id": f"id + {moved}", "uid": f"CAST({moved} + id AS text)"}
+    slug = {"slug": f"'{times}-' || id || '-' || substr(slug, 1, 48)", "latest_id": "NULL"}
+    skill = {"skill_id": f"skill_id + {moved}"}
+    _copy_rows(Skill, "id", ids | slug)
+    _copy_rows(Version, "skill_id", ids | skill)
+    for model in (Tag, Trigger):
+        _copy_rows(model, "skill_id", skill)
+    _copy_rows(Posting, "skill_id", skill | {"weight": f"{_MOVED} + {times} * 7) % 61 - 30 ELSE weight END"})
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE registry_skill SET latest_id = (SELECT m.latest_id + {moved} FROM registry_skill m "
+            f"WHERE m.id = registry_skill.id - {moved}) WHERE id > {moved}"
+        )
+        cursor.execute(f"UPDATE registry_termscope SET df = df / {times} * {times + 1}")
 
-    def found(self, queries):
-        return [[row.skill.slug for row in _match(each["query"], self.actor).rows] for each in queries]
+
+def _copy_rows(model, own, changed):
+    columns = [each.column for each in model._meta.concrete_fields]
+    columns = [each for each in columns if each != "id" or "id" in changed]
+    names = ", ".join(f'"{each}"' for each in columns)
+    values = ", ".join(changed.get(each, f'"{each}"') for each in columns)
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute(f"INSERT INTO {table} ({names}) SELECT {values} FROM {table} WHERE {own} <= {_MADE}")
 
 
 def _rows(path):

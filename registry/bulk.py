@@ -10,7 +10,11 @@ from django.db.models import Model
 
 
 def insert(
-    model: type[Model], columns: Sequence[str], rows: Iterable[Sequence[int | str]], *, on_conflict: str = ""
+    model: type[Model],
+    columns: Sequence[str],
+    rows: Iterable[Sequence[int | str | None]],
+    *,
+    on_conflict: str = "",
 ) -> None:
     """One statement, many times; ``on_conflict`` is SQL of ours that PostgreSQL and SQLite both know."""
     values = list(rows)

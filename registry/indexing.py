@@ -42,6 +42,7 @@ _SATURATION = 1.2
 _CHUNK = 500  # rows named in one statement
 _AT_ONCE = 20  # skills indexed anew in one transaction
 _COUNTED = "ON CONFLICT (term_id, scope) DO UPDATE SET df = registry_termscope.df + 1"
+POSTED = ("skill_id", "term_id", "weight", "field_mask", "scope", "offered_by")  # the columns of a posting
 _WRITTEN = ["name_key", "search_scope", "indexed_as", "abilities", "for_agents", "priority", "paths"]
 _Item = TypeVar("_Item")
 
@@ -89,6 +90,7 @@ def index(skill: Skill, manifest: Manifest, body: str) -> None:
     skill.paths = list(manifest.paths)
     skill.abilities = int(abilities_of(skill.latest, manifest)) if skill.latest else 0
     skill.save(update_fields=_WRITTEN)
+    skill.tag_rows.update(scope=skill.search_scope)
     _write_postings(skill, postings, ids)
     _write_misspellings(texts, ids)
     write_triggers(skill, manifest)
@@ -114,6 +116,7 @@ def recount(skill: Skill) -> None:
     skill.search_scope = scope_of(skill)
     skill.postings.update(scope=skill.search_scope)
     skill.triggers.update(scope=skill.search_scope)
+    skill.tag_rows.update(scope=skill.search_scope)
     skill.save(update_fields=["search_scope"])
 
 
@@ -123,6 +126,7 @@ def forget(skill: Skill) -> None:
     _move(skill, after=set())
     skill.postings.all().delete()
     skill.triggers.all().delete()
+    skill.tag_rows.update(scope="")
     skill.search_scope = ""
     skill.save(update_fields=["search_scope"])
 
@@ -219,10 +223,10 @@ def _rank(mask: Field) -> int:
 def _write_postings(skill: Skill, postings: Mapping[str, tuple[int, Field]], ids: Mapping[str, int]) -> None:
     skill.postings.all().delete()
     rows = (
-        (skill.pk, ids[text], weight, int(mask), skill.search_scope)
+        (skill.pk, ids[text], weight, int(mask), skill.search_scope, _offered_by(skill))
         for text, (weight, mask) in postings.items()
     )
-    bulk.insert(Posting, ("skill_id", "term_id", "weight", "field_mask", "scope"), rows)
+    bulk.insert(Posting, POSTED, rows)
 
 
 def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> None:
@@ -238,11 +242,16 @@ def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> N
 def write_triggers(skill: Skill, manifest: Manifest) -> None:
     """Replaces what the skill is asked for by, word by word."""
     skill.triggers.all().delete()
+    offered_by = _offered_by(skill)
     rows = (
-        Trigger(skill=skill, kind=kind, key=key, text=text, scope=skill.search_scope)
+        Trigger(skill=skill, kind=kind, key=key, text=text, scope=skill.search_scope, offered_by=offered_by)
         for kind, key, text in asked_by(manifest)
     )
     Trigger.objects.bulk_create(rows, batch_size=_CHUNK)
+
+
+def _offered_by(skill: Skill) -> int | None:
+    return skill.team_id if skill.for_agents else None
 
 
 def asked_by(manifest: Manifest) -> Iterator[tuple[str, str, str]]:

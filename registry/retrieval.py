@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import log
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -14,7 +15,8 @@ from registry import bulk, words
 from registry.actors import Actor
 from registry.indexing import EVERY, EVERY_CJK, RANK, Field
 from registry.models import Misspelling, Posting, Skill
-from registry.models.posting import scopes_of
+from registry.models.posting import scopes_of, scopes_open_to
+from registry.subscriptions import trusted_teams
 
 MOST_OF_A_TERM = 400  # postings of a common term that are read; of the best skills the rest is looked up
 LEAST_SKILLS = 50  # words tell as in a catalog of so many, where there are fewer
@@ -57,24 +59,19 @@ _HEAVIEST = f"SELECT * FROM ({_READ}term_id = %s{{seen}} ORDER BY weight DESC, s
 
 _LOOKED_UP = """
     SELECT term_id, skill_id, weight, field_mask FROM (VALUES {terms}) AS t CROSS JOIN (VALUES {skills}) AS s
-    CROSS JOIN registry_posting WHERE term_id = t.column1 AND skill_id = s.column1{seen}
+    CROSS JOIN registry_posting WHERE term_id = t.column1 AND skill_id = s.column1
 """  # in this order; of two lists SQLite would read every posting of the terms
 
 
 @dataclass(frozen=True)
 class Sight:
-    """Which postings may be read; ``chosen`` is the SQL and the values of skills that a filter left."""
+    """Which postings and triggers may be read: SQL that narrows a statement to them, and its values."""
 
-    scopes: tuple[str, ...] | None  # None: all
-    chosen: tuple[str, tuple[object, ...]] | None = None
+    seen: str = ""
+    values: tuple[object, ...] = ()
+    chosen: tuple[str, tuple[object, ...]] | None = None  # the SQL and values of skills that ``seen`` names
 
-    @property
-    def seen(self) -> str:
-        """What narrows a statement to them; the values follow in ``scopes``."""
-        scoped = "" if self.scopes is None else f" AND scope IN ({bulk.places(self.scopes)})"
-        return scoped + (" AND skill_id IN (SELECT id FROM chosen)" if self.chosen else "")
-
-    def read(self, sql: str, values: Sequence[object]) -> list[Row]:
+    def read(self, sql: str, values: Sequence[object]) -> list[Any]:
         if not self.chosen:
             return bulk.read(sql, values)
         chosen, first = self.chosen
@@ -83,11 +80,30 @@ class Sight:
 
 def sight(actor: Actor, chosen: QuerySet[Skill] | None = None) -> Sight:
     """The postings of what the actor may see, and of these skills only."""
-    scopes = None if actor.is_administrator else tuple(scopes_of(actor))
+    scopes = () if actor.is_administrator else tuple(scopes_of(actor))
+    seen = f" AND scope IN ({bulk.places(scopes)})" if scopes else ""
     if chosen is None:
-        return Sight(scopes)
+        return Sight(seen, scopes)
     sql, values = chosen.order_by().values("id").query.sql_with_params()
-    return Sight(scopes, (sql, values))
+    return Sight(f"{seen} AND skill_id IN (SELECT id FROM chosen)", scopes, (sql, values))
+
+
+def reach(actor: Actor) -> Sight:
+    """Those of what the actor's agents are offered as it is now, as ``Skill.objects.reachable_by`` says.
+
+    What they are offered only as canonical is read elsewhere, by its accepted version.
+    """
+    if actor.is_shell:
+        return Sight(" AND offered_by IS NOT NULL")
+    open_to = scopes_open_to(actor)
+    own, followed = sorted(actor.team_ids), sorted(trusted_teams(actor) - actor.team_ids)
+    offered = f"offered_by IN ({bulk.places(followed)}) OR " if followed else ""
+    offered += "offered_by IS NOT NULL AND skill_id IN (SELECT id FROM chosen)"
+    seen = f"scope IN ({bulk.places(open_to)}) AND ({offered})"
+    if own:
+        seen = f"offered_by IN ({bulk.places(own)}) OR {seen}"
+    bundled = ("SELECT id FROM registry_skill WHERE is_bundled", ())
+    return Sight(f" AND ({seen})", (*own, *open_to, *followed), bundled)
 
 
 def count(texts: Iterable[str], actor: Actor) -> Counts:
@@ -103,7 +119,7 @@ def count_beginning(start: str, actor: Actor) -> Counts:
 
 def _count(which: str, values: Sequence[str], actor: Actor) -> Counts:
     seen = sight(actor)
-    rows = bulk.read(_COUNTED.format(which=which, seen=seen.seen), (*values, *(seen.scopes or ())))
+    rows = bulk.read(_COUNTED.format(which=which, seen=seen.seen), (*values, *seen.values))
     terms = {text: Counted(key, int(df)) for text, key, df in rows}
     every, cjk = terms.pop(EVERY, None), terms.pop(EVERY_CJK, None)
     return Counts(terms, every.df if every else 0, cjk.df if cjk else 0)
@@ -129,7 +145,7 @@ def _of_terms(terms: Sequence[int], readable: Sight) -> list[Row]:
     if not terms:
         return []
     sql = f"{_READ}term_id IN ({bulk.places(terms)}){readable.seen}"
-    return readable.read(sql, (*terms, *(readable.scopes or ())))
+    return readable.read(sql, (*terms, *readable.values))
 
 
 def _heaviest(terms: Sequence[int], readable: Sight, most: int) -> list[Row]:
@@ -137,19 +153,19 @@ def _heaviest(terms: Sequence[int], readable: Sight, most: int) -> list[Row]:
     if not terms:
         return []
     each = _HEAVIEST.format(seen=readable.seen)
-    values = [value for term in terms for value in (term, *(readable.scopes or ()), most)]
+    values = [value for term in terms for value in (term, *readable.values, most)]
     return readable.read(" UNION ALL ".join([each] * len(terms)), values)
 
 
-def complete(cut: Collection[int], skills: Iterable[int], found: Iterable[Row], readable: Sight) -> list[Row]:
-    """What the cut terms weigh in these skills, where it was not read yet."""
+def complete(cut: Collection[int], skills: Iterable[int], found: Iterable[Row]) -> list[Row]:
+    """What the cut terms weigh in these skills, which the reader may see, where it was not read yet."""
     asked = list(islice(skills, LOOKED_UP))
     if not cut or not asked:
         return []
     wanted = set(asked)
     known = {(term, skill) for term, skill, _, _ in found if skill in wanted}
-    sql = _LOOKED_UP.format(terms=_rows_of(cut), skills=_rows_of(asked), seen=readable.seen)
-    rows = readable.read(sql, (*cut, *asked, *(readable.scopes or ())))
+    sql = _LOOKED_UP.format(terms=_rows_of(cut), skills=_rows_of(asked))
+    rows = bulk.read(sql, (*cut, *asked))
     return [row for row in rows if row[:2] not in known]
 
 

@@ -196,7 +196,7 @@ def _answer(text: str, actor: Actor, filters: Filters, limit: int) -> _Answer:
     exact = _exact(text, skills, actor)
     rows, cut = retrieval.postings([term.counted for term in plan.terms], readable, most=_most(limit))
     ranked = _ranked(plan, rows, exact)
-    if more := retrieval.complete(cut, (skill for _, _, skill in ranked), rows, readable):
+    if more := retrieval.complete(cut, (skill for _, _, skill in ranked), rows):
         rows += more
         ranked = _ranked(plan, rows, exact)
     return _Answer(ranked, plan, rows)

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from django.db.models import Count, Max
-
-from registry import words
+from registry import bulk, words
 from registry.models import GlossaryEntry
 
 Lines = Mapping[str, tuple[str, ...]]
@@ -20,8 +18,7 @@ _FILE = Path(__file__).with_name("entries.txt")
 
 def lines() -> Lines:
     """By the key of each word, the words of its lines: built in and added; read anew when those change."""
-    changed = GlossaryEntry.objects.aggregate(Count("pk"), Max("at"), Max("pk"))
-    return _lines(tuple(changed.values()))
+    return _lines(*bulk.read("SELECT COUNT(*), MAX(at), MAX(id) FROM registry_glossaryentry", ()))
 
 
 @lru_cache(maxsize=2)

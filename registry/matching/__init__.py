@@ -106,14 +106,15 @@ def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
     """The skills that fit the request, best first; none where even the best is unlikely."""
     utterance = request.utterance[:MOST_CHARACTERS]
     pieces = words.pieces(utterance)[:MOST_PIECES]
-    pinned = Pinned(pins(actor))
-    asked = asked_for(utterance, pieces, pinned, intent=request.intent, event=request.event, actor=actor)
-    reach = None if actor.is_shell else Skill.objects.reachable_by(actor)
-    scores = lexical.score(concepts(utterance, pieces), actor, retrieval.sight(actor, reach), pinned)
-    ranked = _ranked(asked, scores, _open(asked, scores, request, actor, pinned, limit + _SPARE))[:limit]
+    reach, known, pinned = retrieval.reach(actor), glossary.lines(), Pinned(pins(actor))
+    asked = asked_for(
+        utterance, pieces, pinned, intent=request.intent, event=request.event, actor=actor, readable=reach
+    )
+    scores = lexical.score(concepts(utterance, pieces, known), actor, reach, pinned)
+    ranked = _ranked(asked, scores, _open(asked, scores, request, pinned, limit + _SPARE))[:limit]
     if not ranked or ranked[0].score < LEAST:
         return Matches(request, ())
-    reasons = _reasons(ranked, asked, scores)
+    reasons = _reasons(ranked, asked, scores, known)
     return Matches(
         request, tuple(Match(each.skill, each.score, each.tier, reasons[each.skill.pk]) for each in ranked)
     )
@@ -123,15 +124,14 @@ def _open(
     asked: Sequence[Asked],
     scores: lexical.Scores,
     request: Request,
-    actor: Actor,
     pinned: Pinned,
     most: int,
 ) -> list[Skill]:
-    """The best candidates that agents may be offered, and whose files are among the named ones."""
+    """The best candidates whose files are among the named ones."""
     said = sorted(asked, key=lambda each: (-each.score, each.skill))
     wanted = {each.skill for each in said[:most]} | set(scores.best(most))
-    skills = Skill.objects.reachable_by(actor).filter(pk__in=wanted).select_related("team", "latest")
-    found = list(skills.only(*_SHOWN))
+    rows = Skill.objects.filter(pk__in=wanted)  # what was found is in reach
+    found = list(rows.select_related("team", "latest").only(*_SHOWN))
     named = {each.skill: each.pin for each in asked if each.pin}
     for skill in found:
         skill.found_as = named.get(skill.pk) or pinned.canonicals.get(skill.pk)
@@ -170,13 +170,12 @@ def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[Ski
 
 
 def _reasons(
-    ranked: Sequence[_Candidate], asked: Sequence[Asked], scores: lexical.Scores
+    ranked: Sequence[_Candidate], asked: Sequence[Asked], scores: lexical.Scores, known: glossary.Lines
 ) -> dict[int, tuple[Reason, ...]]:
     """The triggers that were met, or the words that counted, the heaviest first."""
     met: defaultdict[int, list[Asked]] = defaultdict(list)
     for each in sorted(asked, key=lambda each: (-each.score, each.kind, each.text)):
         met[each.skill].append(each)
-    known = glossary.lines()
     parts = scores.parts({each.skill.pk for each in ranked if each.tier is Tier.LEXICAL})
     return {
         each.skill.pk: _met(met[each.skill.pk]) if met[each.skill.pk] else _told(parts[each.skill.pk], known)

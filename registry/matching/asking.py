@@ -53,9 +53,8 @@ class Concept:
         return (*self.terms, *self.others)
 
 
-def concepts(utterance: str, pieces: Sequence[Piece]) -> list[Concept]:
+def concepts(utterance: str, pieces: Sequence[Piece], known: glossary.Lines) -> list[Concept]:
     """What the utterance asks about, each once, in its order."""
-    known = glossary.lines()
     found: dict[tuple[str, ...], Concept] = {}
     for begin, end, key in _spans(pieces, known):
         terms = _terms_of(pieces[begin:end])

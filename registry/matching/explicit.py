@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from registry import words
+from registry import bulk, words
 from registry.actors import Actor
 from registry.canonical import PREFIX
 from registry.indexing import LONGEST_PHRASE
 from registry.matching.pinned import Pinned
-from registry.models import Canonical, Skill, Trigger, TriggerKind
+from registry.models import Canonical, TriggerKind
+from registry.retrieval import Sight
 from registry.words import Piece
 
 LEAST_CONTAINED = 0.7  # what a phrase somewhere in a long utterance scores; one that is all of it scores 1
@@ -20,6 +21,9 @@ _WHOLE_LEAST = 0.5  # of the utterance: a single word that covers less asks for 
 _KEYS_AT_ONCE = 2000
 _PINNED = re.compile(rf"(?<![\w-]){PREFIX}([a-z0-9]+(?:-[a-z0-9]+)*)", re.ASCII)
 _MOST_PINNED = 20  # of one utterance
+_READ = """
+    SELECT skill_id, kind, key, text FROM registry_trigger WHERE key IN ({keys}) AND kind IN ({kinds}){seen}
+"""
 _CALLING = frozenset("/$@`\"'“”「」")  # what stands before a name that is called
 
 
@@ -37,21 +41,28 @@ class Asked:
 
 
 def asked_for(
-    utterance: str, pieces: Sequence[Piece], pinned: Pinned, *, intent: str, event: str, actor: Actor
+    utterance: str,
+    pieces: Sequence[Piece],
+    pinned: Pinned,
+    *,
+    intent: str,
+    event: str,
+    actor: Actor,
+    readable: Sight,
 ) -> list[Asked]:
-    """Every trigger of a skill in sight that the request meets word by word."""
+    """Every trigger in reach that the request meets word by word."""
     return [
-        *_named(intent, event, pinned, actor),
+        *_named(intent, event, pinned, readable),
         *_canonical(utterance, actor),
-        *_said(utterance, pieces, pinned, actor),
+        *_said(utterance, pieces, pinned, readable),
     ]
 
 
-def _named(intent: str, event: str, pinned: Pinned, actor: Actor) -> Iterator[Asked]:
+def _named(intent: str, event: str, pinned: Pinned, readable: Sight) -> Iterator[Asked]:
     """The triggers that are the event or intent itself."""
     keys = {TriggerKind.EVENT: event.strip()[:200], TriggerKind.INTENT: words.phrase_key(intent)[:200]}
     for kind, key in keys.items():
-        for skill, _, _, text in _triggers([key], [kind], pinned, actor) if key else ():
+        for skill, _, _, text in _triggers([key], [kind], pinned, readable) if key else ():
             yield Asked(skill, kind, text, 0, 0, 1.0)
 
 
@@ -64,14 +75,14 @@ def _canonical(utterance: str, actor: Actor) -> Iterator[Asked]:
             yield Asked(row.skill_id, TriggerKind.NAME, str(row), *named[row.slug], 1.0, row)
 
 
-def _said(utterance: str, pieces: Sequence[Piece], pinned: Pinned, actor: Actor) -> Iterator[Asked]:
+def _said(utterance: str, pieces: Sequence[Piece], pinned: Pinned, readable: Sight) -> Iterator[Asked]:
     """The phrases, intents and names that stand in the utterance, whole words only."""
     windows = _windows(pieces)
     keys = sorted(windows)
     kinds = (TriggerKind.PHRASE, TriggerKind.INTENT, TriggerKind.NAME)
     for at in range(0, len(keys), _KEYS_AT_ONCE):
         part = keys[at : at + _KEYS_AT_ONCE]
-        for skill, kind, key, text in _triggers(part, kinds, pinned, actor):
+        for skill, kind, key, text in _triggers(part, kinds, pinned, readable):
             begin, end = windows[key]
             covered = (end - begin) / len(pieces)
             if _asks(utterance, pieces, begin, end, kind):
@@ -81,14 +92,12 @@ def _said(utterance: str, pieces: Sequence[Piece], pinned: Pinned, actor: Actor)
 
 
 def _triggers(
-    keys: Sequence[str], kinds: Sequence[str], pinned: Pinned, actor: Actor
+    keys: Sequence[str], kinds: Sequence[str], pinned: Pinned, readable: Sight
 ) -> Iterator[tuple[int, str, str, str]]:
     """Skill, kind, key and text of those of skills that the actor's agents are offered, as they are."""
-    seen = Trigger.objects.visible_to(actor).filter(key__in=keys, kind__in=kinds)
-    seen = seen if actor.is_shell else seen.filter(skill__in=Skill.objects.reachable_by(actor))
-    for row in seen.values_list("skill_id", "kind", "key", "text"):
-        if row[0] not in pinned.canonicals:
-            yield row
+    sql = _READ.format(keys=bulk.places(keys), kinds=bulk.places(kinds), seen=readable.seen)
+    rows = readable.read(sql, (*keys, *map(str, kinds), *readable.values))
+    yield from (row for row in rows if row[0] not in pinned.canonicals)
     yield from pinned.triggers(keys, kinds)
 
 

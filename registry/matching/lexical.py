@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from heapq import nsmallest
+from heapq import nlargest
+from itertools import groupby
+from operator import itemgetter
 
 from registry import retrieval
 from registry.actors import Actor
@@ -20,6 +22,7 @@ _MOST_OF_A_TERM = 300  # postings that bring a skill up; those of the best are l
 _TYPO = 0.8
 _COMMON_PART = 10  # a term in more than a tenth of the skills brings none up where others do
 _SAID = ~int(Field.DENIED)
+_KEYS = 2**63  # past any skill's key
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def score(asked: Sequence[Concept], actor: Actor, readable: Sight, pinned: Pinne
     best = _best(scores, retrieval.LOOKED_UP)
     near = set(best)
     known = [row for row in rows if row[1] in near]
-    if more := retrieval.complete(cut, best, known, readable):
+    if more := retrieval.complete(cut, best, known):
         rows = known + pinned.without(more)
         scores |= _scores(weighed, rows)
     ideal = sum(round(_tells(concept, counts) * 2.2e6) for concept in telling)
@@ -140,26 +143,30 @@ def _weighed(asked: Sequence[Concept], counts: Counts) -> dict[int, list[_Weighe
 def _scores(weighed: Mapping[int, Sequence[_Weighed]], rows: Iterable[retrieval.Row]) -> dict[int, int]:
     """A concept counts as its own words or as those in their place, whichever is more; whole numbers only,
     so that the order in which a database answers changes nothing."""
+    scores: defaultdict[int, int] = defaultdict(int)
     own: defaultdict[int, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
     others: defaultdict[int, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
-    places = {
-        key: [((own if each.is_own else others)[each.concept], each.worth) for each in every]
-        for key, every in weighed.items()
-    }
-    for key, skill, weight, mask in rows:
-        if mask & _SAID:
-            for place, worth in places[key]:
-                place[skill] += weight % RANK * worth
-    scores: defaultdict[int, int] = defaultdict(int)
-    for concept in {*own, *others}:
+    two_sided = {each.concept for every in weighed.values() for each in every if not each.is_own}
+    for key, some in groupby(rows, itemgetter(0)):
+        said = [(skill, weight % RANK) for _, skill, weight, mask in some if mask & _SAID]
+        for each in weighed[key]:
+            side = (own if each.is_own else others)[each.concept] if each.concept in two_sided else scores
+            worth = each.worth
+            for skill, weight in said:
+                side[skill] += weight * worth
+    for concept in two_sided:
         mine, theirs = own[concept], others[concept]
-        for skill in {*mine, *theirs}:
-            scores[skill] += max(mine.get(skill, 0), theirs.get(skill, 0))
+        for skill, score in mine.items():
+            scores[skill] += max(score, theirs.pop(skill, 0))
+        for skill, score in theirs.items():
+            scores[skill] += score
     return scores
 
 
 def _best(scores: Mapping[int, int], most: int) -> list[int]:
-    return [skill for _, skill in nsmallest(most, ((-score, skill) for skill, score in scores.items()))]
+    """The highest first, equals by key; as one number each, for of some thousands this is the quickest."""
+    ordered = nlargest(most, [score * _KEYS - skill for skill, score in scores.items()])
+    return [-each % _KEYS for each in ordered]
 
 
 def _counted(parts: Iterable[Part]) -> list[Part]:

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 class CanonicalQuerySet(models.QuerySet["Canonical"]):
     def answerable(self) -> CanonicalQuerySet:
         """Those whose version is still there for everybody."""
-        return self.filter(version__in=Version.objects.usable())
+        held = models.Q(version__held_at__isnull=False, version__released_at=None)
+        return self.filter(~held, version__isnull=False, version__yanked_at=None)
 
     def offered_to(self, actor: Actor) -> CanonicalQuerySet:
         """Those of skills that the actor may see, whose accepted version says that it is for agents."""
-        seen = Skill.objects.visible_to(actor).filter(latest__isnull=False)
-        return self.answerable().filter(for_agents=True, version__reported_at=None, skill__in=seen)
+        seen = Skill.objects.visible_to(actor).filter(latest__isnull=False, pk=models.OuterRef("skill"))
+        return self.answerable().filter(models.Exists(seen), for_agents=True, version__reported_at=None)
 
 
 class Canonical(models.Model):

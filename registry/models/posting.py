@@ -22,10 +22,12 @@ class ScopedQuerySet(models.QuerySet[_Row]):
 
 def scopes_of(actor: Actor) -> list[str]:
     """The scopes that somebody who is no administrator may see."""
-    if not actor.is_signed_in:
-        return [Visibility.PUBLIC.value]
-    teams = (f"team:{team}" for team in sorted(actor.team_ids))
-    return [Visibility.PUBLIC.value, Visibility.SITE.value, *teams]
+    return [*scopes_open_to(actor), *(f"team:{team}" for team in sorted(actor.team_ids))]
+
+
+def scopes_open_to(actor: Actor) -> list[str]:
+    """Those of them that are nobody's own."""
+    return [Visibility.PUBLIC.value, Visibility.SITE.value][: 1 + actor.is_signed_in]
 
 
 class Term(models.Model):
@@ -55,13 +57,17 @@ class Posting(models.Model):
     weight = models.SmallIntegerField()  # saturated frequency × 1000, above it the best field's rank
     field_mask = models.SmallIntegerField()  # a bit a field, see registry.indexing.Field
     scope = models.CharField(max_length=24, default="")  # the skill's search_scope
+    offered_by = models.BigIntegerField(null=True)  # the key of the skill's team; None: not for agents
 
     objects = ScopedQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["term", "skill"], name="one_posting_a_term")]
         indexes = [  # holds all that a search reads, so that it never visits the rows
-            models.Index(fields=["term", "-weight", "skill", "scope", "field_mask"], name="posting_found")
+            models.Index(
+                fields=["term", "-weight", "skill", "scope", "field_mask", "offered_by"],
+                name="posting_found",
+            )
         ]
 
 
@@ -91,6 +97,7 @@ class Trigger(models.Model):
     key = BytewiseCharField(max_length=200)  # folded words, see registry.words.pieces; an event's own type
     text = models.CharField(max_length=200)  # as its author wrote it
     scope = models.CharField(max_length=24)  # the skill's search_scope
+    offered_by = models.BigIntegerField(null=True)  # as of Posting
 
     objects = ScopedQuerySet.as_manager()
 

@@ -104,6 +104,7 @@ class Skill(models.Model):
     type = models.CharField(max_length=16, blank=True)
     domain = models.CharField(max_length=120, blank=True)
     category = models.CharField(max_length=120, blank=True)
+    profile = models.CharField(max_length=16, blank=True)
     tags = DocumentField(default=list)
     is_reported = models.BooleanField(default=False)  # open reports keep its latest version to its team
     for_people = models.BooleanField(default=True)  # False: user-invocable says no, pages do not offer it
@@ -135,6 +136,11 @@ class Skill(models.Model):
             models.Index(fields=["slug"], name="skill_slug"),
             models.Index(fields=["-hot_key", "id"], name="skill_hot"),
             models.Index(fields=["-usage_count", "id"], name="skill_count"),
+            models.Index(fields=["id"], condition=models.Q(is_bundled=True), name="skill_bundled"),
+            models.Index(  # holds all that is counted, in the order in which it is
+                fields=["team", "type", "category", "domain", "source", "profile", "search_scope"],
+                name="skill_facets",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -156,6 +162,8 @@ class Tag(models.Model):
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="tag_rows")
     text = models.CharField(max_length=120)
+    scope = models.CharField(max_length=24, default="")  # the skill's search_scope, by registry.indexing
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["text", "skill"], name="one_tag_a_skill")]
+        indexes = [models.Index(fields=["text", "scope"], name="tag_counted")]

@@ -43,6 +43,7 @@ def _show(skill: Skill, version: Version | None) -> None:
     skill.type = (manifest.type or "") if version else skill.type
     skill.domain = manifest.domain[:120]
     skill.category = manifest.category[:120]
+    skill.profile = version.profile if version else ""
     skill.tags = list(manifest.tags)
     skill.for_people = manifest.user_invocable
     skill.tag_rows.all().delete()
