@@ -51,6 +51,7 @@ KEYS = (
         "token_usage",
     ),
     *("message", "error", "warnings", "stdout", "stderr", "steps", "artifacts", "memory_writes", "cached"),
+    *("messages", "context"),
     *("cached_from", "parent", "children"),
     *("attempt", "duration_ms", "sandbox", "network", "permission", "erased_at"),
 )
@@ -92,6 +93,8 @@ def _content(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]:
         "steps": steps_of(run),
         "artifacts": artifacts_of(run),
         "memory_writes": writes_of(run, result.get("memory_writes", []), actor=actor),
+        "messages": result.get("messages", []),
+        "context": result.get("context") or None,
         "network": dials_of(run),
         "permission": run.permission or None,
         **_others(run, actor),
@@ -99,8 +102,8 @@ def _content(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]:
 
 
 def _others(run: Run, actor: Actor) -> dict[str, Any]:
-    """The runs that it has to do with, those that the reader may know of alone."""
-    known = Run.objects.visible_to(actor)
+    """The runs that it has to do with, those that the reader may read alone."""
+    known = Run.objects.readable_by(actor)
     named = [key for key in (run.cached_from_id, run.parent_id) if key]
     uids = dict(known.filter(pk__in=named).values_list("pk", "uid")) if named else {}
     children = known.filter(parent=run).order_by("pk").values_list("uid", flat=True)

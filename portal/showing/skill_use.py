@@ -11,6 +11,7 @@ from portal.showing.manifest_fields import Field, manifest_fields
 from portal.showing.remembering import Remembered
 from registry import storage
 from registry.models import Version
+from registry.models.skill import INTERNAL
 from registry.packages.manifest import manifest_of
 from registry.packages.package import PROFILES, Manifest, Package, Profile
 from registry.packages.problems import Problem, Refused
@@ -46,7 +47,17 @@ class Offer:
 
     @property
     def runnable(self) -> bool:
-        return not self.menu.unavailable
+        """Whether a person may press it; internal ones are started by other skills and the API."""
+        return self.callable and not self.is_internal
+
+    @property
+    def callable(self) -> bool:
+        """By the form of a script, a tool or an endpoint; a prompt alone is used."""
+        return not self.menu.unavailable and not self.menu.prompt_only
+
+    @property
+    def is_internal(self) -> bool:
+        return self.manifest.type == INTERNAL
 
     @property
     def is_static(self) -> bool:

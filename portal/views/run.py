@@ -30,7 +30,9 @@ from registry.actors import Actor
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import Version
+from registry.models.skill import INTERNAL
 from registry.packages.problems import CODES, Refused
+from worker.children import require_pressable
 from worker.documents import dials_of
 from worker.erasing import erase_run
 from worker.models import Run, Status
@@ -145,9 +147,11 @@ def again(request: ActorRequest, uid: str) -> HttpResponse:
     """The same version with the same inputs once more; the earlier run and its log stay."""
     seen = _readable(uid, request.actor)
     try:
+        version = _version(seen.run, request.actor)
+        require_pressable(version)
         run = request_run(
             actor=request.actor,
-            version=_version(seen.run, request.actor),
+            version=version,
             request=request_of(seen.run),
             team=seen.run.team if seen.run.team_id in request.actor.team_ids else None,
             again_of=seen.run,
@@ -178,7 +182,7 @@ def _version(run: Run, actor: Actor) -> Version:
 
 def _seen(uid: str, actor: Actor) -> Seen:
     visible = Run.objects.visible_to(actor).select_related(
-        "skill__team", "team", "caller", "cached_from", "again_of", "parent"
+        "skill__team", "team", "caller", "again_of", "parent"
     )
     run = visible.filter(uid=uid).first()
     if run is None:
@@ -203,6 +207,7 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "run": run,
         "skill_seen": run.skill
         and type(run.skill).objects.visible_to(request.actor).filter(pk=run.skill.pk).exists(),
+        "pressable": run.skill is not None and run.skill.type != INTERNAL,
         "waited_ms": waited_ms(run, now),
         "ran_ms": ran_ms(run, now),
         "rows": timeline(run) if seen.readable else (),
@@ -218,7 +223,7 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "artifacts": run.artifacts.order_by("path") if seen.readable else (),
         "memory_writes": write_rows(run, result.get("memory_writes"), actor=request.actor),
         "inputs": shown(run.request.get("inputs") or {}) if seen.readable else None,
-        "earlier": _linked(run.cached_from, request.actor),
+        "earlier": _stored(run, request.actor),
         "again_of": _linked(run.again_of, request.actor),
         "parent": _linked(run.parent, request.actor),
         "children": _children(run, request.actor) if seen.readable else (),
@@ -236,6 +241,13 @@ def _told(run: Run) -> str:
 def _linked(run: Run | None, actor: Actor) -> Run | None:
     """Another run that this one tells of, where the reader may know of it."""
     return Run.objects.visible_to(actor).filter(pk=run.pk).first() if run else None
+
+
+def _stored(run: Run, actor: Actor) -> Run | None:
+    """The run whose answer this is, for those who may read that one too."""
+    return (
+        Run.objects.readable_by(actor).filter(pk=run.cached_from_id).first() if run.cached_from_id else None
+    )
 
 
 def _children(run: Run, actor: Actor) -> QuerySet[Run]:

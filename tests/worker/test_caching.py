@@ -149,3 +149,126 @@ def test_another_team_gets_no_shared_answer(published, ask, charlie):
     version = published(front=SHARED, visibility="site")
     run_here(ask(version))
     assert ask(version, by=charlie).status == Status.QUEUED
+
+
+@pytest.mark.parametrize("more", ["requires: docs/other\n", "security: {secrets: [KEY]}\n"])
+def test_what_hangs_on_its_caller_is_not_shared(published, ask, bob, more):
+    version = published(front=SHARED + more)
+    Run.objects.filter(pk=ask(version).pk).update(status=Status.SUCCEEDED, cache_until=_soon())
+    assert ask(version, by=bob).status == Status.QUEUED
+    assert ask(version).status == Status.SUCCEEDED
+
+
+# Everything that makes a call the same ---------------------------------------------------------------------
+def _soon():
+    return timezone.now() + timedelta(seconds=60)
+
+
+@pytest.fixture
+def run(cacheable, ask):
+    return ask(cacheable, {"who": "A", "output_dir": "x"})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"skill_id": 0},
+        {"version_number": "1.0.1"},
+        {"digest": "sha256:other"},
+        {"protocol": "stdin_json"},
+        {"entry": "scripts/other.py"},
+        {"team_id": None},
+        {"caller_id": 0},
+        {"session_id": "s"},
+        {"grants": {"secrets": {"KEY": "grant"}}},
+        {"files": [{"pointer": "/a", "path": "/job/input/a", "digest": "sha256:a", "named": {}}]},
+        *(
+            {"request": {name: value}}
+            for name, value in [
+                *(("script", "s"), ("action", "a"), ("tool", "t"), ("stdin", "i"), ("debug", True)),
+                *(("inputs", {"who": "B"}), ("context", {"locale": "zh"}), ("config", {"timeout_ms": 1})),
+            ]
+        ),
+        *({"limits": {name: 1}} for name in ("memory_mb", "disk_mb", "files", "processes", "descriptors")),
+    ],
+    ids=str,
+)
+def test_each_part_of_the_key_tells_calls_apart(run, cacheable, other):
+    from registry.packages.manifest import manifest_of
+    from worker.caching import key_of
+
+    manifest = manifest_of(cacheable.manifest)
+    before = key_of(run, manifest)
+    for name, value in other.items():
+        whole = getattr(run, name)
+        setattr(run, name, {**whole, **value} if name in ("request", "limits") else value)
+    assert key_of(run, manifest) != before
+
+
+def test_what_the_version_may_do_is_part_of_the_key(run, cacheable):
+    from dataclasses import replace
+
+    from registry.packages.manifest import manifest_of
+    from worker.caching import key_of
+
+    manifest = manifest_of(cacheable.manifest)
+    wider = replace(
+        manifest, security=replace(manifest.security, network="allowlist", network_allowlist=("a.example",))
+    )
+    assert key_of(run, manifest) != key_of(run, wider)
+
+
+def test_what_a_child_has_left_of_the_budget_makes_no_other_call(run, cacheable):
+    from registry.packages.manifest import manifest_of
+    from worker.caching import key_of
+
+    manifest = manifest_of(cacheable.manifest)
+    before = key_of(run, manifest)
+    run.limits = {**run.limits, "timeout_s": 1.5, "output_bytes": 10}
+    assert key_of(run, manifest) == before
+
+
+# What ends an answer ---------------------------------------------------------------------------------------
+def test_a_withdrawn_version_answers_nothing_from_the_cache(cacheable, ask, answered):
+    from registry.models import Version
+
+    for withdrawn in ({"yanked_at": timezone.now()}, {"held_at": timezone.now(), "yanked_at": None}):
+        Version.objects.filter(pk=cacheable.pk).update(**withdrawn)
+        assert ask(cacheable, {"who": "A", "output_dir": "x"}).status == Status.QUEUED
+
+
+def test_an_erased_run_answers_nobody(cacheable, ask, answered, actor_of, alice):
+    from worker.erasing import erase_run
+
+    erase_run(answered, actor=actor_of(alice))
+    assert ask(cacheable, {"who": "A", "output_dir": "x"}).status == Status.QUEUED
+
+
+def test_a_purged_version_leaves_no_answer(cacheable, ask, answered, actor_of, alice):
+    from registry.publishing.purge import purge_version
+
+    purge_version(cacheable, actor_of(alice), reason="It must go.")
+    answered.refresh_from_db()
+    assert (answered.cache_key, answered.cache_until, answered.result) == ("", None, None)
+
+
+@pytest.mark.parametrize(("ttl", "seconds"), [(None, 300), (0, 0), (7, 7), (10**9, 30 * 24 * 3600)])
+def test_the_ttl_is_bounded(ttl, seconds):
+    from registry.packages.package import Manifest
+    from worker.caching import ttl_of
+
+    assert ttl_of(Manifest("", "", "", "", cacheable=True, ttl=ttl)) == seconds
+
+
+def test_a_ttl_of_nothing_stores_nothing(published, ask):
+    version = published(front="cacheable: true\nttl: 0\n")
+    run_here(ask(version))
+    assert ask(version).status == Status.QUEUED
+
+
+def test_ten_calls_at_once_are_ten_runs_and_the_eleventh_is_answered(cacheable, ask):
+    runs = [ask(cacheable) for _ in range(10)]
+    assert {run.status for run in runs} == {Status.QUEUED}
+    for run in runs[:2]:
+        run_here(run)
+    assert ask(cacheable).cached_from == runs[1]

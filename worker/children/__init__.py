@@ -2,6 +2,6 @@
 
 from worker.children import codes as codes
 from worker.children.door import Door, opened
-from worker.children.lineage import DEEPEST, MOST, Lineage
+from worker.children.lineage import DEEPEST, MOST, Lineage, require_pressable
 
-__all__ = ["DEEPEST", "MOST", "Door", "Lineage", "opened"]
+__all__ = ["DEEPEST", "MOST", "Door", "Lineage", "opened", "require_pressable"]

@@ -17,6 +17,12 @@ declare(
         http=403,
     ),
     Code(
+        "SKILL_INTERNAL",
+        gettext_noop("The skill is internal: other skills and the API start it, no page does."),
+        gettext_noop("Start a skill that requires it, or send it to POST /api/v1/runs."),
+        http=409,
+    ),
+    Code(
         "CHILD_TOO_DEEP",
         gettext_noop("Skills start one another at most %(most)s deep."),
         gettext_noop("Have fewer skills between the first and the last."),

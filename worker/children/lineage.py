@@ -8,6 +8,8 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from registry.actors import Actor
+from registry.models import Version
+from registry.models.skill import INTERNAL
 from registry.packages.problems import Said, gettext_noop, refuse
 from worker.models import Run
 from worker.sandbox.policy import Limits
@@ -57,6 +59,12 @@ def _spent(what: str) -> Exception:
 
 def root_of(run: Run) -> Run:
     return run.root or run
+
+
+def require_pressable(version: Version) -> None:
+    """Refuses what no person starts from a page."""
+    if version.manifest.get("type") == INTERNAL:
+        raise refuse("SKILL_INTERNAL")
 
 
 def caller_of(run: Run) -> Actor:

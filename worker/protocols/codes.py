@@ -132,7 +132,7 @@ REFUSALS = (
     Code(
         "STATIC_SKILL",
         _("The skill is static: there is nothing to run."),
-        _("Read it, or install it where it is wanted."),
+        _("Read it on its page, by skills_load or GET /api/v1/skills/{team}/{slug}; or install it."),
     ),
     Code(
         "PROMPT_ONLY",
