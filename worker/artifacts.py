@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from registry import storage
+from worker.masking import Mask
 from worker.models import Artifact
 from worker.sandbox.collect import collect
 from worker.sandbox.policy import Limits
@@ -29,7 +30,7 @@ class Collection:
     left_out: tuple[str, ...] = ()  # "name: why"
 
 
-def keep(job_dir: Path, limits: Limits) -> Collection:
+def keep(job_dir: Path, limits: Limits, *, mask: Mask) -> Collection:
     """Stores the regular files below ``output/``; every process of the run is dead by now."""
     kept: list[Kept] = []
     left_out: list[str] = []
@@ -42,9 +43,13 @@ def keep(job_dir: Path, limits: Limits) -> Collection:
         if len(one.path) > _LONGEST_PATH:
             leave_out(one.path, "the path is too long")
             continue
-        stored = storage.store_stream(_blocks(one.file), limit=one.size)
+        stored = storage.store_stream(_masked(one.file, mask), limit=one.size)
         kept.append(Kept(one.path, stored.size, stored.digest))
     return Collection(tuple(kept), tuple(left_out))
+
+
+def _masked(file: BinaryIO, mask: Mask) -> Iterator[bytes]:
+    return mask.blocks(_blocks(file)) if mask else _blocks(file)
 
 
 def _blocks(file: BinaryIO) -> Iterator[bytes]:

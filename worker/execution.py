@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError
 
-from registry import usage
+from registry import secrets, usage
 from registry.models import Skill, UseKind
 from registry.packages.problems import Refused, refuse
 from registry.packages.schemas import with_defaults
@@ -64,7 +64,8 @@ def _attempt(claim: Claim, watch: Supervision) -> Result:
             call = protocols.prepare(
                 package.paths, package.manifest, package.profile, request, read=package.read
             )
-        result = carry_out(Attempted(claim, watch, package, folder), call)
+            given = secrets.values_of(claim.grants.get("secrets", {}), digest=claim.digest)
+        result = carry_out(Attempted(claim, watch, package, folder, given), call)
         return replace(result, outcome=_lightened(result.outcome))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -46,6 +46,7 @@ class Claim:
     request: Mapping[str, Any]
     files: Sequence[Mapping[str, Any]]
     limits: Mapping[str, Any]
+    grants: Mapping[str, Any]
     cache_ttl: int | None
 
 
@@ -128,7 +129,8 @@ UPDATE worker_run SET status = 'running', attempt = attempt + 1, claim_token = %
  WHERE status = 'queued' AND id = (
        SELECT id FROM worker_run WHERE status = 'queued' AND run_after <= %s {only}
         ORDER BY run_after, id LIMIT 1 {skip})
-RETURNING id, uid, attempt, skill_id, caller_id, version_number, digest, request, files, limits, cache_ttl
+RETURNING id, uid, attempt, skill_id, caller_id, version_number, digest, request, files, limits,
+          grants, cache_ttl
 """
 _ATTEMPT = """
 INSERT INTO worker_attempt (run_id, number, worker, started_at, status, failure_code, steps, sandbox, network)
@@ -150,10 +152,10 @@ def claim_next(worker: str, *, run_id: int | None = None) -> Claim | None:
         row = cursor.fetchone()
         if row is None:
             return None
-        key, uid, attempt, skill, caller, number, digest, request, files, limits, ttl = row
+        key, uid, attempt, skill, caller, number, digest, request, files, limits, grants, ttl = row
         cursor.execute(_ATTEMPT, (key, attempt, worker, _at(now)))
-    asked, used, held = (json.loads(text) for text in (request, files, limits))
-    return Claim(key, uid, token, attempt, skill, caller, number, digest, asked, used, held, ttl)
+    asked, used, held, given = (json.loads(text) for text in (request, files, limits, grants))
+    return Claim(key, uid, token, attempt, skill, caller, number, digest, asked, used, held, given, ttl)
 
 
 def heartbeat(claim: Claim) -> Heartbeat:

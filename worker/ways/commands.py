@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from worker import sandbox
 from worker.protocols.call import Call, StepTrace
 from worker.sandbox.policy import Ended, Tick
 from worker.sandbox.watchdog import folder_usage
-from worker.ways.script import job_of, site
+from worker.ways.script import job_of, start
 from worker.ways.values import Attempted
 
 SKILL_DIR = "/skill"
@@ -63,7 +62,7 @@ class Commands:
             environment={**order.environment, **(environment or {})},
             limits=self._left(),
         )
-        ended = sandbox.run(order, on_output=watch.on_output, tick=tick or watch.tick, site=site())
+        ended = start(self.attempted, order, tick or watch.tick)
         self._output = max(0, self._output - len(ended.stdout) - len(ended.stderr))
         self.last = ended
         return Said(ended, ended.stdout.decode("utf-8", "replace"), ended.stderr.decode("utf-8", "replace"))

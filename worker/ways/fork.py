@@ -57,7 +57,7 @@ def carry_out(attempted: Attempted, call: Call) -> Result:
     if watch.lost or last is None:
         return Result(outcome, last)
     with watch.step("collect"):
-        collection = artifacts.keep(attempted.folder, attempted.limits)
+        collection = artifacts.keep(attempted.folder, attempted.limits, mask=attempted.mask)
     return Result(outcome, last, collection)
 
 

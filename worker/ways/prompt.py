@@ -53,7 +53,7 @@ def carry_out(attempted: Attempted, call: Call) -> Result:
     if attempted.watch.lost or expanded.commands.last is None:
         return Result(outcome, expanded.commands.last)
     with attempted.watch.step("collect"):
-        collection = artifacts.keep(attempted.folder, attempted.limits)
+        collection = artifacts.keep(attempted.folder, attempted.limits, mask=attempted.mask)
     return Result(outcome, expanded.commands.last, collection)
 
 

@@ -10,9 +10,10 @@ from django.conf import settings
 from registry.outbound.addresses import addresses_of
 from registry.packages.package import Manifest
 from worker import artifacts, children, protocols, sandbox
+from worker.masking import MaskedOutput
 from worker.protocols.call import Call
 from worker.protocols.helping import helper
-from worker.sandbox.policy import Job, StopReason, Tick
+from worker.sandbox.policy import Ended, Job, StopReason, Tick
 from worker.sandbox.site import Site
 from worker.supervision import Supervision
 from worker.ways.values import Attempted, Result
@@ -27,7 +28,7 @@ def carry_out(attempted: Attempted, call: Call) -> Result:
         job = job_of(attempted, call)
         if door:
             job = replace(job, door=door.serve, environment={**job.environment, **helper(attempted.folder)})
-        ended = sandbox.run(job, on_output=watch.on_output, tick=_tick(watch, door), site=site())
+        ended = start(attempted, job, _tick(watch, door))
     _note(watch, door)
     fits = protocols.output_schema(attempted.package.manifest, call.request)
     outcome = protocols.interpret(call, ended, output_schema=fits)
@@ -36,8 +37,17 @@ def carry_out(attempted: Attempted, call: Call) -> Result:
     if watch.lost or ended.ending == "lease_lost":
         return Result(outcome, ended)
     with watch.step("collect"):
-        collection = artifacts.keep(attempted.folder, attempted.limits)
+        collection = artifacts.keep(attempted.folder, attempted.limits, mask=attempted.mask)
     return Result(outcome, ended, collection)
+
+
+def start(attempted: Attempted, job: Job, tick: Tick) -> Ended:
+    """Runs a job of the attempt to its end; its secrets stand in nothing that is kept or read of it."""
+    said = MaskedOutput(attempted.mask, attempted.watch.on_output)
+    try:
+        return attempted.mask.ended(sandbox.run(job, on_output=said, tick=tick, site=site()))
+    finally:
+        said.close()
 
 
 def _tick(watch: Supervision, door: children.Door | None) -> Tick:
@@ -63,7 +73,7 @@ def job_of(attempted: Attempted, call: Call) -> Job:
         package_dir=package.folder,
         job_dir=attempted.folder,
         stdin=call.stdin,
-        environment={**package.manifest.security.environment, **call.environment},
+        environment={**package.manifest.security.environment, **call.environment, **attempted.secrets},
         channel_bytes=_CHANNEL_BYTES if call.channel else 0,
         network=package.manifest.security.network_allowlist if _has_network(package.manifest) else None,
         resolve=addresses_of,

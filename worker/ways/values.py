@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from worker import artifacts
+from worker.masking import Mask
 from worker.protocols.call import Call, Outcome
 from worker.sandbox.policy import Ended, Limits
 from worker.states import Claim
@@ -22,6 +24,11 @@ class Attempted:
     watch: Supervision
     package: Opened
     folder: Path
+    secrets: Mapping[str, str] = field(default_factory=dict)  # its environment's, opened for this attempt
+
+    @cached_property
+    def mask(self) -> Mask:
+        return Mask(self.secrets.values())
 
     @property
     def limits(self) -> Limits:
