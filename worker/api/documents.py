@@ -134,13 +134,21 @@ class RunDoc(Doc):
     steps = serializers.ListField(child=serializers.DictField(), required=False, allow_null=True)
     artifacts = ArtifactDoc(many=True, required=False, allow_null=True)
     memory_writes = serializers.ListField(required=False, allow_null=True)
+    messages = serializers.ListField(
+        child=serializers.DictField(), required=False, allow_null=True, help_text="Of a prompt: `{role, content}`."
+    )
+    context = serializers.DictField(  # type: ignore[assignment]
+        required=False, allow_null=True, help_text="What they change: `{allowedTools, model, effort}`."
+    )
     cached = serializers.BooleanField(required=False, allow_null=True)
     cached_from = serializers.CharField(
         required=False,
         allow_null=True,
         help_text="The run whose stored answer this is, where you may see it.",
     )
-    parent = serializers.CharField(required=False, allow_null=True, help_text="The run that started it.")
+    parent = serializers.CharField(  # type: ignore[assignment]
+        required=False, allow_null=True, help_text="The run that started it."
+    )
     children = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="The runs that it started."
     )

@@ -12,7 +12,6 @@ from worker.models import Run, Status
 from worker.protocols.answers import json_object
 
 ANSWER_BYTES = 4_194_304
-_NAMED = ("script", "action", "tool")
 _LONGEST = 200  # characters of a name
 _LONGEST_ID = 100
 
@@ -42,10 +41,15 @@ def read(line: bytes) -> Asked:
         raise _invalid(gettext_noop("skill is not the name of one"))
     if not isinstance(parameters, dict):
         raise _invalid(gettext_noop("parameters are not an object"))
-    named = {name: document.get(name) for name in _NAMED}
-    if any(value is not None and not isinstance(value, str) for value in named.values()):
+    script, action, tool = (_name(document, name) for name in ("script", "action", "tool"))
+    return Asked(skill, parameters, script, action, tool, _id(document.get("id")))
+
+
+def _name(document: Mapping[str, Any], name: str) -> str | None:
+    value = document.get(name)
+    if value is not None and not isinstance(value, str):
         raise _invalid(gettext_noop("script, action and tool are texts"))
-    return Asked(skill, parameters, *named.values(), id=_id(document.get("id")))  # type: ignore[arg-type]
+    return value
 
 
 def _id(value: object) -> str | int | None:
