@@ -15,7 +15,7 @@ from worker.sandbox.attacks.tried import Check, all_attacks
 ROOT = Path(__file__).resolve().parents[2]
 PLAIN_UID = 61_234
 PEOPLE = ("this user", "a plain user")
-TIERS = ("bwrap", "nsrun")
+TIERS = ("bwrap", "nsrun", "landlock")
 _AS_PLAIN_USER = """
 import json, sys
 from dataclasses import asdict

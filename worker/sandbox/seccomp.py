@@ -38,6 +38,7 @@ _BOTH = {  # numbered alike on every architecture since 5.1
     "fspick": 433,
     "process_madvise": 440,
     "mount_setattr": 442,
+    "process_mrelease": 448,
     "quotactl_fd": 443,
     "set_mempolicy_home_node": 450,
     "statmount": 457,
@@ -80,37 +81,38 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
         "socketpair 199, personality 92"
     ),
 }
-# Where no namespace stands between a run and others of its user (tier C). Landlock holds no owner from changing
-# modes and times, so those calls do nothing and say they did: archives are unpacked and files copied all the same.
+# Where no namespace stands between a run and others of its user (tier C). Landlock holds no owner from
+# changing modes and times, so those calls do nothing and say they did: files are unpacked and copied all the same.
 PRETENDED: Mapping[str, Mapping[str, int]] = {
     "x86_64": _table(
-        "chmod 90, fchmod 91, fchmodat 268, fchmodat2 452, utime 132, utimes 235, futimesat 261, utimensat 280"
+        "chmod 90, fchmod 91, fchmodat 268, fchmodat2 452, utime 132, utimes 235, futimesat 261, "
+        "utimensat 280"
     ),
     "aarch64": _table("fchmod 52, fchmodat 53, fchmodat2 452, utimensat 88"),
 }
 SHARED: Mapping[str, Mapping[str, int]] = {
     "x86_64": _table(
-        "socket 41, chown 92, fchown 93, lchown 94, fchownat 260, setxattr 188, lsetxattr 189, fsetxattr 190, "
-        "removexattr 197, lremovexattr 198, fremovexattr 199, setxattrat 463, removexattrat 466, "
+        "socket 41, chown 92, fchown 93, lchown 94, fchownat 260, setxattr 188, lsetxattr 189, "
+        "fsetxattr 190, removexattr 197, lremovexattr 198, fremovexattr 199, setxattrat 463, removexattrat 466, "
         "inotify_add_watch 254, mq_open 240, mq_unlink 241, semget 64, semop 65, semctl 66, semtimedop 220, "
         "shmat 30, shmctl 31, msgsnd 69, msgrcv 70, msgctl 71"
     ),
     "aarch64": _table(
         "socket 198, fchown 55, fchownat 54, setxattr 5, lsetxattr 6, fsetxattr 7, removexattr 14, "
         "lremovexattr 15, fremovexattr 16, setxattrat 463, removexattrat 466, inotify_add_watch 27, "
-        "mq_open 180, mq_unlink 181, semget 190, semctl 191, semtimedop 192, semop 193, shmctl 195, shmat 196, "
-        "msgctl 187, msgrcv 188, msgsnd 189"
+        "mq_open 180, mq_unlink 181, semget 190, semctl 191, semtimedop 192, semop 193, shmctl 195, "
+        "shmat 196, msgctl 187, msgrcv 188, msgsnd 189"
     ),
 }
 # With 0, the caller itself, as the only process they may name.
 OTHERS: Mapping[str, Mapping[str, int]] = {
     "x86_64": _table(
-        "prlimit64 302, sched_setaffinity 203, sched_setscheduler 144, sched_setparam 142, sched_setattr 314, "
-        "setpriority 141, ioprio_set 251"
+        "prlimit64 302, sched_setaffinity 203, sched_setscheduler 144, sched_setparam 142, "
+        "sched_setattr 314, setpriority 141, ioprio_set 251"
     ),
     "aarch64": _table(
-        "prlimit64 261, sched_setaffinity 122, sched_setscheduler 119, sched_setparam 118, sched_setattr 274, "
-        "setpriority 140, ioprio_set 30"
+        "prlimit64 261, sched_setaffinity 122, sched_setscheduler 119, sched_setparam 118, "
+        "sched_setattr 274, setpriority 140, ioprio_set 30"
     ),
 }
 _FCNTL = {"x86_64": 72, "aarch64": 25}

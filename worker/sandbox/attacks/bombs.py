@@ -98,14 +98,14 @@ except OSError:
 _DISK = """
 import time
 for number in range(64):
-    with open(f'/job/output/{number}', 'wb') as file: file.write(b'x' * (4 << 20))
+    with open(f'output/{number}', 'wb') as file: file.write(b'x' * (4 << 20))
 time.sleep(20)
 """
 _CLOSED = """
 import os, time
-os.mkdir('/job/output/closed')
-held = [open(f'/job/output/closed/{number}', 'wb', buffering=0) for number in range(8)]
-os.chmod('/job/output/closed', 0)
+os.mkdir('output/closed')
+held = [open(f'output/closed/{number}', 'wb', buffering=0) for number in range(8)]
+os.chmod('output/closed', 0)
 for one in held: one.write(b'x' * (4 << 20))
 time.sleep(20)
 """
@@ -113,20 +113,20 @@ _UNLINKED = """
 import os, time
 held = []
 for number in range(64):
-    held.append(open('/job/output/x', 'wb', buffering=0))
+    held.append(open('output/x', 'wb', buffering=0))
     held[-1].write(b'x' * (4 << 20))
-    os.unlink('/job/output/x')
+    os.unlink('output/x')
 time.sleep(20)
 """
 _TMP = """
-import time
+import os, time
 with open('/dev/zero', 'rb') as zero:
     for number in range(64):
-        with open(f'/tmp/{number}', 'wb') as file: file.write(zero.read(4 << 20))
+        with open(f'{os.environ["TMPDIR"]}/{number}', 'wb') as file: file.write(zero.read(4 << 20))
 time.sleep(20)
 """
 _INODES = """
-import time
+import os, time
 for number in range(5000):
     open(f'%s/{number}', 'w').close()
 time.sleep(20)
@@ -162,13 +162,39 @@ os.wait()
 """
 _LINKS = """
 import os
-os.symlink('/etc/passwd', '/job/output/link')
-os.symlink('/', '/job/output/folder')
-os.mkfifo('/job/output/pipe')
-open('/job/output/one', 'w').close()
-os.link('/job/output/one', '/job/output/two')
-with open('/job/output/good', 'w') as file: file.write('good')
-os.chmod('/job/output/good', 0o4777)
+os.symlink('/etc/passwd', 'output/link')
+os.symlink('/', 'output/folder')
+os.mkfifo('output/pipe')
+open('output/one', 'w').close()
+os.link('output/one', 'output/two')
+with open('output/good', 'w') as file: file.write('good')
+os.chmod('output/good', 0o4777)
+"""
+
+_EVERYTHING = """
+import os, signal, time
+if os.fork() == 0:
+    time.sleep(600)
+os.kill(-1, signal.SIGKILL)
+print(1)
+"""
+_CHAIN = """
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+while True:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+"""
+_SPIN = """
+import os
+for _ in range(8):
+    try:
+        os.fork()
+    except OSError:
+        break
+while True:
+    pass
 """
 
 _SMALL = Limits(timeout_s=10, memory_mb=96, disk_mb=16, files=1000, processes=32, descriptors=64)
@@ -183,11 +209,14 @@ BOMBS = (
     Bomb("disk bomb of deleted files", _UNLINKED, _ROOMY, _ends_by("disk_limit")),
     Bomb("disk bomb in a closed folder", _CLOSED, _ROOMY, _ends_by("disk_limit")),
     Bomb("disk bomb in /tmp", _TMP, _ROOMY, _ends_by("disk_limit", "exited")),
-    Bomb("inode bomb in /job", _INODES % "/job/output", _ROOMY, _ends_by("disk_limit")),
-    Bomb("inode bomb in /tmp", _INODES % "/tmp", _ROOMY, _ends_by("disk_limit", "exited")),
+    Bomb("inode bomb in /job", _INODES % "output", _ROOMY, _ends_by("disk_limit")),
+    Bomb("inode bomb in /tmp", _INODES % '{os.environ["TMPDIR"]}', _ROOMY, _ends_by("disk_limit", "exited")),
     Bomb("output bomb", _FULL, Limits(timeout_s=10, output_bytes=1_000_000), _cut_at(1_000_000)),
     Bomb("descriptor bomb", _DESCRIPTORS, _SMALL, _counts_to(64)),
     Bomb("ignore SIGTERM, setsid and fork twice", _STUBBORN, Limits(timeout_s=0.5), _ends_in_time(0.5)),
+    Bomb("kill everything it may signal", _EVERYTHING, _SMALL, _ends_by("exited")),
+    Bomb("fork ahead of whoever would kill it", _CHAIN, Limits(timeout_s=1), _ends_by("exited", "timed_out")),
+    Bomb("spin in as many processes as it gets", _SPIN, Limits(timeout_s=0.5), _ends_in_time(0.5)),
     Bomb("leave a daemon behind", _ORPHAN, Limits(timeout_s=10), _ends_by("exited")),
     Bomb("links, pipes and set-uid files among the output", _LINKS, _SMALL, _collects_only("good")),
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from worker.sandbox.policy import Job, Limits
 from worker.sandbox.running import run_in
-from worker.sandbox.site import Site
+from worker.sandbox.site import TIERS, Site
 
 _SLEEPER = """
 import os, time
@@ -21,7 +21,12 @@ time.sleep(600)
 
 def main(tier: str, package: str, job_dir: str, mark: str, staging: str) -> None:
     job = Job(("python", "-c", _SLEEPER, mark), Path(package), Path(job_dir), limits=Limits(timeout_s=600))
-    run_in("bwrap" if tier == "bwrap" else "nsrun", job, site=Site(staging=Path(staging)), on_output=_pass_on)
+    run_in(
+        next(name for name in TIERS if name == tier),
+        job,
+        site=Site(staging=Path(staging)),
+        on_output=_pass_on,
+    )
 
 
 def _pass_on(stream: str, text: bytes) -> None:

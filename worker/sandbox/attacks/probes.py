@@ -115,7 +115,10 @@ def _process_one() -> dict[str, str]:
 
 @probe("see other processes in /proc")
 def _processes() -> str:
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except PermissionError as error:
+        return unreadable(f"/proc/{HOST['worker']}/cmdline", f"/proc/{HOST['worker']}/status") + f"; {error}"
     if len(pids) > 8 or os.path.exists(f"/proc/{HOST['worker']}/root/."):
         raise Escaped(f"{len(pids)} processes seen")
     return f"{len(pids)} processes, all the run's own"
@@ -205,8 +208,9 @@ def _hard_link() -> str:
 def _set_uid() -> str:
     with open("/proc/self/status") as file:
         status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
-    if status["NoNewPrivs"] != "1" or any(int(status[name], 16) for name in ("CapEff", "CapPrm", "CapBnd")):
-        raise Escaped(str(status))
+    sets = ["CapEff", "CapPrm", "CapInh", "CapAmb"] + ["CapBnd"] * HOST["namespaces"]
+    if status["NoNewPrivs"] != "1" or any(int(status[name], 16) for name in sets):
+        raise Escaped(str({name: status[name] for name in sets}))
     return denied(lambda: os.setuid(0))
 
 
@@ -238,7 +242,10 @@ def _process_memory() -> str:
 
 @probe("type into the terminal (TIOCSTI, TIOCLINUX)")
 def _terminal() -> str:
-    master, slave = os.openpty()
+    try:
+        master, slave = os.openpty()
+    except PermissionError as error:
+        return f"no terminal can be made: {error}"
     with open(master), open(slave):
         for request in (0x5412, 0x541C):
             try:
@@ -332,8 +339,7 @@ def _dns() -> str:
 
 @probe("send a datagram out")
 def _datagram() -> str:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
-        return denied(lambda: out.sendto(b"x", ("192.0.2.1", 53)))
+    return denied(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("192.0.2.1", 53)))
 
 
 def _no_socket(attack: str, *arguments: int) -> None:
@@ -348,19 +354,20 @@ _no_socket("netlink", 16, socket.SOCK_RAW)
 
 @probe("an abstract socket of the host")
 def _abstract() -> str:
-    with socket.socket(socket.AF_UNIX) as out:
-        return denied(lambda: out.connect("\0" + HOST["abstract"]))
+    return denied(lambda: socket.socket(socket.AF_UNIX).connect("\0" + HOST["abstract"]))
 
 
 @probe("a socket file of the host")
 def _socket_file() -> str:
-    with socket.socket(socket.AF_UNIX) as out:
-        return denied(lambda: out.connect(HOST["socket_file"]))
+    return denied(lambda: socket.socket(socket.AF_UNIX).connect(HOST["socket_file"]))
 
 
 @probe("see the host's network interfaces")
 def _interfaces() -> str:
-    names = [name for _index, name in _interface_names()]
+    try:
+        names = [name for _index, name in _interface_names()]
+    except PermissionError as error:
+        return str(error)
     if set(names) - {"lo"}:
         raise Escaped(str(names))
     return "only lo"
@@ -373,9 +380,135 @@ def _interface_names() -> list[tuple[int, str]]:
 
 @probe("configure the network")
 def _configure() -> str:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
-        address = struct.pack("16sH14x", b"lo", 0)
-        return denied(lambda: fcntl.ioctl(out, 0x8914, address))
+    address = struct.pack("16sH14x", b"lo", 0)
+    return denied(lambda: fcntl.ioctl(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), 0x8914, address))
+
+
+# what shares the machine with the run
+
+
+@probe("end the process that started the script")
+def _parent() -> str:
+    before = os.getppid()
+    try:
+        os.kill(before, signal.SIGKILL)
+    except PermissionError as error:
+        return str(error)
+    if os.getppid() != before:
+        raise Escaped("it is gone")
+    return "it did not feel it"
+
+
+@probe("change the limits, the priority or the processors of the worker")
+def _limits_of_worker() -> str:
+    import resource
+
+    worker = HOST["worker"]
+    return "; ".join(
+        denied(action)
+        for action in (
+            lambda: resource.prlimit(worker, resource.RLIMIT_NOFILE, (0, 0)),
+            lambda: os.sched_setaffinity(worker, {0}),
+            lambda: os.setpriority(os.PRIO_PROCESS, worker, 19),
+            lambda: os.sched_setscheduler(worker, os.SCHED_BATCH, os.sched_param(0)),
+        )
+    )
+
+
+@probe("leave the job by .. and by /proc/self")
+def _dots() -> str:
+    up = "../" * 16
+    places = (up, "/job/" + up, "/proc/self/root/", "/proc/self/cwd/" + up, "/dev/fd/../../../")
+    return unreadable(*(place + HOST["other_run"].lstrip("/") for place in places))
+
+
+@probe("truncate, rename or remove another run's file")
+def _spoil() -> str:
+    path = HOST["other_run"]
+    for action in (
+        lambda: os.truncate(path, 0),
+        lambda: os.rename(path, path + "x"),
+        lambda: os.rename(path, "output/taken"),
+        lambda: os.unlink(path),
+        lambda: os.rmdir(os.path.dirname(path)),
+    ):
+        denied(action)
+    return "all refused"
+
+
+@probe("change modes, times and owners of another run's file")
+def _modes() -> str:
+    path = HOST["other_run"]
+    for action in (
+        lambda: os.chmod(path, 0),
+        lambda: os.utime(path, (1, 1)),
+        lambda: os.setxattr(path, "user.mark", b"1"),
+        lambda: os.chown(path, os.getuid(), os.getgid()),
+    ):
+        try:
+            action()
+        except OSError:
+            continue
+    return "the worker finds it as it was"  # which ``tried`` looks at
+
+
+@probe("watch folders of the host")
+def _watch() -> str:
+    watcher = _libc.inotify_init1(0)
+    if _libc.inotify_add_watch(watcher, os.path.dirname(HOST["other_run"]).encode(), 0xFFF) >= 0:
+        raise Escaped("it is told of every file there")
+    return "refused"
+
+
+@probe("use semaphores, queues and shared memory of others")
+def _system_v() -> str:
+    for name in ("semget", "msgget", "shmget"):
+        arguments = (HOST["ipc_key"], 0) if name == "msgget" else (HOST["ipc_key"], 0, 0)
+        if getattr(_libc, name)(*arguments) >= 0:
+            raise Escaped(f"{name} found the host's")
+    return "none of them is found"
+
+
+@probe("raise its own limits")
+def _raise() -> str:
+    import resource
+
+    kinds = (resource.RLIMIT_NPROC, resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE)
+    most = resource.RLIM_INFINITY
+    return "; ".join(denied(lambda kind=kind: resource.setrlimit(kind, (most, most))) for kind in kinds)
+
+
+@probe("raise the limits of its own cgroup")
+def _cgroup() -> str:
+    names = ("memory.limit_in_bytes", "memory.max", "pids.max", "cpu.max", "cgroup.procs", "tasks")
+    return _unwritable(*(f"{folder}/{name}" for folder in HOST["groups"] for name in names), "/sys/x")
+
+
+@probe("reach devices of the machine")
+def _devices() -> str:
+    names = ("sda", "vda", "kvm", "fuse", "net/tun", "mem", "port", "vsock", "loop-control", "snapshot")
+    return unreadable(*(f"/dev/{name}" for name in names))
+
+
+@probe("switch off address randomisation")
+def _personality() -> str:
+    return call("personality", 0x0004_0000)
+
+
+_calls("lend its processes to others, or take theirs", "process_madvise", "process_mrelease", "pidfd_getfd")
+_calls("list and describe mounts", "statmount", "listmount", "open_tree_attr", "quotactl_fd")
+_calls("obsolete doors", "nfsservctl", "uselib", "ustat", "sysfs", "_sysctl", "lookup_dcookie")
+_calls("ports and segments of the processor", "iopl", "ioperm", "modify_ldt")
+_no_socket("sockets of the kernel's cryptography", 38, socket.SOCK_SEQPACKET)
+_no_socket("sockets of keys, cars and clusters", 29, socket.SOCK_RAW, 1)
+_no_socket("sockets that see every packet (XDP)", 44, socket.SOCK_RAW)
+
+
+@probe("share memory with others through /dev/shm")
+def _shared_memory() -> str:
+    if os.path.exists("/dev/shm/" + HOST["abstract"]):
+        return unreadable("/dev/shm/" + HOST["abstract"])
+    return "what the worker put there is not seen"
 
 
 def main() -> None:

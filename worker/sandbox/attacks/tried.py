@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import secrets
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from worker.sandbox.site import Site, Tier
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[2]
+MODES = "change modes, times and owners of another run's file"
 LOST_WORKER = "kill the worker in the middle of a run"
 
 
@@ -89,7 +92,11 @@ def probes(opened: Arena) -> list[Check]:
             limits=Limits(timeout_s=30),
         )
         ended = run_in(opened.tier, job, site=opened.site)
+        untouched = _untouched(host)
     checks = [Check(**json.loads(line)) for line in ended.stdout.splitlines()]
+    checks = [
+        replace(check, passed=False) if check.attack == MODES and not untouched else check for check in checks
+    ]
     if ended.exit_code != 0 or not checks:
         why = ended.detail or ended.stderr.decode(errors="replace")[-500:]
         checks.append(
@@ -98,11 +105,18 @@ def probes(opened: Arena) -> list[Check]:
     return checks
 
 
+def _untouched(host: dict[str, Any]) -> bool:
+    """Whether another run's file is what it was: in tier C a call may say that it changed it."""
+    status = os.stat(host["other_run"])
+    return (stat.S_IMODE(status.st_mode), status.st_size > 0) == (0o640, True) and status.st_mtime > 1000
+
+
 @contextlib.contextmanager
 def _host(opened: Arena) -> Iterator[dict[str, Any]]:
     """What the probes try to reach: a listening port, sockets, files, this process."""
     other = opened.job_dir() / "output" / "secret"
     other.write_text("another run's")
+    other.chmod(0o640)
     canary, name = secrets.token_hex(8), secrets.token_hex(8)
     os.environ["SKILLQUAY_CANARY"] = canary
     with contextlib.ExitStack() as stack:
@@ -112,7 +126,15 @@ def _host(opened: Arena) -> Iterator[dict[str, Any]]:
             listener = stack.enter_context(socket.socket(socket.AF_UNIX))
             listener.bind(address)
             listener.listen()
+        key = secrets.randbelow(1 << 30) + 1
+        stack.enter_context(_system_v(key))
+        shared = Path("/dev/shm", name)
+        shared.write_text("the worker's")
+        stack.callback(shared.unlink)
         yield {
+            "namespaces": opened.tier != "landlock",
+            "ipc_key": key,
+            "groups": [str(parent.folder)] if (parent := find_parent()) else [],
             "numbers": dict(seccomp.NUMBERS[os.uname().machine]),
             "worker": os.getpid(),
             "canary": canary,
@@ -127,6 +149,19 @@ def _host(opened: Arena) -> Iterator[dict[str, Any]]:
             ],
             "paths": [str(_ROOT), str(opened.folder)],
         }
+
+
+@contextlib.contextmanager
+def _system_v(key: int) -> Iterator[None]:
+    """A semaphore, a queue and shared memory, open to all, as other programs of the machine have them."""
+    libc = ctypes.CDLL(None)
+    made = (libc.semget(key, 1, 0o1666), libc.msgget(key, 0o1666), libc.shmget(key, 4096, 0o1666))
+    try:
+        yield
+    finally:
+        libc.semctl(made[0], 0, 0)
+        libc.msgctl(made[1], 0, None)
+        libc.shmctl(made[2], 0, None)
 
 
 def bomb(opened: Arena, attack: Bomb) -> Check:

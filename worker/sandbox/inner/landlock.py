@@ -1,9 +1,9 @@
 """Tier C: Landlock, a stricter filter and limits, where no namespace may be made.
 
-keeper ── fork ──► warden (may signal the run alone) ── fork ──► script (may reach what is listed, signal itself)
+keeper ── fork ──► warden (may signal the run alone) ── fork ──► script (may reach what is listed)
 
-Both are Landlock domains, the script's within the warden's: so ``kill(-1)`` of the warden is felt by the run's
-processes alone, however they fork, and no process of the run can touch the warden.
+Both are Landlock domains, the script's within the warden's: so ``kill(-1)`` of the warden is felt by the
+run's processes alone, however they fork, and no process of the run can touch the warden.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ _RIGHTS = {
     "write": _EVERY & ~_MAKE_DEVICES & ~(1 << 15),
     "device": _READ | _WRITE,
 }
+# Of /proc the script's own process alone, and not its net/, which is the machine's.
+_OF_ITSELF = "maps smaps status stat statm cmdline comm limits auxv fd fdinfo".split()
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -114,7 +116,8 @@ def _script(plan: dict[str, Any], limits: dict[str, int]) -> None:
 
 def _confine(paths: list[list[str]]) -> None:
     ruleset = _ruleset(_EVERY, _TCP)
-    for kind, path in [*paths, ["look", f"/proc/{os.getpid()}"]]:
+    own = [["look", f"/proc/self/{name}"] for name in _OF_ITSELF]
+    for kind, path in [*paths, *own]:
         try:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except FileNotFoundError:
