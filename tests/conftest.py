@@ -114,6 +114,18 @@ def administrator(db):
 
 
 @pytest.fixture
+def root(administrator, actor_of):
+    """The administrator's session."""
+    return actor_of(administrator)
+
+
+@pytest.fixture
+def stranger(charlie, actor_of):
+    """Charlie's session: nobody of the team's."""
+    return actor_of(charlie)
+
+
+@pytest.fixture
 def actor_of():
     """``actor_of(user)``: the actor of a session of that person."""
     from registry.actors import Actor

@@ -95,7 +95,7 @@ class TriggerTrials(Endpoint):
         examples=[examples.answers(_TESTS)],
     )
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """For maintainers: those of the latest version and those written since, beside what is offered now."""
+        """For maintainers: those of the latest version and those written since, beside today's skills."""
         skill = catalog.find_skill(f"{team}/{slug}", self.actor)
 
         def act() -> HttpResponse:

@@ -11,7 +11,17 @@ from django.db.models import F
 
 from registry.actors import Actor
 from registry.comparing import compare_versions
-from registry.models import Canonical, CanonicalUse, Membership, Skill, User, Version, Visibility
+from registry.models import (
+    Canonical,
+    CanonicalUse,
+    ImportOutcome,
+    ImportRow,
+    Membership,
+    Skill,
+    User,
+    Version,
+    Visibility,
+)
 from registry.packages.comparison import Comparison
 from registry.packages.manifest import manifest_of
 from registry.packages.permission_set import PermissionSet, permissions_of
@@ -85,21 +95,30 @@ def check(slug: str, version: Version) -> None:
 
 
 def waiting(canonical: Canonical) -> Version | None:
-    """The newer version that nobody has accepted or rejected yet."""
+    """The newer version that nobody has accepted or rejected yet; of a mirror what lies there, if older too."""
     skill = mirrored(canonical) if canonical.mirror_id else canonical.skill
     if skill is None or not canonical.follows:
         return None
     usable = skill.versions.usable().select_related("skill__team")
-    if canonical.follows == LATEST:
-        usable = usable.filter(skill__latest=F("pk"))
-    else:
+    if canonical.follows != LATEST:
         usable = usable.filter(channels__skill=skill, channels__name=canonical.follows)
+    elif canonical.mirror_id and (digest := _read_last(canonical, skill)):
+        usable = usable.filter(digest=digest).order_by("-precedence")
+    else:
+        usable = usable.filter(skill__latest=F("pk"))
     return usable.exclude(digest__in=(canonical.digest, canonical.rejected)).first()
 
 
 def mirrored(canonical: Canonical) -> Skill | None:
     """The skill that the mirror has brought."""
     return Skill.objects.filter(origin=canonical.mirror_id, slug=canonical.slug).first()
+
+
+def _read_last(canonical: Canonical, skill: Skill) -> str:
+    """The digest of what the mirror held when it was read last; what is unchanged as a whole has no rows."""
+    seen = (ImportOutcome.PUBLISHED, ImportOutcome.UNCHANGED)
+    rows = ImportRow.objects.filter(report__source=canonical.mirror_id, skill=str(skill), outcome__in=seen)
+    return rows.order_by("-pk").values_list("digest", flat=True).first() or ""
 
 
 def affected(slug: str) -> Iterator[Affected]:

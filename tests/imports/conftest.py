@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.imports.serving import serving
+from tests.imports.serving import KEYS, serving
 
 
 @pytest.fixture
@@ -12,3 +12,20 @@ def server(settings):
         settings.SKILLQUAY_OUTBOUND_ALLOW = [f"127.0.0.1:{running.port}"]
         running.url = f"http://127.0.0.1:{running.port}"
         yield running
+
+
+@pytest.fixture(scope="session")
+def moto():
+    """The S3 of moto on a port of its own; its buckets are the process's, so each test names its own."""
+    import boto3
+    from moto.server import ThreadedMotoServer
+
+    running = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    keys = {"aws_access_key_id": KEYS["access_key"], "aws_secret_access_key": KEYS["secret_key"]}
+    client = boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1", **keys)
+    client.endpoint = f"http://{host}:{port}"
+    yield client
+    client.close()
+    running.stop()

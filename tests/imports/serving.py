@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 Answering = Callable[["Handler"], None]
+KEYS = {"access_key": "named", "secret_key": "for-this-source", "teams": "docs"}  # of a bucket
 
 
 @dataclass

@@ -11,33 +11,17 @@ from registry import catalog
 from registry.actors import ANONYMOUS, Actor
 from registry.canonical import proposing, setting
 from registry.models import Canonical, ImportStatus, Skill, Source
-from registry.packages.problems import Refused
+from tests.imports.serving import KEYS
+from tests.refusing import code
 from worker.imports import ask_for_due, import_waiting
 
 pytestmark = [pytest.mark.row("D10"), pytest.mark.django_db]
 NAME = "_canonical_report"
-KEYS = {"access_key": "named", "secret_key": "for-this-source", "teams": "docs"}
 
 
 def skill_md(text, version=""):
     said = f"version: {version}\n" if version else ""
     return f"---\nname: report\ndescription: Writes a report.\n{said}---\n{text}\n".encode()
-
-
-def code(call, *args, **kwargs):
-    with pytest.raises(Refused) as error:
-        call(*args, **kwargs)
-    return error.value.code
-
-
-@pytest.fixture
-def root(administrator):
-    return Actor(user=administrator)
-
-
-@pytest.fixture
-def reader(charlie):
-    return Actor(user=charlie)
 
 
 @pytest.fixture
@@ -66,31 +50,57 @@ def said(actor):
 
 
 def test_a_mirror_is_answered_when_it_is_accepted_and_again_when_it_changed(
-    server, mirror, refreshed, root, reader
+    server, mirror, refreshed, root, stranger
 ):
     server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("First."))
     row = mirror(f"{server.url}/report/SKILL.md")
     assert (row.digest, row.mirror.interval_s) == ("", setting.MIRRORED_EVERY_S)
     assert import_waiting() == 1
-    assert code(said, reader) == "NOT_FOUND"
+    assert code(said, stranger) == "NOT_FOUND"
     first = proposing.waiting(row)
     assert (first.skill.visibility, first.skill.source) == ("site", "address")
     setting.accept("report", root, digest=first.digest)
-    assert said(reader) == "First."
+    assert said(stranger) == "First."
     assert code(said, ANONYMOUS) == "NOT_FOUND"
     server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("Second."))
     row = refreshed()
-    assert said(reader) == "First."
+    assert said(stranger) == "First."
     second = proposing.waiting(row)
     assert second.number > first.number
     setting.reject("report", root, digest=second.digest, reason="Not yet.")
     assert proposing.waiting(refreshed()) is None
-    assert said(reader) == "First."
+    assert said(stranger) == "First."
     server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("Third."))
     third = proposing.waiting(refreshed())
     setting.accept("report", root, digest=third.digest)
-    assert said(reader) == "Third."
+    assert said(stranger) == "Third."
     assert [row.deed for row in setting.history("report")] == ["accepted", "rejected", "accepted", "mirrored"]
+
+
+def test_a_mirror_that_goes_back_to_what_it_held_before_is_proposed(
+    server, mirror, refreshed, root, stranger
+):
+    def holds(text):
+        server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md(text))
+
+    holds("First.")
+    row = mirror(f"{server.url}/report/SKILL.md")
+    import_waiting()
+    first = proposing.waiting(row)
+    setting.accept("report", root, digest=first.digest)
+    holds("Second.")
+    second = proposing.waiting(refreshed())
+    holds("First.")
+    assert proposing.waiting(refreshed()) is None
+    holds("Second.")
+    setting.accept("report", root, digest=proposing.waiting(refreshed()).digest)
+    assert said(stranger) == "Second."
+    holds("First.")
+    again = proposing.waiting(refreshed())
+    assert (again, again.number < second.number) == (first, True)
+    setting.accept("report", root, digest=again.digest)
+    assert said(stranger) == "First."
+    assert proposing.waiting(refreshed()) is None
 
 
 @pytest.mark.row("D4")
@@ -106,7 +116,7 @@ def test_nothing_is_put_into_the_text_of_a_remote_skill(server, mirror, root, cl
 
 
 def test_a_mirror_that_does_not_answer_leaves_what_is_pinned(
-    server, mirror, refreshed, root, reader, client, administrator
+    server, mirror, refreshed, root, stranger, client, administrator
 ):
     server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("First.", "1.0.0"))
     row = mirror(f"{server.url}/report/SKILL.md")
@@ -115,7 +125,7 @@ def test_a_mirror_that_does_not_answer_leaves_what_is_pinned(
     server.answering["/report/SKILL.md"] = lambda handler: handler.send(500)
     row = refreshed()
     assert setting.last_import(row).status == ImportStatus.FAILED
-    assert said(reader) == "First."
+    assert said(stranger) == "First."
     server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("Other.", "1.0.0"))
     row = refreshed()
     (problem,) = setting.mirror_problems(setting.last_import(row))
@@ -124,23 +134,25 @@ def test_a_mirror_that_does_not_answer_leaves_what_is_pinned(
     assert "with other content" in client.get("/canonical/report/").content.decode()
     told = client.get("/api/v1/canonical/report").json()
     assert [each["code"] for each in told["mirror_problems"]] == ["VERSION_EXISTS"]
-    assert (proposing.waiting(row), said(reader)) == (None, "First.")
+    assert (proposing.waiting(row), said(stranger)) == (None, "First.")
 
 
-def test_a_mirror_takes_the_place_of_a_pinned_skill_only_when_accepted(server, mirror, root, reader, charlie):
+def test_a_mirror_takes_the_place_of_a_pinned_skill_only_when_accepted(
+    server, mirror, root, stranger, charlie
+):
     from registry.models import Team
     from registry.publishing import publish
     from tests.registry.conftest import make_package
 
     other = Team.objects.get(slug="elsewhere")
-    own = publish(make_package(version="1.0.0"), team=other, actor=reader, visibility="public").version
+    own = publish(make_package(version="1.0.0"), team=other, actor=stranger, visibility="public").version
     setting.set_canonical("report", own, root, reason="Ours.")
     server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("First."))
     row = mirror(f"{server.url}/report/SKILL.md")
     import_waiting()
     assert catalog.find_named(NAME, ANONYMOUS) == own
     setting.accept("report", root, digest=proposing.waiting(row).digest)
-    assert str(catalog.find_skill(NAME, reader)) == "docs/report"
+    assert str(catalog.find_skill(NAME, stranger)) == "docs/report"
     setting.unset("report", root, reason="No more.")
     assert Source.objects.get().next_at is None
     assert Skill.objects.filter(team__slug="docs").exists()
@@ -161,39 +173,23 @@ def test_only_administrators_mirror(server, team, alice):
     assert code(setting.mirror, "report", owner, **call) == "FORBIDDEN"
 
 
-@pytest.fixture(scope="module")
-def moto():
-    import boto3
-    from moto.server import ThreadedMotoServer
-
-    running = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    running.start()
-    host, port = running.get_host_and_port()
-    keys = {"aws_access_key_id": KEYS["access_key"], "aws_secret_access_key": KEYS["secret_key"]}
-    client = boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1", **keys)
-    client.create_bucket(Bucket="shelf")
-    client.endpoint = f"http://{host}:{port}"
-    yield client
-    client.close()
-    running.stop()
-
-
 @pytest.mark.parametrize("scheme", ["s3", "gs"])
 def test_a_bucket_is_mirrored_with_credentials_named_for_it(
-    moto, settings, mirror, refreshed, root, reader, scheme
+    moto, settings, mirror, refreshed, root, stranger, scheme
 ):
     settings.SKILLQUAY_OUTBOUND_ALLOW = [moto.endpoint.removeprefix("http://")]
-    settings.SKILLQUAY_SOURCES = {"shelf": {**KEYS, "endpoint": moto.endpoint}}
-    moto.put_object(Bucket="shelf", Key="report/SKILL.md", Body=skill_md("First."))
-    moto.put_object(Bucket="shelf", Key="report/references/notes.md", Body=b"# Notes\n")
-    row = mirror(f"{scheme}://shelf/report/", options={"credentials": "shelf"})
+    settings.SKILLQUAY_SOURCES = {"mirrored": {**KEYS, "endpoint": moto.endpoint}}
+    moto.create_bucket(Bucket=scheme + "-mirrored")
+    moto.put_object(Bucket=scheme + "-mirrored", Key="report/SKILL.md", Body=skill_md("First."))
+    moto.put_object(Bucket=scheme + "-mirrored", Key="report/references/notes.md", Body=b"# Notes\n")
+    row = mirror(f"{scheme}://{scheme}-mirrored/report/", options={"credentials": "mirrored"})
     import_waiting()
     first = proposing.waiting(row)
     assert set(first.files.values_list("path", flat=True)) == {"SKILL.md", "references/notes.md"}
     setting.accept("report", root, digest=first.digest)
     assert proposing.waiting(refreshed()) is None
-    moto.put_object(Bucket="shelf", Key="report/SKILL.md", Body=skill_md("Second."))
+    moto.put_object(Bucket=scheme + "-mirrored", Key="report/SKILL.md", Body=skill_md("Second."))
     second = proposing.waiting(refreshed())
-    assert said(reader) == "First."
+    assert said(stranger) == "First."
     setting.accept("report", root, digest=second.digest)
-    assert said(reader) == "Second."
+    assert said(stranger) == "Second."

@@ -17,25 +17,10 @@ from registry.models import AuditEntry, Canonical, CanonicalUse, Membership, Rol
 from registry.packages.package import Security, Triggers
 from registry.packages.problems import Refused
 from registry.search import search
+from tests.refusing import code
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D10")]
 NAME = "_canonical_report"
-
-
-def code(call, *args, **kwargs):
-    with pytest.raises(Refused) as error:
-        call(*args, **kwargs)
-    return error.value.code
-
-
-@pytest.fixture
-def root(administrator):
-    return Actor(user=administrator)
-
-
-@pytest.fixture
-def stranger(charlie):
-    return Actor(user=charlie)
 
 
 @pytest.fixture

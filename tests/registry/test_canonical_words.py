@@ -22,16 +22,6 @@ NAME = "_canonical_report"
 
 
 @pytest.fixture
-def root(administrator):
-    return Actor(user=administrator)
-
-
-@pytest.fixture
-def stranger(charlie):
-    return Actor(user=charlie)
-
-
-@pytest.fixture
 def pin(root):
     def make(version):
         return setting.set_canonical("report", version, root, reason="Ours.")

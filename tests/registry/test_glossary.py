@@ -20,11 +20,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
 
 
 @pytest.fixture
-def root(administrator):
-    return Actor(user=administrator)
-
-
-@pytest.fixture
 def slugs(alice, published):
     published("invoice-sorter", description="Sorts invoices for reimbursement.")
     published("tickets", description="Reads support tickets and drafts replies.")

@@ -7,14 +7,9 @@ from registry.actors import ANONYMOUS, Actor
 from registry.models import Membership, Redirect, Role, Skill, Team
 from registry.packages.problems import Refused
 from registry.search import search
+from tests.refusing import code
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P1")]
-
-
-def code(call, *args, **kwargs):
-    with pytest.raises(Refused) as error:
-        call(*args, **kwargs)
-    return error.value.code
 
 
 @pytest.fixture

@@ -11,21 +11,10 @@ from registry.facets import facets
 from registry.listing import list_skills
 from registry.matching import Request, match
 from registry.models import AuditEntry, Membership, Role, Scope, Skill, Team, Token
-from registry.packages.problems import Refused
 from registry.search import Filters, search
+from tests.refusing import code
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("E1", "D7", "P4", "C4", "P2")]
-
-
-def code(call, *args, **kwargs):
-    with pytest.raises(Refused) as error:
-        call(*args, **kwargs)
-    return error.value.code
-
-
-@pytest.fixture
-def root(administrator):
-    return Actor(user=administrator)
 
 
 @pytest.fixture
@@ -36,11 +25,6 @@ def owner(alice):
 @pytest.fixture
 def mate(bob):
     return Actor(user=bob)
-
-
-@pytest.fixture
-def stranger(charlie):
-    return Actor(user=charlie)
 
 
 @pytest.fixture

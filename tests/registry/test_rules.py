@@ -20,6 +20,7 @@ from registry.packages.rule_names import matches
 from registry.packages.safety import asks_from
 from registry.publishing import moving
 from registry.rules import covering
+from tests.refusing import code
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D6")]
 
@@ -31,11 +32,6 @@ NETWORK = Security(network="allowlist", network_allowlist=("api.example",))
 @pytest.fixture
 def owner(alice):
     return Actor(user=alice)
-
-
-@pytest.fixture
-def root(administrator):
-    return Actor(user=administrator)
 
 
 @pytest.fixture
@@ -61,12 +57,6 @@ def token_of():
         return tokens.actor_of(secret)
 
     return make
-
-
-def code(call, *args, **named):
-    with pytest.raises(Refused) as refused:
-        call(*args, **named)
-    return refused.value.code
 
 
 def decided(version, team, token=None):
