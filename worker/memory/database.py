@@ -84,7 +84,7 @@ class DatabaseStore:
         return len(keys)
 
     def export(self, wanted: Wanted) -> Iterator[dict[str, Any]]:
-        for memory in self.list(wanted).order_by("pk").iterator(chunk_size=200):
+        for memory in self.list(wanted).order_by("created_at", "pk").iterator(chunk_size=200):
             yield memory_document(memory)
 
 
@@ -95,15 +95,15 @@ def _remember(entries: Sequence[Entry]) -> list[Kept]:
     fresh: dict[_Key, Memory] = {}
     again: dict[_Key, Memory] = {}
     kept = []
-    for key, entry in zip(keys, entries, strict=True):
+    for at, (key, entry) in enumerate(zip(keys, entries, strict=True)):
         is_new = key not in known
         if is_new:
-            known[key] = fresh[key] = _memory(entry, key, now)
+            known[key] = fresh[key] = _memory(entry, key, now + timedelta(microseconds=at))
         else:
             _merge(known[key], entry, now)
             again |= {} if key in fresh else {key: known[key]}
         kept.append(Kept(known[key], is_new))
-    Memory.objects.bulk_create(fresh[key] for key in sorted(fresh))
+    Memory.objects.bulk_create(fresh[key] for key in sorted(fresh))  # in one order, whoever else adds them
     merged = ("count", "importance", "importance_given", "metadata", "by_person", "updated_at")
     Memory.objects.bulk_update(again.values(), merged)
     MemoryTerm.objects.bulk_create(
