@@ -9,8 +9,11 @@ class WorkerConfig(AppConfig):
         from registry.erasing import Keeper, register_keeper
         from registry.events.receiving import register_starter
         from registry.imports import queue
+        from registry.rules import register_follower
         from registry.storage import register_references
         from worker import artifacts, codes, erasing, inputs  # noqa: F401  (codes declares them)
+        from worker.approvals import codes as approval_codes  # noqa: F401
+        from worker.approvals.deciding import follow
         from worker.dispatch import wake_importer
         from worker.event_runs import start
         from worker.memory import codes as memory_codes  # noqa: F401
@@ -20,4 +23,5 @@ class WorkerConfig(AppConfig):
         queue.register_waker(wake_importer)
         register_references(inputs.references)
         register_starter(start)
+        register_follower(follow)
         register_keeper(Keeper(erasing.erase_version, erasing.export_person, erasing.erase_person))

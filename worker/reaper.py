@@ -17,6 +17,7 @@ from registry.actors import administrator_actor
 from registry.events import receiving
 from registry.imports import engine
 from worker import erasing, imports, inputs, states, transport, unpacking
+from worker.approvals import deciding
 from worker.dispatch import wake, wake_importer
 from worker.memory import erasing as memory
 from worker.memory import webhook
@@ -42,6 +43,8 @@ def reap_once() -> Reaped:
     lapsed = states.lapse(timezone.now())
     for uid in lapsed:
         log.warning("The worker of run %s is gone", uid)
+    for uid in deciding.expire(timezone.now()):
+        log.info("Nobody let run %s start in time", uid)
     imports.ask_for_due()
     if imports.is_missed():
         wake_importer()

@@ -20,8 +20,10 @@ from registry.packages.package import Manifest
 from registry.packages.problems import Refused, refuse
 from registry.packages.schemas import validate
 from registry.permissions import Action, may, require
+from registry.rules import Decision
 from registry.teams import calling_team
 from worker import caching, inputs, protocols, states
+from worker.approvals import asking
 from worker.dispatch import wake
 from worker.documents import run_document as run_document
 from worker.execution import OUTPUT_DIR, execute, request_for_script
@@ -47,7 +49,8 @@ def request_run(
     idempotency_key: str = "",
     fresh: bool = False,
 ) -> Run:
-    """The run that was asked for: queued, answered from the cache unless ``fresh``, or refused with a row.
+    """The run that was asked for: queued, waiting for somebody's leave, refused with a row, or answered from
+    the cache unless ``fresh``.
 
     Raises Refused, with a JSON pointer of the input, for what cannot even be queued. The same
     ``idempotency_key`` of one caller names one run.
@@ -65,10 +68,10 @@ def request_run(
     run = _new_run(actor, version, manifest, request, resolved)
     run.team, run.again_of, run.idempotency_key = caller_team, again_of, idempotency_key
     _choose_protocol(run, version, request)
-    run.permission = _leave(actor, version, caller_team)
+    leave = _leave(actor, version, caller_team)
     try:
         with transaction.atomic():
-            _insert(run, manifest, fresh=fresh)
+            _insert(run, manifest, actor, leave, fresh=fresh)
     except IntegrityError:
         if idempotency_key and (earlier := _earlier(actor, idempotency_key)):
             return earlier
@@ -77,11 +80,11 @@ def request_run(
     return run
 
 
-def _leave(actor: Actor, version: Version, team: Team | None) -> dict[str, Any]:
-    """What lets it run, refused where nothing does: asked last, for what could be run as it was asked for."""
+def _leave(actor: Actor, version: Version, team: Team | None) -> Decision:
+    """What lets it run, refused where it is denied: asked last, for what could be run as it was asked for."""
     decision = rules.decide(version, team=team, token=actor.token)
-    rules.require_leave(decision, actor)
-    return rules.leave_document(decision)
+    rules.require_undenied(decision)
+    return decision
 
 
 def _earlier(actor: Actor, idempotency_key: str) -> Run | None:
@@ -172,6 +175,7 @@ def _new_run(actor: Actor, version: Version, manifest: Manifest, request: Reques
         version_number=version.number,
         digest=version.digest,
         caller=actor.user,
+        token=actor.token if actor.token and actor.token.pk else None,
         token_name=actor.token.name if actor.token else "",
         request=asdict(request),
         files=[use.document() for use in resolved.files],
@@ -194,19 +198,41 @@ def _choose_protocol(run: Run, version: Version, request: Request) -> None:
     run.protocol, run.entry = call.protocol, call.entry
 
 
-def _insert(run: Run, manifest: Manifest, *, fresh: bool) -> None:
-    if manifest.security.network == "allowlist":
-        why = problem("NETWORK_ALLOWLIST_UNAVAILABLE")
-        states.refuse_run(run, why.code, f"{why.message()} {why.remedy()}")
+def _insert(run: Run, manifest: Manifest, actor: Actor, leave: Decision, *, fresh: bool) -> None:
+    if leave.outcome == "ask" and rules.binds(actor):
+        asking.ask(run, leave, fresh=fresh)
+    else:
+        run.permission = rules.leave_document(leave)
+        _enqueue(run, manifest, fresh=fresh)
+
+
+def _enqueue(run: Run, manifest: Manifest, *, fresh: bool) -> None:
+    if source := _cached(run, manifest, fresh=fresh):
+        caching.answer(run, source)
         return
-    if manifest.cacheable and run.caller_id is not None:
-        run.cache_ttl = caching.ttl_of(manifest)
-        run.cache_key = caching.key_of(run, manifest)
-        if not fresh and (source := caching.find(run.cache_key)):
-            caching.answer(run, source)
-            return
     states.queue(run)
     transaction.on_commit(wake)
+
+
+def resume(run: Run, manifest: Manifest, *, fresh: bool) -> bool:
+    """A run that waited for somebody's leave goes on as a new one would; False when it waits no more."""
+    source = _cached(run, manifest, fresh=fresh)
+    if not states.release(run):
+        return False
+    if source:
+        caching.answer(run, source)
+    else:
+        transaction.on_commit(wake)
+    return True
+
+
+def _cached(run: Run, manifest: Manifest, *, fresh: bool) -> Run | None:
+    """The answer that is given again, where there is one; the run remembers under what key it is asked."""
+    if not manifest.cacheable or run.caller_id is None:
+        return None
+    run.cache_ttl = caching.ttl_of(manifest)
+    run.cache_key = caching.key_of(run, manifest)
+    return None if fresh else caching.find(run.cache_key)
 
 
 def cancel(run: Run, *, actor: Actor) -> bool:

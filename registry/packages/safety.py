@@ -42,9 +42,9 @@ CALLED = {  # where more than the spelling of a field differs from document D's
     "arguments": "argNames",
 }
 SCRIPTS = "scripts/"  # the property of a package that brings something to run
-# What a team's agents are not asked about where the team published it: the sandbox holds a script, to set its
-# variables is to write it, and each skill that it starts is decided on by itself.
-OWN = frozenset({SCRIPTS, "security.environment", "requires"})
+# What a team's agents are not asked about where the team published it: the sandbox holds a script, and each
+# skill that it starts is decided on by itself.
+OWN = frozenset({SCRIPTS, "requires"})
 _TOLD = frozenset(_PERMISSIONS.split())
 _GROUPS = ("security", "permissions", "metadata", "triggers", "resources")  # looked into, field by field
 _SHOWN = 100  # characters of a value

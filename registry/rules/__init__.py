@@ -5,13 +5,21 @@ from registry.rules.changing import (
     MOST,
     add_rule,
     find_rule,
+    register_follower,
     remove_rule,
     restore_rule,
     rules_of,
     standing_rules,
 )
 from registry.rules.covering import covered_by
-from registry.rules.deciding import Decision, Outcome, binds, decide, require_leave
+from registry.rules.deciding import (
+    Decision,
+    Outcome,
+    binds,
+    decide,
+    require_leave,
+    require_undenied,
+)
 from registry.rules.documents import decision_document, leave_document, rule_document
 from registry.rules.granting import asks_of_version
 from registry.rules.holders import Holder, may_deny, may_grant
@@ -31,8 +39,10 @@ __all__ = [
     "leave_document",
     "may_deny",
     "may_grant",
+    "register_follower",
     "remove_rule",
     "require_leave",
+    "require_undenied",
     "restore_rule",
     "rule_document",
     "rules_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -18,6 +19,15 @@ from registry.rules.granting import granted_now
 from registry.rules.holders import Holder, holder_of, require_narrower, require_reader, require_wider, team_of
 
 MOST = 500  # of one holder: every decision reads them all
+
+Follower = Callable[[Rule, Actor], None]
+_followers: list[Follower] = []
+
+
+def register_follower(follow: Follower) -> None:
+    """Names what is called, in the same transaction, with a rule that stands from now on."""
+    if follow not in _followers:
+        _followers.append(follow)
 
 
 def rules_of(holder: Holder, actor: Actor) -> QuerySet[Rule]:
@@ -72,6 +82,7 @@ def add_rule(holder: Holder, effect: str, name: str, actor: Actor, *, number: st
 
 @transaction.atomic
 def _stored(holder: Holder, effect: Effect, name: str, given: dict[str, Any], actor: Actor) -> Rule:
+    _lock(holder)
     held = standing_rules().filter(**_held_by(holder))
     if held.count() >= MOST and not held.filter(effect=effect, name=name).exists():
         raise refuse("RULE_LIMIT", most=MOST)
@@ -79,7 +90,19 @@ def _stored(holder: Holder, effect: Effect, name: str, given: dict[str, Any], ac
         **_held_by(holder), effect=effect, name=name, removed_at=None, defaults=given
     )
     _record(actor, "rule.add", rule, granted=given["granted"], given_for=given["given_for"])
+    _tell(rule, actor)
     return rule
+
+
+def _lock(holder: Holder) -> None:
+    """The team's row comes first, as for those who decide on what waits."""
+    if team := team_of(holder):
+        Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+
+
+def _tell(rule: Rule, actor: Actor) -> None:
+    for follow in _followers:
+        follow(rule, actor)
 
 
 @transaction.atomic
@@ -99,8 +122,10 @@ def restore_rule(rule: Rule, actor: Actor) -> Rule:
     (require_wider if is_allowance else require_narrower)(holder_of(rule), actor)
     try:
         with transaction.atomic():
+            _lock(holder_of(rule))
             if Rule.objects.filter(pk=rule.pk, removed_at__isnull=False).update(removed_at=None):
                 _record(actor, "rule.restore", rule)
+                _tell(rule, actor)
     except IntegrityError:
         raise refuse("RULE_IN_PLACE", rule=str(rule)) from None
     rule.refresh_from_db(fields=["removed_at"])

@@ -83,10 +83,15 @@ def decide(version: Version, *, team: Team | None, token: Token | None = None) -
     return decided("ask", "nobody", new=asks.beyond(vouched) if vouched is not None else NOTHING)
 
 
-def require_leave(decision: Decision, actor: Actor) -> None:
-    """Refuses what is denied, to everybody, and what asks, to agents."""
+def require_undenied(decision: Decision) -> None:
+    """Refuses what a rule denies, to everybody."""
     if decision.outcome == "deny":
         raise _denied(decision)
+
+
+def require_leave(decision: Decision, actor: Actor) -> None:
+    """Refuses what is denied, and to agents what asks: for those who cannot wait for somebody's leave."""
+    require_undenied(decision)
     if decision.outcome == "ask" and binds(actor):
         raise _approval_needed(decision)
 

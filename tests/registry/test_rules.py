@@ -128,7 +128,9 @@ def test_a_bare_slug_is_never_another_teams_skill_unless_it_is_canonical(team, o
 
 def test_a_script_of_ones_own_team_asks_nobody_and_one_of_another_team_does(team, published, others):
     variables = Security(environment={"ZONE": "UTC"})
-    assert decided(published("own", files=SCRIPT, security=variables), team) == ("allow", "safe")
+    assert decided(published("own", files=SCRIPT), team) == ("allow", "safe")
+    found = rules.decide(published("set", files=SCRIPT, security=variables), team=team)
+    assert (found.outcome, found.unsafe) == ("ask", ("security.environment",))
     assert decided(published("other", files=SCRIPT, extra={"scripts": [1]}), team)[0] == "ask"
     found = rules.decide(others(files=SCRIPT, security=variables), team=team)
     assert (found.outcome, found.unsafe) == ("ask", ("scripts/", "security.environment"))

@@ -1,3 +1,4 @@
+from worker.models.approval import Approval, ApprovalQuerySet, Choice
 from worker.models.artifact import Artifact
 from worker.models.attempt import Attempt
 from worker.models.input import InputFile
@@ -15,8 +16,11 @@ from worker.models.run import Run, RunQuerySet, Status
 from worker.models.step import Step, StepKind
 
 __all__ = [
+    "Approval",
+    "ApprovalQuerySet",
     "Artifact",
     "Attempt",
+    "Choice",
     "InputFile",
     "LogChunk",
     "Memory",

@@ -1,0 +1,445 @@
+"""A run that somebody has to let: nothing runs while it waits, one person decides it once, time ends it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from registry import rules, tokens
+from registry.actors import Actor, shell_actor
+from registry.canonical.setting import set_canonical
+from registry.models import AuditEntry, Effect, Membership, Role, Rule, Team, Version
+from registry.packages.problems import Refused
+from worker import states
+from worker.approvals import asking, deciding
+from worker.models import Approval, Choice, Run, Status
+from worker.protocols.call import Request
+from worker.reaper import reap_once
+from worker.runs import cancel, request_run, run_here
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("D6")]
+
+TOOLS = "allowed-tools: [Bash]\n"
+
+
+@pytest.fixture
+def agent_of(team):
+    """``agent_of(user)``: the actor of a token of theirs for the team."""
+
+    def make(user, into=team):
+        token, _secret = tokens.issue(
+            user,
+            name="night agent",
+            scopes=["run", "read"],
+            expires_at=timezone.now() + timedelta(days=1),
+            by=Actor(user=user),
+            team=into,
+        )
+        return Actor(user=user, token=token, scopes=frozenset(token.scopes))
+
+    return make
+
+
+@pytest.fixture
+def asks(published, agent_of, bob):
+    """``asks(version)``: a run that Bob's agent asks for; by default of a skill that wants a tool."""
+    agent = agent_of(bob)
+
+    def make(version=None, actor=agent, inputs=None, **more):
+        version = version or Version.objects.filter(skill__slug="hello").first() or published(front=TOOLS)
+        return request_run(actor=actor, version=version, request=Request(inputs=inputs or {}), **more)
+
+    return make
+
+
+@pytest.fixture
+def owner(alice):
+    return Actor(user=alice)
+
+
+def fresh(run):
+    return Run.objects.select_related("approval", "team").get(pk=run.pk)
+
+
+def decide(run, choice, actor, **more):
+    return deciding.decide(asking.find(run.uid, actor), choice, actor, **more)
+
+
+def code(call, *args, **named):
+    with pytest.raises(Refused) as refused:
+        call(*args, **named)
+    return refused.value.code
+
+
+# Asked -----------------------------------------------------------------------------------------------------
+def test_what_asks_waits_and_no_worker_claims_it(asks, nobody_listens):
+    run = asks()
+    assert run.status == Status.WAITING_APPROVAL
+    assert states.claim_next("w") is None
+    assert nobody_listens == []
+    approval = fresh(run).approval
+    assert (approval.asks["tools"], approval.new, approval.unsafe) == (["Bash"], {}, ["allowed_tools"])
+    assert approval.expires_at - run.created_at == timedelta(hours=72)
+
+
+def test_a_person_who_presses_run_does_not_wait(asks, owner):
+    run = asks(actor=owner)
+    assert (run.status, run.permission["by"]) == (Status.QUEUED, "person")
+    assert not Approval.objects.exists()
+
+
+def test_what_no_rule_may_allow_is_refused_before_anybody_is_asked(asks, owner, team, published):
+    version = published(front=TOOLS)
+    rules.add_rule(team, Effect.DENY, "docs/hello", owner)
+    assert code(asks, version) == "RULE_DENIED"
+    assert not Run.objects.exists()
+
+
+def test_one_idempotency_key_is_one_run_that_waits(asks):
+    assert asks(idempotency_key="k") == asks(idempotency_key="k")
+
+
+def test_the_decision_comes_before_a_cached_answer(asks, owner, published):
+    version = published(front=TOOLS + "cacheable: true\ncache_scope: team\n")
+    assert run_here(asks(version, actor=owner)).status == Status.SUCCEEDED
+    assert asks(version, actor=owner).cached_from_id
+    run = asks(version)
+    assert run.status == Status.WAITING_APPROVAL
+    assert run.cached_from_id is None
+    answered = decide(run, Choice.ONCE, owner)
+    assert (answered.status, answered.permission["by"]) == (Status.SUCCEEDED, "approval")
+    assert answered.cached_from_id
+    assert answered.result["outputs"]["greeting"] == "hello you"
+
+
+def test_a_wider_version_waits_and_shows_what_is_new(asks, owner, published, team):
+    first = published(front=TOOLS)
+    rules.add_rule(team, Effect.ALLOW, "docs/hello", owner)
+    assert asks(first).status == Status.QUEUED
+    wider = published(number="2.0.0", front="allowed-tools: [Bash, Write]\nshell: bash\n")
+    run = asks(wider)
+    assert run.approval.new == {"shell": ["bash"], "tools": ["Write"]}
+
+
+# Every part of the permission set: a rule and the canonical pass hold for what they were given for ----------
+PARTS = {
+    "hosts": "security:\n  network: allowlist\n  network_allowlist: [{}.example]\n",
+    "environment": "security:\n  environment: {{MODE: {}}}\n",
+    "secrets": "security:\n  secrets: [{}]\n",
+    "tools": "allowed-tools: [{}]\n",
+    "hooks": "hooks:\n  PreToolUse:\n    - command: [{}]\n",
+    "shell": "shell: {}\n",
+    "skills": "requires: [{}]\nshell: bash\n",
+    "properties": "a-new-field: {}\n",
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("by", ["rule", "canonical"])
+def test_an_allowance_does_not_reach_to_what_is_new_in_any_part(
+    part, by, published, team, owner, administrator
+):
+    version = published(front=PARTS[part].format("one"), visibility="public")
+    assert rules.decide(version, team=team).outcome == "ask"
+    if by == "rule":
+        rules.add_rule(team, Effect.ALLOW, "docs/hello", owner)
+    else:
+        set_canonical("hello", version, Actor(user=administrator), reason="Ours.")
+    assert (found := rules.decide(version, team=team)).outcome == "allow"
+    assert found.by == by
+    more = rules.decide(
+        published(number="2.0.0", front=PARTS[part].format("two"), visibility="public"), team=team
+    )
+    assert (more.outcome, list(more.new.document())) == ("ask", [part])
+
+
+# Decided ---------------------------------------------------------------------------------------------------
+def test_allowed_once_it_runs_and_the_next_one_asks_again(asks, owner, nobody_listens):
+    run = asks()
+    decided = decide(run, Choice.ONCE, owner)
+    assert decided.status == Status.QUEUED
+    assert decided.permission == {"by": "approval", "rule": None, "name": "alice"}
+    assert not Rule.objects.exists()
+    ended = run_here(decided)
+    assert ended.status == Status.SUCCEEDED
+    assert asks().status == Status.WAITING_APPROVAL
+
+
+@pytest.mark.parametrize(("choice", "name"), [(Choice.EXACT, "docs/hello"), (Choice.PREFIX, "docs/hello:*")])
+def test_a_rule_is_kept_and_lets_everything_start_that_it_covers(asks, owner, published, choice, name):
+    one, other = asks(), asks()
+    longer = asks(published("hello-again", front=TOOLS))
+    elsewhere = asks(published("apart", front=TOOLS))
+    decided = decide(one, choice, owner)
+    rule = Rule.objects.get()
+    assert (rule.effect, rule.name, rule.granted["tools"]) == ("allow", name, ["Bash"])
+    assert decided.permission == {"by": "rule", "rule": rule.uid, "name": name}
+    assert fresh(other).status == Status.QUEUED
+    assert fresh(other).approval.rule == fresh(one).approval.rule == rule
+    covered = choice == Choice.PREFIX
+    assert (fresh(longer).status == Status.QUEUED) is covered
+    assert fresh(elsewhere).status == Status.WAITING_APPROVAL
+    assert asks().status == Status.QUEUED
+
+
+def test_a_rule_lets_no_version_start_that_asks_for_more(asks, owner, published):
+    narrow = asks(published(front=TOOLS))
+    wide = asks(published(number="2.0.0", front="allowed-tools: [Bash, Write]\n"))
+    decide(narrow, Choice.EXACT, owner)
+    assert fresh(wide).status == Status.WAITING_APPROVAL
+    assert fresh(narrow).status == Status.QUEUED
+
+
+def test_denied_it_never_runs_and_its_caller_reads_why(asks, owner, bob):
+    run = asks()
+    decided = decide(run, Choice.DENIED, owner, reason="Not on a Friday.")
+    assert (decided.status, decided.failure_code) == (Status.REFUSED, "APPROVAL_DENIED")
+    assert "Not on a Friday." in decided.message
+    assert decided.started_at is None
+    told = asking.document_of(decided, Actor(user=bob))
+    assert (told["standing"], told["reason"], told["decided_by"]) == ("denied", "Not on a Friday.", "alice")
+
+
+def test_a_denial_says_why(asks, owner):
+    run = asks()
+    assert code(decide, run, Choice.DENIED, owner, reason=" ") == "TEXT_INVALID"
+    assert fresh(run).status == Status.WAITING_APPROVAL
+
+
+def test_a_denial_may_be_kept_as_a_rule_for_all_that_wait(asks, owner):
+    run, other = asks(), asks()
+    decide(run, Choice.DENIED, owner, reason="Never.", rule=True)
+    rule = Rule.objects.get()
+    assert (rule.effect, rule.name) == ("deny", "docs/hello")
+    assert fresh(run).failure_code == "APPROVAL_DENIED"
+    assert (fresh(other).status, fresh(other).failure_code) == (Status.REFUSED, "RULE_DENIED")
+    assert fresh(run).approval.rule == fresh(other).approval.rule == rule
+
+
+def test_rules_made_elsewhere_decide_what_waits(asks, owner, team):
+    run = asks()
+    rules.add_rule(team, Effect.ALLOW, "docs/:*", owner)
+    assert (fresh(run).status, fresh(run).approval.decision) == (Status.QUEUED, Choice.PREFIX)
+    rule = rules.remove_rule(Rule.objects.get(), owner)
+    again = asks()
+    assert again.status == Status.WAITING_APPROVAL
+    rules.restore_rule(rule, owner)
+    assert fresh(again).status == Status.QUEUED
+
+
+def test_a_tokens_own_rule_decides_for_that_token_alone(asks, agent_of, alice, owner):
+    mine, other = agent_of(alice), agent_of(alice)
+    runs = [asks(actor=agent) for agent in (mine, other)]
+    rules.add_rule(mine.token, Effect.ALLOW, "docs/hello", owner)
+    assert [fresh(run).status for run in runs] == [Status.QUEUED, Status.WAITING_APPROVAL]
+
+
+def test_what_is_decided_is_written_down(asks, owner, team):
+    run = asks()
+    decide(run, Choice.EXACT, owner)
+    entry = AuditEntry.objects.get(action="approval.exact")
+    assert (entry.user, entry.team, entry.target) == (owner.user, team, run.uid)
+    assert entry.detail == {"skill": "docs/hello", "rule": "allow docs/hello"}
+
+
+# Asked again at the moment of release ---------------------------------------------------------------------
+def _hold(run, agent):
+    Version.objects.update(held_at=timezone.now())
+
+
+def _purge(run, agent):
+    Version.objects.filter(skill=run.skill).delete()
+
+
+def _other_bytes(run, agent):
+    Run.objects.update(digest="sha256:" + "0" * 64)
+
+
+def _revoke(run, agent):
+    tokens.revoke(agent.token, Actor(user=agent.user))
+
+
+def _lapse(run, agent):
+    type(agent.token).objects.update(expires_at=timezone.now())
+
+
+def _leave(run, agent):
+    Membership.objects.filter(user=agent.user).delete()
+
+
+def _lock_out(run, agent):
+    type(agent.user).objects.filter(pk=agent.user.pk).update(is_active=False)
+
+
+CHANGES = {
+    _hold: "VERSION_HELD",
+    _purge: "PACKAGE_MISSING",
+    _other_bytes: "PACKAGE_MISSING",
+    _revoke: "TOKEN_INVALID",
+    _lapse: "TOKEN_INVALID",
+    _leave: "NOT_FOUND",
+    _lock_out: "TOKEN_INVALID",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__.strip("_"))
+@pytest.mark.parametrize("choice", [Choice.ONCE, Choice.EXACT, Choice.PREFIX])
+def test_what_changed_meanwhile_refuses_it_in_spite_of_an_allowance(
+    asks, agent_of, bob, owner, change, choice
+):
+    agent = agent_of(bob)
+    run = asks(actor=agent)
+    change(run, agent)
+    decided = decide(run, choice, owner)
+    assert (decided.status, decided.failure_code) == (Status.REFUSED, CHANGES[change])
+    assert fresh(run).approval.decision == choice
+    assert not Rule.objects.exists()
+
+
+def test_a_denial_made_meanwhile_refuses_it(asks, owner, team, monkeypatch):
+    run = asks()
+    monkeypatch.setattr("registry.rules.changing._followers", [])
+    rules.add_rule(team, Effect.DENY, "docs/:*", owner)
+    assert decide(run, Choice.ONCE, owner).failure_code == "RULE_DENIED"
+
+
+def test_a_renamed_skill_is_let_by_its_present_name(asks, owner):
+    from registry.publishing import moving
+
+    run = asks()
+    moving.rename(run.skill, owner, slug="greeting")
+    assert decide(run, Choice.EXACT, owner).status == Status.QUEUED
+    assert Rule.objects.get().name == "docs/greeting"
+
+
+# Who -------------------------------------------------------------------------------------------------------
+ROLES = [None, Role.VIEWER, Role.MEMBER, Role.MAINTAINER, Role.OWNER]
+MAY = {
+    Choice.ONCE: {Role.MAINTAINER, Role.OWNER},
+    Choice.DENIED: {Role.MAINTAINER, Role.OWNER},
+    Choice.EXACT: {Role.OWNER},
+    Choice.PREFIX: {Role.OWNER},
+}
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("choice", MAY)
+@pytest.mark.parametrize("by_token", [False, True])
+def test_only_people_decide_by_the_table(asks, agent_of, team, django_user_model, role, choice, by_token):
+    run = asks()
+    user = django_user_model.objects.create_user(username="somebody")
+    if role:
+        Membership.objects.create(team=team, user=user, role=role)
+    actor = agent_of(user) if by_token and role else Actor(user=user)
+    if role is None:
+        assert code(decide, run, choice, actor) == "NOT_FOUND"
+    elif by_token or role not in MAY[choice]:
+        assert code(decide, run, choice, actor, reason="no") == "FORBIDDEN"
+        assert fresh(run).status == Status.WAITING_APPROVAL
+    else:
+        assert decide(run, choice, actor, reason="no").status != Status.WAITING_APPROVAL
+
+
+def test_the_caller_does_not_let_their_own_agent(asks, bob):
+    assert code(decide, asks(), Choice.ONCE, Actor(user=bob)) == "FORBIDDEN"
+
+
+def test_an_administrator_and_the_shell_decide(asks, administrator):
+    for actor in (Actor(user=administrator), shell_actor()):
+        assert decide(asks(), Choice.ONCE, actor).status == Status.QUEUED
+
+
+def test_no_owner_keeps_a_rule_for_a_skill_that_they_do_not_see(asks, agent_of, charlie, bob, owner):
+    """Bob works for another team too: its private skill is run for Docs, whose owner may let it once."""
+    away = Team.objects.get(slug="elsewhere")
+    from registry.packages.reading import read_files
+    from registry.publishing import publish
+
+    files = [("SKILL.md", b"---\nname: far\ndescription: Far.\n---\n"), ("scripts/far.py", b"print('{}')")]
+    version = publish(read_files(files), team=away, actor=Actor(user=charlie)).version
+    Membership.objects.create(team=away, user=bob, role=Role.MEMBER)
+    token, _secret = tokens.issue(
+        bob,
+        name="both",
+        scopes=["run"],
+        expires_at=timezone.now() + timedelta(hours=1),
+        by=Actor(user=bob),
+    )
+    agent = Actor(user=bob, token=token, scopes=frozenset({"run"}))
+    run = asks(version, actor=agent, team=Team.objects.get(slug="docs"))
+    assert asking.document_of(run, owner)["exact"] is None
+    assert code(decide, run, Choice.EXACT, owner) == "APPROVAL_RULE_IMPOSSIBLE"
+    assert not asking.approvals(Actor(user=charlie)).exists()
+    assert decide(run, Choice.ONCE, owner).status == Status.QUEUED
+
+
+def test_a_stranger_finds_no_approval(asks, charlie, owner):
+    run = asks()
+    stranger = Actor(user=charlie)
+    assert code(asking.find, run.uid, stranger) == "NOT_FOUND"
+    assert not asking.approvals(stranger).exists()
+    assert asking.document_of(run, stranger) is None
+    assert not Approval.objects.decidable_by(stranger).exists()
+    assert Approval.objects.decidable_by(owner).get().run == run
+
+
+# One winner ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("second", [Choice.ONCE, Choice.EXACT, Choice.DENIED])
+def test_what_is_decided_is_not_decided_again(asks, owner, administrator, second):
+    run = asks()
+    approval = asking.find(run.uid, owner)
+    decide(run, Choice.ONCE, owner)
+    with pytest.raises(Refused) as refused:
+        deciding.decide(approval, second, Actor(user=administrator), reason="late")
+    assert refused.value.code == "APPROVAL_DECIDED"
+    assert fresh(run).status == Status.QUEUED
+    assert not Rule.objects.exists()
+
+
+def test_what_its_caller_cancelled_is_not_decided(asks, owner, bob):
+    run = asks()
+    assert cancel(run, actor=Actor(user=bob))
+    assert code(decide, run, Choice.ONCE, owner) == "APPROVAL_DECIDED"
+    assert asking.document_of(fresh(run), owner)["standing"] == "cancelled"
+    assert fresh(run).status == Status.CANCELLED
+
+
+# Time ------------------------------------------------------------------------------------------------------
+def _time_passes():
+    Approval.objects.update(expires_at=timezone.now())
+
+
+def test_the_reaper_refuses_what_nobody_decided(asks, owner):
+    run = asks()
+    reap_once()
+    assert fresh(run).status == Status.WAITING_APPROVAL
+    _time_passes()
+    reap_once()
+    run = fresh(run)
+    assert (run.status, run.failure_code) == (Status.REFUSED, "APPROVAL_EXPIRED")
+    assert run.approval.decision == Choice.EXPIRED
+    assert deciding.expire(timezone.now()) == []
+    assert code(decide, run, Choice.ONCE, owner) == "APPROVAL_DECIDED"
+
+
+def test_nobody_decides_what_has_expired_before_the_reaper_comes(asks, owner, team):
+    run = asks()
+    _time_passes()
+    assert code(decide, run, Choice.ONCE, owner) == "APPROVAL_EXPIRED"
+    rules.add_rule(team, Effect.ALLOW, "docs/:*", owner)
+    assert fresh(run).status == Status.WAITING_APPROVAL
+
+
+def test_the_site_says_how_long_a_run_waits(asks, settings):
+    settings.SKILLQUAY_APPROVAL_HOURS = 2
+    run = asks()
+    assert run.approval.expires_at - run.created_at == timedelta(hours=2)
+
+
+def test_waiting_is_no_part_of_how_long_it_ran(asks, owner):
+    run = asks()
+    Run.objects.update(created_at=timezone.now() - timedelta(days=2))
+    ended = run_here(decide(run, Choice.ONCE, owner))
+    assert (ended.finished_at - ended.started_at).total_seconds() < 60

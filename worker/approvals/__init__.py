@@ -1,0 +1,1 @@
+"""Runs that wait for somebody's leave: asked, decided once by a person, or expired."""
