@@ -11,7 +11,9 @@ from registry.packages.problems import Refused
 from registry.packages.schemas import validate, with_defaults
 from worker import sandbox
 from worker.protocols import input_schema, interpret, output_schema, prepare, with_tool
-from worker.protocols.call import Outcome, Request
+from worker.protocols.call import Call, Outcome, Request
+from worker.protocols.prompt import render
+from worker.protocols.prompting import arguments_of, names_of
 from worker.sandbox.policy import Ended, Job, Limits
 
 OUTPUT = "/job/output"
@@ -30,6 +32,8 @@ def run(package: Package, request: Request, at: Path, limits: Limits | None = No
     call = prepare(
         package.paths, package.manifest, package.profile, request, read=lambda path: package.file(path).data
     )
+    if call.protocol in ("prompt", "fork"):
+        return Ran(_prompt(package, call), Ended("exited", 0, None, b"", b"", b"", 0.0, "", {}), {})
     folders = _folders(package, at)
     job = Job(
         argv=call.argv,
@@ -37,7 +41,7 @@ def run(package: Package, request: Request, at: Path, limits: Limits | None = No
         job_dir=folders / "job",
         stdin=call.stdin,
         environment={**package.manifest.security.environment, **call.environment},
-        channel_bytes=1 << 20 if call.channel else 0,
+        channel_bytes=10 << 20 if call.channel else 0,
         limits=limits or Limits(timeout_s=30),
     )
     ended = sandbox.run(job)
@@ -45,6 +49,14 @@ def run(package: Package, request: Request, at: Path, limits: Limits | None = No
     left = folders / "job" / "output"
     artifacts = {str(p.relative_to(left)): p.read_bytes() for p in sorted(left.rglob("*")) if p.is_file()}
     return Ran(outcome, ended, artifacts)
+
+
+def _prompt(package: Package, call: Call) -> Outcome:
+    """What its arguments make of it; commands and agent loops want a worker."""
+    given = arguments_of(call.request.inputs, package.manifest)
+    names = names_of(package.manifest)
+    filled = render(package.body, arguments=given.line, names=names, values=given.values, words=given.words)
+    return Outcome(success=True, output=filled.text, metadata={"protocol": call.protocol})
 
 
 def _checked(package: Package, request: Request) -> Request:

@@ -1,6 +1,5 @@
 // Calls execute(parameters, context, config) of one module and answers on descriptor 3.
 // Runs on deno (TypeScript) and on node. stdin: {entry, parameters, context, config, tool?}.
-import { readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { Socket } from "node:net";
 import { Buffer } from "node:buffer";
@@ -144,6 +143,13 @@ async function answer(request) {
   }
 }
 
-const request = JSON.parse(readFileSync(0, "utf8"));
+// Not read at once: a pipe may be empty for a moment before its end.
+async function whole() {
+  const chunks = [];
+  for await (const chunk of process.stdin) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+}
+
+const request = await whole();
 const found = JSON.stringify(await answer(request));
 new Socket({ fd: 3, readable: false, writable: true }).end(found, () => process.exit(0));
