@@ -70,7 +70,7 @@ def _wake_free_slots() -> int:
 
 
 def _busy_slots() -> int:
-    here = Attempt.objects.filter(finished_at=None, worker__startswith=f"{host_name()}:")
+    here = Attempt.objects.filter(finished_at=None, worker__startswith=f"{host_name()}:", run__parent=None)
     return here.filter(run__status=Status.RUNNING).count()
 
 

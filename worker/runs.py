@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from registry import audit, canonical, rules
+from registry import audit, canonical, rules, secrets
 from registry.actors import Actor
 from registry.models import Team, UseKind, Version
 from registry.models.identity import new_uid
@@ -24,6 +24,7 @@ from registry.rules import Decision
 from registry.teams import calling_team
 from worker import caching, inputs, protocols, states
 from worker.approvals import asking
+from worker.children.lineage import Lineage
 from worker.dispatch import wake
 from worker.documents import run_document as run_document
 from worker.execution import OUTPUT_DIR, execute, request_for_script
@@ -48,6 +49,7 @@ def request_run(
     again_of: Run | None = None,
     idempotency_key: str = "",
     fresh: bool = False,
+    lineage: Lineage | None = None,
 ) -> Run:
     """The run that was asked for: queued, waiting for somebody's leave, refused with a row, or answered from
     the cache unless ``fresh``.
@@ -67,8 +69,12 @@ def request_run(
     request = _with_context(request, manifest, actor, caller_team, version)
     run = _new_run(actor, version, manifest, request, resolved)
     run.team, run.again_of, run.idempotency_key = caller_team, again_of, idempotency_key
+    if lineage:
+        lineage.mark(run)
     _choose_protocol(run, version, request)
     leave = _leave(actor, version, caller_team)
+    if manifest.security.secrets:
+        run.grants = {"secrets": secrets.require_given(version, caller_team)}
     try:
         with transaction.atomic():
             _insert(run, manifest, actor, leave, fresh=fresh)
@@ -193,6 +199,8 @@ def _choose_protocol(run: Run, version: Version, request: Request) -> None:
     package = opened(version.digest)
     asked = request_for_script(run.request, run.files, package)
     call = protocols.prepare(package.paths, package.manifest, package.profile, asked, read=package.read)
+    if call.protocol == "endpoint" and run.files:
+        raise refuse("ENDPOINT_FILES", path="inputs")
     if call.protocol == "fork":
         endpoint_for(package.manifest)  # refused now where nothing could lead its loop
     run.protocol, run.entry = call.protocol, call.entry
