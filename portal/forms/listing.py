@@ -5,13 +5,12 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.paths import ForPaths
 from registry.listing import CONTEXT_TOKENS
 from registry.listing.choosing import MOST
 
-_MOST_CHARACTERS = 4000  # an address has to hold them
 
-
-class ListingForm(forms.Form):
+class ListingForm(ForPaths):
     context_tokens = forms.IntegerField(
         label=_("Context window, in tokens"),
         min_value=0,
@@ -32,13 +31,7 @@ class ListingForm(forms.Form):
     limit = forms.IntegerField(
         label=_("At most"), min_value=1, max_value=MOST, required=False, help_text=_("40 in a section.")
     )
-    paths = forms.CharField(
-        label=_("Files that are worked on"),
-        required=False,
-        max_length=_MOST_CHARACTERS,
-        help_text=_("One path a line. Skills for certain files appear only where one of theirs is named."),
-        widget=forms.Textarea(attrs={"rows": 2, "class": "grows code"}),
-    )
+    field_order = ("context_tokens", "form", "limit", "paths")
     use_required_attribute = False
 
     def clean_context_tokens(self) -> int:
@@ -47,9 +40,6 @@ class ListingForm(forms.Form):
 
     def clean_form(self) -> str:
         return self.cleaned_data["form"] or "lines"
-
-    def clean_paths(self) -> tuple[str, ...]:
-        return tuple(line.strip() for line in self.cleaned_data["paths"].splitlines() if line.strip())
 
 
 class SubscriptionForm(forms.Form):

@@ -98,7 +98,7 @@ class Webhooks(Endpoint):
         """The latest first; secrets are told to nobody again."""
         page = cursors.page_of("webhooks", read_query(PageQuery, request), kinds=(str,))
         found, cursor = cursors.newest_first(webhooks.endpoints(self.actor), page)
-        return etags.document_response(request, page_document([*map(_document, found)], cursor))
+        return etags.document_response(request, page_document([*map(endpoint_document, found)], cursor))
 
     @extend_schema(
         operation_id="create_webhook",
@@ -135,7 +135,7 @@ class WebhookDetail(Endpoint):
     )
     def get(self, request: Request, uid: str) -> HttpResponse:
         """Its address, who made it and until when an old secret signs."""
-        return etags.document_response(request, _document(webhooks.find(uid, self.actor)))
+        return etags.document_response(request, endpoint_document(webhooks.find(uid, self.actor)))
 
     @extend_schema(
         operation_id="delete_webhook",
@@ -203,7 +203,7 @@ def _told_once(
     def act() -> HttpResponse:
         endpoint, secret = make()
         secrets.append(secret)
-        document = {**_document(endpoint), "secret": None}
+        document = {**endpoint_document(endpoint), "secret": None}
         response = etags.document_response(request, document, status=status)
         response["Location"] = api_address("webhooks", endpoint.uid)
         return response
@@ -217,7 +217,7 @@ def _told_once(
     return response
 
 
-def _document(endpoint: WebhookEndpoint) -> dict[str, Any]:
+def endpoint_document(endpoint: WebhookEndpoint) -> dict[str, Any]:
     return {
         "id": endpoint.uid,
         "team": endpoint.team.slug,

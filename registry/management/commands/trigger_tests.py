@@ -58,8 +58,8 @@ class Command(ShellCommand):
             }
             for text in {**ended, **written}
         ]
-        said = {None: "not tried", True: "passed", False: "failed"}
-        lines = [f"{said[row['passed']]:<9}  {row['utterance']}" for row in rows]
+        said = {"None": "not tried", "True": "passed", "False": "failed"}
+        lines = [f"{said[str(row['passed'])]:<9}  {row['utterance']}" for row in rows]
         ok = not options["again"] or all(row["passed"] for row in rows)
         document = {"ok": ok, "skill": str(skill), "tests": rows}
         self.answer(document, lines or ["None."], as_json=options["json"], ok=ok)

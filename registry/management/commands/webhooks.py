@@ -6,9 +6,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from registry import catalog
 from registry.actors import Actor
-from registry.addresses import absolute
+from registry.api.webhooks import endpoint_document
 from registry.events import webhooks
-from registry.models import WebhookEndpoint
 from registry.shell import WRONG_CALL, ChangeCommand
 
 
@@ -45,16 +44,5 @@ class Command(ChangeCommand):
             secret = webhooks.rotate(endpoint, actor, overlap_h=options["overlap"])
         if options["remove"]:
             webhooks.remove(webhooks.find(options["remove"], actor), actor)
-        told: dict[str, Any] = {"webhooks": [*map(_document, webhooks.endpoints(actor))]}
+        told: dict[str, Any] = {"webhooks": [*map(endpoint_document, webhooks.endpoints(actor))]}
         return {"secret": secret, **told} if secret else told
-
-
-def _document(endpoint: WebhookEndpoint) -> dict[str, Any]:
-    return {
-        "id": endpoint.uid,
-        "team": endpoint.team.slug,
-        "name": endpoint.name,
-        "prefix": endpoint.prefix,
-        "address": absolute(f"/hooks/{endpoint.uid}"),
-        "created_by": endpoint.created_by.username if endpoint.created_by else None,
-    }
