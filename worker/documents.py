@@ -14,6 +14,7 @@ from registry.addresses import absolute
 from registry.catalog import notices
 from registry.models import Version
 from registry.packages.problems import CODES, Refused, problem, refuse
+from worker.approvals import asking
 from worker.memory.documents import writes_of
 from worker.models import Attempt, Run, Status, Step
 from worker.recording import STREAM_BYTES, streams_of
@@ -53,7 +54,7 @@ KEYS = (
     *("message", "error", "warnings", "stdout", "stderr", "steps", "artifacts", "memory_writes", "cached"),
     *("messages", "context"),
     *("cached_from", "parent", "children"),
-    *("attempt", "duration_ms", "sandbox", "network", "permission", "erased_at"),
+    *("attempt", "duration_ms", "sandbox", "network", "permission", "approval", "erased_at"),
 )
 
 
@@ -97,6 +98,7 @@ def _content(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]:
         "context": result.get("context") or None,
         "network": dials_of(run),
         "permission": run.permission or None,
+        "approval": asking.document_of(run, actor),
         **_others(run, actor),
     }
 
@@ -231,6 +233,7 @@ def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]
         "error": {"code": no.code, "message": problems[0]["message"], "details": {"problems": problems}},
         "sandbox": {"tier": "", "enforcement": {}},
         "permission": None,
+        "approval": None,
         "erased_at": None,
     }
     return {key: document[key] for key in KEYS}

@@ -125,3 +125,8 @@ def _status_event(row: Mapping[str, Any]) -> Event:
 def has_ended(uid: str) -> bool:
     """Whether nothing more will happen to the run; True also where there is none."""
     return not Run.objects.filter(uid=uid).exclude(status__in=ENDED).exists()
+
+
+def is_decided(uid: str) -> bool:
+    """Whether the run waits for nobody's leave; True also where there is none."""
+    return not Run.objects.filter(uid=uid, status=Status.WAITING_APPROVAL).exists()

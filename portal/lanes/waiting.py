@@ -12,6 +12,7 @@ from portal.lanes.inner import Answer, App, Receive, Scope, Send, ask, get
 from portal.lanes.watching import has_ended
 
 LONGEST_WAIT_S = 60.0
+_ASKED = "waiting_approval"
 _WAITED = re.compile(r"/api/v1/(?:sources/[0-9a-z]{26}/)?(runs|imports)(?:/[0-9a-z]{26})?")
 
 
@@ -28,7 +29,7 @@ class WaitLane:
             return await self.app(scope, receive, send)
         first = await ask(self.app, {**scope, "query_string": query}, receive)
         uid, kind = _under_way(first), waited[1]
-        if uid and await _ended_within(kind, uid, wait_s):
+        if uid and await _ended_within(_awaited(first, kind), uid, wait_s):
             query = query if scope["method"] == "GET" else b""
             last = await get(self.app, scope, f"/api/v1/{kind}/{uid}", query)
             return await Answer(last.status, _with_location(first, last), last.body).relay(send)
@@ -49,8 +50,13 @@ def _under_way(answer: Answer) -> str | None:
     if answer.status not in (200, 201, 202):
         return None
     document = json.loads(answer.body)
-    under_way = isinstance(document, dict) and document.get("status") in ("queued", "running")
+    under_way = isinstance(document, dict) and document.get("status") in ("queued", "running", _ASKED)
     return document["id"] if under_way else None
+
+
+def _awaited(answer: Answer, kind: str) -> str:
+    """A run that somebody has to let is told as soon as they have, or have not."""
+    return "approvals" if json.loads(answer.body).get("status") == _ASKED else kind
 
 
 async def _ended_within(kind: str, uid: str, wait_s: float) -> bool:

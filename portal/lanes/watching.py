@@ -14,11 +14,13 @@ _under_way: dict[tuple[Any, ...], asyncio.Future[Any]] = {}
 
 
 async def has_ended(kind: str, uid: str) -> bool:
-    """Of a run, or of an import."""
+    """Of a run, of an import, or of the wait for somebody who lets a run start."""
     from registry.imports.queue import has_ended as of_import
     from worker.events import has_ended as of_run
+    from worker.events import is_decided
 
-    return bool(await _shared({"runs": of_run, "imports": of_import}[kind], uid))
+    questions = {"runs": of_run, "imports": of_import, "approvals": is_decided}
+    return bool(await _shared(questions[kind], uid))
 
 
 async def events_after(uid: str, position: str) -> Any:

@@ -17,6 +17,7 @@ from registry.rules.deciding import (
     Outcome,
     binds,
     decide,
+    require_allowed,
     require_leave,
     require_undenied,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "may_grant",
     "register_follower",
     "remove_rule",
+    "require_allowed",
     "require_leave",
     "require_undenied",
     "restore_rule",

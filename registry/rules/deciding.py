@@ -89,6 +89,13 @@ def require_undenied(decision: Decision) -> None:
         raise _denied(decision)
 
 
+def require_allowed(decision: Decision) -> None:
+    """Refuses what is denied and what asks, to everybody: where no person has been asked about this one."""
+    require_undenied(decision)
+    if decision.outcome == "ask":
+        raise _approval_needed(decision)
+
+
 def require_leave(decision: Decision, actor: Actor) -> None:
     """Refuses what is denied, and to agents what asks: for those who cannot wait for somebody's leave."""
     require_undenied(decision)

@@ -53,9 +53,8 @@ def test_an_agent_asks_and_is_let_by_the_rule_that_it_was_offered(others, as_ali
     assert (told["outcome"], told["by"], told["team"]) == ("ask", "nobody", "docs")
     assert told["unsafe_properties"] == ["allowed_tools", "scripts/"]
     assert told["offers"] == {"exact": "elsewhere/report", "prefix": "elsewhere/report:*"}
-    document = refused(agent.post("runs", {"skill": "elsewhere/report"}), 409, "APPROVAL_NEEDED")
-    assert "elsewhere/report:*" in document["remedy"]
-    assert "/skills/elsewhere/report/run/?version=1.0.0" in document["remedy"]
+    waiting = agent.post("runs", {"skill": "elsewhere/report"}).json()
+    assert waiting["status"] == "waiting_approval"
     rule = add(as_alice, told["offers"]["prefix"], version="1.0.0")
     assert rule["granted"] == {"filesystem": ["read-only"], "properties": ["scripts/"], "tools": ["Bash"]}
     assert rule["given_for"] == str(version)
@@ -66,8 +65,8 @@ def test_an_agent_asks_and_is_let_by_the_rule_that_it_was_offered(others, as_ali
     assert agent.get(f"runs/{run.json()['id']}").json()["permission"] == let
     others(WIDER)
     assert decision(agent)["new"] == {"tools": ["Write"]}
-    document = refused(agent.post("runs", {"skill": "elsewhere/report"}), 409, "APPROVAL_NEEDED")
-    assert "tools Write" in document["message"]
+    waiting = agent.post("runs", {"skill": "elsewhere/report"}).json()
+    assert waiting["approval"]["new"] == {"tools": ["Write"]}
     assert agent.post("runs", {"skill": "elsewhere/report@1.0.0"}).status_code == 202
 
 

@@ -135,7 +135,10 @@ class RunDoc(Doc):
     artifacts = ArtifactDoc(many=True, required=False, allow_null=True)
     memory_writes = serializers.ListField(required=False, allow_null=True)
     messages = serializers.ListField(
-        child=serializers.DictField(), required=False, allow_null=True, help_text="Of a prompt: `{role, content}`."
+        child=serializers.DictField(),
+        required=False,
+        allow_null=True,
+        help_text="Of a prompt: `{role, content}`.",
     )
     context = serializers.DictField(  # type: ignore[assignment]
         required=False, allow_null=True, help_text="What they change: `{allowedTools, model, effort}`."
@@ -163,7 +166,12 @@ class RunDoc(Doc):
     permission = serializers.DictField(
         required=False,
         allow_null=True,
-        help_text="What let it run: `{by: rule｜canonical｜safe｜person, rule, name}`.",
+        help_text="What let it run: `{by: rule｜canonical｜safe｜person｜approval, rule, name}`.",
+    )
+    approval = serializers.DictField(
+        required=False,
+        allow_null=True,
+        help_text="Of a run that somebody has to let: `{standing, page, expires_at, asks, new, exact, …}`.",
     )
     erased_at = serializers.DateTimeField(allow_null=True, help_text="When its content was erased.")
 

@@ -47,6 +47,7 @@ RUN = {
     "sandbox": {"tier": "bwrap", "enforcement": {}},
     "network": [],
     "permission": {"by": "safe", "rule": None, "name": None},
+    "approval": None,
     "erased_at": None,
 }
 SUMMARY = {

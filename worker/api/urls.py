@@ -1,5 +1,6 @@
 from django.urls import path
 
+from worker.api.approvals import Approvals, Decide
 from worker.api.comparing import CompareRuns
 from worker.api.figures import RunFigures
 from worker.api.inputs import InputDetail, Inputs
@@ -12,6 +13,8 @@ _RUN = "runs/<str:uid>"
 urlpatterns = [
     path("runs", Runs.as_view(), name="api-runs"),
     path(_RUN, RunDetail.as_view(), name="api-run"),
+    path("approvals", Approvals.as_view(), name="api-approvals"),
+    path(f"{_RUN}/approval", Decide.as_view(), name="api-approval"),
     path(f"{_RUN}/cancel", Cancel.as_view(), name="api-run-cancel"),
     path(f"{_RUN}/erase", Erase.as_view(), name="api-run-erase"),
     path(f"{_RUN}/compare/<str:other>", CompareRuns.as_view(), name="api-compare-runs"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
 
 from registry.actors import Actor
 from registry.addresses import absolute
@@ -43,6 +45,18 @@ def find(uid: str, actor: Actor) -> Approval:
     if found is None:
         raise refuse("NOT_FOUND", what="approval", name=uid[:80])
     return found
+
+
+def narrowed(rows: ApprovalQuerySet, asked: Mapping[str, Any]) -> ApprovalQuerySet:
+    """Those with a ``standing`` (waiting, decided), of a ``skill``, of a ``team``: what is asked of them."""
+    if standing := asked.get("standing"):
+        waiting = Q(run__status=Status.WAITING_APPROVAL)
+        rows = rows.filter(waiting if standing == "waiting" else ~waiting)
+    if skill := asked.get("skill"):
+        rows = rows.filter(run__in=Run.objects.of_skill(skill))
+    if team := asked.get("team"):
+        rows = rows.filter(run__team__slug=team)
+    return rows
 
 
 def exact_of(approval: Approval, actor: Actor) -> str | None:
