@@ -22,6 +22,7 @@ def machine(monkeypatch):
         reports = [
             TierReport("bwrap", usable, "", ""),
             TierReport("nsrun", False, "no namespaces", "allow them"),
+            TierReport("landlock", False, "too old", "a newer kernel"),
         ]
         monkeypatch.setattr(doctor, "usable_tiers", lambda site: reports)
         monkeypatch.setattr(
@@ -38,7 +39,7 @@ def test_the_document_names_every_tier(machine):
     assert set(tiers[0]) == {"name", "usable", "reason", "fix", "checks", "not_tried"}
     assert tiers[0]["checks"] == [{"attack": "fork bomb", "passed": True, "detail": "stopped at 30"}]
     assert (tiers[1]["usable"], tiers[1]["reason"], tiers[1]["fix"]) == (False, "no namespaces", "allow them")
-    assert "not built" in tiers[2]["reason"]
+    assert (tiers[2]["usable"], tiers[2]["reason"]) == (False, "too old")
 
 
 def test_json_is_one_document(machine, capsys):

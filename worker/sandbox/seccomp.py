@@ -82,7 +82,7 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
     ),
 }
 # Where no namespace stands between a run and others of its user (tier C). Landlock holds no owner from
-# changing modes and times, so those calls do nothing and say they did: files are unpacked and copied all the same.
+# changing modes and times, so those calls do nothing and say they did: files are copied all the same.
 PRETENDED: Mapping[str, Mapping[str, int]] = {
     "x86_64": _table(
         "chmod 90, fchmod 91, fchmodat 268, fchmodat2 452, utime 132, utimes 235, futimesat 261, "
@@ -93,8 +93,9 @@ PRETENDED: Mapping[str, Mapping[str, int]] = {
 SHARED: Mapping[str, Mapping[str, int]] = {
     "x86_64": _table(
         "socket 41, chown 92, fchown 93, lchown 94, fchownat 260, setxattr 188, lsetxattr 189, "
-        "fsetxattr 190, removexattr 197, lremovexattr 198, fremovexattr 199, setxattrat 463, removexattrat 466, "
-        "inotify_add_watch 254, mq_open 240, mq_unlink 241, semget 64, semop 65, semctl 66, semtimedop 220, "
+        "fsetxattr 190, removexattr 197, lremovexattr 198, fremovexattr 199, setxattrat 463, "
+        "removexattrat 466, inotify_add_watch 254, mq_open 240, mq_unlink 241, semget 64, semop 65, "
+        "semctl 66, semtimedop 220, "
         "shmat 30, shmctl 31, msgsnd 69, msgrcv 70, msgctl 71"
     ),
     "aarch64": _table(

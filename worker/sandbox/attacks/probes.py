@@ -1,8 +1,4 @@
-"""Run inside a sandbox: tries one attack after another and prints a JSON line for each.
-
-A probe returns what stopped it; it raises ``Escaped`` where nothing did. What it needs to know of the host (a
-listening port, the worker's number, paths, system call numbers) arrives as JSON on stdin.
-"""
+"""Attacks by single calls: reading, writing, touching the worker, the kernel's wide doors, the network."""
 
 from __future__ import annotations
 
@@ -15,69 +11,21 @@ import signal
 import socket
 import stat
 import struct
-import sys
 from collections.abc import Callable
-from typing import Any
 
-HOST: dict[str, Any] = {}
-PROBES: dict[str, Callable[[], str]] = {}
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-class Escaped(Exception):
-    """The attack did what it should not have been able to do."""
-
-
-def probe(attack: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
-    def note(function: Callable[[], str]) -> Callable[[], str]:
-        PROBES[attack] = function
-        return function
-
-    return note
-
-
-def call(name: str, *arguments: Any) -> str:
-    """A system call that must be denied by the filter or not exist."""
-    number = HOST["numbers"].get(name)
-    if number is None:
-        return "the architecture has no such call"
-    ctypes.set_errno(0)
-    done = _libc.syscall(ctypes.c_long(number), *(arguments or [ctypes.c_long(0)] * 6))
-    failed = ctypes.get_errno()
-    if done >= 0 or failed not in (errno.EPERM, errno.ENOSYS):
-        raise Escaped(f"{name}: returned {done}, {errno.errorcode.get(failed, failed)}")
-    return f"{name}: {errno.errorcode[failed]}"
-
-
-def denied(action: Callable[[], object]) -> str:
-    try:
-        action()
-    except (OSError, ValueError) as error:
-        return str(error)
-    raise Escaped("it was allowed")
-
-
-def unreadable(*paths: str) -> str:
-    for path in paths:
-        try:
-            with open(path, "rb") as file:
-                if file.read(1):
-                    raise Escaped(f"{path} was read")
-        except OSError:
-            continue
-    return "absent or refused: " + ", ".join(paths)
-
-
-def in_child(action: Callable[[], object]) -> int:
-    """The wait status of a child that does it."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            action()
-        finally:
-            os._exit(0)
-    return os.waitpid(pid, 0)[1]
-
+from .trying import (
+    HOST,
+    LIBC,
+    Escaped,
+    call,
+    calls,
+    denied,
+    in_child,
+    no_socket,
+    probe,
+    unreadable,
+    unwritable,
+)
 
 # reading what is not the run's
 
@@ -156,31 +104,19 @@ def _kernel() -> str:
 # writing where it may not
 
 
-def _unwritable(*paths: str) -> str:
-    for path in paths:
-        try:
-            with open(path, "w"):
-                raise Escaped(f"{path} was opened for writing")
-        except OSError:
-            continue
-    return "refused: " + ", ".join(paths)
-
-
 @probe("write outside /job")
 def _write_outside() -> str:
-    return _unwritable(
-        "/skill/x", "/usr/x", "/etc/x", "/x", "/dev/x", "/runtimes/x", "/etc/passwd", "/bin/sh"
-    )
+    return unwritable("/skill/x", "/usr/x", "/etc/x", "/x", "/dev/x", "/runtimes/x", "/etc/passwd", "/bin/sh")
 
 
 @probe("write into the inputs")
 def _write_inputs() -> str:
-    return _unwritable("/job/input/x")
+    return unwritable("/job/input/x")
 
 
 @probe("set core pattern, sysrq and kernel settings")
 def _settings() -> str:
-    return _unwritable(
+    return unwritable(
         "/proc/sys/kernel/core_pattern",
         "/proc/sysrq-trigger",
         "/proc/sys/vm/overcommit_memory",
@@ -191,7 +127,7 @@ def _settings() -> str:
 
 @probe("write into the memory of the first process")
 def _memory_of_first() -> str:
-    return _unwritable("/proc/1/mem", "/proc/1/task/1/mem", "/proc/1/oom_score_adj")
+    return unwritable("/proc/1/mem", "/proc/1/task/1/mem", "/proc/1/oom_score_adj")
 
 
 @probe("make a device")
@@ -260,27 +196,23 @@ def _terminal() -> str:
 # the kernel's wide doors
 
 
-def _calls(attack: str, *names: str) -> None:
-    probe(attack)(lambda: "; ".join(call(name) for name in names))
-
-
-_calls("mount", "mount", "umount2", "open_tree", "move_mount", "fsopen", "fsmount", "fspick", "mount_setattr")
-_calls("change the root", "chroot", "pivot_root")
-_calls("enter or make namespaces", "setns", "unshare")
-_calls("the kernel's key rings", "keyctl", "add_key", "request_key")
-_calls("bpf", "bpf")
-_calls("userfaultfd", "userfaultfd")
-_calls("performance counters", "perf_event_open")
-_calls("io_uring", "io_uring_setup", "io_uring_enter", "io_uring_register")
-_calls(
+calls("mount", "mount", "umount2", "open_tree", "move_mount", "fsopen", "fsmount", "fspick", "mount_setattr")
+calls("change the root", "chroot", "pivot_root")
+calls("enter or make namespaces", "setns", "unshare")
+calls("the kernel's key rings", "keyctl", "add_key", "request_key")
+calls("bpf", "bpf")
+calls("userfaultfd", "userfaultfd")
+calls("performance counters", "perf_event_open")
+calls("io_uring", "io_uring_setup", "io_uring_enter", "io_uring_register")
+calls(
     "load modules or another kernel", "init_module", "finit_module", "delete_module", "kexec_load", "reboot"
 )
-_calls("open files by handle", "open_by_handle_at", "name_to_handle_at")
-_calls("swap, quota, accounting, kernel log", "swapon", "swapoff", "quotactl", "acct", "syslog")
-_calls("set the clock or the host's name", "settimeofday", "clock_settime", "sethostname", "setdomainname")
-_calls("move memory between nodes", "move_pages", "mbind", "migrate_pages", "set_mempolicy")
-_calls("memory that no process owns", "shmget", "msgget")
-_calls("watch every file, hang up the terminal", "fanotify_init", "vhangup")
+calls("open files by handle", "open_by_handle_at", "name_to_handle_at")
+calls("swap, quota, accounting, kernel log", "swapon", "swapoff", "quotactl", "acct", "syslog")
+calls("set the clock or the host's name", "settimeofday", "clock_settime", "sethostname", "setdomainname")
+calls("move memory between nodes", "move_pages", "mbind", "migrate_pages", "set_mempolicy")
+calls("memory that no process owns", "shmget", "msgget")
+calls("watch every file, hang up the terminal", "fanotify_init", "vhangup")
 
 
 @probe("clone with a new user namespace")
@@ -297,7 +229,7 @@ def _clone3() -> str:
 def _x32() -> str:
     if os.uname().machine != "x86_64":
         return "the architecture has none"
-    return _killed(lambda: _libc.syscall(ctypes.c_long(0x4000_0000 + 39)))
+    return _killed(lambda: LIBC.syscall(ctypes.c_long(0x4000_0000 + 39)))
 
 
 def _killed(action: Callable[[], object]) -> str:
@@ -342,14 +274,10 @@ def _datagram() -> str:
     return denied(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("192.0.2.1", 53)))
 
 
-def _no_socket(attack: str, *arguments: int) -> None:
-    probe(attack)(lambda: denied(lambda: socket.socket(*arguments).close()))
-
-
-_no_socket("raw sockets", socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
-_no_socket("packet sockets", 17, socket.SOCK_RAW)
-_no_socket("vsock", 40, socket.SOCK_STREAM)
-_no_socket("netlink", 16, socket.SOCK_RAW)
+no_socket("raw sockets", socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+no_socket("packet sockets", 17, socket.SOCK_RAW)
+no_socket("vsock", 40, socket.SOCK_STREAM)
+no_socket("netlink", 16, socket.SOCK_RAW)
 
 
 @probe("an abstract socket of the host")
@@ -382,147 +310,3 @@ def _interface_names() -> list[tuple[int, str]]:
 def _configure() -> str:
     address = struct.pack("16sH14x", b"lo", 0)
     return denied(lambda: fcntl.ioctl(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), 0x8914, address))
-
-
-# what shares the machine with the run
-
-
-@probe("end the process that started the script")
-def _parent() -> str:
-    before = os.getppid()
-    try:
-        os.kill(before, signal.SIGKILL)
-    except PermissionError as error:
-        return str(error)
-    if os.getppid() != before:
-        raise Escaped("it is gone")
-    return "it did not feel it"
-
-
-@probe("change the limits, the priority or the processors of the worker")
-def _limits_of_worker() -> str:
-    import resource
-
-    worker = HOST["worker"]
-    return "; ".join(
-        denied(action)
-        for action in (
-            lambda: resource.prlimit(worker, resource.RLIMIT_NOFILE, (0, 0)),
-            lambda: os.sched_setaffinity(worker, {0}),
-            lambda: os.setpriority(os.PRIO_PROCESS, worker, 19),
-            lambda: os.sched_setscheduler(worker, os.SCHED_BATCH, os.sched_param(0)),
-        )
-    )
-
-
-@probe("leave the job by .. and by /proc/self")
-def _dots() -> str:
-    up = "../" * 16
-    places = (up, "/job/" + up, "/proc/self/root/", "/proc/self/cwd/" + up, "/dev/fd/../../../")
-    return unreadable(*(place + HOST["other_run"].lstrip("/") for place in places))
-
-
-@probe("truncate, rename or remove another run's file")
-def _spoil() -> str:
-    path = HOST["other_run"]
-    for action in (
-        lambda: os.truncate(path, 0),
-        lambda: os.rename(path, path + "x"),
-        lambda: os.rename(path, "output/taken"),
-        lambda: os.unlink(path),
-        lambda: os.rmdir(os.path.dirname(path)),
-    ):
-        denied(action)
-    return "all refused"
-
-
-@probe("change modes, times and owners of another run's file")
-def _modes() -> str:
-    path = HOST["other_run"]
-    for action in (
-        lambda: os.chmod(path, 0),
-        lambda: os.utime(path, (1, 1)),
-        lambda: os.setxattr(path, "user.mark", b"1"),
-        lambda: os.chown(path, os.getuid(), os.getgid()),
-    ):
-        try:
-            action()
-        except OSError:
-            continue
-    return "the worker finds it as it was"  # which ``tried`` looks at
-
-
-@probe("watch folders of the host")
-def _watch() -> str:
-    watcher = _libc.inotify_init1(0)
-    if _libc.inotify_add_watch(watcher, os.path.dirname(HOST["other_run"]).encode(), 0xFFF) >= 0:
-        raise Escaped("it is told of every file there")
-    return "refused"
-
-
-@probe("use semaphores, queues and shared memory of others")
-def _system_v() -> str:
-    for name in ("semget", "msgget", "shmget"):
-        arguments = (HOST["ipc_key"], 0) if name == "msgget" else (HOST["ipc_key"], 0, 0)
-        if getattr(_libc, name)(*arguments) >= 0:
-            raise Escaped(f"{name} found the host's")
-    return "none of them is found"
-
-
-@probe("raise its own limits")
-def _raise() -> str:
-    import resource
-
-    kinds = (resource.RLIMIT_NPROC, resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE)
-    most = resource.RLIM_INFINITY
-    return "; ".join(denied(lambda kind=kind: resource.setrlimit(kind, (most, most))) for kind in kinds)
-
-
-@probe("raise the limits of its own cgroup")
-def _cgroup() -> str:
-    names = ("memory.limit_in_bytes", "memory.max", "pids.max", "cpu.max", "cgroup.procs", "tasks")
-    return _unwritable(*(f"{folder}/{name}" for folder in HOST["groups"] for name in names), "/sys/x")
-
-
-@probe("reach devices of the machine")
-def _devices() -> str:
-    names = ("sda", "vda", "kvm", "fuse", "net/tun", "mem", "port", "vsock", "loop-control", "snapshot")
-    return unreadable(*(f"/dev/{name}" for name in names))
-
-
-@probe("switch off address randomisation")
-def _personality() -> str:
-    return call("personality", 0x0004_0000)
-
-
-_calls("lend its processes to others, or take theirs", "process_madvise", "process_mrelease", "pidfd_getfd")
-_calls("list and describe mounts", "statmount", "listmount", "open_tree_attr", "quotactl_fd")
-_calls("obsolete doors", "nfsservctl", "uselib", "ustat", "sysfs", "_sysctl", "lookup_dcookie")
-_calls("ports and segments of the processor", "iopl", "ioperm", "modify_ldt")
-_no_socket("sockets of the kernel's cryptography", 38, socket.SOCK_SEQPACKET)
-_no_socket("sockets of keys, cars and clusters", 29, socket.SOCK_RAW, 1)
-_no_socket("sockets that see every packet (XDP)", 44, socket.SOCK_RAW)
-
-
-@probe("share memory with others through /dev/shm")
-def _shared_memory() -> str:
-    if os.path.exists("/dev/shm/" + HOST["abstract"]):
-        return unreadable("/dev/shm/" + HOST["abstract"])
-    return "what the worker put there is not seen"
-
-
-def main() -> None:
-    HOST.update(json.loads(sys.stdin.read()))
-    for attack, function in PROBES.items():
-        try:
-            passed, detail = True, function()
-        except Escaped as error:
-            passed, detail = False, str(error)
-        except Exception as error:
-            passed, detail = False, f"the probe itself failed: {error!r}"
-        sys.stdout.write(json.dumps({"attack": attack, "passed": passed, "detail": detail}) + "\n")
-        sys.stdout.flush()  # a later probe may end this process
-
-
-if __name__ == "__main__":
-    main()

@@ -21,14 +21,31 @@ from pathlib import Path
 from typing import Any
 
 from worker.sandbox import seccomp
+from worker.sandbox.attacks import destination
+from worker.sandbox.attacks import neighbours as neighbours  # their probes follow those of the other
+from worker.sandbox.attacks import probes as probes
 from worker.sandbox.attacks.bombs import BOMBS, Bomb
+from worker.sandbox.attacks.proxied import PROXIED
+from worker.sandbox.attacks.trying import PROBES
 from worker.sandbox.cgroup import find_parent
-from worker.sandbox.policy import Job, Limits
+from worker.sandbox.policy import Ended, Job, Limits
 from worker.sandbox.running import run_in
 from worker.sandbox.site import Site, Tier
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[2]
+_TRY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from attacks import neighbours, probes, trying
+trying.main()
+"""
+_TRY_PROXY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from attacks import proxied, trying
+trying.main(proxied.PROXIED)
+"""
 MODES = "change modes, times and owners of another run's file"
 LOST_WORKER = "kill the worker in the middle of a run"
 
@@ -68,8 +85,11 @@ def arena(tier: Tier, site: Site) -> Iterator[Arena]:
         opened = Arena(tier, site, folder)
         opened.package.mkdir()
         opened.package.chmod(0o755)
-        shutil.copyfile(_HERE / "probes.py", opened.package / "probes.py")
-        (opened.package / "probes.py").chmod(0o644)
+        (opened.package / "attacks").mkdir(mode=0o755)
+        for source in _HERE.glob("*.py"):
+            copy = opened.package / "attacks" / source.name
+            shutil.copyfile(source, copy)
+            copy.chmod(0o644)
         yield opened
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -78,14 +98,27 @@ def arena(tier: Tier, site: Site) -> Iterator[Arena]:
 def all_attacks(tier: Tier, site: Site) -> list[Check]:
     """Every attack, in order; about ten seconds."""
     with arena(tier, site) as opened:
-        return [*probes(opened), *(bomb(opened, one) for one in BOMBS), lost_worker(opened)]
+        proxied = through_the_proxy(opened) if has_network(tier) else []
+        bombs = (bomb(opened, one) for one in BOMBS)
+        return [*single_calls(opened), *proxied, *bombs, lost_worker(opened)]
 
 
-def probes(opened: Arena) -> list[Check]:
+def attacks_on(tier: Tier) -> list[str]:
+    """The names of all, in the order in which they are tried."""
+    proxied = PROXIED if has_network(tier) else {}
+    return [*PROBES, *proxied, *(bomb.attack for bomb in BOMBS), LOST_WORKER]
+
+
+def has_network(tier: Tier) -> bool:
+    """Whether a run can be given hosts there: tier C has no network of its own to listen in."""
+    return tier in ("bwrap", "nsrun")
+
+
+def single_calls(opened: Arena) -> list[Check]:
     """The attacks by single calls, all in one run."""
     with _host(opened) as host:
         job = Job(
-            ("python", "-B", "-I", "-S", "/skill/probes.py"),
+            ("python", "-B", "-I", "-S", "-c", _TRY, "/skill"),
             opened.package,
             opened.job_dir(),
             stdin=json.dumps(host).encode(),
@@ -93,10 +126,29 @@ def probes(opened: Arena) -> list[Check]:
         )
         ended = run_in(opened.tier, job, site=opened.site)
         untouched = _untouched(host)
-    checks = [Check(**json.loads(line)) for line in ended.stdout.splitlines()]
-    checks = [
-        replace(check, passed=False) if check.attack == MODES and not untouched else check for check in checks
+    return [
+        replace(check, passed=False) if check.attack == MODES and not untouched else check
+        for check in _told(ended)
     ]
+
+
+def through_the_proxy(opened: Arena) -> list[Check]:
+    """The attacks on the proxy of a run that may reach one host, all in one run."""
+    with destination.served() as place:
+        job = Job(
+            ("python", "-B", "-I", "-S", "-c", _TRY_PROXY, "/skill"),
+            opened.package,
+            opened.job_dir(),
+            stdin=json.dumps({"port": place.port}).encode(),
+            network=place.allowlist,
+            resolve=place.resolve,
+            limits=Limits(timeout_s=30, descriptors=1100, network_bytes=4_000_000),
+        )
+        return _told(run_in(opened.tier, job, site=opened.site))
+
+
+def _told(ended: Ended) -> list[Check]:
+    checks = [Check(**json.loads(line)) for line in ended.stdout.splitlines()]
     if ended.exit_code != 0 or not checks:
         why = ended.detail or ended.stderr.decode(errors="replace")[-500:]
         checks.append(

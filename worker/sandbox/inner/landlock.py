@@ -40,7 +40,7 @@ _RIGHTS = {
     "device": _READ | _WRITE,
 }
 # Of /proc the script's own process alone, and not its net/, which is the machine's.
-_OF_ITSELF = "maps smaps status stat statm cmdline comm limits auxv fd fdinfo".split()
+_OF_ITSELF = ("maps", "smaps", "status", "stat", "statm", "cmdline", "comm", "limits", "auxv", "fd", "fdinfo")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
