@@ -76,7 +76,8 @@ def _search(text, actor):
 
 
 def _faceted(text, actor):
-    return search.search(text, actor), facets.facets(text, search.Filters(), actor)
+    found = search.search(text, actor, counted=facets.MOST_COUNTED)
+    return facets.facets(text, search.Filters(), actor, found=found)
 
 
 def _facets(text, actor):

@@ -15,7 +15,7 @@ from registry import bulk, words
 from registry.actors import Actor
 from registry.indexing import EVERY, EVERY_CJK, RANK, Field
 from registry.models import Misspelling, Posting, Skill
-from registry.models.posting import scopes_of, scopes_open_to
+from registry.models.skill import scopes_of, scopes_open_to
 from registry.subscriptions import trusted_teams
 
 MOST_OF_A_TERM = 400  # postings of a common term that are read; of the best skills the rest is looked up
@@ -78,14 +78,15 @@ class Sight:
         return bulk.read(f"WITH chosen AS ({chosen}) {sql}", (*first, *values))
 
 
-def sight(actor: Actor, chosen: QuerySet[Skill] | None = None) -> Sight:
-    """The postings of what the actor may see, and of these skills only."""
+def sight(actor: Actor, chosen: QuerySet[Skill] | None = None, *, without: bool = False) -> Sight:
+    """The postings of what the actor may see, and of these skills only, or of all but these."""
     scopes = () if actor.is_administrator else tuple(scopes_of(actor))
     seen = f" AND scope IN ({bulk.places(scopes)})" if scopes else ""
     if chosen is None:
         return Sight(seen, scopes)
     sql, values = chosen.order_by().values("id").query.sql_with_params()
-    return Sight(f"{seen} AND skill_id IN (SELECT id FROM chosen)", scopes, (sql, values))
+    which = "NOT IN" if without else "IN"
+    return Sight(f"{seen} AND skill_id {which} (SELECT id FROM chosen)", scopes, (sql, values))
 
 
 def reach(actor: Actor) -> Sight:

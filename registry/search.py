@@ -64,6 +64,7 @@ class Search:
     query: str
     hits: tuple[Hit, ...]
     total: int = 0  # skills that answer, of which the hits are the best
+    counted: tuple[int, ...] = ()  # the keys of as many as were asked for, for counting
 
     @property
     def none(self) -> bool:
@@ -77,7 +78,7 @@ FACETS = {
     "domain": "domain",
     "tag": "tag_rows__text",
     "source": "source",
-    "profile": "latest__profile",
+    "profile": "profile",
 }
 
 
@@ -96,6 +97,10 @@ class Filters:
 
     def without(self, name: str) -> Filters:
         return Filters(**{**asdict(self), name: ""})
+
+    @property
+    def only_for_people(self) -> bool:
+        return self == Filters(for_people=True)
 
     def narrow(self, skills: QuerySet[Skill]) -> QuerySet[Skill]:
         asked = {lookup: getattr(self, name) for name, lookup in FACETS.items()}
@@ -137,18 +142,20 @@ class _Answer:
     rows: Sequence[retrieval.Row] = ()
 
 
-def search(text: str, actor: Actor, *, limit: int = 20, filters: Filters = _NO_FILTERS) -> Search:
-    """The skills that the actor may see and that answer the text, best first."""
+def search(
+    text: str, actor: Actor, *, limit: int = 20, filters: Filters = _NO_FILTERS, counted: int = 0
+) -> Search:
+    """The skills that the actor may see and that answer the text, best first; of ``counted`` the keys."""
     text = text[:MOST_CHARACTERS]
-    found = _answer(text, actor, filters, limit)
+    found = _answer(text, actor, filters, max(limit, counted))
     hits = _hits(found, limit)
     _pin(text, hits)
-    return Search(text, hits, len(found.ranked))
+    return Search(text, hits, len(found.ranked), tuple(skill for _, _, skill in found.ranked[:counted]))
 
 
-def answering(text: str, actor: Actor, filters: Filters, *, most: int) -> list[int]:
+def answering(text: str, actor: Actor, filters: Filters, *, most: int) -> tuple[int, ...]:
     """The keys of the best ``most`` skills that answer the text, for counting."""
-    return [skill for _, _, skill in _answer(text[:MOST_CHARACTERS], actor, filters, most).ranked[:most]]
+    return tuple(skill for _, _, skill in _answer(text[:MOST_CHARACTERS], actor, filters, most).ranked[:most])
 
 
 def document(result: Search) -> dict[str, object]:
@@ -192,7 +199,7 @@ def _answer(text: str, actor: Actor, filters: Filters, limit: int) -> _Answer:
         return _Answer()
     plan = _plan(asked, actor)
     skills = filters.narrow(Skill.objects.offered_to(actor))
-    readable = retrieval.sight(actor, None if filters == _NO_FILTERS else skills)
+    readable = _readable(actor, filters)
     exact = _exact(text, skills, actor)
     rows, cut = retrieval.postings([term.counted for term in plan.terms], readable, most=_most(limit))
     ranked = _ranked(plan, rows, exact)
@@ -200,6 +207,15 @@ def _answer(text: str, actor: Actor, filters: Filters, limit: int) -> _Answer:
         rows += more
         ranked = _ranked(plan, rows, exact)
     return _Answer(ranked, plan, rows)
+
+
+def _readable(actor: Actor, filters: Filters) -> retrieval.Sight:
+    """The postings of what the filters leave; few skills are not for people, so those are left out."""
+    if filters == _NO_FILTERS:
+        return retrieval.sight(actor)
+    if filters.only_for_people:
+        return retrieval.sight(actor, Skill.objects.filter(for_people=False), without=True)
+    return retrieval.sight(actor, filters.narrow(Skill.objects.all()))
 
 
 def _most(limit: int) -> int:

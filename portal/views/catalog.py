@@ -17,7 +17,7 @@ from portal.forms.catalog import CatalogQuery, read_query
 from portal.showing.catalog_rows import corrected, facts_of
 from portal.showing.ranking import ByScore
 from registry.actors import Actor
-from registry.facets import Value, facets
+from registry.facets import MOST_COUNTED, Value, facets
 from registry.middleware import ActorRequest
 from registry.models import Skill
 from registry.search import Search, search
@@ -64,14 +64,14 @@ class Facet:
 @require_safe
 def page(request: ActorRequest) -> HttpResponse:
     query = read_query(request.GET)
-    found = search(query.q, request.actor, limit=MOST_HITS, filters=query.filters)
+    found = search(query.q, request.actor, limit=MOST_HITS, filters=query.filters, counted=MOST_COUNTED)
     skills = _found(query, found) if query.q else _browsed(query, request.actor)
     shown = Paginator(skills, PAGE).get_page(request.GET.get("page"))
     context = {
         "query": query,
         "page": shown,
         "facts": facts_of(shown.object_list, found.hits, request.actor),
-        "facets": _facets(query, request.actor),
+        "facets": _facets(query, found, request.actor),
         "chosen": [(name, TITLES[name], value) for name, value in query.chosen],
         "corrected": corrected(found),
         "most_hits": MOST_HITS,
@@ -95,9 +95,9 @@ def _found(query: CatalogQuery, found: Search) -> list[Skill]:
     return skills
 
 
-def _facets(query: CatalogQuery, actor: Actor) -> list[Facet]:
+def _facets(query: CatalogQuery, found: Search, actor: Actor) -> list[Facet]:
     """Each filter's counts, with the other filters applied but not its own; none that say nothing."""
-    counts = facets(query.q, query.filters, actor, most=VALUES_SHOWN)
+    counts = facets(query.q, query.filters, actor, most=VALUES_SHOWN, found=found)
     every = (
         Facet(name, title, _choices(getattr(query.filters, name), counts[name]))
         for name, title in TITLES.items()

@@ -16,7 +16,7 @@ from registry.api import cursors, etags, examples
 from registry.api.documents import Doc, SkillDoc, moment, skill_document
 from registry.api.endpoint import Endpoint
 from registry.api.shapes import Query, read_query
-from registry.facets import facets, facets_document
+from registry.facets import MOST_COUNTED, facets, facets_document
 from registry.models import Skill
 from registry.packages.problems import refuse
 from registry.permissions import Action
@@ -87,10 +87,11 @@ class Search(Endpoint):
         """Exact names first, then names, beginnings, tags and text; each hit says which words found it."""
         query = read_query(SearchQuery, request)
         filters = Filters(**{name: query.get(name, "") for name in FACETS})
-        found = search(query["q"], self.actor, limit=query["limit"], filters=filters)
+        counted = MOST_COUNTED if query["facets"] else 0
+        found = search(query["q"], self.actor, limit=query["limit"], filters=filters, counted=counted)
         answer = document(found)
         if query["facets"]:
-            answer["facets"] = facets_document(facets(query["q"], filters, self.actor))
+            answer["facets"] = facets_document(facets(query["q"], filters, self.actor, found=found))
         return etags.document_response(request, answer)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from django.db import models
 
 from registry.models.fields import BytewiseCharField
-from registry.models.skill import Skill, Visibility
+from registry.models.skill import Skill, scopes_of
 
 if TYPE_CHECKING:
     from registry.actors import Actor
@@ -18,16 +18,6 @@ class ScopedQuerySet(models.QuerySet[_Row]):
     def visible_to(self, actor: Actor) -> Self:
         """The rows of the scopes that the actor may see: all that a search or a match may know."""
         return self if actor.is_administrator else self.filter(scope__in=scopes_of(actor))
-
-
-def scopes_of(actor: Actor) -> list[str]:
-    """The scopes that somebody who is no administrator may see."""
-    return [*scopes_open_to(actor), *(f"team:{team}" for team in sorted(actor.team_ids))]
-
-
-def scopes_open_to(actor: Actor) -> list[str]:
-    """Those of them that are nobody's own."""
-    return [Visibility.PUBLIC.value, Visibility.SITE.value][: 1 + actor.is_signed_in]
 
 
 class Term(models.Model):

@@ -36,6 +36,11 @@ class SkillQuerySet(models.QuerySet["Skill"]):
             return visible
         return visible.filter(Q(is_reported=False) | Q(team_id__in=actor.team_ids))
 
+    def found_by(self, actor: Actor) -> SkillQuerySet:
+        """Those of ``offered_to`` that have a latest version: the same, by the one column that says so."""
+        found = self.exclude(search_scope="")
+        return found if actor.is_administrator else found.filter(search_scope__in=scopes_of(actor))
+
     def known_to(self, actor: Actor) -> SkillQuerySet:
         """Those of which the actor may know that they are or were there: an old address leads to them.
 
@@ -78,6 +83,16 @@ def _is_held_whole() -> Q:
     versions = apps.get_model("registry", "Version").objects.filter(skill=OuterRef("pk"))
     held = Q(held_at__isnull=False, released_at=None)
     return Q(latest=None) & Exists(versions.filter(held)) & ~Exists(versions.exclude(held))
+
+
+def scopes_of(actor: Actor) -> list[str]:
+    """The scopes that somebody who is no administrator may see."""
+    return [*scopes_open_to(actor), *(f"team:{team}" for team in sorted(actor.team_ids))]
+
+
+def scopes_open_to(actor: Actor) -> list[str]:
+    """Those of them that are nobody's own."""
+    return [Visibility.PUBLIC.value, Visibility.SITE.value][: 1 + actor.is_signed_in]
 
 
 class Skill(models.Model):
@@ -138,9 +153,19 @@ class Skill(models.Model):
             models.Index(fields=["-usage_count", "id"], name="skill_count"),
             models.Index(fields=["id"], condition=models.Q(is_bundled=True), name="skill_bundled"),
             models.Index(  # holds all that is counted, in the order in which it is
-                fields=["team", "type", "category", "domain", "source", "profile", "search_scope"],
+                fields=[
+                    "team",
+                    "type",
+                    "category",
+                    "domain",
+                    "source",
+                    "profile",
+                    "search_scope",
+                    "for_people",
+                ],
                 name="skill_facets",
             ),
+            models.Index(fields=["id"], condition=models.Q(for_people=False), name="skill_agents_alone"),
         ]
 
     def __str__(self) -> str:
@@ -166,4 +191,4 @@ class Tag(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["text", "skill"], name="one_tag_a_skill")]
-        indexes = [models.Index(fields=["text", "scope"], name="tag_counted")]
+        indexes = [models.Index(fields=["text", "scope", "skill"], name="tag_counted")]
