@@ -41,7 +41,9 @@ _ASKED = (
 
 
 def is_model_named() -> bool:
-    return bool(settings.SKILLQUAY_MODEL_URL and settings.SKILLQUAY_MODEL_NAME)
+    """One that speaks as it is asked here; that of an agent loop may speak otherwise."""
+    named = settings.SKILLQUAY_MODEL_URL and settings.SKILLQUAY_MODEL_NAME
+    return bool(named and settings.SKILLQUAY_MODEL_WIRE == "openai")
 
 
 def ask(skill: Skill, actor: Actor) -> list[str]:

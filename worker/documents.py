@@ -206,7 +206,7 @@ def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]
     label, _, version = skill.partition("@")
     empty = dict.fromkeys(("digest", "protocol", "stdout", "stderr"), "")
     nothing: dict[str, Any] = {
-        key: [] for key in ("warnings", "steps", "artifacts", "memory_writes", "network")
+        key: [] for key in ("warnings", "steps", "artifacts", "memory_writes", "messages", "network")
     }
     document = {
         **empty,
@@ -222,6 +222,7 @@ def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]
         "answer": None,
         "metadata": {},
         "token_usage": None,
+        "context": None,
         "cached": False,
         "cached_from": None,
         "parent": None,

@@ -22,7 +22,7 @@ class Line:
 def lines_for(offer: Offer) -> list[Line]:
     """Download and unpack; start a run where something can be run."""
     found = [Line("install-download", _("Download and unpack"), download_line(offer.version))]
-    if offer.callable:
+    if offer.callable or offer.menu.prompt:
         found.append(Line("install-run", _("Start a run"), run_line(example_call(offer), indent=None)))
     return found
 

@@ -11,6 +11,8 @@ from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast, Length
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -24,7 +26,7 @@ from portal.views.skill import layout
 from registry.actors import Actor
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
-from registry.models import Role, Team
+from registry.models import Role, Skill, Team
 from registry.models.identity import new_uid
 from registry.packages.problems import Problem, Refused
 from registry.permissions import Action, may
@@ -51,14 +53,21 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     named = request.POST.get("version") or request.GET.get("version")
     number = named or (again.version_number if again else None)
     offer = offer_of(find_version(skill, number, request.actor))
-    if offer.menu.prompt_only and not offer.is_static:
-        return redirect("use", team, slug)
+    if offer.menu.prompt and not (request.POST.get("script") or request.GET.get("script")):
+        return _to_use(request, skill)
     if not offer.runnable or not may(request.actor, Action.RUN, skill=skill):
         return _nothing_to_press(request, offer)
     asking = _asking(request, offer, again)
     if request.method == "POST" and "more" not in request.POST and (run := _start(request, asking, again)):
         return redirect("run", run.uid)
     return _form(request, asking, again)
+
+
+def _to_use(request: ActorRequest, skill: Skill) -> HttpResponse:
+    """A prompt is used: by the same version, with the same arguments."""
+    kept = {name: value for name in ("again", "version") if (value := request.GET.get(name))}
+    address = reverse("use", args=[skill.team.slug, skill.slug])
+    return redirect(f"{address}?{urlencode(kept)}" if kept else address)
 
 
 def _start(request: ActorRequest, asking: Asking, again: Run | None) -> Run | None:

@@ -58,7 +58,7 @@ def _trying(version: Version) -> str:
     offer = offer_of(version)
     if offer.runnable:
         return "run-form"
-    return "use" if offer.menu.prompt_only and not offer.is_static else "skill"
+    return "use" if offer.menu.prompt else "skill"
 
 
 def _shown(

@@ -83,6 +83,9 @@ def _check_outcome(expect, outcome):
     if "action" in expect:
         assert outcome.answer["action"] == expect.pop("action")
     assert outcome.metadata.items() >= expect.pop("metadata", {}).items()
+    if "protocol" in expect:
+        assert outcome.metadata["protocol"] == expect.pop("protocol")
+    assert expect.pop("text", "") in str(outcome.output)
     for name in ("output", "outputs", "message"):
         if name in expect:
             assert getattr(outcome, name) == expect.pop(name)

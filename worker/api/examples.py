@@ -38,6 +38,8 @@ RUN = {
         }
     ],
     "memory_writes": [],
+    "messages": [],
+    "context": None,
     "cached": False,
     "cached_from": None,
     "parent": None,

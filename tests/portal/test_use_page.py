@@ -1,0 +1,93 @@
+"""The page on which a prompt is used: filled in, run, its commands pending until then."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry.models import Membership, Role, Skill
+from tests.samples import publish_files
+from worker.models import Run
+from worker.runs import run_here
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("D4", "D5", "P11")]
+
+
+@pytest.fixture
+def prompt(team, alice):
+    def make(body, front="", *, slug="asked"):
+        head = f"---\nname: {slug}\ndescription: For tests.\nversion: 1.0.0\n{front}---\n{body}"
+        return publish_files({"SKILL.md": head.encode()}, team=team, user=alice)
+
+    return make
+
+
+USE = "/skills/docs/asked/use/"
+NAMED = "arguments: [path]\nallowed-tools: Read\nmodel: opus\n"
+
+
+def test_filling_in_runs_nothing_and_the_text_can_be_selected(browse, bob, prompt):
+    prompt("Look at $path: !`cat $path`", NAMED)
+    page = browse(bob).post(USE, {"argument-0": "a b"}).text
+    assert "Look at a b: !`cat a b`</textarea>" in page
+    assert "readonly" in page
+    assert "These commands are pending" in page
+    assert not Run.objects.exists()
+
+
+def test_a_run_leads_to_the_messages_and_what_they_change(browse, bob, prompt):
+    prompt("Look at $path: !`echo <b>ran</b>`", NAMED)
+    client = browse(bob)
+    answer = client.post(USE, {"argument-0": "a b", "run": "1"})
+    run = Run.objects.get()
+    assert answer.url == f"/runs/{run.uid}/"
+    run_here(run)
+    page = client.get(answer.url).text
+    assert "Look at a b: &lt;b&gt;ran&lt;/b&gt;</textarea>" in page
+    assert "What it changes" in page
+    again = client.get(f"/skills/docs/asked/run/?again={run.uid}", follow=True)
+    assert ">a b</textarea>" in again.text
+
+
+def test_what_a_run_refuses_is_said_on_the_form(browse, bob, prompt):
+    prompt("!`dir`", "shell: powershell\n")
+    answer = browse(bob).post(USE, {"run": "1"})
+    assert answer.status_code == 422
+    assert "powershell" in answer.text
+
+
+def test_who_may_not_run_has_no_button_for_it(browse, charlie, bob, team, prompt):
+    version = prompt("Plain.")
+    Membership.objects.create(user=charlie, team=team, role=Role.VIEWER)
+    page = browse(charlie).get(USE).text
+    assert 'name="run"' not in page
+    assert "does not allow runs" in page
+    assert browse(charlie).post(USE, {"run": "1"}).status_code in (403, 422)
+    Skill.objects.filter(pk=version.skill_id).update(visibility="public")
+    assert "sign-in" in browse(None).post(USE, {"run": "1"}).url
+
+
+def test_an_agent_loop_without_a_model_says_which_setting_is_missing(browse, bob, prompt, settings):
+    prompt("Do it.", "context: fork\n")
+    page = browse(bob).get(USE).text
+    assert 'name="run"' not in page
+    assert "SKILLQUAY_MODEL_URL" in page
+    settings.SKILLQUAY_MODEL_URL, settings.SKILLQUAY_MODEL_NAME = "https://models.example/v1", "large"
+    page = browse(bob).get(USE).text
+    assert 'name="run"' in page
+    assert "agent loop with a budget" in page
+
+
+@pytest.mark.parametrize(("source", "filled"), [("mcp", True), ("address", False)])
+def test_of_a_stranger_s_prompt_no_command_is_promised(browse, bob, prompt, source, filled):
+    version = prompt("Say $1: !`echo x`")
+    Skill.objects.filter(pk=version.skill_id).update(source=source)
+    page = browse(bob).post(USE, {"arguments": "hello"}).text
+    assert ("Say hello" in page) == filled
+    assert "These commands are pending" not in page
+    assert "nothing was run here" in page
+
+
+def test_charlie_finds_no_page(browse, charlie, prompt):
+    prompt("Plain.")
+    assert browse(charlie).get(USE).status_code == 404
+    assert browse(charlie).post(USE, {"run": "1"}).status_code == 404
