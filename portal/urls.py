@@ -146,6 +146,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<str:uid>/erase/", run.erase, name="run-erase"),
     path("runs/<str:uid>/again/", run.again, name="run-again"),
     path("runs/<str:uid>/artifacts/<path:path>", run.artifact, name="artifact"),
+    path("runs/<str:uid>/images/<path:path>", run.artifact_image, name="artifact-image"),
     # Before this line: words that stand in a version's place.
     path(_VERSION, skill.version, name="version"),
     path(_VERSION + "edit/", edit.page, name="edit"),

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.showing.charts import Bar, Span, bars
 from portal.showing.results import Shown, shown
 from portal.showing.texts import json_text
-from worker.models import Attempt, Run, Status, Step
+from worker.models import Attempt, Run, Status, Step, StepKind
 
 PLATFORM = {
     "unpack": _("Unpack the package"),
@@ -42,6 +42,8 @@ class Row:
     output: Shown | None = None
     error: str = ""
     attempt: int = 1
+    about: str = ""  # what kind of step, where it is not simply one of the skill's own
+    child: str = ""  # the run that it started
 
     @property
     def input_id(self) -> str:
@@ -53,7 +55,7 @@ class Row:
 
     @property
     def has_detail(self) -> bool:
-        return bool(self.input or self.output or self.error)
+        return bool(self.input or self.output or self.error or self.child)
 
 
 def timeline(run: Run) -> list[Row]:
@@ -61,7 +63,8 @@ def timeline(run: Run) -> list[Row]:
     rows = _waiting(run)
     for attempt in run.attempts.order_by("number"):
         platform = _platform(attempt, run)
-        steps = list(run.steps.filter(attempt=attempt.number).order_by("seq")[:MOST])
+        own = run.steps.filter(attempt=attempt.number).select_related("child").order_by("seq")
+        steps = list(own.defer("child__request", "child__result")[:MOST])
         rows += _with_steps(platform, steps, run)
     drawn = bars([Span(row.start_ms, row.duration_ms or 0) for row in rows])
     return [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
@@ -132,6 +135,8 @@ def _steps(steps: Sequence[Step], run: Run, base: float) -> list[Row]:
                 output=_shown(step.output, most),
                 error=_error(step.error),
                 attempt=step.attempt,
+                about="" if step.kind == StepKind.SKILL else step.get_kind_display(),
+                child=step.child.uid if step.child else "",
             )
         )
         at = start + (duration or 0.0)

@@ -16,10 +16,12 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.showing import run_log
+from portal.showing.artifacts import image_type, left_of
 from portal.showing.explanations import explain
 from portal.showing.memories import write_rows
 from portal.showing.results import shown
@@ -114,6 +116,23 @@ def artifact(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
     if row is None:
         raise Http404
     answer = _download(storage.open_blob(row.digest), path.rpartition("/")[2], "application/octet-stream")
+    answer["Content-Length"] = str(row.size)
+    return answer
+
+
+@require_GET
+def artifact_image(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
+    """A picture among the files, for the run's page; what its first bytes do not say is one is not shown."""
+    seen = _readable(uid, request.actor)
+    row = seen.run.artifacts.filter(path=path).first()
+    if row is None:
+        raise Http404
+    file = storage.open_blob(row.digest)
+    kind = image_type(file.read(12))
+    file.close()
+    if not kind:
+        raise Http404
+    answer = _download(storage.open_blob(row.digest), path.rpartition("/")[2], kind)
     answer["Content-Length"] = str(row.size)
     return answer
 
@@ -220,7 +239,7 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "result": result,
         "output": shown(_output(result), format=str(result.get("format") or "")),
         "metadata": _metadata(result),
-        "artifacts": run.artifacts.order_by("path") if seen.readable else (),
+        "artifacts": left_of(run.artifacts.order_by("path")) if seen.readable else (),
         "memory_writes": write_rows(run, result.get("memory_writes"), actor=request.actor),
         "inputs": shown(run.request.get("inputs") or {}) if seen.readable else None,
         "earlier": _stored(run, request.actor),
@@ -277,8 +296,13 @@ def _metadata(result: dict[str, Any]) -> list[tuple[str, str]]:
     if not isinstance(metadata, dict):
         return []
     return [
-        (str(key), str(value)) for key, value in metadata.items() if isinstance(value, str | int | float)
+        (str(_METADATA.get(str(key), key)), str(value))
+        for key, value in metadata.items()
+        if isinstance(value, str | int | float)
     ][:20]
+
+
+_METADATA = {"execution_time_ms": gettext_lazy("Execution time in ms"), "items_count": gettext_lazy("Items")}
 
 
 def _log(seen: Seen, request: HttpRequest) -> dict[str, Any]:
