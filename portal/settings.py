@@ -60,8 +60,9 @@ SKILLQUAY_MEMORY_KEY = env.secret("SKILLQUAY_MEMORY_KEY", needed_by="SKILLQUAY_M
 SKILLQUAY_REPORTS_HIDE = env.number("SKILLQUAY_REPORTS_HIDE", 2, least=0)
 SKILLQUAY_REPORTS_A_DAY = env.number("SKILLQUAY_REPORTS_A_DAY", 20, least=1)
 SKILLQUAY_EVENTS_A_MINUTE = env.number("SKILLQUAY_EVENTS_A_MINUTE", 60, least=1)
-SKILLQUAY_SANDBOX = env.choice("SKILLQUAY_SANDBOX", "auto", ("auto", "bwrap", "nsrun", "unsafe"))
-SKILLQUAY_SANDBOX_MINIMUM = env.choice("SKILLQUAY_SANDBOX_MINIMUM", "nsrun", ("bwrap", "nsrun"))
+SKILLQUAY_SANDBOX = env.choice("SKILLQUAY_SANDBOX", "auto", ("auto", "bwrap", "nsrun", "landlock", "unsafe"))
+SKILLQUAY_SANDBOX_MINIMUM = env.choice("SKILLQUAY_SANDBOX_MINIMUM", "nsrun", ("bwrap", "nsrun", "landlock"))
+SKILLQUAY_SANDBOX_BACKEND = env.text("SKILLQUAY_SANDBOX_BACKEND")
 SKILLQUAY_SKILL_SCANNER = env.file("SKILLQUAY_SKILL_SCANNER")
 SKILLQUAY_YARA_RULES = env.text("SKILLQUAY_YARA_RULES")
 

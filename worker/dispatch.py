@@ -7,6 +7,7 @@ import logging
 log = logging.getLogger(__name__)
 WAKE = "worker.wake"
 WAKE_IMPORTER = "worker.wake_importer"
+WAKE_DOCTOR = "worker.wake_doctor"
 
 
 def wake() -> bool:
@@ -17,6 +18,11 @@ def wake() -> bool:
 def wake_importer() -> bool:
     """The same for imports."""
     return _send(WAKE_IMPORTER)
+
+
+def wake_doctor() -> bool:
+    """The same for an examination of the sandbox."""
+    return _send(WAKE_DOCTOR)
 
 
 def _send(task: str) -> bool:

@@ -6,9 +6,9 @@ import os
 import socket
 import time
 
-from worker import stopping
+from worker import examining, stopping
 from worker.celery import app
-from worker.dispatch import WAKE, WAKE_IMPORTER, wake
+from worker.dispatch import WAKE, WAKE_DOCTOR, WAKE_IMPORTER, wake
 from worker.execution import execute
 from worker.imports import LONGEST_S, import_waiting
 from worker.states import claim_next
@@ -34,6 +34,12 @@ def on_wake_importer() -> None:
     """Imports what waits; what a killed worker left is taken up again where it was."""
     with stopping.deferred() as is_stopping:
         import_waiting(is_stopping)
+
+
+@app.task(name=WAKE_DOCTOR, time_limit=examining.LONGEST_S)
+def on_wake_doctor() -> None:
+    """Attacks this worker's own tiers, where somebody asked for it."""
+    examining.examine_waiting(worker_name())
 
 
 def worker_name() -> str:

@@ -1,6 +1,7 @@
 from worker.models.approval import Approval, ApprovalQuerySet, Choice
 from worker.models.artifact import Artifact
 from worker.models.attempt import Attempt
+from worker.models.examination import Examination
 from worker.models.input import InputFile
 from worker.models.log import LogChunk
 from worker.models.memory import (
@@ -21,6 +22,7 @@ __all__ = [
     "Artifact",
     "Attempt",
     "Choice",
+    "Examination",
     "InputFile",
     "LogChunk",
     "Memory",
