@@ -35,7 +35,7 @@ def test_filling_in_runs_nothing_and_the_text_can_be_selected(browse, bob, promp
 
 
 def test_a_run_leads_to_the_messages_and_what_they_change(browse, bob, prompt):
-    prompt("Look at $path: !`echo <b>ran</b>`", NAMED)
+    prompt("Look at $path: !`echo '<b>ran</b>'`", NAMED)
     client = browse(bob)
     answer = client.post(USE, {"argument-0": "a b", "run": "1"})
     run = Run.objects.get()

@@ -58,7 +58,7 @@ def test_the_answer_holds_the_messages_and_the_change_of_context(prompt, use, al
 
 
 def test_a_prompt_without_commands_starts_no_sandbox(prompt, use, monkeypatch):
-    monkeypatch.setattr("worker.ways.commands.sandbox.run", lambda *a, **k: pytest.fail("a sandbox"))
+    monkeypatch.setattr("worker.ways.commands.start", lambda *a, **k: pytest.fail("a sandbox"))
     run = use(prompt("Plain."))
     assert said(run) == "Plain."
     assert run.sandbox == {}

@@ -51,10 +51,11 @@ class Commands:
         environment: Mapping[str, str] | None = None,
         stdin: bytes = b"",
         tick: Tick | None = None,
+        call: Call | None = None,
     ) -> Said:
         """The command to its end, its output in the run's log; the run's word and its lease are heard."""
         watch = self.attempted.watch
-        order = job_of(self.attempted, self.call)
+        order = job_of(self.attempted, call or self.call)
         order = replace(
             order,
             argv=argv,
@@ -69,7 +70,7 @@ class Commands:
 
     def run_call(self, call: Call) -> Said:
         """One of the package's own scripts, prepared as any call of it is."""
-        return self.run(call.argv, environment=call.environment, stdin=call.stdin)
+        return self.run(call.argv, stdin=call.stdin, call=call)
 
     def _left(self) -> Any:
         limits = self.attempted.limits
