@@ -41,6 +41,14 @@ from registry.api.phrases import PhraseDetail, PhraseProposals, Phrases
 from registry.api.profiles import VersionProfiles
 from registry.api.reports import OpenReports, ReportDecision, VersionReports
 from registry.api.rules import PermissionDecision, Restoration, RuleDetail, TeamRules, TokenRules
+from registry.api.secrets import (
+    SecretDetail,
+    SecretGrantDetail,
+    SecretGrants,
+    Secrets,
+    VersionReviewed,
+    VersionSecrets,
+)
 from registry.api.site import CodeDetail, Codes, Me
 from registry.api.skills import SkillDetail, Skills, SkillUsage, Uses
 from registry.api.starting import KindArchive, Kinds
@@ -93,6 +101,8 @@ urlpatterns = [
     path(f"{_VERSION}/files", Files.as_view(), name="api-files"),
     path(f"{_VERSION}/files/<path:path>", FileContent.as_view(), name="api-file"),
     path(f"{_VERSION}/archive", Archive.as_view(), name="api-archive"),
+    path(f"{_VERSION}/secrets", VersionSecrets.as_view(), name="api-version-secrets"),
+    path(f"{_VERSION}/review", VersionReviewed.as_view(), name="api-version-review"),
     path(f"{_VERSION}/findings", Findings.as_view(), name="api-findings"),
     path(f"{_VERSION}/findings/<str:uid>/suppression", Suppressions.as_view(), name="api-suppression"),
     path(f"{_VERSION}/release", Release.as_view(), name="api-release"),
@@ -144,6 +154,10 @@ urlpatterns = [
     path("me/export", MyExport.as_view(), name="api-my-export"),
     path("me/erase", MyErasure.as_view(), name="api-my-erasure"),
     path("permissions/decision", PermissionDecision.as_view(), name="api-decision"),
+    path("teams/<str:team>/secrets", Secrets.as_view(), name="api-secrets"),
+    path("teams/<str:team>/secrets/<str:name>", SecretDetail.as_view(), name="api-secret"),
+    path("teams/<str:team>/secrets/<str:name>/grants", SecretGrants.as_view(), name="api-secret-grants"),
+    path("teams/<str:team>/secret-grants/<str:uid>", SecretGrantDetail.as_view(), name="api-secret-grant"),
     path("teams/<str:team>/rules", TeamRules.as_view(), name="api-team-rules"),
     path("me/tokens/<str:uid>/rules", TokenRules.as_view(), name="api-token-rules"),
     path("rules/<str:uid>", RuleDetail.as_view(), name="api-rule"),

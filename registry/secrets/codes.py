@@ -5,9 +5,9 @@ from registry.packages.problems import Code, declare, gettext_noop
 declare(
     Code(
         "SECRET_NAME_INVALID",
-        gettext_noop("%(name)s is not the name of a secret."),
+        gettext_noop("%(name)s cannot be the name of a secret."),
         gettext_noop(
-            "Use capital letters, digits and _, beginning with a letter, as in API_KEY: at most 64."
+            "Use capital letters, digits and _, as in API_KEY; none that the shell or an interpreter reads."
         ),
         http=422,
     ),

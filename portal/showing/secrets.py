@@ -1,0 +1,44 @@
+"""Secrets fit to show: whose they are, what they are granted to, and how it stands with a version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from registry import secrets
+from registry.actors import Actor
+from registry.models import Secret, SecretGrant, Team, Version, VersionReview
+
+
+@dataclass(frozen=True)
+class SecretRow:
+    secret: Secret
+    grants: tuple[SecretGrant, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A version, the secrets that it names, and the hosts to which a run of it could carry them."""
+
+    version: Version
+    needs: tuple[secrets.Given, ...]
+    hosts: tuple[str, ...]
+    review: VersionReview | None
+    may_review: bool
+
+
+def secret_rows(team: Team, actor: Actor) -> list[SecretRow]:
+    grants = list(secrets.grants_of(team))
+    return [
+        SecretRow(row, tuple(each for each in grants if each.secret_id == row.pk))
+        for row in secrets.secrets_of(team, actor)
+    ]
+
+
+def asked_of(version: Version, team: Team, actor: Actor) -> Asked:
+    return Asked(
+        version,
+        secrets.given_to(version, team),
+        secrets.reach_of(version),
+        secrets.reviewed_by(version, team),
+        secrets.may_review(version, team, actor),
+    )

@@ -1,0 +1,148 @@
+"""Secrets by API, page and command: names and grants for members, values for nobody."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+
+from registry import secrets
+from registry.actors import Actor
+from registry.models import AuditEntry, Membership, Role
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("C6")]
+
+SKILL_MD = """---
+name: keyed
+description: Asks a service that needs a key.
+version: 1.0.0
+security:
+  network: allowlist
+  network_allowlist: [api.example.org]
+  secrets: [API_KEY]
+---
+# Keyed
+"""
+VALUE = "the-value-itself"
+
+
+@pytest.fixture
+def keyed(team, alice):
+    from registry.packages.reading import read_files
+    from registry.publishing import publish
+
+    package = read_files([("SKILL.md", SKILL_MD.encode()), ("scripts/main.py", b"print('{}')")])
+    return publish(package, team=team, actor=Actor(user=alice), visibility="site").version
+
+
+@pytest.fixture
+def session(client):
+    """``session(user)``: a client of theirs that is signed in."""
+
+    def enter(user):
+        client.force_login(user)
+        return client
+
+    return enter
+
+
+def _put(client, name="API_KEY", value=VALUE):
+    return client.put(f"/api/v1/teams/docs/secrets/{name}", {"value": value}, content_type="application/json")
+
+
+def test_an_owner_sets_grants_and_revokes_and_the_value_comes_back_nowhere(session, alice, keyed):
+    client = session(alice)
+    answers = [_put(client)]
+    granting = "/api/v1/teams/docs/secrets/API_KEY/grants"
+    answers.append(client.post(granting, {"skill": "docs/keyed"}, content_type="application/json"))
+    granted = answers[-1].json()
+    assert (granted["to"], granted["version"], granted["hosts"]) == ("version", "1.0.0", ["api.example.org"])
+    answers.append(client.get("/api/v1/skills/docs/keyed/versions/1.0.0/secrets?team=docs"))
+    assert answers[-1].json()["secrets"] == [{"name": "API_KEY", "is_set": True, "granted": True}]
+    answers.append(client.delete(f"/api/v1/teams/docs/secret-grants/{granted['id']}"))
+    assert answers[-1].json()["revoked_at"]
+    answers.append(client.get("/api/v1/teams/docs/secrets"))
+    assert [row["grants"] for row in answers[-1].json()["items"]] == [[]]
+    answers.append(client.get("/teams/docs/secrets/?skill=docs/keyed"))
+    assert all(answer.status_code in (200, 201) for answer in answers)
+    assert not any(VALUE in answer.content.decode() for answer in answers)
+    assert client.delete("/api/v1/teams/docs/secrets/API_KEY").status_code == 204
+    told = list(AuditEntry.objects.filter(action__startswith="secret.").order_by("pk"))
+    assert [entry.action for entry in told] == [
+        f"secret.{deed}" for deed in ("set", "grant", "revoke", "remove")
+    ]
+    assert VALUE not in json.dumps([entry.detail for entry in told])
+
+
+def test_a_member_reads_names_and_changes_nothing(session, alice, bob, team, keyed):
+    secrets.put_secret(team, "API_KEY", VALUE, Actor(user=alice))
+    client = session(bob)
+    assert [row["name"] for row in client.get("/api/v1/teams/docs/secrets").json()["items"]] == ["API_KEY"]
+    assert _put(client).status_code == 403
+    granting = "/api/v1/teams/docs/secrets/API_KEY/grants"
+    assert client.post(granting, {"skill": "docs/keyed"}, content_type="application/json").status_code == 403
+    page = client.get("/teams/docs/secrets/").content.decode()
+    assert "API_KEY" in page
+    assert 'name="value"' not in page
+
+
+def test_a_maintainer_sets_and_an_owner_grants(session, bob, team, keyed):
+    Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
+    client = session(bob)
+    assert _put(client).status_code == 200
+    granting = "/api/v1/teams/docs/secrets/API_KEY/grants"
+    assert client.post(granting, {"skill": "docs/keyed"}, content_type="application/json").status_code == 403
+
+
+def test_a_stranger_learns_of_none(session, alice, charlie, team, keyed):
+    secrets.put_secret(team, "API_KEY", VALUE, Actor(user=alice))
+    client = session(charlie)
+    for address in ("/api/v1/teams/docs/secrets", "/teams/docs/secrets/"):
+        there, absent = client.get(address), client.get(address.replace("docs", "nowhere"))
+        assert there.status_code in (403, 404)
+        assert "API_KEY" not in there.content.decode() + absent.content.decode()
+    assert client.get("/api/v1/skills/docs/keyed/versions/1.0.0/secrets?team=docs").status_code == 403
+
+
+def test_pages_do_the_whole_path(session, alice, bob, team, keyed):
+    client = session(alice)
+    assert client.post("/teams/docs/secrets/", {"name": "lower", "value": VALUE}).status_code == 422
+    assert client.post("/teams/docs/secrets/", {"name": "API_KEY", "value": VALUE}).status_code == 302
+    about = {"skill": "docs/keyed", "version": "1.0.0"}
+    answer = client.post(
+        "/teams/docs/secrets/grant/", {**about, "name": "API_KEY", "to": "reviewed"}, follow=True
+    )
+    page = answer.content.decode()
+    assert "its reviewed versions" in page
+    assert "api.example.org" in page
+    assert "Not granted" in page, "nobody has read it yet"
+    Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
+    client = session(bob)
+    page = client.post("/teams/docs/secrets/review/", about, follow=True).content.decode()
+    assert "Reviewed for this team" in page
+    page = client.post(
+        "/teams/docs/secrets/review/", {**about, "withdraw": "1"}, follow=True
+    ).content.decode()
+    assert "Reviewed for this team" not in page
+    uid = secrets.grants_of(team).get().uid
+    client.post(f"/teams/docs/secrets/{uid}/revoke/")
+    assert not secrets.grants_of(team).exists()
+    page = client.post("/teams/docs/secrets/remove/", {"name": "API_KEY"}, follow=True).content.decode()
+    assert "keeps no secret" in page
+
+
+def test_the_shell_sets_from_its_standard_input(team, keyed, capsys, monkeypatch):
+    import io
+
+    def said(*arguments):
+        call_command("secrets", "--team", "docs", *arguments, "--json")
+        return json.loads(capsys.readouterr().out)
+
+    monkeypatch.setattr("sys.stdin", io.StringIO(VALUE + "\n"))
+    assert said("--set", "API_KEY")["name"] == "API_KEY"
+    granted = said("--grant", "API_KEY", "--to", "docs/keyed@1.0.0")
+    assert said("--needs", "docs/keyed@1.0.0")["secrets"][0]["granted"]
+    said("--revoke", granted["id"])
+    assert said()["items"][0]["grants"] == []
+    assert said("--remove", "API_KEY")["removed"] == "API_KEY"

@@ -1,0 +1,230 @@
+"""Secrets reach the runs that they were granted to, and stand in nothing that is kept of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from registry import rules, secrets, storage
+from registry.actors import Actor
+from registry.models import Membership, Role, Secret
+from registry.packages.problems import Refused
+from worker.documents import run_document
+from worker.masking import Mask, MaskedOutput
+from worker.models import Run
+from worker.runs import run_here
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("C6")]
+
+VALUE = 'hunter2 "quoted" 密钥'
+NEEDS = "security: {secrets: [API_KEY]}\n"
+TELL = """
+    import json, os, sys
+    key = os.environ.get("API_KEY", "")
+    os.makedirs("/job/output", exist_ok=True)
+    open("/job/output/told.txt", "w").write("it is " + key)
+    for character in key:
+        sys.stderr.write(character); sys.stderr.flush()
+    print(json.dumps({"length": len(key), "key": key, "reversed": key[::-1]}))
+"""
+
+
+@pytest.fixture
+def owner(alice):
+    return Actor(user=alice)
+
+
+@pytest.fixture
+def kept(team, owner):
+    return secrets.put_secret(team, "API_KEY", VALUE, owner)
+
+
+@pytest.fixture
+def needing(published):
+    return published("needing", TELL, front=NEEDS)
+
+
+def _code(verb):
+    with pytest.raises(Refused) as refused:
+        verb()
+    return refused.value.code
+
+
+def test_a_run_gets_what_was_granted_and_nothing_that_is_kept_shows_it(needing, kept, ask, owner):
+    secrets.grant(kept, needing, owner)
+    run = run_here(ask(needing))
+    document = run_document(run, actor=owner)
+    assert document["outputs"] == {"length": len(VALUE), "key": "***", "reversed": VALUE[::-1]}
+    assert document["stderr"] == "***"
+    assert storage.read(run.artifacts.get().digest) == b"it is ***"
+    for text in (VALUE, json.dumps(VALUE)[1:-1]):
+        assert text not in json.dumps(document, ensure_ascii=False)
+        assert text not in json.dumps(
+            Run.objects.filter(pk=run.pk).values()[0], default=str, ensure_ascii=False
+        )
+
+
+def test_what_is_not_set_or_not_granted_is_refused_before_it_runs(needing, ask, team, owner):
+    assert _code(lambda: ask(needing)) == "SECRET_NOT_SET"
+    kept = secrets.put_secret(team, "API_KEY", VALUE, owner)
+    assert _code(lambda: ask(needing)) == "SECRET_NOT_GRANTED"
+    secrets.grant(kept, needing, owner)
+    assert ask(needing).status == "queued"
+
+
+def test_a_grant_for_a_version_is_not_for_the_next(needing, kept, ask, owner, published):
+    secrets.grant(kept, needing, owner)
+    later = published("needing", TELL + "\n    # changed", front=NEEDS, number="1.0.1")
+    assert _code(lambda: ask(later)) == "SECRET_NOT_GRANTED"
+
+
+def test_reviewed_versions_are_those_that_somebody_else_of_the_team_read(
+    needing, kept, ask, owner, bob, team
+):
+    secrets.grant(kept, needing, owner, to="reviewed")
+    assert _code(lambda: ask(needing)) == "SECRET_NOT_GRANTED"
+    assert _code(lambda: secrets.review(needing, team, owner)) == "REVIEW_OWN"
+    assert _code(lambda: secrets.review(needing, team, Actor(user=bob))) == "FORBIDDEN"
+    Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
+    secrets.review(needing, team, Actor(user=bob))
+    run = ask(needing)
+    secrets.withdraw_review(needing, team, Actor(user=bob))
+    assert run_here(run).failure_code == "SECRET_NOT_GRANTED", "it was still to begin"
+
+
+def test_what_is_revoked_while_a_run_waits_is_not_given(needing, kept, ask, owner, team):
+    granted = secrets.grant(kept, needing, owner)
+    run = ask(needing)
+    secrets.revoke(granted.uid, team, owner)
+    ended = run_here(run)
+    assert (ended.status, ended.failure_code) == ("failed", "SECRET_NOT_GRANTED")
+
+
+def test_another_teams_run_has_its_own_secrets_or_none(published, kept, ask, owner, charlie):
+    version = published("needing", TELL, front=NEEDS, visibility="site")
+    secrets.grant(kept, version, owner)
+    assert _code(lambda: ask(version, by=charlie)) == "SECRET_NOT_SET"
+
+
+def test_a_script_that_names_no_secret_gets_none(published, kept, ask, owner):
+    version = published("plain", TELL)
+    assert _code(lambda: secrets.grant(kept, version, owner)) == "SECRET_UNASKED"
+    assert run_here(ask(version)).result["outputs"]["length"] == 0
+
+
+def test_a_value_lies_sealed_and_opens_in_its_place_alone(kept, needing, ask, owner, team):
+    assert VALUE not in kept.sealed
+    other = secrets.put_secret(team, "OTHER", "other value", owner)
+    secrets.grant(kept, needing, owner)
+    Secret.objects.filter(pk=kept.pk).update(sealed=other.sealed)
+    assert run_here(ask(needing)).failure_code == "SECRET_SEALED"
+
+
+def test_values_outlive_a_new_key_and_are_lost_without_the_old(kept, needing, ask, owner, settings):
+    from registry.secrets.keeping import reseal
+
+    secrets.grant(kept, needing, owner)
+    old = settings.SKILLQUAY_SECRETS_KEYS
+    settings.SKILLQUAY_SECRETS_KEYS = ["new", *old]
+    assert reseal() == 1
+    settings.SKILLQUAY_SECRETS_KEYS = ["new"]
+    assert run_here(ask(needing)).status == "succeeded"
+    settings.SKILLQUAY_SECRETS_KEYS = old
+    assert run_here(ask(needing)).failure_code == "SECRET_SEALED"
+
+
+def test_django_s_key_opens_none(kept, settings):
+    from registry.secrets.sealing import unseal
+
+    settings.SKILLQUAY_SECRETS_KEYS = [settings.SECRET_KEY]
+    assert _code(lambda: unseal(kept.sealed, team=kept.team.uid, name=kept.name)) == "SECRET_SEALED"
+
+
+def test_a_token_and_a_member_neither_set_nor_grant(needing, kept, alice, bob, team):
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from registry import tokens
+
+    ends = timezone.now() + timedelta(days=1)
+    _row, secret = tokens.issue(
+        alice, name="t", scopes=["read", "run", "publish"], expires_at=ends, by=Actor(user=alice)
+    )
+    agent, member = tokens.actor_of(secret), Actor(user=bob)
+    for who in (agent, member):
+        assert _code(lambda who=who: secrets.put_secret(team, "API_KEY", "x", who)) == "FORBIDDEN"
+        assert _code(lambda who=who: secrets.grant(kept, needing, who)) == "FORBIDDEN"
+        assert _code(lambda who=who: secrets.remove_secret(kept, who)) == "FORBIDDEN"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "lower",
+        "1ST",
+        "A-B",
+        "A" * 65,
+        "LD_PRELOAD",
+        "PYTHONPATH",
+        "PATH",
+        "HTTP_PROXY",
+        "NODE_OPTIONS",
+        "SKILLQUAY_DOOR",
+    ],
+)
+def test_a_name_that_would_change_the_sandbox_is_none(team, owner, name):
+    assert _code(lambda: secrets.put_secret(team, name, "x", owner)) == "SECRET_NAME_INVALID"
+
+
+@pytest.mark.parametrize("value", ["", "a\0b", "x" * 40_000, "\ud800"])
+def test_a_value_is_text_of_a_bounded_size(team, owner, value):
+    assert _code(lambda: secrets.put_secret(team, "API_KEY", value, owner)) == "SECRET_VALUE_INVALID"
+
+
+def test_a_version_that_names_one_more_secret_asks_again(needing, published, owner, team):
+    rules.add_rule(team, "allow", "docs/needing", owner)
+    assert rules.decide(needing, team=team).outcome == "allow"
+    later = published("needing", TELL, front="security: {secrets: [API_KEY, OTHER]}\n", number="1.1.0")
+    decision = rules.decide(later, team=team)
+    assert (decision.outcome, decision.new.document()["secrets"]) == ("ask", ["OTHER"])
+
+
+class TestMask:
+    @settings(max_examples=60, deadline=None)
+    @given(st.data())
+    def test_a_secret_in_pieces_is_found_wherever_it_is_cut(self, data):
+        value = data.draw(st.text(alphabet="ab密", min_size=4, max_size=12))
+        around = st.text(alphabet="ab密", max_size=20)
+        said = (data.draw(around) + value + data.draw(around)).encode()
+        cuts = sorted(data.draw(st.lists(st.integers(0, len(said)), max_size=6)))
+        heard = []
+        output = MaskedOutput(Mask([value]), lambda stream, piece: heard.append(piece))
+        for start, end in zip([0, *cuts], [*cuts, len(said)], strict=True):
+            output("stdout", said[start:end])
+        output.close()
+        assert b"".join(heard) == Mask([value]).bytes(said)
+        assert value.encode() not in b"".join(heard)
+
+    def test_streams_do_not_mix_and_nothing_waits_for_ever(self):
+        heard = []
+        output = MaskedOutput(Mask(["secret"]), lambda *piece: heard.append(piece))
+        output("stdout", b"sec")
+        output("stderr", b"ret")
+        assert heard == [("stderr", b"ret")]
+        output.close()
+        assert heard[-1] == ("stdout", b"sec")
+
+    def test_lines_of_a_key_and_other_ways_to_write_it(self):
+        key = "-----BEGIN KEY-----\nMIIEpAIBAAKCAQEA\nsecond&line=/?\n-----END KEY-----\n"
+        for said in ("MIIEpAIBAAKCAQEA", "second%26line%3D%2F%3F", json.dumps(key)):
+            assert b"***" in Mask([key]).bytes(said.encode())
+
+    def test_without_secrets_nothing_changes(self):
+        assert not Mask()
+        assert Mask().bytes(b"abc") == b"abc"
+        assert not Mask(["abc"]), "too short to be told from words"
