@@ -6,32 +6,17 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.of_team import OfTeam
 from registry.api.bodies import strict_json
 from registry.events.receiving import LONGEST_TYPE
 from registry.events.webhooks import OVERLAP_H
-from registry.models import EventMode, Team
+from registry.models import EventMode
 from registry.packages.problems import Refused
 
 _SEPARATOR = "  "  # between a skill and an event's type; neither holds two blanks where types are offered
-
-
-class OfTeam(forms.Form):
-    """A form that asks whose it is, of the teams that the actor may do it for."""
-
-    team = forms.ModelChoiceField(
-        label=_("Team"), queryset=Team.objects.none(), empty_label=None, to_field_name="slug"
-    )
-    use_required_attribute = False
-
-    def __init__(self, *args: Any, teams: QuerySet[Team], **more: Any) -> None:
-        super().__init__(*args, **more)
-        team = self.fields["team"]
-        assert isinstance(team, forms.ModelChoiceField)
-        team.queryset = teams
 
 
 class EventForm(OfTeam):

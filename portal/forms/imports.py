@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from registry.models import ImportOutcome, SourceKind, Team, Visibility
+from portal.forms.of_team import OfTeam
+from registry.models import ImportOutcome, SourceKind, Visibility
 
 _HOUR = 3600
 _OPTIONS = {
@@ -18,10 +18,7 @@ _OPTIONS = {
 }
 
 
-class ImportForm(forms.Form):
-    team = forms.ModelChoiceField(
-        label=_("Team"), queryset=Team.objects.none(), empty_label=None, to_field_name="slug"
-    )
+class ImportForm(OfTeam):
     kind = forms.ChoiceField(
         label=_("What it is"),
         choices=[
@@ -87,13 +84,6 @@ class ImportForm(forms.Form):
             (7 * 24 * _HOUR, _("Every week")),
         ],
     )
-    use_required_attribute = False
-
-    def __init__(self, *args: Any, teams: QuerySet[Team], **more: Any) -> None:
-        super().__init__(*args, **more)
-        team = self.fields["team"]
-        assert isinstance(team, forms.ModelChoiceField)
-        team.queryset = teams
 
     def clean(self) -> dict[str, Any]:
         is_upload = self.cleaned_data.get("kind") == SourceKind.ARCHIVE

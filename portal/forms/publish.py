@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from portal.forms.folder_upload import FolderFile
+from portal.forms.of_team import OfTeam
 from registry.models import Team, Visibility
 
 
@@ -37,10 +37,7 @@ class _FolderField(forms.Field):
     widget = _FolderInput
 
 
-class PublishForm(forms.Form):
-    team = forms.ModelChoiceField(
-        label=_("Team"), queryset=Team.objects.none(), empty_label=None, to_field_name="slug"
-    )
+class PublishForm(OfTeam):
     archive = forms.FileField(
         label=_("Archive or SKILL.md"),
         required=False,
@@ -78,17 +75,13 @@ class PublishForm(forms.Form):
         label=_("What is new"), required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 3})
     )
     checked = forms.CharField(required=False, widget=forms.HiddenInput, max_length=26)
-    use_required_attribute = False
 
-    def __init__(self, *args: Any, teams: QuerySet[Team], settable: bool = True, **more: Any) -> None:
+    def __init__(self, *args: Any, settable: bool = True, **more: Any) -> None:
         """``settable``: the actor may say in one of the teams who sees a skill; members may not."""
         super().__init__(*args, **more)
         if not settable:
             del self.fields["visibility"]
-        team = self.fields["team"]
-        assert isinstance(team, forms.ModelChoiceField)
-        team.queryset = teams
-        team.label_from_instance = team_label  # type: ignore[method-assign, assignment]
+        self.team_field.label_from_instance = team_label  # type: ignore[method-assign, assignment]
 
     def clean(self) -> dict[str, Any]:
         given = [name for name in ("archive", "folder", "text") if self.cleaned_data.get(name)]

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.of_team import OfTeam
 from portal.forms.publish import team_label
-from registry.models import Team
 from registry.packages.naming import NAME_CHARACTERS, SLUG_CHARACTERS
 from registry.packages.starting import DESCRIPTION_CHARACTERS, KINDS, Start
 
 _KINDS = [(kind.name, format_lazy("{}: {}", _(kind.title), _(kind.summary))) for kind in KINDS]
 
 
-class StartForm(forms.Form):
+class StartForm(OfTeam):
     kind = forms.ChoiceField(label=_("Kind"), choices=_KINDS, initial="prompt", widget=forms.RadioSelect)
     name = forms.CharField(
         label=_("Short name"),
@@ -41,17 +40,11 @@ class StartForm(forms.Form):
     language = forms.ChoiceField(
         label=_("Language of its texts"), choices=[("en", "English"), ("zh", "简体中文")]
     )
-    team = forms.ModelChoiceField(
-        label=_("Team"), queryset=Team.objects.none(), empty_label=None, to_field_name="slug"
-    )
-    use_required_attribute = False
+    field_order = ("kind", "name", "title", "description", "language", "team")
 
-    def __init__(self, *args: Any, teams: QuerySet[Team], **more: Any) -> None:
+    def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        team = self.fields["team"]
-        assert isinstance(team, forms.ModelChoiceField)
-        team.queryset = teams
-        team.label_from_instance = team_label  # type: ignore[method-assign, assignment]
+        self.team_field.label_from_instance = team_label  # type: ignore[method-assign, assignment]
 
     @property
     def start(self) -> Start:
