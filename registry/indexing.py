@@ -113,7 +113,7 @@ def recount(skill: Skill) -> None:
     """Counts the skill's terms in the scope that it now belongs to, within the caller's transaction."""
     take_turns()
     _move(skill, after=set(skill.postings.values_list("term_id", flat=True)))
-    skill.search_scope = scope_of(skill)
+    skill.search_scope = scope_of(skill) if skill.latest_id else ""
     skill.postings.update(scope=skill.search_scope)
     skill.triggers.update(scope=skill.search_scope)
     skill.tag_rows.update(scope=skill.search_scope)

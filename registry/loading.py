@@ -70,7 +70,6 @@ def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> Loaded:
     skill = version.skill
     if is_use:
         usage.record_use(skill, actor.caller, UseKind.LOAD, version=version.number)
-        canonical.note_use(skill, actor.caller, UseKind.LOAD)
     return Loaded(skill, version, _content(version), tuple(version.files.order_by("path")))
 
 
