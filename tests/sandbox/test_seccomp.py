@@ -50,6 +50,38 @@ def evaluate(program, packet):
         place += then if holds else otherwise
 
 
+@pytest.fixture
+def shared(machine):
+    """The answer of the filter for runs that share their namespaces with others (tier C)."""
+
+    def shared(number, *arguments):
+        values = (*arguments, *[0] * 6)[:6]
+        packet = struct.pack("=IIQ6Q", number, seccomp.AUDIT[machine], 0, *values)
+        return evaluate(seccomp.program(machine, alone=False), packet)
+
+    return shared
+
+
+def test_runs_that_share_namespaces_reach_no_socket_queue_or_watch(shared, machine):
+    assert all(shared(number, 1, 1) == EPERM for number in seccomp.SHARED[machine].values())
+    assert shared(seccomp.NUMBERS[machine]["socketpair"], 1) == ALLOW
+    assert shared(seccomp.NUMBERS[machine]["socketpair"], 2) == EPERM
+    assert shared(GETPID[machine]) == ALLOW
+
+
+def test_changing_modes_and_times_is_pretended_there(shared, machine):
+    assert {shared(number) for number in seccomp.PRETENDED[machine].values()} == {0x0005_0000}
+
+
+def test_they_set_limits_and_priorities_of_themselves_alone(shared, machine):
+    for name, number in seccomp.OTHERS[machine].items():
+        which = 1 if name == "ioprio_set" else 0
+        paired = name in ("setpriority", "ioprio_set")
+        assert shared(number, which, 0) == ALLOW
+        assert shared(number, which, 77) == (EPERM if paired else ALLOW)
+        assert shared(number, 77, 0) == EPERM
+
+
 def test_ordinary_calls_pass(answer, machine):
     assert answer("getpid", number=GETPID[machine]) == ALLOW
     assert all(answer("getpid", number=number) == ALLOW for number in (0, 1, 63, 64, 437, 434))

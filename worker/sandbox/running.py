@@ -62,17 +62,29 @@ def run_in(
         except BaseException:
             conversation.abandon()
             raise
-        ended = conversation.ended(tier, enforcement(tier, group is not None))
+        ended = conversation.ended(tier, enforcement(tier, job.network, grouped=group is not None))
         if tier == "landlock":
             ended = landlock.answered(ended, names)
         return replace(ended, network=proxy.dials) if proxy else ended
 
 
-def enforcement(tier: Tier, grouped: bool) -> dict[str, str]:
+_NETWORK: Mapping[Tier, str] = {
+    "bwrap": "namespace",
+    "nsrun": "namespace",
+    "landlock": "seccomp",
+    "unsafe": "none",
+}
+
+
+def enforcement(tier: Tier, network: tuple[str, ...] | None, *, grouped: bool) -> dict[str, str]:
+    """Which mechanism held what."""
     return {
         "memory": "cgroup" if grouped else "watchdog",
         "processes": "none" if tier == "unsafe" else "rlimit",
         "disk": "watchdog",
+        "files": "watchdog",
+        "cpu": "time limit",
+        "network": "proxy" if network is not None and tier != "unsafe" else _NETWORK[tier],
     }
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from worker.sandbox.policy import Ended
+
+Backend = Callable[..., Ended]
+"""Runs a job in place of the tiers, called as ``running.run_in`` is, with ``choice`` for the tier."""
 Tier = Literal["bwrap", "nsrun", "landlock", "unsafe"]
 TIERS: tuple[Tier, ...] = ("bwrap", "nsrun", "landlock")  # strongest first
 
@@ -23,3 +28,4 @@ class Site:
     uid_base: int = 47_000
     uid_count: int = 512
     use_cgroups: bool = True
+    backend: Backend | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from registry.packages.problems import Refused, Said, gettext_noop, refuse
@@ -62,6 +62,10 @@ def run(
 ) -> Ended:
     """Runs in the strongest tier that the site allows, or in ``tier``; refuses with SANDBOX_UNAVAILABLE."""
     site = site or Site()
+    if site.backend and tier is None:
+        plain = replace(site, backend=None)
+        ended = site.backend(site.choice, job, on_output=on_output, tick=tick, site=plain, grace_s=grace_s)
+        return replace(ended, tier="backend")
     chosen = choose(site, tier)
     if chosen == "landlock" and job.network is not None:
         reason = Said(

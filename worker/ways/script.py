@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from django.conf import settings
+from django.utils.module_loading import import_string
 
 from registry.outbound.addresses import addresses_of
 from registry.packages.package import Manifest
@@ -14,7 +16,7 @@ from worker.masking import MaskedOutput
 from worker.protocols.call import Call
 from worker.protocols.helping import helper
 from worker.sandbox.policy import Ended, Job, StopReason, Tick
-from worker.sandbox.site import Site
+from worker.sandbox.site import Backend, Site
 from worker.supervision import Supervision
 from worker.ways.values import Attempted, Result
 
@@ -89,4 +91,10 @@ def site() -> Site:
     """The administrator's decisions about sandboxes."""
     choice: Any = settings.SKILLQUAY_SANDBOX  # both are checked when settings are read
     minimum: Any = settings.SKILLQUAY_SANDBOX_MINIMUM
-    return Site(choice=choice, minimum=minimum)
+    return Site(choice=choice, minimum=minimum, backend=_backend(settings.SKILLQUAY_SANDBOX_BACKEND))
+
+
+@cache
+def _backend(path: str) -> Backend | None:
+    found: Backend | None = import_string(path) if path else None
+    return found
