@@ -6,16 +6,21 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from portal.showing.approvals import waiting_count
 
 THEMES = ("auto", "light", "dark")
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
+    actor = getattr(request, "actor", None)
     theme = request.COOKIES.get("theme", "auto")
     return {
         "theme": theme if theme in THEMES else "auto",
         "section": request.path_info.strip("/").split("/")[0],
         "here": request.get_full_path(),
         "unsafe": settings.SKILLQUAY_SANDBOX == "unsafe",
-        "actor": getattr(request, "actor", None),
+        "actor": actor,
+        "waiting_approvals": SimpleLazyObject(lambda: waiting_count(actor) if actor else None),
     }

@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from portal.views import (
     account,
+    approvals,
     canonical,
     catalog,
     collisions,
@@ -144,6 +145,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("publish/", publish.page, name="publish"),
     path("publish/new/", start.page, name="publish-new"),
     path("held/", findings.held, name="held"),
+    path("approvals/", approvals.waiting, name="approvals"),
+    path("approvals/decided/", approvals.decided, name="approvals-decided"),
+    path("approvals/<str:uid>/decide/", approvals.decide, name="approval-decide"),
     path("runs/", runs.everyone, name="runs"),
     path("runs/compare/", run_compare.choose, name="runs-compare"),
     path("runs/<str:uid>/", run.page, name="run"),

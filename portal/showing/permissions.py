@@ -35,7 +35,7 @@ _WHY: dict[tuple[str, str], Promise] = {
     ("allow", "canonical"): _("Agents of %(team)s run it unasked: it is canonical."),
     ("allow", "rule"): _("Agents of %(team)s run it unasked: a rule allows it."),
     ("allow", "safe"): _("Agents of %(team)s run it unasked: it asks for nothing that is not safe."),
-    ("ask", "nobody"): _("Agents of %(team)s are refused until a rule allows it. You may run it yourself."),
+    ("ask", "nobody"): _("Agents of %(team)s wait until somebody lets them. You may run it yourself."),
 }
 _TONES = {"allow": ("ok", "ok"), "deny": ("bad", "bad"), "ask": ("warn", "warn")}
 

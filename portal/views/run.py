@@ -21,6 +21,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.showing import run_log
+from portal.showing.approvals import asked_for_run
 from portal.showing.artifacts import image_type, left_of
 from portal.showing.explanations import explain
 from portal.showing.memories import write_rows
@@ -66,7 +67,7 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
     """Everything about a run; it refreshes itself where scripts are off, unless asked to hold still."""
     seen = _seen(uid, request.actor)
     context = _context(seen, request) | _log(seen, request)
-    context |= {"refreshes": not seen.ended and request.GET.get("refresh") != "0"}
+    context |= {"refreshes": not seen.ended and not _decides(context) and request.GET.get("refresh") != "0"}
     return render(request, "run/run.html", context)
 
 
@@ -224,6 +225,7 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
     return {
         "seen": seen,
         "run": run,
+        "asked": asked_for_run(run, request.actor),
         "skill_seen": run.skill
         and type(run.skill).objects.visible_to(request.actor).filter(pk=run.skill.pk).exists(),
         "pressable": run.skill is not None and run.skill.type != INTERNAL,
@@ -248,6 +250,12 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "children": _children(run, request.actor) if seen.readable else (),
         "others": others_of(run, request.actor) if seen.readable and seen.ended else (),
     }
+
+
+def _decides(context: dict[str, Any]) -> bool:
+    """Whether the reader may be writing a reason, which a new page would take away."""
+    asked = context["asked"]
+    return asked is not None and asked.waits and asked.may_decide
 
 
 def _told(run: Run) -> str:

@@ -98,7 +98,7 @@ def test_a_visible_teams_rules_are_its_members_alone(browse, charlie, public):
 def test_the_skills_page_says_why_agents_may_not_and_an_owner_lets_them(browse, alice, bob, others):
     others()
     page = browse(bob).get(RUN)
-    assert "Agents of docs are refused until a rule allows it" in page.text
+    assert "Agents of docs wait until somebody lets them" in page.text
     assert "allowed_tools" in page.text
     assert "elsewhere/report:*" not in page.text
     client = browse(alice)

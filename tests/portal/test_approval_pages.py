@@ -1,0 +1,108 @@
+"""The inbox of runs that wait for somebody's leave, and the same on the run's page."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from registry import tokens
+from registry.actors import Actor
+from registry.models import Membership, Role, Rule
+from tests.samples import publish_files
+from worker.models import Run, Status
+from worker.protocols.call import Request
+from worker.runs import request_run
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("D6")]
+
+
+@pytest.fixture
+def waiting(team, alice, bob, monkeypatch):
+    monkeypatch.setattr("worker.runs.wake", lambda: True)
+    files = {
+        "SKILL.md": b"---\nname: report\ndescription: R.\nversion: 1.0.0\nallowed-tools: [Bash]\n---\n# R\n",
+        "scripts/report.py": b"print('{}')\n",
+    }
+    version = publish_files(files, team=team, user=alice)
+    ends = timezone.now() + timedelta(days=1)
+    token, _secret = tokens.issue(
+        bob, name="night agent", scopes=["run"], expires_at=ends, by=Actor(user=bob), team=team
+    )
+    agent = Actor(user=bob, token=token, scopes=frozenset({"run"}))
+    return request_run(actor=agent, version=version, request=Request(inputs={"input_path": "a.txt"}))
+
+
+def text(client, address):
+    answer = client.get(address)
+    assert answer.status_code == 200, (address, answer.status_code)
+    return answer.content.decode()
+
+
+def say(client, run, decision, **more):
+    return client.post(f"/approvals/{run.uid}/decide/", {"decision": decision, **more}, follow=True)
+
+
+def test_the_inbox_says_who_asks_for_what(waiting, browse, alice):
+    page = text(browse(alice), "/approvals/")
+    for said in ("night agent", "bob", waiting.skill_label, "Bash", "a.txt", "72 hours left", "Allow once"):
+        assert said in page
+    assert 'Approvals <span class="count">1</span>' in page
+    assert "Nothing has been decided yet" in text(browse(alice), "/approvals/decided/")
+    assert "Nothing matches." in text(browse(alice), "/approvals/?skill=docs/other")
+
+
+def test_an_owner_keeps_a_rule_and_may_undo_it(waiting, browse, alice):
+    page = say(browse(alice), waiting, "exact", **{"from": "inbox"}).content.decode()
+    rule = Rule.objects.get()
+    assert f"/rules/{rule.uid}/remove/" in page
+    assert "Nothing waits" in page
+    assert Run.objects.get().status == Status.QUEUED
+    assert "The rule that was made" in text(browse(alice), "/approvals/decided/")
+
+
+def test_a_maintainer_lets_one_start_and_makes_no_rule(waiting, browse, bob):
+    Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
+    client = browse(bob)
+    page = text(client, f"/runs/{waiting.uid}/")
+    assert "Allow once" in page
+    assert "Allow this skill" not in page
+    assert "runs this once" in say(client, waiting, "once").content.decode()
+    assert "(once)" in text(client, f"/runs/{waiting.uid}/")
+
+
+def test_the_caller_reads_what_is_waited_for_and_may_cancel(waiting, browse, bob):
+    client = browse(bob)
+    page = text(client, f"/runs/{waiting.uid}/")
+    assert "It waits for a maintainer of docs" in page
+    assert "Allow once" not in page
+    assert f"/runs/{waiting.uid}/cancel/" in page
+    assert "Approvals <span" not in page
+    client.post(f"/runs/{waiting.uid}/cancel/")
+    assert Run.objects.get().status == Status.CANCELLED
+
+
+def test_a_reason_is_asked_for_and_shown(waiting, browse, alice, bob):
+    say(browse(alice), waiting, "denied", reason="")
+    assert Run.objects.get().status == Status.WAITING_APPROVAL
+    say(browse(alice), waiting, "denied", reason="Not <b>here</b>.", rule="on")
+    page = text(browse(bob), f"/runs/{waiting.uid}/")
+    assert "Not &lt;b&gt;here&lt;/b&gt;." in page
+    assert Rule.objects.get().effect == "deny"
+    late = say(browse(alice), waiting, "once").content.decode()
+    assert "waits no more" in late
+
+
+def test_the_live_parts_tell_of_the_decision(waiting, browse, alice, bob):
+    say(browse(alice), waiting, "once")
+    assert "Somebody was asked" in text(browse(bob), f"/runs/{waiting.uid}/live/")
+
+
+def test_a_stranger_finds_nothing_and_decides_nothing(waiting, browse, charlie):
+    client = browse(charlie)
+    assert waiting.skill_label not in text(client, "/approvals/")
+    assert client.get(f"/runs/{waiting.uid}/").status_code == 404
+    assert say(client, waiting, "once").status_code == 404
+    assert browse(None).get("/approvals/").status_code == 302
+    assert Run.objects.get().status == Status.WAITING_APPROVAL
