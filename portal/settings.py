@@ -24,6 +24,12 @@ SKILLQUAY_PUBLIC_URL = env.url(
 )
 SKILLQUAY_TRUSTED_PROXIES = env.networks("SKILLQUAY_TRUSTED_PROXIES")
 SKILLQUAY_EXAMPLES = env.flag("SKILLQUAY_EXAMPLES", True)
+SKILLQUAY_TEAM_LIMITS = {  # 0: none
+    "concurrent_runs": env.number("SKILLQUAY_TEAM_CONCURRENT_RUNS", 0),
+    "runs_a_day": env.number("SKILLQUAY_TEAM_RUNS_A_DAY", 0),
+    "cpu_seconds_a_day": env.number("SKILLQUAY_TEAM_CPU_SECONDS_A_DAY", 0),
+    "kept_bytes": env.number("SKILLQUAY_TEAM_KEPT_BYTES", 0),
+}
 SKILLQUAY_WORKERS = env.number("SKILLQUAY_WORKERS", 2, least=1, most=256)
 SKILLQUAY_WEB_PROCESSES = env.number("SKILLQUAY_WEB_PROCESSES", 1, least=1, most=64)
 

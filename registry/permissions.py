@@ -25,6 +25,7 @@ class Action(StrEnum):
     APPROVE = "approve"
     SET_CANONICAL = "set canonical"
     GLOSSARY = "write glossary"
+    LIMITS = "set limits of a team"
     TRANSFER = "transfer"
     DELETE = "delete"
 
@@ -61,6 +62,7 @@ TABLE: dict[Action, tuple[Cell, Cell, Cell, Cell, Cell, Cell, Cell]] = {
     Action.APPROVE: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.SET_CANONICAL: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
     Action.GLOSSARY: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
+    Action.LIMITS: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
     Action.TRANSFER: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
     Action.DELETE: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
 }

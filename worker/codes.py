@@ -38,6 +38,38 @@ declare(
         http=409,
     ),
     Code(
+        "TEAM_LIMIT_INVALID",
+        gettext_noop("%(name)s is no limit of a team, or its value is none."),
+        gettext_noop("Give a whole number up to %(most)s, 0 for no limit, or null for the site's own."),
+        http=422,
+    ),
+    Code(
+        "TEAM_LIMIT_NEAR",
+        gettext_noop("The team %(team)s has used %(percent)s percent of its %(name)s (%(limit)s)."),
+        gettext_noop("An administrator may raise the limit; the team's page shows what is used."),
+        severity="notice",
+    ),
+    Code(
+        "TEAM_RUNS_SPENT",
+        gettext_noop("The team %(team)s has started its %(limit)s runs of today."),
+        gettext_noop("Try again after midnight UTC, or ask an administrator to raise the limit."),
+        http=429,
+        retryable=True,
+    ),
+    Code(
+        "TEAM_CPU_SPENT",
+        gettext_noop("The team %(team)s has used its %(limit)s seconds of CPU time of today."),
+        gettext_noop("Try again after midnight UTC, or ask an administrator to raise the limit."),
+        http=429,
+        retryable=True,
+    ),
+    Code(
+        "TEAM_BYTES_SPENT",
+        gettext_noop("The runs of the team %(team)s keep %(limit)s bytes of files or more."),
+        gettext_noop("Erase the content of runs that nobody needs, or ask an administrator for more."),
+        http=507,
+    ),
+    Code(
         "CANCELLED",
         gettext_noop("The run was cancelled."),
         gettext_noop("Run it again if that was not meant."),

@@ -1,4 +1,4 @@
-"""Secrets of a run taken out of what it says: a courtesy to readers, no wall against a script that hides them."""
+"""Secrets of a run taken out of what it says: a courtesy to readers, no wall against a script."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 from urllib.parse import quote
 
 from worker.sandbox.policy import Ended, OnOutput, Stream
@@ -28,23 +27,15 @@ class Mask:
     def __bool__(self) -> bool:
         return bool(self._patterns)
 
-    def bytes(self, said: bytes) -> bytes:
+    def text(self, said: bytes) -> bytes:
         return self._any.sub(_SHOWN, said) if self._any else said
 
     def ended(self, ended: Ended) -> Ended:
         """The end of a script with all that it answered masked."""
         if not self:
             return ended
-        masked = {name: self.bytes(getattr(ended, name)) for name in ("stdout", "stderr", "channel")}
-        return replace(ended, **masked)
-
-    def value(self, said: Any) -> Any:
-        """A value of JSON with its texts masked; keys stay."""
-        if isinstance(said, str):
-            return self.bytes(said.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
-        if isinstance(said, dict):
-            return {key: self.value(inner) for key, inner in said.items()}
-        return [self.value(inner) for inner in said] if isinstance(said, list | tuple) else said
+        said = [self.text(stream) for stream in (ended.stdout, ended.stderr, ended.channel)]
+        return replace(ended, stdout=said[0], stderr=said[1], channel=said[2])
 
     def blocks(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """A stream in pieces; a secret that lies across two of them is found."""
@@ -52,7 +43,7 @@ class Mask:
         for block in blocks:
             said, waiting = self._whole(waiting + block)
             yield said
-        yield self.bytes(waiting)
+        yield self.text(waiting)
 
     def _whole(self, said: bytes) -> tuple[bytes, bytes]:
         """What may be said now, masked, and the rest with which a secret may begin."""
@@ -65,7 +56,7 @@ class Mask:
                     end = start
                     break
                 start += 1
-        return self.bytes(said[:end]), said[end:]
+        return self.text(said[:end]), said[end:]
 
 
 class MaskedOutput:
@@ -83,7 +74,7 @@ class MaskedOutput:
     def close(self) -> None:
         for stream, rest in self._waiting.items():
             if rest:
-                self._on_output(stream, self._mask.bytes(rest))
+                self._on_output(stream, self._mask.text(rest))
         self._waiting = {}
 
 

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
+from worker import turns
 from worker.models import Attempt, Run, RunQuerySet, Status
 from worker.storable import json_text
 
@@ -41,6 +42,7 @@ class Claim:
     attempt: int
     skill_id: int | None
     caller_id: int | None
+    team_id: int | None
     version_number: str
     digest: str
     request: Mapping[str, Any]
@@ -127,9 +129,9 @@ _CLAIM = """
 UPDATE worker_run SET status = 'running', attempt = attempt + 1, claim_token = %s, lease_until = %s,
        started_at = %s, progress = NULL, log_bytes = 0
  WHERE status = 'queued' AND id = (
-       SELECT id FROM worker_run WHERE status = 'queued' AND run_after <= %s {only}
+       SELECT id FROM worker_run WHERE status = 'queued' AND run_after <= %s AND {which}
         ORDER BY run_after, id LIMIT 1 {skip})
-RETURNING id, uid, attempt, skill_id, caller_id, version_number, digest, request, files, limits,
+RETURNING id, uid, attempt, skill_id, caller_id, team_id, version_number, digest, request, files, limits,
           grants, cache_ttl
 """
 _ATTEMPT = """
@@ -139,23 +141,34 @@ VALUES (%s, %s, %s, %s, 'running', '', '[]', '{}', '[]')
 
 
 def claim_next(worker: str, *, run_id: int | None = None) -> Claim | None:
-    """Takes the oldest runnable run, or the one named; None when there is none. Of many askers one wins."""
-    now = timezone.now()
-    token = secrets.token_hex(16)
+    """Takes the run whose turn it is, or the one named; None when there is none. Of many askers one wins."""
+    with connection.cursor() as cursor:
+        if run_id is not None:
+            return _claimed(cursor, worker, "id = %s", (run_id,))
+        for team in turns.teams_in_turn(cursor):
+            named = ("team_id IS NULL", ()) if team is None else ("team_id = %s", (team,))
+            with transaction.atomic():
+                turns.note_served(cursor, team, _at(timezone.now()))
+                full = turns.is_full(cursor, team)
+                if not full and (claim := _claimed(cursor, worker, *named)):
+                    return claim
+    return None
+
+
+def _claimed(cursor: Any, worker: str, which: str, named: tuple[int, ...]) -> Claim | None:
+    """Takes the oldest runnable run of these, in one statement of which one asker gets the row."""
+    now, token = timezone.now(), secrets.token_hex(16)
     locked = connection.features.has_select_for_update_skip_locked
-    statement = _CLAIM.format(
-        skip="FOR UPDATE SKIP LOCKED" if locked else "", only="AND id = %s" if run_id is not None else ""
-    )
-    named = () if run_id is None else (run_id,)
-    with transaction.atomic(), connection.cursor() as cursor:
+    statement = _CLAIM.format(skip="FOR UPDATE SKIP LOCKED" if locked else "", which=which)
+    with transaction.atomic():
         cursor.execute(statement, (token, _at(now + _lease()), _at(now), _at(now), *named))
         row = cursor.fetchone()
         if row is None:
             return None
-        key, uid, attempt, skill, caller, number, digest, request, files, limits, grants, ttl = row
+        key, uid, attempt, skill, caller, team, number, digest, request, files, limits, grants, ttl = row
         cursor.execute(_ATTEMPT, (key, attempt, worker, _at(now)))
     asked, used, held, given = (json.loads(text) for text in (request, files, limits, grants))
-    return Claim(key, uid, token, attempt, skill, caller, number, digest, asked, used, held, given, ttl)
+    return Claim(key, uid, token, attempt, skill, caller, team, number, digest, asked, used, held, given, ttl)
 
 
 def heartbeat(claim: Claim) -> Heartbeat:

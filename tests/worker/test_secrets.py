@@ -207,7 +207,7 @@ class TestMask:
         for start, end in zip([0, *cuts], [*cuts, len(said)], strict=True):
             output("stdout", said[start:end])
         output.close()
-        assert b"".join(heard) == Mask([value]).bytes(said)
+        assert b"".join(heard) == Mask([value]).text(said)
         assert value.encode() not in b"".join(heard)
 
     def test_streams_do_not_mix_and_nothing_waits_for_ever(self):
@@ -222,9 +222,9 @@ class TestMask:
     def test_lines_of_a_key_and_other_ways_to_write_it(self):
         key = "-----BEGIN KEY-----\nMIIEpAIBAAKCAQEA\nsecond&line=/?\n-----END KEY-----\n"
         for said in ("MIIEpAIBAAKCAQEA", "second%26line%3D%2F%3F", json.dumps(key)):
-            assert b"***" in Mask([key]).bytes(said.encode())
+            assert b"***" in Mask([key]).text(said.encode())
 
     def test_without_secrets_nothing_changes(self):
         assert not Mask()
-        assert Mask().bytes(b"abc") == b"abc"
+        assert Mask().text(b"abc") == b"abc"
         assert not Mask(["abc"]), "too short to be told from words"

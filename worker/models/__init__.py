@@ -15,6 +15,7 @@ from worker.models.memory import (
 )
 from worker.models.run import Run, RunQuerySet, Status
 from worker.models.step import Step, StepKind
+from worker.models.team import TeamDay, TeamLimits, TeamTurn
 
 __all__ = [
     "Approval",
@@ -36,5 +37,8 @@ __all__ = [
     "Status",
     "Step",
     "StepKind",
+    "TeamDay",
+    "TeamLimits",
+    "TeamTurn",
     "WriteState",
 ]

@@ -131,6 +131,7 @@ class Run(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["run_after", "id"], name="run_runnable", condition=Q(status="queued")),
+            models.Index(fields=["team", "run_after", "id"], name="run_turns", condition=Q(status="queued")),
             models.Index(fields=["lease_until"], name="run_leases", condition=Q(status="running")),
             models.Index(fields=["cache_key", "-cache_until"], name="run_cache", condition=~Q(cache_key="")),
             models.Index(fields=["team", "-id"], name="run_team"),
