@@ -99,6 +99,8 @@ def test_the_api_answers_as_the_try_says(one, alice, published):
         assert Run.objects.count() == 0
         return
     assert answer.status_code == 202, answer.content
+    if one.slug in PROMPTS and answer.json()["status"] == "waiting_approval":
+        return  # its tools want a person's leave, whom a token is not
     run = run_here(Run.objects.get(uid=answer.json()["id"]))
     document = Client().get(f"/api/v1/runs/{run.uid}", headers=bearer).json()
     _check(document, one, _user_id(run))

@@ -45,7 +45,7 @@ def test_a_run_leads_to_the_messages_and_what_they_change(browse, bob, prompt):
     assert "Look at a b: &lt;b&gt;ran&lt;/b&gt;</textarea>" in page
     assert "What it changes" in page
     again = client.get(f"/skills/docs/asked/run/?again={run.uid}", follow=True)
-    assert ">a b</textarea>" in again.text
+    assert "\na b</textarea>" in again.text
 
 
 def test_what_a_run_refuses_is_said_on_the_form(browse, bob, prompt):
