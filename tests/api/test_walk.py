@@ -10,7 +10,7 @@ from registry.models import Event, EventSubscription, Import, Rule, Source, Toke
 from registry.models.identity import new_uid
 from tests.addresses import filled, routes
 from tests.api.conftest import archive, session_api
-from worker.models import Artifact, InputFile, LogChunk, Run
+from worker.models import Artifact, InputFile, LogChunk, Memory, MemoryWrite, Run
 
 pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
 
@@ -50,6 +50,13 @@ def private(version, bob):
         team=team, skill=version.skill, event_type="secret.event", mode="start"
     )
     rule = Rule.objects.create(team=version.skill.team, effect="deny", name="secret", made_at=now)
+    said_of_bob = {"owner_type": "user", "owner_user": bob, "type": "fact", "importance": 1, "content": "x"}
+    memory = Memory.objects.create(
+        **said_of_bob, owner_key=f"user:{bob.pk}", content_key="-", created_at=now, updated_at=now
+    )
+    proposal = MemoryWrite.objects.create(
+        **said_of_bob, run=run, attempt=1, seq=0, state="waiting", created_at=now
+    )
     return {
         "runs": run.uid,
         "rules": rule.uid,
@@ -61,6 +68,8 @@ def private(version, bob):
         "events": event.uid,
         "webhooks": hook.uid,
         "event-subscriptions": said.uid,
+        "memories": memory.uid,
+        "memory-writes": proposal.uid,
     }
 
 
@@ -68,8 +77,9 @@ def pairs(route, private):
     """The same address with what is private and with what is not there."""
     there = {"team": "docs", "slug": "summarise", "number": "1.0.0", "path": "SKILL.md", "code": "NXT_FOUND"}
     there |= {"before": "1.0.0", "after": "latest", "name": "stable"}
+    there["other"] = private["runs"]
     there["uid"] = private.get(route.split("/")[0], new_uid())
-    absent = {**ABSENT, "uid": new_uid()}
+    absent = {**ABSENT, "uid": new_uid(), "other": new_uid()}
     swaps = [(absent[name], there[name]) for name in there]
     return filled(route, there), filled(route, absent), swaps
 

@@ -117,10 +117,10 @@ class MemoryWriteDecision(Endpoint):
     )
     def post(self, request: Request, uid: str) -> HttpResponse:
         """In a session, for whom it is. What you write instead is kept; the run keeps what it said."""
+        write = reviewing.find_write(uid, self.actor)  # before the body is read: a stranger learns nothing
         asked = read_body(MemoryDecision, request.data)
 
         def act() -> HttpResponse:
-            write = reviewing.find_write(uid, self.actor)
             decided = reviewing.decide(write, reviewing.Decision(**asked), self.actor)
             return etags.document_response(request, write_document(decided, actor=self.actor))
 
