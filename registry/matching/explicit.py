@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -19,10 +19,15 @@ from registry.words import Piece
 LEAST_CONTAINED = 0.7  # what a phrase somewhere in a long utterance scores; one that is all of it scores 1
 _WHOLE_LEAST = 0.5  # of the utterance: a single word that covers less asks for nothing by itself
 _KEYS_AT_ONCE = 2000
+_KEYS_OF_A_REQUEST = 400  # a longer text is first asked for the pairs of words that triggers begin with
 _PINNED = re.compile(rf"(?<![\w-]){PREFIX}([a-z0-9]+(?:-[a-z0-9]+)*)", re.ASCII)
 _MOST_PINNED = 20  # of one utterance
 _READ = """
     SELECT skill_id, kind, key, text FROM registry_trigger WHERE key IN ({keys}) AND kind IN ({kinds}){seen}
+"""
+_LONGER = """
+    SELECT column1 FROM (VALUES {pairs}) AS pairs
+    WHERE EXISTS (SELECT 1 FROM registry_trigger WHERE key > column1 || ' ' AND key < column1 || '!')
 """
 _CALLING = frozenset("/$@`\"'“”「」")  # what stands before a name that is called
 
@@ -78,7 +83,7 @@ def _canonical(utterance: str, actor: Actor) -> Iterator[Asked]:
 def _said(utterance: str, pieces: Sequence[Piece], pinned: Pinned, readable: Sight) -> Iterator[Asked]:
     """The phrases, intents and names that stand in the utterance, whole words only."""
     windows = _windows(pieces)
-    keys = sorted(windows)
+    keys = sorted(windows if len(windows) <= _KEYS_OF_A_REQUEST else _begun(windows))
     kinds = (TriggerKind.PHRASE, TriggerKind.INTENT, TriggerKind.NAME)
     for at in range(0, len(keys), _KEYS_AT_ONCE):
         part = keys[at : at + _KEYS_AT_ONCE]
@@ -110,6 +115,17 @@ def _windows(pieces: Sequence[Piece]) -> dict[str, tuple[int, int]]:
             key = f"{key} {pieces[end - 1].key}" if key else pieces[begin].key
             found.setdefault(key, (begin, end))
     return found
+
+
+def _begun(windows: Iterable[str]) -> list[str]:
+    """Those of at most two pieces, and of the others those with which a trigger begins."""
+    two = {key: " ".join(key.split(" ", 2)[:2]) for key in windows}
+    pairs = sorted({pair for key, pair in two.items() if len(key) > len(pair)})
+    begun: set[str] = set()
+    for at in range(0, len(pairs), _KEYS_AT_ONCE):
+        part = pairs[at : at + _KEYS_AT_ONCE]
+        begun |= {pair for (pair,) in bulk.read(_LONGER.format(pairs=", ".join(["(%s)"] * len(part))), part)}
+    return [key for key, pair in two.items() if key == pair or pair in begun]
 
 
 def _asks(utterance: str, pieces: Sequence[Piece], begin: int, end: int, kind: str) -> bool:

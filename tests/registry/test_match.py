@@ -335,3 +335,12 @@ def matching_actor():
     from registry.actors import administrator_actor
 
     return administrator_actor()
+
+
+@pytest.mark.parametrize("said", ["wrap up my day", "收工 啦", "总结今天的工作", "dayend now"])
+def test_a_phrase_is_found_at_the_end_of_a_page_of_words(published, ask, said):
+    published("evening", description="x", triggers=Triggers(phrases=("wrap up my day", said)))
+    published("night", description="x", triggers=Triggers(phrases=("wrap up my night", "收工 吧")))
+    page = " ".join(f"word{number} wrap up" for number in range(150))
+    (first, *_) = ask(f"{page} {said}").rows
+    assert (first.skill.slug, first.tier, first.reasons[0].kind) == ("evening", Tier.EXPLICIT, "phrase")
