@@ -150,7 +150,7 @@ class Catalog:
             team, visibility = self.teams[number % len(self.teams)]
             skill = Skill(
                 team=team, slug=manifest.slug, name=manifest.name[:200], visibility=visibility,
-                description=manifest.description, category=manifest.category, type=_TYPES[number % 3],
+                description=manifest.description, category=manifest.category[:120], type=_TYPES[number % 3],
                 profile=_PROFILES[number % 3],
                 name_key=words.key(manifest.display_name)[:200], indexed_as=indexing.RULES,
                 is_bundled=number % 1000 == 0,
@@ -230,7 +230,7 @@ def _skills(rows):
         for place, row in enumerate(rows):
             other, third = rows[(place + turn * 7) % len(rows)], rows[(place + turn * 13) % len(rows)]
             manifest = Manifest(
-                slug=f"{row['slug'][:58]}-{turn}" if turn else row["slug"],
+                slug=f"{row['slug'][:58]}-{turn}" if turn else row["slug"][:64],
                 name=row["name"],
                 display_name=row["display"],
                 description=other["description"],
