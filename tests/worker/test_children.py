@@ -7,6 +7,8 @@ import textwrap
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from worker.children import DEEPEST, MOST
 from worker.documents import run_document
@@ -298,7 +300,14 @@ def test_a_lost_parents_children_are_told_to_end(hello, ask):
     "line",
     [
         *(b"", b"{", b"[1]", b'"x"', b"\xff\xfe", b"[" * 5000),
-        *(b'{"skill": 1}', b'{"skill": ""}', b'{"skill": "docs/hello", "tool": 1}'),
+        *(
+            b'{"skill": 1}',
+            b'{"skill": ""}',
+            b'{"skill": "a\\u0000"}',
+            b'{"skill": "\\ud800"}',
+            b'{"skill": "docs/hello", "tool": 1}',
+        ),
+        *(b'{"skill": "docs/hello", "tool": 1}',),
         *(b'{"skill": "docs/hello", "parameters": [1]}', b'{"skill": "' + b"x" * 300 + b'"}'),
     ],
 )
@@ -309,6 +318,29 @@ def test_what_is_no_request_is_refused_by_code(line):
     with pytest.raises(Refused) as refused:
         read(line)
     assert refused.value.code == "CHILD_REQUEST_INVALID"
+
+
+@given(
+    st.binary(max_size=200)
+    | st.dictionaries(
+        st.sampled_from(["skill", "parameters", "id", "tool", "x"]),
+        st.recursive(st.none() | st.integers() | st.text(max_size=9) | st.booleans(), st.lists, max_leaves=5),
+    ).map(lambda document: json.dumps(document).encode())
+)
+def test_whatever_comes_is_a_request_or_refused(line):
+    assert _code_of(line) in ("", "CHILD_REQUEST_INVALID")
+
+
+def _code_of(line):
+    from registry.packages.problems import Refused
+    from worker.children.asking import Asked, read, refusal
+
+    try:
+        read(line)
+    except Refused as no:
+        assert b"\n" not in refusal(Asked(), no)
+        return no.code
+    return ""
 
 
 def test_a_flood_of_garbage_leaves_a_run_that_ends(asking, ask):

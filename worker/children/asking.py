@@ -37,7 +37,7 @@ def read(line: bytes) -> Asked:
     if document is None:
         raise _invalid(gettext_noop("it is no JSON object in UTF-8"))
     skill, parameters = document.get("skill"), document.get("parameters") or {}
-    if not isinstance(skill, str) or not 0 < len(skill) <= _LONGEST:
+    if not isinstance(skill, str) or not 0 < len(skill) <= _LONGEST or not skill.isprintable():
         raise _invalid(gettext_noop("skill is not the name of one"))
     if not isinstance(parameters, dict):
         raise _invalid(gettext_noop("parameters are not an object"))

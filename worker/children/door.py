@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 from django.db import connections, transaction
 
 from registry import catalog, rules
-from registry.actors import Actor
-from registry.models import Version
 from registry.packages.problems import Refused, refuse
 from worker import states
 from worker.children.asking import Asked, answer_document, read, refusal
@@ -93,9 +91,10 @@ class Door:
         from worker.runs import request_run
         from worker.tasks import worker_name
 
+        label, number = self._required(asked.skill)
         parent = _row(self.attempted.claim.run_id)
         actor = caller_of(parent)
-        version = self._named(asked.skill, actor)
+        version = catalog.find_version(catalog.find_skill(label, actor), number, actor)
         rules.require_allowed(rules.decide(version, team=parent.team, token=actor.token))
         with transaction.atomic():
             run = request_run(
@@ -120,15 +119,15 @@ class Door:
             states.cancel(child)
         return True
 
-    def _named(self, name: str, actor: Actor) -> Version:
-        """What the skill calls by that name in ``requires``, found as its caller would find it."""
+    def _required(self, name: str) -> tuple[str, str | None]:
+        """Name and number of what ``requires`` calls so; refused before anything is looked up."""
         if self._shut:
             raise refuse("CHILD_DOOR_SHUT")
         label, _, number = name.partition("@")
         for required in self.attempted.package.manifest.requires:
             entry, _, pinned = required.partition("@")
             if entry == label and (not pinned or number in ("", pinned)):
-                return catalog.find_version(catalog.find_skill(label, actor), pinned or number or None, actor)
+                return label, pinned or number or None
         raise refuse("CHILD_NOT_REQUIRED", name=ascii(name[:100])[1:-1])
 
     def _note(self, asked: Asked, began: float, *, run: Run | None = None, no: Refused | None = None) -> None:
