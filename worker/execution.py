@@ -20,7 +20,7 @@ from registry import secrets, usage
 from registry.models import Skill, UseKind
 from registry.packages.problems import Refused, refuse
 from registry.packages.schemas import with_defaults
-from worker import inputs, protocols, recording, sandbox
+from worker import inputs, protocols, recording, sandbox, team_limits
 from worker.codes import status_of
 from worker.memory import proposing
 from worker.protocols.call import Outcome, Request
@@ -132,6 +132,7 @@ def _record(claim: Claim, watch: Supervision, result: Result) -> bool:
         verdict = _verdict(watch, result)
 
     def write() -> None:
+        team_limits.count_cpu(claim.team_id, result.ended.cpu_s if result.ended else 0)
         recording.write_log(claim, pieces)
         if steps := [*watch.rest_of_steps(), *result.outcome.steps]:
             recording.write_steps(claim, steps, first=watch.noted)

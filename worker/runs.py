@@ -22,7 +22,7 @@ from registry.packages.schemas import validate
 from registry.permissions import Action, may, require
 from registry.rules import Decision
 from registry.teams import calling_team
-from worker import caching, inputs, protocols, states
+from worker import caching, inputs, protocols, states, team_limits
 from worker.approvals import asking
 from worker.children.lineage import Lineage
 from worker.dispatch import wake
@@ -208,6 +208,7 @@ def _choose_protocol(run: Run, version: Version, request: Request) -> None:
 
 def _insert(run: Run, manifest: Manifest, actor: Actor, leave: Decision, *, fresh: bool) -> None:
     if leave.outcome == "ask" and rules.binds(actor):
+        team_limits.count_run(run.team)
         asking.ask(run, leave, fresh=fresh)
     else:
         run.permission = rules.leave_document(leave)
@@ -218,6 +219,8 @@ def _enqueue(run: Run, manifest: Manifest, *, fresh: bool) -> None:
     if source := _cached(run, manifest, fresh=fresh):
         caching.answer(run, source)
         return
+    if not run.depth:  # a child uses of what its root was given
+        team_limits.count_run(run.team)
     states.queue(run)
     transaction.on_commit(wake)
 

@@ -94,6 +94,7 @@ class Ended:
     enforcement: Mapping[str, str]  # which mechanism held memory, processes, disk: cgroup | watchdog | rlimit
     detail: str = ""
     network: tuple[Dial, ...] = ()
+    cpu_s: float = 0.0  # of all its processes together
 
 
 OnOutput = Callable[[Stream, bytes], None]

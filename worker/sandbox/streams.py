@@ -93,6 +93,7 @@ class Conversation:
             tier=tier,
             enforcement=enforcement,
             detail=self.detail,
+            cpu_s=self.said.get("cpu_ms", 0) / 1000,
         )
 
     def _last_word(self, tier: str) -> tuple[int | None, int | None]:

@@ -14,6 +14,7 @@ import contextlib
 import fcntl
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -107,7 +108,8 @@ def _keep_order(order: dict[str, Any], leash: socket.socket, streams: list[int])
     for stream in streams:
         os.close(stream)
     if _watch(child, leash, status_in, warden=order["tier"] == "landlock"):
-        _say(leash, ended=True)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)  # every process of the run: all are buried
+        _say(leash, cpu_ms=round((used.ru_utime + used.ru_stime) * 1000), ended=True)
     else:
         _remove(order["cgroup"])
 
