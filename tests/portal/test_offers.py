@@ -50,7 +50,11 @@ def test_a_tool_is_asked_for_by_its_form(browse, alice, abp):
 
 
 @pytest.mark.row("C9")
-def test_a_skill_that_declares_no_tool_says_so_instead_of_a_dead_button(browse, alice, abp):
+def test_a_skill_that_declares_no_tool_says_so_instead_of_a_dead_button(browse, alice, team):
+    folder = EXAMPLES / "weather-query-abp"
+    files = {name: (folder / name).read_bytes() for name in ("SKILL.md", "scripts/execute.ts")}
+    files["references/climate.json"] = b"{}"
+    abp = publish_files(files, team=team, user=alice)
     manifest = {**abp.manifest, "abp": {"kind": "query"}}  # as an earlier release let through
     type(abp).objects.filter(pk=abp.pk).update(manifest=manifest)
     page = browse(alice).get("/skills/docs/weather-query-abp/run/").text
