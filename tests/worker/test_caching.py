@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from registry.packages.package import Manifest, Security
 from worker.documents import run_document
 from worker.models import Run, Status
 from worker.runs import run_here
@@ -151,12 +152,15 @@ def test_another_team_gets_no_shared_answer(published, ask, charlie):
     assert ask(version, by=charlie).status == Status.QUEUED
 
 
-@pytest.mark.parametrize("more", ["requires: docs/other\n", "security: {secrets: [KEY]}\n"])
-def test_what_hangs_on_its_caller_is_not_shared(published, ask, bob, more):
-    version = published(front=SHARED + more)
-    Run.objects.filter(pk=ask(version).pk).update(status=Status.SUCCEEDED, cache_until=_soon())
-    assert ask(version, by=bob).status == Status.QUEUED
-    assert ask(version).status == Status.SUCCEEDED
+@pytest.mark.parametrize(
+    "more", [{}, {"requires": ("docs/other",)}, {"security": Security(secrets=("KEY",))}]
+)
+def test_what_hangs_on_its_caller_is_not_shared(team, more):
+    from worker.caching import is_shared
+    from worker.protocols.call import Request
+
+    manifest = Manifest("", "", "", "", cacheable=True, cache_scope="team", **more)
+    assert is_shared(Request(), manifest, team) is not bool(more)
 
 
 # Everything that makes a call the same ---------------------------------------------------------------------
@@ -254,7 +258,6 @@ def test_a_purged_version_leaves_no_answer(cacheable, ask, answered, actor_of, a
 
 @pytest.mark.parametrize(("ttl", "seconds"), [(None, 300), (0, 0), (7, 7), (10**9, 30 * 24 * 3600)])
 def test_the_ttl_is_bounded(ttl, seconds):
-    from registry.packages.package import Manifest
     from worker.caching import ttl_of
 
     assert ttl_of(Manifest("", "", "", "", cacheable=True, ttl=ttl)) == seconds
