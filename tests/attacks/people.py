@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import json
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 from worker.sandbox import Site, usable_tiers
@@ -36,8 +40,26 @@ def tried(person: str, tier: str) -> dict[str, Check]:
     report = next(report for report in usable_tiers() if report.name == tier)
     if not report.usable:
         raise Absent(f"{tier}: {report.reason}")
-    checks = all_attacks(tier, Site()) if person == "this user" else _by_plain_user(tier)
+    checks = _once(f"{person} {tier}", lambda: _all(person, tier))
     return {check.attack: check for check in checks}
+
+
+def _all(person: str, tier: str) -> list[Check]:
+    return all_attacks(tier, Site()) if person == "this user" else _by_plain_user(tier)
+
+
+def _once(name: str, try_all: Callable[[], list[Check]]) -> list[Check]:
+    """The processes of one test run share what was tried: whoever comes first does it."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"{os.getpid()}")
+    kept = Path(tempfile.gettempdir(), f"skillquay-attacks-{run}-{name.replace(' ', '-')}")
+    with open(kept, "a+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        if text := file.read():
+            return [Check(**row) for row in json.loads(text)]
+        checks = try_all()
+        json.dump([asdict(check) for check in checks], file)
+        return checks
 
 
 def _by_plain_user(tier: str) -> list[Check]:
