@@ -1,0 +1,60 @@
+"""What real clients get through the proxy of a run, and what is written down of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from worker.sandbox.attacks import destination
+from worker.sandbox.attacks.tried import has_network
+from worker.sandbox.policy import Dial
+
+pytestmark = pytest.mark.row("C6")
+
+CLIENTS = {
+    "urllib": (
+        "python",
+        "-c",
+        "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())",
+    ),
+    "curl": ("curl", "-sS", "-m", "10"),
+    "curl by CONNECT": ("curl", "-sS", "-m", "10", "-p"),
+    "node": ("node", "-e", "fetch(process.argv[1]).then(async got => console.log(await got.text()))"),
+    "deno": ("deno", "eval", "console.log(await (await fetch(Deno.args[0])).text())"),
+}
+
+
+@pytest.fixture
+def place(tier):
+    if not has_network(tier):
+        pytest.skip(f"{tier}: runs have no network of their own there")
+    with destination.served() as place:
+        yield place
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_clients_reach_an_allowed_host_and_no_other(go, place, client):
+    asked = {
+        host: go(
+            *CLIENTS[client], f"http://{host}:{place.port}/", network=place.allowlist, resolve=place.resolve
+        )
+        for host in ("allowed.example", "other.example")
+    }
+    reached, refused = asked.values()
+    assert b"served allowed.example" in reached.stdout, reached.stderr
+    assert reached.network == (Dial("allowed.example", place.port, True),)
+    assert b"served" not in refused.stdout
+    assert refused.network == (Dial("other.example", place.port, False, "NETWORK_HOST_REFUSED"),)
+    assert reached.enforcement["network"] == "proxy"
+
+
+def test_a_run_without_network_has_no_proxy(go, place):
+    ended = go("bash", "-c", "env | grep -ic proxy; exec 3<>/dev/tcp/127.0.0.1/3128")
+    assert ended.stdout == b"0\n"
+    assert b"refused" in ended.stderr
+    assert (ended.network, ended.enforcement["network"]) == ((), "namespace")
+
+
+def test_the_same_decision_is_counted_once_for_all(go, place):
+    script = "for n in 1 2 3; do curl -s -m 5 http://other.example:80/ > /dev/null; done"
+    ended = go("bash", "-c", script, network=place.allowlist, resolve=place.resolve)
+    assert [(dial.host, dial.count) for dial in ended.network] == [("other.example", 3)]
