@@ -132,3 +132,21 @@ def _kept_bytes(team: Team) -> int:
 def _require(team: Team, name: str, used: int, most: int) -> None:
     if most and used >= most:
         raise refuse(_CODES[name], team=str(team), limit=most)
+
+
+def uses_document(team: Team, actor: Actor) -> dict[str, object]:
+    """For members: ``{team, limits: [{name, used, limit, own, near, spent}]}``; ``limit`` null is none."""
+    if not (actor.is_administrator or team.pk in actor.team_ids):
+        raise refuse("FORBIDDEN", action="read what a team uses")
+    limits = [
+        {
+            "name": use.name,
+            "used": use.used,
+            "limit": use.limit or None,
+            "own": use.own,
+            "near": use.is_near,
+            "spent": use.is_spent,
+        }
+        for use in uses_of(team)
+    ]
+    return {"team": team.slug, "limits": limits}

@@ -7,6 +7,7 @@ from worker.api.inputs import InputDetail, Inputs
 from worker.api.memories import Memories, MemoryDetail, MemoryExport, MemoryRestoration
 from worker.api.memory_writes import MemoryWriteDecision, MemoryWriteDecisions, MemoryWrites
 from worker.api.runs import ArtifactContent, Artifacts, Cancel, Erase, Events, Log, RunDetail, Runs
+from worker.api.team_limits import TeamUses
 
 _RUN = "runs/<str:uid>"
 
@@ -23,6 +24,7 @@ urlpatterns = [
     path(f"{_RUN}/artifacts", Artifacts.as_view(), name="api-artifacts"),
     path(f"{_RUN}/artifacts/<path:path>", ArtifactContent.as_view(), name="api-artifact"),
     path("skills/<str:team>/<str:slug>/figures", RunFigures.as_view(), name="api-run-figures"),
+    path("teams/<str:team>/limits", TeamUses.as_view(), name="api-team-limits"),
     path("inputs", Inputs.as_view(), name="api-inputs"),
     path("memories", Memories.as_view(), name="api-memories"),
     path("memories/export", MemoryExport.as_view(), name="api-memory-export"),

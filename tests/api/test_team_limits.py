@@ -1,0 +1,67 @@
+"""What a team uses, by API, page and command: members read, administrators set."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+
+from worker.models import TeamDay
+from worker.team_limits import today
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("C6")]
+ADDRESS = "/api/v1/teams/docs/limits"
+
+
+def _set(client, **limits):
+    return client.patch(ADDRESS, limits, content_type="application/json")
+
+
+def test_an_administrator_sets_and_a_member_reads(client, administrator, bob, team):
+    client.force_login(administrator)
+    TeamDay.objects.create(team=team, day=today(), runs=8, cpu_ms=1500)
+    answer = _set(client, runs_a_day=10)
+    assert answer.status_code == 200
+    client.force_login(bob)
+    limits = {row["name"]: row for row in client.get(ADDRESS).json()["limits"]}
+    wanted = {"name": "runs_a_day", "used": 8, "limit": 10, "own": True, "near": True, "spent": False}
+    assert limits["runs_a_day"] == wanted
+    assert (limits["cpu_seconds_a_day"]["used"], limits["cpu_seconds_a_day"]["limit"]) == (1, None)
+    assert _set(client, runs_a_day=99).status_code == 403
+    page = client.get("/teams/docs/limits/").content.decode()
+    assert "Nearly spent" in page
+    assert '<form method="post"' not in page.split("Set limits")[1].split("</aside>")[0]
+
+
+def test_the_page_sets_and_says_what_is_wrong(client, administrator, team):
+    client.force_login(administrator)
+    assert client.post("/teams/docs/limits/", {"runs_a_day": "-1"}).status_code == 422
+    assert client.post("/teams/docs/limits/", {"runs_a_day": "5", "kept_bytes": ""}).status_code == 302
+    assert 'value="5"' in client.get("/teams/docs/limits/").content.decode()
+
+
+def test_a_stranger_learns_nothing(client, charlie, team):
+    client.force_login(charlie)
+    for address in (ADDRESS, "/teams/docs/limits/"):
+        assert (
+            client.get(address).status_code
+            == client.get(address.replace("docs", "absent")).status_code
+            == 404
+        )
+
+
+def test_a_wrong_number_is_refused_with_its_place(client, administrator, team):
+    client.force_login(administrator)
+    answer = _set(client, runs_a_day="many")
+    assert answer.status_code in (400, 422)
+    assert answer.json()["problems"][0]["path"] == "runs_a_day"
+
+
+def test_the_shell_sets_and_shows(team, capsys):
+    call_command("team_limits", "docs", "--set", "runs_a_day=7", "--json")
+    document = json.loads(capsys.readouterr().out)
+    assert [row["limit"] for row in document["limits"] if row["name"] == "runs_a_day"] == [7]
+    call_command("team_limits", "docs", "--set", "runs_a_day=", "--json")
+    document = json.loads(capsys.readouterr().out)
+    assert not any(row["own"] for row in document["limits"])
