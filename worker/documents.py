@@ -14,6 +14,7 @@ from registry.addresses import absolute
 from registry.catalog import notices
 from registry.models import Version
 from registry.packages.problems import CODES, Refused, problem, refuse
+from worker import team_limits
 from worker.approvals import asking
 from worker.memory.documents import writes_of
 from worker.models import Attempt, Run, Status, Step
@@ -88,7 +89,12 @@ def _content(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]:
         "token_usage": result.get("token_usage"),
         "message": run.message,
         "error": result.get("error") or _error(run),
-        "warnings": [*result.get("warnings", []), *_cut_warnings(run, stream_bytes), *_notices(run, actor)],
+        "warnings": [
+            *result.get("warnings", []),
+            *_cut_warnings(run, stream_bytes),
+            *_notices(run, actor),
+            *_nearly_spent(run),
+        ],
         "stdout": stdout,
         "stderr": stderr,
         "steps": steps_of(run),
@@ -124,6 +130,13 @@ def _notices(run: Run, actor: Actor) -> list[str]:
     found = version.filter(withdrawn).select_related("skill__team").defer("manifest", "body").first()
     told = notices(found, actor) if found else ()
     return [f"{each.message(gettext)} {each.remedy(gettext)}" for each in told]
+
+
+def _nearly_spent(run: Run) -> list[str]:
+    """What its team has nearly used up, said of the runs of today."""
+    if run.created_at.date() != team_limits.today():
+        return []
+    return [f"{each.message(gettext)} {each.remedy(gettext)}" for each in team_limits.warnings_of(run.team)]
 
 
 def _cut_warnings(run: Run, stream_bytes: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -49,18 +49,18 @@ class Use:
         return self.limit > 0 and self.used >= self.limit
 
 
-def uses_of(team: Team) -> tuple[Use, ...]:
+def uses_of(team: Team, names: Iterable[str] = NAMES) -> tuple[Use, ...]:
     """Each limit with what is used of it now."""
     day = TeamDay.objects.filter(team=team, day=today()).first() or TeamDay()
     used = {
-        "concurrent_runs": Run.objects.filter(team=team, status=Status.RUNNING, depth=0).count(),
-        "runs_a_day": day.runs,
-        "cpu_seconds_a_day": day.cpu_ms // 1000,
-        "kept_bytes": _kept_bytes(team),
+        "concurrent_runs": lambda: Run.objects.filter(team=team, status=Status.RUNNING, depth=0).count(),
+        "runs_a_day": lambda: day.runs,
+        "cpu_seconds_a_day": lambda: day.cpu_ms // 1000,
+        "kept_bytes": lambda: _kept_bytes(team),
     }
     own = TeamLimits.objects.filter(team=team).first()
     return tuple(
-        Use(name, used[name], _limit(own, name), getattr(own, name, None) is not None) for name in NAMES
+        Use(name, used[name](), _limit(own, name), getattr(own, name, None) is not None) for name in names
     )
 
 
@@ -101,9 +101,11 @@ def count_cpu(team_id: int | None, seconds: float) -> None:
 
 
 def warnings_of(team: Team | None) -> Iterator[Problem]:
-    """What is nearly spent, for who asks for a run or opens the team's page."""
-    for use in uses_of(team) if team else ():
-        if use.is_near and use.name in _CODES:
+    """What is nearly spent, for who asks for a run."""
+    own = TeamLimits.objects.filter(team=team).first() if team else None
+    held = [name for name in _CODES if _limit(own, name)]
+    for use in uses_of(team, held) if team and held else ():
+        if use.is_near:
             percent = min(int(use.share * 100), 100)
             yield problem("TEAM_LIMIT_NEAR", team=str(team), name=use.name, percent=percent, limit=use.limit)
 

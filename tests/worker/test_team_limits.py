@@ -11,6 +11,7 @@ from registry.actors import Actor
 from registry.models import Membership, Role, Team
 from registry.packages.problems import Refused
 from worker import states, team_limits
+from worker.documents import run_document
 from worker.models import Artifact, Run, Status, TeamDay
 from worker.runs import run_here
 
@@ -81,12 +82,15 @@ def test_bytes_that_runs_keep_are_held(hello, ask, limited):
     assert ask(hello).status == Status.QUEUED
 
 
-def test_four_fifths_are_told(hello, ask, limited, team):
+def test_four_fifths_are_told(hello, ask, limited, team, alice):
+    owner = Actor(user=alice)
     limited(runs_a_day=5)
     for number in range(1, 6):
         ask(hello)
         told = [each.code for each in team_limits.warnings_of(team)]
         assert told == (["TEAM_LIMIT_NEAR"] if number >= 4 else [])
+    warned = run_document(Run.objects.last(), actor=owner)["warnings"]
+    assert any("has used 100 percent of its runs_a_day (5)" in warning for warning in warned)
 
 
 def test_no_more_runs_at_once_than_the_team_may(hello, ask, limited):
