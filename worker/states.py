@@ -145,13 +145,13 @@ def claim_next(worker: str, *, run_id: int | None = None) -> Claim | None:
     with connection.cursor() as cursor:
         if run_id is not None:
             return _claimed(cursor, worker, "id = %s", (run_id,))
-        for team in turns.teams_in_turn(cursor):
-            named = ("team_id IS NULL", ()) if team is None else ("team_id = %s", (team,))
+        for turn in turns.in_turn(cursor):
+            named = ("team_id = %s", (turn.team,)) if turn.team else ("team_id IS NULL", ())
             with transaction.atomic():
-                turns.note_served(cursor, team, _at(timezone.now()))
-                full = turns.is_full(cursor, team)
-                if not full and (claim := _claimed(cursor, worker, *named)):
+                turns.note_served(cursor, turn, _at(timezone.now()))
+                if not turns.is_full(cursor, turn) and (claim := _claimed(cursor, worker, *named)):
                     return claim
+                transaction.set_rollback(True)  # it was not served: its turn is still to come
     return None
 
 
@@ -160,7 +160,7 @@ def _claimed(cursor: Any, worker: str, which: str, named: tuple[int, ...]) -> Cl
     now, token = timezone.now(), secrets.token_hex(16)
     locked = connection.features.has_select_for_update_skip_locked
     statement = _CLAIM.format(skip="FOR UPDATE SKIP LOCKED" if locked else "", which=which)
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         cursor.execute(statement, (token, _at(now + _lease()), _at(now), _at(now), *named))
         row = cursor.fetchone()
         if row is None:

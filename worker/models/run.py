@@ -133,6 +133,7 @@ class Run(models.Model):
             models.Index(fields=["run_after", "id"], name="run_runnable", condition=Q(status="queued")),
             models.Index(fields=["team", "run_after", "id"], name="run_turns", condition=Q(status="queued")),
             models.Index(fields=["lease_until"], name="run_leases", condition=Q(status="running")),
+            models.Index(fields=["team"], name="run_running", condition=Q(status="running", depth=0)),
             models.Index(fields=["cache_key", "-cache_until"], name="run_cache", condition=~Q(cache_key="")),
             models.Index(fields=["team", "-id"], name="run_team"),
             models.Index(fields=["caller", "-id"], name="run_caller"),

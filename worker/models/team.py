@@ -16,9 +16,12 @@ class TeamLimits(models.Model):
 
 
 class TeamTurn(models.Model):
-    """When a team's run was last claimed: of the teams that wait, the one that waits longest is next."""
+    """When a team's run was last claimed: of the teams that wait, the one that waits longest is next.
 
-    team = models.OneToOneField(Team, models.CASCADE, related_name="+")
+    No foreign key: a claim would fail with the team that goes meanwhile, and runs of no team wait, too.
+    """
+
+    team = models.PositiveBigIntegerField(primary_key=True)  # its key; 0: runs of no team
     served_at = models.DateTimeField()
 
 
