@@ -209,10 +209,21 @@ def _choose_protocol(run: Run, version: Version, request: Request) -> None:
 def _insert(run: Run, manifest: Manifest, actor: Actor, leave: Decision, *, fresh: bool) -> None:
     if leave.outcome == "ask" and rules.binds(actor):
         team_limits.count_run(run.team)
-        asking.ask(run, leave, fresh=fresh)
+        _wait(run, manifest, rules.decide_still(leave, actor.token), fresh=fresh)
     else:
         run.permission = rules.leave_document(leave)
         _enqueue(run, manifest, fresh=fresh)
+
+
+def _wait(run: Run, manifest: Manifest, leave: Decision, *, fresh: bool) -> None:
+    """Asks somebody, unless a rule was made since it was first decided."""
+    rules.require_undenied(leave)
+    if leave.outcome == "ask":
+        asking.ask(run, leave, fresh=fresh)
+        return
+    states.wait(run)
+    run.permission = rules.leave_document(leave)
+    resume(run, manifest, fresh=fresh)
 
 
 def _enqueue(run: Run, manifest: Manifest, *, fresh: bool) -> None:

@@ -79,6 +79,12 @@ declare(
         http=409,
     ),
     Code(
+        "WEBHOOK_GONE",
+        gettext_noop("The webhook endpoint whose delivery asked for it was deleted."),
+        gettext_noop("Nothing runs for it any more; start the skill by hand, or make another endpoint."),
+        http=403,
+    ),
+    Code(
         "WEBHOOK_NOBODY",
         gettext_noop("Whoever made this endpoint may not run skills for its team."),
         gettext_noop("A maintainer who is on the team deletes it and makes another."),

@@ -159,6 +159,15 @@ def actor_of(endpoint: WebhookEndpoint) -> Actor:
     return actor
 
 
+def actor_behind(run_uid: str) -> Actor:
+    """Of the endpoint whose delivery asked for a run; refused where it is there no more."""
+    rows = WebhookEndpoint.objects.select_related("team", "created_by")
+    endpoint = rows.filter(events__matches__run_uid=run_uid).first()
+    if endpoint is None:
+        raise refuse("WEBHOOK_GONE")
+    return actor_of(endpoint)
+
+
 def _new_secret() -> str:
     return MARK + secrets.token_urlsafe(32)
 

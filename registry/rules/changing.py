@@ -98,6 +98,15 @@ def _lock(holder: Holder) -> None:
     """The team's row comes first, as for those who decide on what waits."""
     if team := team_of(holder):
         Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    elif isinstance(holder, Token):
+        Token.objects.select_for_update(no_key=True).get(pk=holder.pk)
+
+
+def hold_still(team: Team | None, token: Token | None) -> None:
+    """No rule of theirs begins to stand until the transaction ends."""
+    for holder in (team, token if token and token.pk else None):  # a webhook's token is no row
+        if holder:
+            _lock(holder)
 
 
 def _tell(rule: Rule, actor: Actor) -> None:

@@ -16,7 +16,7 @@ from registry.packages.manifest import manifest_of
 from registry.packages.problems import Refused, refuse
 from registry.packages.rule_names import ANY, is_prefix, matches
 from registry.packages.safety import OWN, Asks, asks_from, unsafe_properties
-from registry.rules.changing import standing_rules
+from registry.rules.changing import hold_still, standing_rules
 from registry.rules.covering import earlier_names_of, names_of
 from registry.rules.granting import asks_of_version, has_scripts
 from registry.rules.holders import holder_of, owner_may_grant
@@ -81,6 +81,13 @@ def decide(version: Version, *, team: Team | None, token: Token | None = None) -
     if allowances:
         return decided("ask", "nobody", allowances[0], _beyond(asks, allowances[0]))
     return decided("ask", "nobody", new=asks.beyond(vouched) if vouched is not None else NOTHING)
+
+
+def decide_still(decision: Decision, token: Token | None) -> Decision:
+    """The same asked again while nobody can make a rule, until the transaction ends: what waits from now on
+    is found by whoever makes one next."""
+    hold_still(decision.team, token)
+    return decide(decision.version, team=decision.team, token=token)
 
 
 def require_undenied(decision: Decision) -> None:

@@ -10,6 +10,8 @@ from django.utils import timezone
 from registry import rules, tokens
 from registry.actors import Actor, shell_actor
 from registry.canonical.setting import set_canonical
+from registry.events import webhooks
+from registry.events.subscribing import subscribe
 from registry.models import AuditEntry, Effect, Membership, Role, Rule, Team, Version
 from registry.packages.problems import Refused
 from worker import states
@@ -296,6 +298,72 @@ def test_what_changed_meanwhile_refuses_it_in_spite_of_an_allowance(
     assert (decided.status, decided.failure_code) == (Status.REFUSED, CHANGES[change])
     assert fresh(run).approval.decision == choice
     assert not Rule.objects.exists()
+
+
+@pytest.fixture
+def delivered(team, owner, published):
+    """A run that a webhook's delivery asked for, and the endpoint."""
+    version = published(front=TOOLS + "triggers:\n  event_types: [report.filed]\n")
+    subscribe(team, version.skill, "report.filed", "start", actor=owner)
+    endpoint, _secret = webhooks.create(team, name="git", actor=owner)
+    envelope = webhooks.Envelope("d1", str(timezone.now().timestamp()), ())
+    webhooks.deliver(endpoint, envelope, {"type": "report.filed", "data": {}})
+    return Run.objects.get(), endpoint
+
+
+def test_what_a_webhook_asked_for_is_let_and_keeps_its_narrow_power(delivered, owner):
+    run, _endpoint = delivered
+    assert (run.status, run.token, run.token_name) == (Status.WAITING_APPROVAL, None, "webhook git")
+    assert decide(run, Choice.ONCE, owner).status == Status.QUEUED
+
+
+@pytest.mark.parametrize("choice", [Choice.ONCE, Choice.EXACT])
+def test_a_webhook_that_was_deleted_meanwhile_starts_nothing(delivered, owner, choice):
+    run, endpoint = delivered
+    webhooks.remove(endpoint, owner)
+    decided = decide(run, choice, owner)
+    assert (decided.status, decided.failure_code) == (Status.REFUSED, "WEBHOOK_GONE")
+    assert not Rule.objects.exists()
+
+
+def test_a_webhook_whose_maker_may_run_nothing_any_more_starts_nothing(delivered, owner):
+    run, endpoint = delivered
+    type(endpoint).objects.update(created_by=None)
+    assert decide(run, Choice.ONCE, owner).failure_code == "WEBHOOK_NOBODY"
+
+
+# A rule that came between ---------------------------------------------------------------------------------
+def test_a_rule_made_while_it_is_being_asked_for_lets_it_start(asks, owner, team, published, monkeypatch):
+    version, decided = published(front=TOOLS), rules.decide
+
+    def then_a_rule_is_made(version, **more):
+        found = decided(version, **more)
+        if not Rule.objects.exists():
+            rules.add_rule(team, Effect.ALLOW, "docs/hello", owner)
+        return found
+
+    monkeypatch.setattr("worker.runs.rules.decide", then_a_rule_is_made)
+    run = asks(version)
+    assert (run.status, run.permission["by"]) == (Status.QUEUED, "rule")
+    assert not Approval.objects.exists()
+
+
+def test_what_is_canonical_by_now_starts_whatever_rule_is_made_for_it(
+    asks, owner, published, administrator, team
+):
+    run = asks(published(front=TOOLS, visibility="public"))
+    set_canonical("hello", run.skill.latest, Actor(user=administrator), reason="Ours.")
+    decided = decide(run, Choice.PREFIX, owner)
+    assert (decided.status, decided.permission["by"]) == (Status.QUEUED, "canonical")
+    assert fresh(run).approval.rule == Rule.objects.get()
+
+
+def test_no_rule_is_kept_for_a_run_whose_time_ran_out_while_it_was_decided(asks, owner, monkeypatch):
+    run = asks()
+    monkeypatch.setattr("registry.rules.changing._followers", [])
+    assert code(decide, run, Choice.EXACT, owner) == "APPROVAL_EXPIRED"
+    assert not Rule.objects.exists()
+    assert fresh(run).status == Status.WAITING_APPROVAL
 
 
 def test_a_denial_made_meanwhile_refuses_it(asks, owner, team, monkeypatch):

@@ -1,20 +1,22 @@
 """Deciding on a run that waits: by one person, once; by a rule that is made; by time.
 
-Every way takes the team's row first, then the run's, so that of two who decide at once one wins and the other
-is told; a cancel takes the run's alone.
+Every way takes the team's row first, then runs' by their age, then rules', so that of two who decide at once
+one wins and the other is told, and nobody waits for each other; a cancel and time take the run's alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
-from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from registry import audit, rules, texts
 from registry.actors import Actor
+from registry.events import webhooks
 from registry.models import Effect, Rule, Team, Version
 from registry.packages.manifest import manifest_of
 from registry.packages.problems import Problem, Refused, problem, refuse
@@ -26,6 +28,7 @@ from worker.models import Approval, Choice, Run, Status
 from worker.runs import resume
 
 LONGEST_REASON = 500  # characters
+_GRANTING = (Choice.EXACT, Choice.PREFIX)
 DECISIONS = (Choice.ONCE, Choice.EXACT, Choice.PREFIX, Choice.DENIED)  # a person's; time alone expires
 
 
@@ -37,7 +40,7 @@ def decide(approval: Approval, choice: Choice, actor: Actor, *, reason: str = ""
     allowance. Raises Refused where the actor may not, and where the run waits no more.
     """
     _require(approval, choice, actor)
-    approval = _locked(approval, actor)
+    approval = _locked(approval, actor, with_others=rule or choice in _GRANTING)
     if choice == Choice.DENIED:
         _deny(approval, actor, texts.plain(reason, field="reason", most=LONGEST_REASON), rule=rule)
     else:
@@ -50,8 +53,7 @@ def _require(approval: Approval, choice: Choice, actor: Actor) -> None:
     team = approval.run.team
     if actor.token:
         raise refuse("FORBIDDEN", action=Action.APPROVE.value)
-    granting = choice in (Choice.EXACT, Choice.PREFIX)
-    require(actor, Action.GRANT if granting else Action.APPROVE, team=team)
+    require(actor, Action.GRANT if choice in _GRANTING else Action.APPROVE, team=team)
 
 
 def may_decide(approval: Approval, actor: Actor) -> bool:
@@ -63,16 +65,19 @@ def may_keep(approval: Approval, actor: Actor) -> bool:
     return may(actor, Action.GRANT, team=approval.run.team)
 
 
-def _locked(approval: Approval, actor: Actor) -> Approval:
-    """The approval as it stands now, nobody else's until the transaction ends."""
-    if approval.run.team_id:
-        Team.objects.select_for_update(no_key=True).get(pk=approval.run.team_id)
-    Run.objects.select_for_update(of=("self",), no_key=True).get(pk=approval.run_id)
+def _locked(approval: Approval, actor: Actor, *, with_others: bool) -> Approval:
+    """The approval as it stands now, nobody else's until the transaction ends; with those a rule decides."""
+    which, team = Q(pk=approval.run_id), approval.run.team_id
+    if team:
+        Team.objects.select_for_update(no_key=True).get(pk=team)
+        if with_others:
+            which |= Q(team=team, status=Status.WAITING_APPROVAL)
+    list(Run.objects.select_for_update(of=("self",), no_key=True).filter(which).order_by("pk").only("pk"))
     found = find(approval.run.uid, actor)
     if found.run.status != Status.WAITING_APPROVAL or found.decided_at:
         raise refuse("APPROVAL_DECIDED", status=found.run.status)
     if found.expires_at <= timezone.now():
-        raise refuse("APPROVAL_EXPIRED", hours=settings.SKILLQUAY_APPROVAL_HOURS)
+        raise refuse("APPROVAL_EXPIRED", hours=_hours(found))
     return found
 
 
@@ -96,6 +101,8 @@ def _keep(approval: Approval, choice: Choice, actor: Actor) -> None:
     name = exact + ANY if choice == Choice.PREFIX else exact
     assert approval.run.team
     rules.add_rule(approval.run.team, Effect.ALLOW, name, actor, number=approval.run.version_number)
+    if Approval.objects.waiting().filter(pk=approval.pk).exists():  # its time ran out just now: no rule
+        raise refuse("APPROVAL_EXPIRED", hours=_hours(approval))
 
 
 def _deny(approval: Approval, actor: Actor, reason: str, *, rule: bool) -> None:
@@ -130,19 +137,23 @@ def _still_runnable(approval: Approval) -> Version:
 
 
 def _caller(run: Run) -> Actor:
-    """Who asked, with no more than the token has; a webhook's is no row."""
+    """Who asked, with no more than the token has; a webhook's is no row, and gone with the webhook."""
     if run.token is None:
-        return Actor(user=run.caller)
+        return webhooks.actor_behind(run.uid)
     return Actor(user=run.caller, token=run.token, scopes=frozenset(run.token.scopes))
 
 
 def _release(
-    approval: Approval, version: Version, choice: Choice, actor: Actor, rule: Rule | None = None
+    approval: Approval,
+    version: Version,
+    choice: Choice,
+    actor: Actor,
+    *,
+    rule: Rule | None = None,
+    permission: dict[str, Any] | None = None,
 ) -> None:
-    run = approval.run
-    by = actor.user.username if actor.user else None
-    run.permission = {"by": "rule" if rule else "approval", "rule": rule.uid if rule else None}
-    run.permission["name"] = rule.name if rule else by
+    run, by = approval.run, actor.user.username if actor.user else None
+    run.permission = permission or {"by": "approval", "rule": None, "name": by}
     if not resume(run, manifest_of(version.manifest), fresh=approval.fresh):
         raise refuse("APPROVAL_DECIDED", status=run.status)
     _record(approval, choice, actor, rule=rule)
@@ -174,8 +185,6 @@ def _record(
     )
     run = approval.run
     more = {"rule": str(rule)} if rule else {}
-    if reason:
-        more["reason"] = reason
     audit.record(actor, f"approval.{choice.value}", run.uid, team=run.team, skill=run.skill_label, **more)
 
 
@@ -190,9 +199,10 @@ def follow(rule: Rule, actor: Actor) -> None:
                 _refuse(approval, Choice.DENIED, actor, refused.problems[0], rule=rule)
             continue
         decision = rules.decide(version, team=run.team, token=run.token)
-        if decision.outcome == "allow" and decision.rule == rule:
+        if rule.effect == Effect.ALLOW and decision.outcome == "allow":
             choice = Choice.PREFIX if is_prefix(rule.name) else Choice.EXACT
-            _release(approval, version, choice, actor, rule)
+            leave = rules.leave_document(decision)
+            _release(approval, version, choice, actor, rule=rule, permission=leave)
 
 
 def _asked_of(rule: Rule) -> Iterator[Approval]:
