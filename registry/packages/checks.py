@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from registry.packages import profiles
+from registry.packages.dependencies import read_dependencies
 from registry.packages.endpoints import is_allowed
 from registry.packages.frontmatter import SKILL_MD, FrontMatter
 from registry.packages.package import Manifest, PackageFile, Profile
@@ -261,6 +262,11 @@ def check_trigger_tests(facts: Facts, _: Profile) -> Iterator[Problem]:
     yield from read_trigger_tests(facts.files).problems
 
 
+def check_dependencies(facts: Facts, _: Profile) -> Iterator[Problem]:
+    """What the scripts need is named so that an index can give it, and nothing else."""
+    yield from read_dependencies(facts.files).problems
+
+
 CHECKS = (
     check_required,
     check_description,
@@ -275,4 +281,5 @@ CHECKS = (
     check_declared_scripts,
     check_sections,
     check_trigger_tests,
+    check_dependencies,
 )

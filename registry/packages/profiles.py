@@ -23,7 +23,7 @@ RUNNABLE = ("ts", "js", "mjs", "py", "sh")  # what a run can start
 _STRICT = frozenset(
     {"FIELD_TYPE", "FIELD_VALUE", "FIELD_LIST_AS_TEXT", "DESCRIPTION_TOO_LONG", "VERSION_INVALID", "ABP_TOOL"}
     | {"ENTRY_OUTSIDE_SCRIPTS", "ENTRY_NOT_RUNNABLE", "RESOURCE_MISSING", "CODE_OUTSIDE_SCRIPTS"}
-    | {"SCHEMA_NOT_OBJECT"}
+    | {"SCHEMA_NOT_OBJECT", "DEPENDENCY_INVALID", "DEPENDENCY_LOCK_MISSING"}
 )
 _SCANNED = 256 * 1024  # bytes of a script that are looked at
 _READS_REQUEST = re.compile(rb"\bjson\.loads?\(\s*sys\.stdin\b")

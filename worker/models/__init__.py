@@ -13,6 +13,7 @@ from worker.models.memory import (
     OwnerType,
     WriteState,
 )
+from worker.models.preparation import Preparation, PreparationKind, PreparationQuerySet, PreparationState
 from worker.models.run import Run, RunQuerySet, Status
 from worker.models.step import Step, StepKind
 from worker.models.team import TeamDay, TeamLimits, TeamTurn
@@ -32,6 +33,10 @@ __all__ = [
     "MemoryType",
     "MemoryWrite",
     "OwnerType",
+    "Preparation",
+    "PreparationKind",
+    "PreparationQuerySet",
+    "PreparationState",
     "Run",
     "RunQuerySet",
     "Status",

@@ -40,6 +40,7 @@ class Proxy:
 
     def __init__(self, job: Job, gate: socket.socket) -> None:
         self.resolve, self.gate, self.most = job.resolve, gate, job.limits.connections
+        self.served = job.served
         self.allowed = hosts.read(job.network or ())
         self.left = job.limits.network_bytes
         self.open = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -53,13 +53,28 @@ Door = Callable[[bytes], bytes]
 
 
 @dataclass(frozen=True)
+class Reply:
+    """What is answered to a GET; a ``body`` that raises is cut off. ``length`` where it is known."""
+
+    status: int
+    body: Iterator[bytes] = field(default_factory=lambda: iter(()))
+    content_type: str = "text/plain"
+    length: int | None = None
+
+
+Served = Callable[[str], Reply]
+"""The answer to one GET for this path; called in threads of its own."""
+
+
+@dataclass(frozen=True)
 class Job:
     """One start of a script. Host folders are the caller's; paths in ``argv`` are those inside the sandbox.
 
     Inside: the package read-only at /skill, ``job_dir`` at /job (with input/ read-only and output/). The
     caller makes both, the package readable to all, since a worker that is root runs it as another user.
     ``network`` are the hosts that its proxy lets through (an empty list refuses and records every one), at
-    addresses that ``resolve`` gives; None is no network at all. ``mounts`` shows host folders and
+    addresses that ``resolve`` gives; None is no network at all. With ``served`` its way out dials nobody:
+    what the script gets from http://127.0.0.1:3128 this callable answers. ``mounts`` shows host folders and
     files read-only, by their paths inside, which lie outside /skill and /job; a worker that is root needs
     them readable to all. ``door`` answers what the script asks of the worker.
     ``channel_bytes`` > 0 opens descriptor 3 for writing; what is written comes back as ``Ended.channel``.
@@ -74,6 +89,7 @@ class Job:
     channel_bytes: int = 0
     network: tuple[str, ...] | None = None
     resolve: Resolve | None = None
+    served: Served | None = None
     mounts: Mapping[str, Path] = field(default_factory=dict)
     door: Door | None = None
     limits: Limits = field(default_factory=Limits)

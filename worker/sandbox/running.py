@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from worker.sandbox import bwrap, cgroup, doors, egress, landlock, launch, layout, nsrun, pool, unsafe
+from worker.sandbox import bwrap, cgroup, doors, egress, landlock, launch, layout, nsrun, pool, served, unsafe
 from worker.sandbox.policy import Door, Ended, Job, OnOutput, Tick
 from worker.sandbox.site import Site, Tier
 from worker.sandbox.streams import Conversation
@@ -51,7 +51,8 @@ def run_in(
             stack.enter_context(pipes.open_door(job.door, lease.uid if lease else None))
         proxy = None
         if job.network is not None and tier != "unsafe":
-            proxy = stack.enter_context(egress.Proxy(job, pipes.open_gate(stack)))
+            way_out = served.Server if job.served else egress.Proxy
+            proxy = stack.enter_context(way_out(job, pipes.open_gate(stack)))
         order = _order(tier, job, staged, lease, group)
         leash = launch.start(order, pipes.inner, lease.descriptor if lease else None)
         stack.callback(leash.close)

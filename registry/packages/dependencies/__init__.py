@@ -1,0 +1,39 @@
+"""What a package names that it does not bring: read, never followed; what may not be named is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from registry.packages.dependencies import codes as codes
+from registry.packages.dependencies.node import NodeLock, read_node
+from registry.packages.dependencies.python import Requirement, read_python
+from registry.packages.package import PackageFile
+from registry.packages.problems import Problem
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """What can be installed; a language of which something is wrong has nothing here, and a problem."""
+
+    python: tuple[Requirement, ...] = ()
+    requires_python: tuple[str, ...] = ()
+    node: NodeLock | None = None
+    problems: tuple[Problem, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.python or self.node)
+
+
+def read_dependencies(files: Sequence[PackageFile]) -> Dependencies:
+    """The dependencies of the scripts: nothing where no script of that language is there."""
+    python, node = read_python(files), read_node(files)
+    return Dependencies(
+        python=() if python.problems else python.requirements,
+        requires_python=() if python.problems else python.requires_python,
+        node=None if node.problems else node.lock,
+        problems=(*python.problems, *node.problems),
+    )
+
+
+__all__ = ["Dependencies", "NodeLock", "Requirement", "read_dependencies"]
