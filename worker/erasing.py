@@ -15,6 +15,7 @@ from registry.actors import Actor
 from registry.models import Skill, Tombstone, User, Version
 from registry.packages.problems import refuse
 from worker import states, unpacking
+from worker.approvals import erasing as approvals
 from worker.documents import run_document
 from worker.memory import erasing as memory
 from worker.models import Artifact, Attempt, InputFile, LogChunk, Run, Step
@@ -54,6 +55,7 @@ def export_person(user: User) -> dict[str, Any]:
         "inputs": [{"id": file.uid, "name": file.name, "size": file.size} for file in inputs],
         "runs": [_exported(run, who) for run in runs.iterator(chunk_size=100)],
         **memory.export_person(user),
+        **approvals.export_person(user),
     }
 
 
@@ -62,6 +64,7 @@ def erase_person(user: User) -> set[str]:
     digests = set(uploads.values_list("digest", flat=True))
     uploads.delete()
     memory.erase_person(user)
+    approvals.erase_person(user)
     return digests | _stop_and_erase(Run.objects.filter(caller=user))
 
 
@@ -79,8 +82,8 @@ def _exported(run: Run, who: Actor) -> dict[str, Any]:
 
 
 def _stop_and_erase(runs: QuerySet[Run]) -> set[str]:
-    for key in runs.exclude(status__in=states.ENDED).values_list("pk", flat=True):
-        states.cancel(key)
+    for key in runs.exclude(status__in=states.ENDED).order_by("pk").values_list("pk", flat=True):
+        states.cancel(key)  # by their age, as who decides on several takes them
     return _erase(runs)
 
 
@@ -91,6 +94,7 @@ def _erase(runs: QuerySet[Run]) -> set[str]:
     artifacts = Artifact.objects.filter(run__in=files)
     digests = {*artifacts.values_list("digest", flat=True), *_named(files.values())}
     memory.erase_runs(files)
+    approvals.erase_runs(files)
     for rows in (artifacts, LogChunk.objects.filter(run__in=files), Step.objects.filter(run__in=files)):
         rows.delete()
     Attempt.objects.filter(run__in=files).update(steps=[], network=[])

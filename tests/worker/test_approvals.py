@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from registry import rules, tokens
+from registry import people, rules, tokens
 from registry.actors import Actor, shell_actor
 from registry.canonical.setting import set_canonical
 from registry.events import webhooks
 from registry.events.subscribing import subscribe
 from registry.models import AuditEntry, Effect, Membership, Role, Rule, Team, Version
 from registry.packages.problems import Refused
-from worker import states
+from worker import erasing, states
 from worker.approvals import asking, deciding
 from worker.models import Approval, Choice, Run, Status
 from worker.protocols.call import Request
@@ -472,6 +473,42 @@ def test_what_its_caller_cancelled_is_not_decided(asks, owner, bob):
     assert code(decide, run, Choice.ONCE, owner) == "APPROVAL_DECIDED"
     assert asking.document_of(fresh(run), owner)["standing"] == "cancelled"
     assert fresh(run).status == Status.CANCELLED
+
+
+# Erased ----------------------------------------------------------------------------------------------------
+def test_an_erased_run_keeps_that_it_was_decided_and_nothing_of_what_was_said(asks, owner):
+    run = asks(inputs={"input_path": "secret plans.txt"})
+    decide(run, Choice.DENIED, owner, reason="No secret plans.")
+    erasing.erase_run(fresh(run), actor=owner)
+    told = json.dumps([asking.approval_row(fresh(run).approval, owner), fresh(run).message])
+    assert "secret plans" not in told
+    assert "Bash" not in told
+    assert (fresh(run).approval.decision, fresh(run).approval.decided_by) == (Choice.DENIED, owner.user)
+    details = AuditEntry.objects.filter(target=run.uid).values_list("detail", flat=True)
+    assert "secret plans" not in json.dumps(list(details))
+
+
+def test_a_person_takes_home_what_they_decided(asks, owner, alice, bob):
+    run = asks()
+    decide(run, Choice.EXACT, owner)
+    (found,) = people.export_person(alice, owner)["decisions"]
+    assert (found["run"], found["decision"], found["rule"]) == (run.uid, "exact", "allow docs/hello")
+    assert people.export_person(bob, Actor(user=bob))["decisions"] == []
+
+
+def test_what_an_erased_person_decided_stands_without_their_name(asks, owner, bob, team):
+    let, denied = asks(), asks()
+    decide(let, Choice.ONCE, owner)
+    decide(denied, Choice.DENIED, owner, reason="Not today.")
+    Membership.objects.filter(user=bob).update(role=Role.OWNER)
+    people.erase_person(owner.user, owner)
+    for run in (let, denied):
+        run = fresh(run)
+        told = json.dumps([asking.document_of(run, Actor(user=bob)), run.permission, run.message])
+        assert "alice" not in told
+        assert run.approval.decided_by.username.startswith("erased-")
+    assert "Not today." in fresh(denied).message
+    assert (fresh(let).status, fresh(denied).failure_code) == (Status.QUEUED, "APPROVAL_DENIED")
 
 
 # Time ------------------------------------------------------------------------------------------------------
