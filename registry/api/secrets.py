@@ -97,7 +97,7 @@ class NeedDoc(Doc):
     granted = serializers.BooleanField()
 
 
-class NeedsDoc(Doc):
+class SecretNeedsDoc(Doc):
     skill = serializers.CharField()
     version = serializers.CharField()
     team = serializers.CharField()
@@ -142,8 +142,9 @@ class SecretDetail(Endpoint):
     )
     def put(self, request: Request, team: str, name: str) -> HttpResponse:
         """For maintainers, in a session. A value that is there is replaced; its grants stay."""
+        holder = catalog.find_team(team, self.actor)  # before the body is read: a stranger learns nothing
         asked = read_body(NewSecret, request.data)
-        row = secrets.put_secret(catalog.find_team(team, self.actor), name, asked["value"], self.actor)
+        row = secrets.put_secret(holder, name, asked["value"], self.actor)
         grants = [grant_document(each) for each in secrets.grants_of(row.team).filter(secret=row)]
         return etags.document_response(request, secret_document(row, grants))
 
@@ -177,8 +178,8 @@ class SecretGrants(Endpoint):
         """For owners, in a session: to one digest, or to the versions that the team has reviewed."""
 
         def act() -> HttpResponse:
-            asked = read_body(NewGrant, request.data)
             secret = secrets.find_secret(catalog.find_team(team, self.actor), name, self.actor)
+            asked = read_body(NewGrant, request.data)
             skill = catalog.find_skill(asked["skill"], self.actor)
             version = catalog.find_version(skill, asked.get("version"), self.actor)
             row = secrets.grant(secret, version, self.actor, to=asked["to"])
@@ -213,12 +214,12 @@ class VersionSecrets(Endpoint):
         summary="Which secrets a version needs",
         tags=["secrets"],
         parameters=[TeamQuery],
-        responses=NeedsDoc,
+        responses=SecretNeedsDoc,
         examples=[examples.answers(_NEEDS)],
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """How it stands with each in a team of yours, and the hosts to which a run could carry them."""
-        version, holder = _of(self.actor, team, slug, number, read_query(TeamQuery, request)["team"])
+        version, holder = _of(request, self.actor, (team, slug, number))
         return etags.document_response(request, needs_document(version, holder))
 
 
@@ -232,12 +233,12 @@ class VersionReviewed(Endpoint):
         tags=["secrets"],
         parameters=[TeamQuery],
         request=None,
-        responses=NeedsDoc,
+        responses=SecretNeedsDoc,
         examples=[examples.answers(_NEEDS)],
     )
     def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """In a session, for who approves for the team and did not publish it: the version was read."""
-        version, holder = _of(self.actor, team, slug, number, read_query(TeamQuery, request)["team"])
+        version, holder = _of(request, self.actor, (team, slug, number))
         secrets.review(version, holder, self.actor)
         return etags.document_response(request, needs_document(version, holder))
 
@@ -246,20 +247,21 @@ class VersionReviewed(Endpoint):
         summary="Take a review back",
         tags=["secrets"],
         parameters=[TeamQuery],
-        responses={200: NeedsDoc},
+        responses={200: SecretNeedsDoc},
         examples=[examples.answers({**_NEEDS, "reviewed_by": None, "reviewed_at": None})],
     )
     def delete(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """What is granted to reviewed versions is not given to this one any more."""
-        version, holder = _of(self.actor, team, slug, number, read_query(TeamQuery, request)["team"])
+        version, holder = _of(request, self.actor, (team, slug, number))
         secrets.withdraw_review(version, holder, self.actor)
         return etags.document_response(request, needs_document(version, holder))
 
 
-def _of(actor: Any, team: str, slug: str, number: str, holder: str) -> tuple[Version, Team]:
-    """The version, and the team of the actor's that is asked about."""
+def _of(request: Request, actor: Any, named: tuple[str, str, str]) -> tuple[Version, Team]:
+    """The version, and the team of the actor's that is asked about; a stranger learns nothing by 400."""
+    team, slug, number = named
     version = catalog.find_version(catalog.find_skill(f"{team}/{slug}", actor), number, actor)
-    found = catalog.find_team(holder, actor)
+    found = catalog.find_team(read_query(TeamQuery, request)["team"], actor)
     if actor.token or not (actor.is_administrator or found.pk in actor.team_ids):
         raise refuse("FORBIDDEN", action="read the names of secrets")
     return version, found

@@ -10,7 +10,7 @@ from registry.models import Event, EventSubscription, Import, Rule, Source, Toke
 from registry.models.identity import new_uid
 from tests.addresses import filled, routes
 from tests.api.conftest import archive, session_api
-from worker.models import Artifact, InputFile, LogChunk, Memory, MemoryWrite, Run
+from worker.models import Approval, Artifact, InputFile, LogChunk, Memory, MemoryWrite, Run
 
 pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
 
@@ -37,6 +37,7 @@ def private(version, bob):
     LogChunk.objects.create(run=run, attempt=1, seq=0, stream="stdout", offset=0, data=b"secret")
     Artifact.objects.create(run=run, path="SKILL.md", size=12, digest=digest)
     file = InputFile.objects.create(owner=bob, name="secret.txt", size=12, digest=digest, expires_at=now)
+    Approval.objects.create(run=run, expires_at=now)
     source = Source.objects.create(
         team=version.skill.team, kind="git", location="https://secret.example/x.git"
     )

@@ -10,7 +10,7 @@ from registry.packages.starting import KINDS
 from tests.samples import publish_files
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C1", "P3", "P8", "P11")]
-TRIED = {"prompt": "use", "static": "", "tools": ""}
+TRIED = {"prompt": "use", "static": ""}
 
 
 def _given(kind="python", **more):

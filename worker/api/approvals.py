@@ -138,10 +138,10 @@ class Decide(Endpoint):
     def post(self, request: Request, uid: str) -> HttpResponse:
         """In a session: maintainers allow `once` or say `denied` with a reason, owners make the `exact` or
         the `prefix` rule, which lets every waiting run start that it covers. Of two who decide one wins."""
+        approval = asking.find(uid, self.actor)  # before the body is read: a stranger learns nothing
         asked = read_body(DecisionRequest, request.data)
 
         def act() -> HttpResponse:
-            approval = asking.find(uid, self.actor)
             run = deciding.decide(
                 approval,
                 Choice(asked["decision"]),
