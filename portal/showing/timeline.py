@@ -1,9 +1,13 @@
-"""A run as rows of time: how long it waited, what the platform did, and the skill's own steps."""
+"""A run as rows of time: how long it waited, what the platform did, and the skill's own steps.
+
+Waiting for somebody's leave takes days where a run takes seconds: it is told, and the scale begins after it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Literal
 
 from django.db.models import Count
@@ -13,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.showing.charts import Bar, Span, bars
 from portal.showing.results import Shown, shown
 from portal.showing.texts import json_text
-from worker.models import Attempt, Run, Status, Step, StepKind
+from worker.models import Approval, Attempt, Run, Status, Step, StepKind
 
 PLATFORM = {
     "unpack": _("Unpack the package"),
@@ -59,15 +63,18 @@ class Row:
 
 
 def timeline(run: Run) -> list[Row]:
-    """The rows in their order, bars on one scale."""
-    rows = _waiting(run)
+    """The rows in their order, bars on one scale; waiting for somebody's leave has none."""
+    asked = Approval.objects.filter(run=run).first()
+    let_at = (asked.decided_at if asked else None) or run.created_at
+    rows = _waiting(run, let_at)
     for attempt in run.attempts.order_by("number"):
-        platform = _platform(attempt, run)
+        platform = _platform(attempt, run, let_at)
         own = run.steps.filter(attempt=attempt.number).select_related("child").order_by("seq")
         steps = list(own.defer("child__request", "child__result")[:MOST])
-        rows += _with_steps(platform, steps, run)
+        rows += _with_steps(platform, steps, let_at)
     drawn = bars([Span(row.start_ms, row.duration_ms or 0) for row in rows])
-    return [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
+    apart = [_asked(run, asked)] if asked else []
+    return apart + [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
 
 
 def left_off(run: Run) -> int:
@@ -76,20 +83,26 @@ def left_off(run: Run) -> int:
     return sum(max(0, count - MOST) for _attempt, count in counts)
 
 
-def _waiting(run: Run) -> list[Row]:
+def _asked(run: Run, asked: Approval) -> Row:
+    until = asked.decided_at or run.finished_at or timezone.now()
+    waited = max(0.0, (until - run.created_at).total_seconds() * 1000)
+    return Row(str(_("Waiting for somebody's leave")), "waiting", waited, 0.0)
+
+
+def _waiting(run: Run, let_at: datetime) -> list[Row]:
     if not run.started_at or run.cached_from_id:
         return []
-    waited = max(0.0, (run.started_at - run.created_at).total_seconds() * 1000)
+    waited = max(0.0, (run.started_at - let_at).total_seconds() * 1000)
     return [Row(str(_("Waiting in the queue")), "waiting", waited, 0.0)]
 
 
-def _platform(attempt: Attempt, run: Run) -> list[Row]:
+def _platform(attempt: Attempt, run: Run, let_at: datetime) -> list[Row]:
     """What the platform did; a script that was stopped because somebody asked has not failed."""
-    now, created_ms = timezone.now().timestamp() * 1000, run.created_at.timestamp() * 1000
+    now, let_ms = timezone.now().timestamp() * 1000, let_at.timestamp() * 1000
     stopped = run.status == Status.CANCELLED
     rows = []
     for step in attempt.steps:
-        begun = _number(step.get("started_at")) or created_ms
+        begun = _number(step.get("started_at")) or let_ms
         duration = _number(step.get("duration_ms"))
         going = duration is None and not attempt.finished_at
         name = str(step.get("name", ""))
@@ -98,7 +111,7 @@ def _platform(attempt: Attempt, run: Run) -> list[Row]:
                 str(PLATFORM.get(name, name)),
                 "platform",
                 max(0.0, now - begun) if going else duration,
-                max(0.0, begun - created_ms),
+                max(0.0, begun - let_ms),
                 failed=step.get("status") == "failed" and not stopped,
                 error="" if stopped else _error(step.get("error")),
                 attempt=attempt.number,
@@ -107,22 +120,22 @@ def _platform(attempt: Attempt, run: Run) -> list[Row]:
     return rows
 
 
-def _with_steps(platform: list[Row], steps: Sequence[Step], run: Run) -> list[Row]:
+def _with_steps(platform: list[Row], steps: Sequence[Step], let_at: datetime) -> list[Row]:
     """The skill's steps beneath the platform step that ran the script."""
     title = str(PLATFORM["execute"])
     place = next((n for n, row in enumerate(platform) if row.name == title), len(platform) - 1)
     base = platform[place].start_ms if platform else 0.0
-    return platform[: place + 1] + _steps(steps, run, base) + platform[place + 1 :]
+    return platform[: place + 1] + _steps(steps, let_at, base) + platform[place + 1 :]
 
 
-def _steps(steps: Sequence[Step], run: Run, base: float) -> list[Row]:
+def _steps(steps: Sequence[Step], let_at: datetime, base: float) -> list[Row]:
     rows, at = [], base
-    created = run.created_at.timestamp() * 1000
+    let_ms = let_at.timestamp() * 1000
     most = _VALUES // max(len(steps), 1)
     for step in steps:
         duration = _number(step.duration_ms)
         begun = _number(step.timestamp)
-        start = begun - created if begun and base <= begun - created <= base + 3_600_000 else at
+        start = begun - let_ms if begun and base <= begun - let_ms <= base + 3_600_000 else at
         rows.append(
             Row(
                 step.name or step.step_id,

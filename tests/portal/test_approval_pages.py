@@ -7,11 +7,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from portal.showing.timeline import timeline
 from registry import tokens
 from registry.actors import Actor
 from registry.models import Membership, Role, Rule
 from tests.samples import publish_files
-from worker.models import Run, Status
+from worker.figures import figures
+from worker.models import Approval, Attempt, Run, Status
 from worker.protocols.call import Request
 from worker.runs import request_run
 
@@ -97,6 +99,42 @@ def test_a_reason_is_asked_for_and_shown(waiting, browse, alice, bob):
 def test_the_live_parts_tell_of_the_decision(waiting, browse, alice, bob):
     say(browse(alice), waiting, "once")
     assert "Somebody was asked" in text(browse(bob), f"/runs/{waiting.uid}/live/")
+
+
+@pytest.fixture
+def after_two_days(waiting, browse, alice):
+    """The run, let after two days, claimed two seconds later, and done in another second."""
+    Run.objects.update(created_at=waiting.created_at - timedelta(days=2))
+    say(browse(alice), waiting, "once")
+    let_at = Approval.objects.get().decided_at
+    Attempt.objects.create(
+        run=waiting,
+        number=1,
+        worker="w",
+        started_at=let_at + timedelta(seconds=2),
+        finished_at=let_at + timedelta(seconds=3),
+        steps=[{"name": "execute", "started_at": (let_at.timestamp() + 2) * 1000, "duration_ms": 1000}],
+    )
+    Run.objects.update(
+        status=Status.SUCCEEDED,
+        started_at=let_at + timedelta(seconds=2),
+        finished_at=let_at + timedelta(seconds=3),
+    )
+    return Run.objects.get()
+
+
+def test_waiting_for_leave_is_told_apart_from_waiting_for_a_worker(after_two_days, browse, bob):
+    asked, queue, script = timeline(after_two_days)
+    assert (asked.name, asked.bar) == ("Waiting for somebody's leave", None)
+    assert round(asked.duration_ms / 3_600_000) == 48
+    assert (queue.name, round(queue.duration_ms)) == ("Waiting in the queue", 2000)
+    assert (round(script.start_ms), round(script.bar.x), round(script.bar.width)) == (2000, 667, 333)
+    assert "Waiting for somebody" in text(browse(bob), f"/runs/{after_two_days.uid}/")
+
+
+def test_figures_count_no_waiting_as_time_that_a_skill_takes(after_two_days, alice):
+    (found,) = figures(after_two_days.skill, Actor(user=alice)).versions
+    assert (found.runs, found.p50_ms, found.p95_ms) == (1, 1000, 1000)
 
 
 def test_a_stranger_finds_nothing_and_decides_nothing(waiting, browse, charlie):
