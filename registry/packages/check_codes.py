@@ -93,6 +93,12 @@ FIELDS = (
         severity="warning",
     ),
     Code(
+        "ENVIRONMENT_NAME_TAKEN",
+        _("%(field)s is left out: loaders, runtimes or the sandbox read that variable."),
+        _("Give the variable a name of the skill's own, and read that in the script."),
+        severity="warning",
+    ),
+    Code(
         "ENDPOINT_UNLISTED",
         _("The endpoint %(address)s is no host of network_allowlist, so nothing will be asked of it."),
         _("Set security.network to allowlist and name the endpoint's host in network_allowlist."),

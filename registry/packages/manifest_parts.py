@@ -10,6 +10,7 @@ from registry.packages.fields import Fields, kind_of
 from registry.packages.package import Resources, Security, Triggers
 from registry.packages.paths import shown
 from registry.packages.problems import Said, gettext_noop
+from registry.packages.variables import is_taken
 
 _HOST = re.compile(r"(?:https?://)?(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 _IPV6 = re.compile(r"(?:https?://)?\[[0-9a-f:.]+\](?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
@@ -144,6 +145,8 @@ def _environment(fields: Fields) -> dict[str, str]:
                 found=shown(name),
                 expected=gettext_noop("the name of an environment variable"),
             )
+        elif is_taken(name):
+            inner.note("ENVIRONMENT_NAME_TAKEN", name)
         elif isinstance(value, (dict, list)) or value is None:
             inner.note("FIELD_TYPE", name, expected=gettext_noop("text"), found=Said(kind_of(value)))
         else:

@@ -12,16 +12,13 @@ from registry import audit
 from registry.actors import Actor
 from registry.models import Secret, Team
 from registry.packages.problems import refuse
+from registry.packages.variables import is_taken
 from registry.permissions import Action, require
 from registry.secrets import sealing
 
 MOST = 100  # of one team
 MOST_BYTES = 32_768
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
-# What a loader, an interpreter or the sandbox itself reads from the environment.
-_TAKEN = re.compile(
-    r"(LD_|PYTHON|NODE_|DENO_|BASH_|SKILL_|SKILLQUAY_).*|(HTTPS?|ALL|NO)_PROXY|PATH|HOME|TMPDIR|IFS|ENV|LANG"
-)
 
 
 def secrets_of(team: Team, actor: Actor) -> QuerySet[Secret]:
@@ -43,7 +40,7 @@ def put_secret(team: Team, name: str, value: str, actor: Actor) -> Secret:
     """Keeps a value under a name; one that is there is replaced, and grants stay with the name."""
     require_person(actor)
     require(actor, Action.SETTINGS, team=team)
-    if not _NAME.fullmatch(name) or _TAKEN.fullmatch(name):
+    if not _NAME.fullmatch(name) or is_taken(name):
         raise refuse("SECRET_NAME_INVALID", path="name", name=ascii(name[:80]))
     if "\0" in value or not 0 < len(value.encode("utf-8", "replace")) <= MOST_BYTES or not _is_text(value):
         raise refuse("SECRET_VALUE_INVALID", path="value", most=MOST_BYTES)

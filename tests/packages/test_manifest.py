@@ -256,6 +256,24 @@ def test_a_path_in_the_allowlist_is_a_warning_since_only_host_and_port_are_enfor
         assert problems(listed % whole) == []
 
 
+TAKEN = ["LD_PRELOAD", "PYTHONPATH", "NODE_OPTIONS", "PATH", "HTTPS_PROXY", "no_proxy", "SKILLQUAY_DOOR"]
+
+
+@pytest.mark.row("C6")
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_variable_that_steers_the_sandbox_is_left_out_and_said(name: str) -> None:
+    front = f"security:\n  environment:\n    ZONE: UTC\n    {name}: /skill/own"
+    assert problems(front) == [("ENVIRONMENT_NAME_TAKEN", 7)]
+    assert manifest(front).security.environment == {"ZONE": "UTC"}
+
+
+@pytest.mark.row("C6")
+@pytest.mark.parametrize("name", ["NODE_ENV", "PATHS", "LANGUAGES", "PYTHIA", "API_PATH"])
+def test_a_variable_of_the_script_s_own_is_kept(name: str) -> None:
+    front = f"security: {{environment: {{{name}: x}}}}"
+    assert (problems(front), manifest(front).security.environment) == ([], {name: "x"})
+
+
 WRONG = {
     "tags: {a: b}": ("FIELD_TYPE", 4),
     "tags: a, b": ("FIELD_LIST_AS_TEXT", 4),

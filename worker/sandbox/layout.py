@@ -101,7 +101,7 @@ def environment(job: Job) -> dict[str, str]:
     }
     proxy = {} if job.network is None else egress.ENVIRONMENT
     door = doors.ENVIRONMENT if job.door else {}
-    return base | proxy | door | dict(job.environment)
+    return base | dict(job.environment) | proxy | door
 
 
 def rlimits(job: Job) -> dict[str, int]:

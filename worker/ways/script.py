@@ -11,6 +11,7 @@ from django.utils.module_loading import import_string
 
 from registry.outbound.addresses import addresses_of
 from registry.packages.package import Manifest
+from registry.packages.variables import is_taken
 from worker import artifacts, children, protocols, sandbox
 from worker.masking import MaskedOutput
 from worker.protocols.call import Call
@@ -75,12 +76,23 @@ def job_of(attempted: Attempted, call: Call) -> Job:
         package_dir=package.folder,
         job_dir=attempted.folder,
         stdin=call.stdin,
-        environment={**package.manifest.security.environment, **call.environment, **attempted.secrets},
+        environment={
+            **_chosen(package.manifest),
+            **attempted.placed.environment,
+            **call.environment,
+            **attempted.secrets,
+        },
+        mounts=attempted.placed.mounts,
         channel_bytes=_CHANNEL_BYTES if call.channel else 0,
         network=package.manifest.security.network_allowlist if _has_network(package.manifest) else None,
         resolve=addresses_of,
         limits=attempted.limits,
     )
+
+
+def _chosen(manifest: Manifest) -> dict[str, str]:
+    """What the package sets; a version that was published before a name was taken is held to that as well."""
+    return {name: text for name, text in manifest.security.environment.items() if not is_taken(name)}
 
 
 def _has_network(manifest: Manifest) -> bool:
