@@ -25,7 +25,7 @@ from datetime import timedelta
 from django.utils import timezone
 from registry import tokens
 from registry.actors import Actor
-from registry.models import Scope, Team, User
+from registry.models import Membership, Scope, Team, User
 user = User.objects.get(username="admin")
 until = timezone.now() + timedelta(days=1)
 print(tokens.issue(user, name="test", scopes=Scope.values, expires_at=until, by=Actor(user=user))[1])
@@ -67,7 +67,9 @@ class Site:
     def set_up(self, *teams: str) -> str:
         migrated.lay(self.environment)
         printed = self.manage("set_up").stdout
-        make = [f"Team.objects.create(slug={team!r})" for team in teams]
+        make = [
+            f"Membership(team=Team.objects.create(slug={t!r}), user=user, role='owner').save()" for t in teams
+        ]
         told = self.manage("shell", "--no-imports", "-c", "\n".join([TOKEN, *make])).stdout
         self.token = told.strip().splitlines()[-1]
         return printed

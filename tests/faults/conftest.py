@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+
 import pytest
 
-from tests.site import Site
+from tests.site import Site, free_port
+
+TIMES = int(os.environ.get("FAULT_TIMES", "1"))  # how many times the runs and kills of the short form
 
 BUSY = """
 import argparse, json, os, time
@@ -27,16 +34,59 @@ print(json.dumps({"number": asked.number}))
 
 @pytest.fixture(scope="module")
 def make_site(tmp_path_factory):
-    """``make_site(settings…)``: set up with a team ``ops`` and not started yet; ended with the module."""
+    """``make_site(settings…)``: set up with teams ``ops`` and ``dev``, and not started yet; ended with the module."""
     made: list[Site] = []
 
     def make(folder=None, **settings):
         folder = folder or tmp_path_factory.mktemp("faults")
-        site = Site(folder, SKILLQUAY_EXAMPLES="0", SKILLQUAY_LEASE_SECONDS="10", **settings)
+        told = {"SKILLQUAY_EXAMPLES": "0", "SKILLQUAY_LEASE_SECONDS": "10", **settings}
+        site = Site(folder, **told)
         made.append(site)
-        site.set_up("ops")
+        site.set_up("ops", "dev")
         return site
 
     yield make
     for site in made:
         site.stop()
+
+
+@pytest.fixture
+def redis(tmp_path):
+    """``redis()``: starts a server of the test's own; it is killed by what is returned."""
+    program = shutil.which("redis-server")
+    if not program:
+        pytest.skip("redis-server is not installed")
+    port, started = free_port(), []
+
+    def start():
+        argv = [program, "--port", str(port), "--save", "", "--dir", str(tmp_path), "--bind", "127.0.0.1"]
+        started.append(subprocess.Popen(argv, stdout=subprocess.DEVNULL))
+        return started[-1]
+
+    start.url = f"redis://127.0.0.1:{port}/0"
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """``disk(megabytes)``: a folder whose ``var`` is a small disk of its own."""
+    mounted = []
+
+    def make(size):
+        if os.geteuid() != 0 or not sys.platform.startswith("linux"):
+            pytest.skip("only root may mount a small disk")
+        folder = tmp_path / "site"
+        (folder / "var").mkdir(parents=True)
+        argv = ["mount", "-t", "tmpfs", "-o", f"size={size}m,mode=0700", "tmpfs", str(folder / "var")]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"no small disk can be mounted: {done.stderr.strip()}")
+        mounted.append(folder / "var")
+        return folder
+
+    yield make
+    for folder in mounted:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from tests.site import Site
@@ -37,3 +38,28 @@ def is_alive(pid: int) -> bool:
         return b") Z " not in Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
         return False
+
+
+def zombies(parents: list[int]) -> list[int]:
+    """Dead processes that these have not asked after."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, parent = (process / "stat").read_text().rpartition(") ")[2].split()[:2]
+            if state == "Z" and int(parent) in parents:
+                found.append(int(process.name))
+    return found
+
+
+def mounts(folder: Path) -> list[str]:
+    """Below a folder, as this process sees them."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return [place for line in lines if (place := line.split()[4]).startswith(f"{folder}/")]
+
+
+def fill(file: Path) -> None:
+    """Until nothing more goes onto the disk."""
+    for size in (1 << 20, 4096):
+        with contextlib.suppress(OSError), open(file, "ab", buffering=0) as filler:
+            while True:
+                filler.write(b"x" * size)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
-from collections import Counter
 
 import pytest
 
@@ -15,7 +13,6 @@ from tests.faults.conftest import BUSY
 from tests.faults.remains import children, groups, is_alive, processes_of_runs
 
 pytestmark = [pytest.mark.faults, pytest.mark.row("P5", "P9")]
-RUNS = 60
 # It looks first whether it is isolated: outside it would end every process of whoever runs the tests.
 KILLER = """
 import contextlib, os, sys
@@ -44,14 +41,6 @@ def _kill_worker(site):
     site.wait_for(lambda: not any(map(is_alive, had)))
     site.wait_for(lambda: site.pids("worker")[-1] != worker)
     return had
-
-
-def _ended(site):
-    return site.rows("SELECT count(*) FROM worker_run WHERE finished_at IS NOT NULL")[0][0]
-
-
-def _all_ended(site):
-    return not site.rows("SELECT 1 FROM worker_run WHERE finished_at IS NULL LIMIT 1")
 
 
 def test_runs_of_a_killed_worker_are_lost_or_repeated_and_leave_nothing(site):
@@ -107,35 +96,3 @@ def test_a_run_ends_though_the_database_is_locked_for_five_seconds(site):
         time.sleep(5)
         other.execute("ROLLBACK")
     assert site.ended(run)["status"] == "succeeded"
-
-
-@pytest.fixture(scope="module")
-def open_site(make_site):
-    """A site of its own without isolation, for one harmless script that tells a file outside it was here."""
-    site = make_site(SKILLQUAY_SANDBOX="unsafe")
-    site.start()
-    site.publish("once", BUSY, team="ops")
-    return site
-
-
-def test_sixty_runs_outlive_three_killed_workers_and_a_killed_supervisor(open_site, tmp_path):
-    site, told = open_site, tmp_path / "told"
-    before = _ended(site)
-    for number in range(RUNS):
-        site.run("ops/once", number=number, seconds=0.15, told=str(told))
-    for kill in range(1, 4):
-        site.wait_for(lambda enough=before + kill * 8: _ended(site) >= enough)
-        _kill_worker(site)
-    site.up.kill()
-    site.up.wait()
-    site.start()
-    site.wait_for(lambda: _all_ended(site), seconds=60)
-    ids = "SELECT status, cast(request AS text) FROM worker_run ORDER BY id DESC LIMIT"
-    ended = {json.loads(asked)["inputs"]["number"]: status for status, asked in site.rows(f"{ids} {RUNS}")}
-    assert len(ended) == RUNS
-    assert set(ended.values()) <= {"succeeded", "lost"}
-    assert list(ended.values()).count("lost") <= 4 * 2, "no more than were running"
-    counted = Counter(told.read_text().splitlines())
-    assert set(counted.values()) == {1}, "nothing was executed twice"
-    assert all(f"done {number}" in counted for number, status in ended.items() if status == "succeeded")
-    site.wait_for(lambda: not processes_of_runs(site))

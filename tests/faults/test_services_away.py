@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import shutil
-import subprocess
-import sys
 
 import pytest
 
 from tests.faults.conftest import BUSY
-from tests.site import free_port
+from tests.faults.remains import fill
 
 pytestmark = [pytest.mark.faults, pytest.mark.row("P5", "P9")]
-ROOM = "60m"
-
-
-@pytest.fixture
-def redis(tmp_path):
-    """``redis()``: starts a server of the test's own; it is killed by what is returned."""
-    program = shutil.which("redis-server")
-    if not program:
-        pytest.skip("redis-server is not installed")
-    port, started = free_port(), []
-
-    def start():
-        argv = [program, "--port", str(port), "--save", "", "--dir", str(tmp_path), "--bind", "127.0.0.1"]
-        started.append(subprocess.Popen(argv, stdout=subprocess.DEVNULL))
-        return started[-1]
-
-    start.url = f"redis://127.0.0.1:{port}/0"
-    yield start
-    for process in started:
-        process.kill()
-        process.wait()
+ROOM = 60  # MB
 
 
 def test_a_run_asked_for_while_the_broker_is_gone_runs_later(make_site, redis):
@@ -53,36 +29,14 @@ def test_a_run_asked_for_while_the_broker_is_gone_runs_later(make_site, redis):
     assert site.ended(run, wait=60)["status"] == "succeeded"
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    if os.geteuid() != 0 or not sys.platform.startswith("linux"):
-        pytest.skip("only root may mount a small disk")
-    folder = tmp_path / "site"
-    (folder / "var").mkdir(parents=True)
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={ROOM},mode=0700", "tmpfs", str(folder / "var")],
-        capture_output=True,
-        text=True,
-    )
-    if mounted.returncode:
-        pytest.skip(f"no small disk can be mounted: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder / "var")], check=True)
-
-
-def _fill(file):
-    with contextlib.suppress(OSError), open(file, "wb", buffering=0) as filler:
-        while True:
-            filler.write(b"x" * 4096)
-
-
-def test_a_full_disk_is_said_and_survived(small_disk, make_site):
+def test_a_full_disk_is_said_and_survived(disk, make_site):
+    small_disk = disk(ROOM)
     site = make_site(small_disk, DATABASE_URL="", STORAGE_URL="", REDIS_URL="")
     site.start()
     site.publish("once", BUSY, team="ops")
     assert site.run("ops/once", wait=30)["status"] == "succeeded"
     filler = small_disk / "var" / "filler"
-    _fill(filler)
+    fill(filler)
     asked = [site.ask("/api/v1/runs", body={"skill": "ops/once"}) for _ in range(3)]
     assert {status for status, _, _ in asked} <= {202, 503, 507}, asked
     assert all("code" in json.loads(body) for status, _, body in asked if status != 202)
