@@ -34,7 +34,7 @@ print(json.dumps({"number": asked.number}))
 
 @pytest.fixture(scope="module")
 def make_site(tmp_path_factory):
-    """``make_site(settings…)``: set up with teams ``ops`` and ``dev``, and not started yet; ended with the module."""
+    """``make_site(settings…)``: set up with teams ``ops`` and ``dev``, not started; ended with the module."""
     made: list[Site] = []
 
     def make(folder=None, **settings):
