@@ -108,6 +108,13 @@ def may(actor: Actor, action: Action, *, team: Team | None = None, skill: Skill 
     return allows(cell, visibility) and in_scope(actor, action)
 
 
+def teams_where(actor: Actor, action: Action) -> list[int]:
+    """The actor's own teams to whose things they may do this, without a look at the teams' rows."""
+    places = list(Standing)
+    held = {team: TABLE[action][places.index(Standing(role.value))] for team, role in actor.roles.items()}
+    return [team for team, cell in held.items() if cell == _YES and in_scope(actor, action)]
+
+
 def require(actor: Actor, action: Action, *, team: Team | None = None, skill: Skill | None = None) -> None:
     """Refuses as NOT_FOUND what the actor may not even know of, and as FORBIDDEN what they may not do."""
     if may(actor, action, team=team, skill=skill):

@@ -9,13 +9,11 @@ from django.utils import timezone
 from portal.showing.permissions import Part, parts_of
 from portal.showing.results import inputs_line
 from registry.actors import Actor
-from registry.models import Role
 from registry.packages.rule_names import ANY
 from registry.packages.safety import asks_from
+from registry.permissions import Action, teams_where
 from worker.approvals import asking, deciding
 from worker.models import Approval, Run
-
-_MAINTAINING = (Role.MAINTAINER, Role.OWNER)
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,6 @@ def asked_for_run(run: Run, actor: Actor) -> Asked | None:
 
 
 def waiting_count(actor: Actor) -> int | None:
-    """How many runs wait for the actor; None for those who decide none."""
-    decides = actor.is_administrator or any(role in _MAINTAINING for role in actor.roles.values())
+    """How many runs wait for the actor, by one query on every page; None for those who decide none."""
+    decides = actor.is_administrator or teams_where(actor, Action.APPROVE)
     return Approval.objects.waiting().decidable_by(actor).count() if decides else None

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from portal.showing.approvals import waiting_count
 from portal.showing.timeline import timeline
 from registry import tokens
 from registry.actors import Actor
@@ -53,6 +54,22 @@ def test_the_inbox_says_who_asks_for_what(waiting, browse, alice):
     assert 'Approvals <span class="count">1</span>' in page
     assert "Nothing has been decided yet" in text(browse(alice), "/approvals/decided/")
     assert "Nothing matches." in text(browse(alice), "/approvals/?skill=docs/other")
+
+
+@pytest.mark.parametrize(("role", "queries"), [(Role.OWNER, 1), (Role.MAINTAINER, 1), (Role.MEMBER, 0)])
+def test_what_waits_is_counted_by_one_query_a_page_for_who_decides(
+    waiting, bob, role, queries, django_assert_num_queries
+):
+    Membership.objects.filter(user=bob).update(role=role)
+    actor = Actor(user=bob)
+    assert actor.roles  # read on every page
+    with django_assert_num_queries(queries):
+        assert waiting_count(actor) == (1 if queries else None)
+
+
+def test_an_administrators_count_is_one_query_too(waiting, administrator, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        assert waiting_count(Actor(user=administrator)) == 1
 
 
 def test_an_owner_keeps_a_rule_and_may_undo_it(waiting, browse, alice):

@@ -7,9 +7,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from registry.models import Rule, Team
+from registry.models import Rule
 from registry.models.fields import DocumentField
-from registry.permissions import Action, may
+from registry.permissions import Action, in_scope, teams_where
 from worker.models.run import Run, Status
 
 if TYPE_CHECKING:
@@ -41,9 +41,8 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
     def decidable_by(self, actor: Actor) -> ApprovalQuerySet:
         """Those that the actor may decide: in person, for teams that they maintain."""
         if actor.is_administrator:
-            return self if may(actor, Action.APPROVE) else self.none()
-        own = Team.objects.filter(pk__in=actor.team_ids)
-        return self.filter(run__team__in=[team for team in own if may(actor, Action.APPROVE, team=team)])
+            return self if in_scope(actor, Action.APPROVE) else self.none()
+        return self.filter(run__team_id__in=teams_where(actor, Action.APPROVE))
 
     def waiting(self) -> ApprovalQuerySet:
         return self.filter(run__status=Status.WAITING_APPROVAL)
