@@ -9,17 +9,23 @@ class WorkerConfig(AppConfig):
         from registry.erasing import Keeper, register_keeper
         from registry.events.receiving import register_starter
         from registry.imports import queue
+        from registry.publishing.following import register_publication_follower
         from registry.rules import register_follower
         from registry.storage import register_references
         from worker import artifacts, codes, erasing, inputs  # noqa: F401  (codes declares them)
         from worker.approvals import codes as approval_codes  # noqa: F401
         from worker.approvals.deciding import follow
+        from worker.dependencies import codes as dependency_codes  # noqa: F401
+        from worker.dependencies.following import follow_publication
+        from worker.dependencies.keeping import references as kept_dependencies
         from worker.dispatch import wake_importer
         from worker.event_runs import start
         from worker.memory import codes as memory_codes  # noqa: F401
         from worker.protocols import codes as protocol_codes  # noqa: F401
 
         register_references(artifacts.references)
+        register_references(kept_dependencies)
+        register_publication_follower(follow_publication)
         queue.register_waker(wake_importer)
         register_references(inputs.references)
         register_starter(start)

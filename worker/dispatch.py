@@ -8,6 +8,7 @@ log = logging.getLogger(__name__)
 WAKE = "worker.wake"
 WAKE_IMPORTER = "worker.wake_importer"
 WAKE_DOCTOR = "worker.wake_doctor"
+WAKE_PREPARER = "worker.wake_preparer"
 
 
 def wake() -> bool:
@@ -18,6 +19,11 @@ def wake() -> bool:
 def wake_importer() -> bool:
     """The same for imports."""
     return _send(WAKE_IMPORTER)
+
+
+def wake_preparer() -> bool:
+    """The same for dependencies that are to be made."""
+    return _send(WAKE_PREPARER)
 
 
 def wake_doctor() -> bool:

@@ -22,26 +22,35 @@ from registry.packages.problems import Refused, refuse
 from registry.packages.schemas import with_defaults
 from worker import inputs, protocols, recording, sandbox, team_limits
 from worker.codes import status_of
+from worker.dependencies import placing
+from worker.dependencies.placing import NotYet
 from worker.memory import proposing
 from worker.protocols.call import Outcome, Request
-from worker.states import Claim, Verdict, finish
+from worker.states import Claim, Verdict, finish, put_off
 from worker.storable import MOST_VALUES, clean_text, is_heavy
 from worker.supervision import Supervision
 from worker.unpacking import Opened, opened
 from worker.ways import Attempted, Result, carry_out
 from worker.ways.script import site
+from worker.ways.values import Placed
 
 log = logging.getLogger(__name__)
 _LONGEST_MESSAGE = 20_000  # characters
 _TOO_MANY = f"{{}}: more than {MOST_VALUES} values, not kept; write such an amount to a file in output_dir"
+_LATER_S = 5.0  # after which a run looks again whether what it needs is ready
 _RECORD_AGAIN_S = (0.5, 2.0, 5.0)  # a finished run is worth waiting for a locked database
 
 
-def execute(claim: Claim) -> bool:
-    """Executes a claimed run and ends it; False when the lease was lost and nothing was written."""
+def execute(claim: Claim, *, wait: bool = False) -> bool:
+    """Executes a claimed run and ends it; False when the lease was lost and nothing was written.
+
+    While others prepare what it needs it goes back into the queue, or waits here where its caller does.
+    """
     watch = Supervision(claim)
     try:
-        result = _attempt(claim, watch)
+        result = _attempt(claim, watch, wait=wait)
+    except NotYet:
+        return put_off(claim, _LATER_S)
     except Refused as no:
         result = Result(_refused(no))
     except Exception as error:
@@ -53,9 +62,13 @@ def execute(claim: Claim) -> bool:
     return _record(claim, watch, result)
 
 
-def _attempt(claim: Claim, watch: Supervision) -> Result:
+def _attempt(claim: Claim, watch: Supervision, *, wait: bool) -> Result:
     with watch.step("unpack"):
         package = opened(claim.digest)
+    placed = Placed()
+    if placing.needs_anything(package):
+        with watch.step("dependencies"):
+            placed = placing.place(package, claim.digest, tick=watch.tick, wait=wait)
     folder = Path(settings.SKILLQUAY_VAR) / "jobs" / f"{claim.uid}-{claim.attempt}"
     try:
         with watch.step("sandbox"):
@@ -65,7 +78,7 @@ def _attempt(claim: Claim, watch: Supervision) -> Result:
                 package.paths, package.manifest, package.profile, request, read=package.read
             )
             given = secrets.values_of(claim.grants.get("secrets", {}), digest=claim.digest)
-        result = carry_out(Attempted(claim, watch, package, folder, given), call)
+        result = carry_out(Attempted(claim, watch, package, folder, placed, given), call)
         return replace(result, outcome=_lightened(result.outcome))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

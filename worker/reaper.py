@@ -18,7 +18,9 @@ from registry.events import receiving
 from registry.imports import engine
 from worker import erasing, imports, inputs, states, transport, unpacking
 from worker.approvals import deciding
-from worker.dispatch import wake, wake_importer
+from worker.dependencies import keeping
+from worker.dependencies import queue as preparations
+from worker.dispatch import wake, wake_importer, wake_preparer
 from worker.memory import erasing as memory
 from worker.memory import webhook
 from worker.models import Attempt, Run, Status
@@ -48,6 +50,8 @@ def reap_once() -> Reaped:
     imports.ask_for_due()
     if imports.is_missed():
         wake_importer()
+    if preparations.is_missed():
+        wake_preparer()
     woken = _wake_free_slots()
     webhook.tell_due()  # last: it may wait for somebody else's server
     return Reaped(len(lapsed), woken)
@@ -80,6 +84,7 @@ def sweep_once() -> None:
     storage.sweep()
     unpacking.sweep()
     unpacking.sweep_purged()
+    keeping.sweep()
     erasing.sweep()
     memory.sweep()
     sweep_job_folders()

@@ -295,6 +295,6 @@ def _claim_here(run: Run) -> states.Claim | None:
 
 def _execute_here(run: Run, claim: states.Claim | None) -> Run:
     if claim:
-        execute(claim)
+        execute(claim, wait=True)
     run.refresh_from_db()
     return run

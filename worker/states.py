@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -278,6 +278,24 @@ def _take_back(row: Mapping[str, Any], now: datetime) -> bool:
             status=Status.LOST, failure_code="WORKER_LOST", finished_at=now
         )
     return True
+
+
+def put_off(claim: Claim, seconds: float) -> bool:
+    """Gives a run back that cannot start yet, as if never claimed; False when the lease was lost."""
+    later = timezone.now() + timedelta(seconds=seconds)
+    with transaction.atomic():
+        back = {"status": Status.QUEUED, "run_after": later, "attempt": claim.attempt - 1, "started_at": None}
+        if not _held(claim).update(claim_token="", lease_until=None, dispatched_at=None, **back):
+            return False
+        Attempt.objects.filter(run_id=claim.run_id, number=claim.attempt).delete()
+    return True
+
+
+def hurry(digests: Collection[str]) -> int:
+    """What was put off of these versions is runnable at once; how many runs that are."""
+    now = timezone.now()
+    waiting = Run.objects.filter(status=Status.QUEUED, digest__in=digests, run_after__gt=now)
+    return waiting.update(run_after=now)
 
 
 def _held(claim: Claim) -> RunQuerySet:

@@ -8,7 +8,8 @@ import time
 
 from worker import examining, stopping
 from worker.celery import app
-from worker.dispatch import WAKE, WAKE_DOCTOR, WAKE_IMPORTER, wake
+from worker.dependencies import making
+from worker.dispatch import WAKE, WAKE_DOCTOR, WAKE_IMPORTER, WAKE_PREPARER, wake
 from worker.execution import execute
 from worker.imports import LONGEST_S, import_waiting
 from worker.states import claim_next
@@ -34,6 +35,13 @@ def on_wake_importer() -> None:
     """Imports what waits; what a killed worker left is taken up again where it was."""
     with stopping.deferred() as is_stopping:
         import_waiting(is_stopping)
+
+
+@app.task(name=WAKE_PREPARER, time_limit=making.LONGEST_S)
+def on_wake_preparer() -> None:
+    """Makes the dependencies that wait; what a killed worker left is made again."""
+    with stopping.deferred() as is_stopping:
+        making.make_waiting(is_stopping)
 
 
 @app.task(name=WAKE_DOCTOR, time_limit=examining.LONGEST_S)

@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,7 +44,7 @@ def opened(digest: str) -> Opened:
     """The package of that digest, unpacked where it was not; PACKAGE_MISSING when nothing is stored of it."""
     folder = _root() / digest.partition(":")[2]
     package = _opened(digest, folder)
-    if not _mark_used(folder):  # swept since: open it anew
+    if not mark_used(folder):  # swept since: open it anew
         _opened.cache_clear()
         package = _opened(digest, folder)
     return package
@@ -63,16 +63,21 @@ def _opened(digest: str, folder: Path) -> Opened:
 
 def _unpack(digest: str, folder: Path) -> None:
     """Beside, then renamed: nobody sees half a package. Of many who ask at once, one unpacks."""
-    with _alone():
+    made_once(folder, lambda beside: unpack(storage.read(digest), beside))
+
+
+def made_once(folder: Path, fill: Callable[[Path], object]) -> None:
+    """The folder, filled beside, read-only and whole; of many who ask at once, one fills it."""
+    with _alone(folder.parent):
         if not folder.is_dir():
-            _unpack_beside(digest, folder)
+            _make_beside(folder, fill)
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """One unpacking at a time on this machine; a dead one's lock is gone with it."""
-    _root().parent.mkdir(parents=True, exist_ok=True)
-    lock = os.open(_root().parent / ".packages.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _alone(root: Path) -> Iterator[None]:
+    """One unpacking into this place at a time on this machine; a dead one's lock is gone with it."""
+    root.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(root.parent / f".{root.name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -80,12 +85,12 @@ def _alone() -> Iterator[None]:
         os.close(lock)
 
 
-def _unpack_beside(digest: str, folder: Path) -> None:
+def _make_beside(folder: Path, fill: Callable[[Path], object]) -> None:
     beside = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
     folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     beside.mkdir(mode=0o755)
     try:
-        unpack(storage.read(digest), beside)
+        fill(beside)
         _make_read_only(beside)
         os.rename(beside, folder)
     except OSError:
@@ -105,7 +110,8 @@ def _make_read_only(folder: Path) -> None:
     folder.chmod(0o755)
 
 
-def _mark_used(folder: Path) -> bool:
+def mark_used(folder: Path) -> bool:
+    """Keeps it from the sweep for a while; False where it is gone."""
     try:
         if time.time() - folder.stat().st_mtime > _MARK_AGAIN_S:
             os.utime(folder)
@@ -117,27 +123,27 @@ def _mark_used(folder: Path) -> bool:
 def sweep(*, now: float | None = None) -> int:
     """Removes packages that nothing ran for a week, and unpackings that died."""
     before = (time.time() if now is None else now) - KEPT_UNUSED_S
-    return _remove_older(_root(), before)
+    return remove_older(_root(), before)
 
 
 def forget(digest: str) -> None:
     """Removes a purged package from this machine; others find at their sweep that it has no version."""
     _opened.cache_clear()
-    _take_away(_root() / digest.partition(":")[2])
+    take_away(_root() / digest.partition(":")[2])
 
 
 def sweep_purged() -> None:
     """Removes packages of which no version is left."""
     for folder in _folders(_root()):
         if not folder.name.startswith(".") and not _is_named(folder.name):
-            _take_away(folder)
+            take_away(folder)
 
 
 def _is_named(key: str) -> bool:
     return Version.objects.filter(digest=f"sha256:{key}").exists()
 
 
-def _take_away(folder: Path) -> None:
+def take_away(folder: Path) -> None:
     """Renamed, then removed: whoever unpacks it meanwhile makes a folder of their own."""
     gone = folder.with_name(f".gone-{secrets.token_hex(8)}")
     with suppress(FileNotFoundError):
@@ -145,11 +151,12 @@ def _take_away(folder: Path) -> None:
     _remove(gone)
 
 
-def _remove_older(root: Path, before: float) -> int:
+def remove_older(root: Path, before: float) -> int:
+    """Takes away the folders that nobody used since then."""
     removed = 0
     for entry in _folders(root):
         if entry.stat().st_mtime < before:
-            _take_away(entry)
+            take_away(entry)
             removed += 1
     return removed
 

@@ -166,6 +166,7 @@ def _prompting(fields: Fields) -> dict[str, Any]:
         "arguments": fields.texts("arguments", split=split_words),
         "model": fields.text("model"),
         "effort": fields.text("effort"),
+        "runtime": fields.text("runtime"),
         "context": fields.choice("context", options=("inline", "fork")) or "inline",
         "agent": fields.text("agent"),
         "user_invocable": fields.boolean("user-invocable", "userInvocable", "user_invocable", default=True),

@@ -87,6 +87,7 @@ class Manifest:
     arguments: tuple[str, ...] = ()
     model: str = ""
     effort: str = ""
+    runtime: str = ""  # by which name the site keeps the programs that its scripts start
     context: Literal["inline", "fork"] = "inline"
     agent: str = ""
     user_invocable: bool = True

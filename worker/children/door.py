@@ -106,7 +106,7 @@ class Door:
             )
             claim = states.claim_next(worker_name(), run_id=run.pk)
         if claim and self._begin(run.pk):
-            execute(claim)
+            execute(claim, wait=True)
         run.refresh_from_db()
         return run
 

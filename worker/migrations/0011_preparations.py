@@ -6,36 +6,58 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('registry', '0023_facets_for_people'),
-        ('worker', '0010_turns_of_teams'),
+        ("registry", "0023_facets_for_people"),
+        ("worker", "0010_turns_of_teams"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Preparation',
+            name="Preparation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.CharField(default=registry.models.identity.new_uid, editable=False, max_length=26, unique=True)),
-                ('key', models.CharField(max_length=64, unique=True)),
-                ('kind', models.CharField(choices=[('python', 'Python'), ('node', 'Node')], max_length=8)),
-                ('platform', models.CharField(max_length=100)),
-                ('asked', models.TextField()),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('ready', 'Ready'), ('failed', 'Failed')], default='waiting', max_length=8)),
-                ('problem', registry.models.fields.DocumentField(null=True)),
-                ('log', models.TextField(blank=True)),
-                ('lock', models.TextField(blank=True)),
-                ('packages', registry.models.fields.DocumentField(default=list)),
-                ('digest', models.CharField(blank=True, max_length=71)),
-                ('size', models.PositiveBigIntegerField(default=0)),
-                ('attempt', models.PositiveSmallIntegerField(default=0)),
-                ('lease_until', models.DateTimeField(db_index=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('last_used_at', models.DateTimeField(null=True)),
-                ('versions', models.ManyToManyField(related_name='preparations', to='registry.version')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    models.CharField(
+                        default=registry.models.identity.new_uid, editable=False, max_length=26, unique=True
+                    ),
+                ),
+                ("key", models.CharField(max_length=64, unique=True)),
+                ("kind", models.CharField(choices=[("python", "Python"), ("node", "Node")], max_length=8)),
+                ("platform", models.CharField(max_length=100)),
+                ("asked", models.TextField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("running", "Running"),
+                            ("ready", "Ready"),
+                            ("failed", "Failed"),
+                            ("unused", "Unused"),
+                        ],
+                        default="waiting",
+                        max_length=8,
+                    ),
+                ),
+                ("problem", registry.models.fields.DocumentField(null=True)),
+                ("log", models.TextField(blank=True)),
+                ("lock", models.TextField(blank=True)),
+                ("packages", registry.models.fields.DocumentField(default=list)),
+                ("digest", models.CharField(blank=True, max_length=71)),
+                ("size", models.PositiveBigIntegerField(default=0)),
+                ("attempt", models.PositiveSmallIntegerField(default=0)),
+                ("lease_until", models.DateTimeField(db_index=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("last_used_at", models.DateTimeField(null=True)),
+                ("versions", models.ManyToManyField(related_name="preparations", to="registry.version")),
             ],
         ),
     ]

@@ -23,6 +23,7 @@ class PreparationState(models.TextChoices):
     RUNNING = "running", _("Running")
     READY = "ready", _("Ready")
     FAILED = "failed", _("Failed")
+    UNUSED = "unused", _("Unused")  # swept: the next run has it made again, from the lock that was kept
 
 
 class PreparationQuerySet(models.QuerySet["Preparation"]):

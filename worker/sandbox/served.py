@@ -1,4 +1,4 @@
-"""The narrower way out: what listens inside answers GET itself, from what the worker gives; nothing is dialled.
+"""The narrower way out: what listens inside answers GET by itself, from what the worker gives it.
 
 script ── GET /… ──► 127.0.0.1:3128 in the run's own network ──► this process ──► ``Job.served``
 """

@@ -17,6 +17,14 @@ from worker.unpacking import Opened
 
 
 @dataclass(frozen=True)
+class Placed:
+    """Read-only folders beside the package, such as its dependencies, and the variables that lead there."""
+
+    mounts: Mapping[str, Path] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Attempted:
     """One attempt: the claimed row, its package, its private folder with input/ and output/."""
 
@@ -24,6 +32,7 @@ class Attempted:
     watch: Supervision
     package: Opened
     folder: Path
+    placed: Placed = field(default_factory=Placed)
     secrets: Mapping[str, str] = field(default_factory=dict)  # its environment's, opened for this attempt
 
     @cached_property

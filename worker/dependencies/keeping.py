@@ -1,0 +1,112 @@
+"""What was made, as one archive in the site's storage, and as a read-only folder on each machine."""
+
+from __future__ import annotations
+
+import hashlib
+import tarfile
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import BinaryIO
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from registry import storage
+from registry.packages.problems import refuse
+from registry.storage import Stored
+from worker.models import Preparation, PreparationState
+from worker.sandbox.collect import collect
+from worker.unpacking import made_once, mark_used, remove_older
+
+_BLOCK = 512
+
+
+def store_tree(folder: Path, name: str) -> Stored:
+    """Stores the regular files below ``folder/name``, the same bytes for the same files.
+
+    Links, devices and other people's files are left out; every process that made them is dead by now.
+    """
+    most = settings.SKILLQUAY_DEPENDENCIES_MB
+    files, left_out = settings.SKILLQUAY_DEPENDENCIES_FILES, []
+
+    def leave_out(path: str, reason: str) -> None:
+        if reason.startswith("too many"):
+            left_out.append(path)
+
+    found = collect(folder, subfolder=name, max_files=files, max_bytes=most << 20, on_skip=leave_out)
+
+    def pieces() -> Iterator[bytes]:
+        for one in found:
+            yield from _member(one.path, one.size, one.file)
+        yield bytes(2 * _BLOCK)
+
+    stored = storage.store_stream(pieces(), limit=(most << 20) + files * 4096)
+    if left_out:
+        raise refuse("DEPENDENCIES_TOO_LARGE", limit=most)
+    return stored
+
+
+def _member(path: str, size: int, file: BinaryIO) -> Iterator[bytes]:
+    member = tarfile.TarInfo(path)
+    member.size, member.mode = size, 0o444
+    yield member.tobuf(tarfile.PAX_FORMAT)
+    left = size
+    while left and (piece := file.read(min(left, 1 << 20))):
+        left -= len(piece)
+        yield piece
+    yield bytes(left + -size % _BLOCK)
+
+
+def folder_of(digest: str) -> Path:
+    """The archive's files on this machine, unpacked where they were not; BLOB_MISSING when it is gone."""
+    folder = root() / digest.partition(":")[2]
+    if not mark_used(folder):
+        made_once(folder, lambda beside: _unpack(digest, beside))
+    return folder
+
+
+def _unpack(digest: str, folder: Path) -> None:
+    """Only what hashes to its name is used, wherever the storage is."""
+    with storage.open_blob(digest) as file:
+        heard = _Heard(file)
+        with tarfile.open(fileobj=heard, mode="r|") as archive:  # type: ignore[call-overload]
+            archive.extractall(folder, filter="data")
+        while heard.read(1 << 20):
+            pass
+    if f"sha256:{heard.hash.hexdigest()}" != digest:
+        raise refuse("BLOB_MISSING", digest=digest)
+
+
+class _Heard:
+    """A file that is hashed as it is read."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.hash = file, hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        piece = self.file.read(size)
+        self.hash.update(piece)
+        return piece
+
+
+def sweep() -> int:
+    """Forgets what no version needs or used for long, here and in the storage; locks of living ones stay."""
+    days = settings.SKILLQUAY_DEPENDENCIES_DAYS
+    removed = remove_older(root(), time.time() - days * 86_400)
+    Preparation.objects.filter(versions=None).exclude(state=PreparationState.RUNNING).delete()
+    old = Q(last_used_at__lt=timezone.now() - timedelta(days=days))
+    unused = Preparation.objects.filter(old, state=PreparationState.READY).exclude(digest="")
+    unused.update(state=PreparationState.UNUSED, digest="", size=0)
+    return removed
+
+
+def references() -> Iterator[str]:
+    """Archives that are in use."""
+    return Preparation.objects.exclude(digest="").values_list("digest", flat=True).iterator()
+
+
+def root() -> Path:
+    return Path(settings.SKILLQUAY_VAR) / "dependencies"

@@ -1,0 +1,99 @@
+"""What an attempt sees of what was made for it: read-only folders and the variables that lead to them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from registry.models import Version
+from registry.packages.package import Manifest
+from registry.packages.problems import Refused, refuse
+from worker.dependencies import making, queue
+from worker.dependencies.keeping import folder_of
+from worker.dependencies.needs import needs_of_opened
+from worker.models import Preparation, PreparationKind, PreparationState
+from worker.sandbox.policy import Tick
+from worker.sandbox.runtimes import PATH
+from worker.unpacking import Opened
+from worker.ways.values import Placed
+
+_USED_AGAIN = timedelta(hours=1)  # how often a use is written down
+_LOOK_S = 0.5
+_PLACES = {PreparationKind.PYTHON.value: "/deps", PreparationKind.NODE.value: "/node_modules"}
+_VARIABLES = {"/deps": "PYTHONPATH", "/node_modules": "NODE_PATH"}
+
+
+class NotYet(Exception):
+    """Somebody else is making what this run needs."""
+
+
+def needs_anything(package: Opened) -> bool:
+    return bool(package.manifest.runtime or needs_of_opened(package))
+
+
+def place(package: Opened, digest: str, *, tick: Tick, wait: bool) -> Placed:
+    """Everything that runs of this package get, made here where nobody has begun to.
+
+    While another makes it: waits, or says NotYet. Refuses as the preparation was refused.
+    """
+    mounts = dict(_runtime(package.manifest))
+    for need in needs_of_opened(package):
+        version = Version.objects.filter(digest=digest).order_by("pk").first()
+        if version is None:
+            raise refuse("PACKAGE_MISSING")
+        mounts[_PLACES[need.kind]] = _folder(queue.ask(version, need).key, tick, wait=wait)
+    return Placed(mounts, _environment(mounts))
+
+
+def _folder(key: str, tick: Tick, *, wait: bool) -> Path:
+    while True:
+        row = Preparation.objects.get(key=key)
+        if row.state == PreparationState.FAILED:
+            raise queue.refusal_of(row)
+        if row.state == PreparationState.READY:
+            if folder := _unpacked(row):
+                return folder
+        elif hold := queue.claim(key, timezone.now()):
+            making.make(hold, tick)
+        elif not wait:
+            raise NotYet
+        elif tick():
+            raise refuse("CANCELLED")
+        else:
+            time.sleep(_LOOK_S)
+
+
+def _unpacked(row: Preparation) -> Path | None:
+    """Its folder here; None where the archive is gone, which is then made again."""
+    try:
+        folder = folder_of(row.digest)
+    except Refused as no:
+        if no.code != "BLOB_MISSING":
+            raise
+        queue.forget_archive(row)
+        return None
+    now = timezone.now()
+    Preparation.objects.filter(pk=row.pk, last_used_at__lt=now - _USED_AGAIN).update(last_used_at=now)
+    return folder
+
+
+def _runtime(manifest: Manifest) -> Mapping[str, Path]:
+    """The folder that the administrator named, of what the skill chose."""
+    name, known = manifest.runtime, settings.SKILLQUAY_RUNTIMES
+    if not name:
+        return {}
+    if name not in known or not Path(known[name]).is_dir():
+        raise refuse("RUNTIME_UNKNOWN", runtime=name, names=", ".join(sorted(known)) or "-")
+    return {"/runtime": Path(known[name])}
+
+
+def _environment(mounts: Mapping[str, Path]) -> Mapping[str, str]:
+    found = {variable: place for place, variable in _VARIABLES.items() if place in mounts}
+    if "/runtime" in mounts:
+        found["PATH"] = f"{PATH}:/runtime/bin:/runtime/usr/bin"
+    return found
