@@ -17,6 +17,7 @@ from registry.packages.problems import Problem, Refused, refuse
 from registry.packages.scan.checks import Finding
 from registry.packages.scan.scanning import scan
 from registry.permissions import Action, require
+from registry.publishing import following
 from registry.publishing.channels import set_channel, wish_channel
 from registry.publishing.draft import Draft, Wishes, problems_of_draft
 from registry.publishing.latest import show_latest
@@ -151,6 +152,7 @@ def _publish(draft: Draft, found: tuple[Finding, ...]) -> Publication:
     target = f"{draft.label}@{number}"
     audit.record(draft.actor, "version.publish", target, team=draft.team, digest=draft.digest)
     _apply_channel(draft, version)
+    following.tell(version, draft.package)
     told = (*_told(version), *phrases.hints(draft.manifest, draft.team, skill))
     return Publication(version, created=True, problems=(*told, *_try_triggers(draft, version)))
 
