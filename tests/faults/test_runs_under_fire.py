@@ -1,6 +1,6 @@
 """Many runs of every kind while what they stand on is killed: each is accounted for, and happened once.
 
-``FAULT_TIMES=17`` is 510 runs and 34 faults, on the broker that the environment names and on a Redis of its own.
+``FAULT_TIMES=17``: 510 runs and 34 faults, on the broker of the environment and on a Redis of its own.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ tell("done")
 PARENT = f"""{TELLS}
 asking, answering = (int(n) for n in os.environ["SKILLQUAY_DOOR"].split(","))
 tell("begun")
-child = {{"skill": sys.argv[sys.argv.index("--child") + 1], "parameters": {{"number": number + 100_000, "told": told}}}}
+wanted = sys.argv[sys.argv.index("--child") + 1]
+child = {{"skill": wanted, "parameters": {{"number": number + 100_000, "told": told}}}}
 os.write(asking, json.dumps(child).encode() + b"\\n")
 print(os.fdopen(answering, "rb").readline().decode())
 tell("done")
@@ -49,7 +50,8 @@ tell("done")
 REMEMBER = f"""{TELLS}
 tell("begun")
 time.sleep(0.1)
-write = {{"ownerType": "user", "ownerId": "", "type": "fact", "importance": 3, "content": f"number {{number}}"}}
+write = {{"ownerType": "user", "ownerId": "", "type": "fact", "importance": 3}}
+write["content"] = f"number {{number}}"
 print(json.dumps({{"memoryWrites": [write]}}))
 """
 SKILLS = {
@@ -229,7 +231,7 @@ def _memories_are_single(site, rows):
 
 
 def _logs_are_readable(site, rows):
-    for uid, status, attempt, depth, request, skill in rows:
+    for uid, status, attempt, _depth, request, skill in rows:
         for number in range(1, attempt + 1):
             code, _, body = site.ask(f"/api/v1/runs/{uid}/log?attempt={number}")
             assert code == 200, body
