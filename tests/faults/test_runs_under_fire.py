@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from contextlib import suppress
+from http.client import HTTPException
 
 import pytest
 
@@ -135,24 +136,31 @@ class Fire:
 
 
 class Asking(threading.Thread):
-    """Asks for all the runs, each until it is accepted, always under the same key."""
+    """Asks for all the runs, each until it is accepted, always under the same key.
+
+    A key whose request died with the web process is under way for a while: the others come first.
+    """
 
     def __init__(self, site, told):
         super().__init__(daemon=True)
-        self.site, self.told, self.accepted = site, told, {}
+        self.site, self.told, self.accepted, self.odd = site, told, {}, []
 
     def run(self):
-        for number in range(RUNS):
-            name, team = SHARES[number % len(SHARES)], TEAMS[number // len(SHARES) % 2]
-            inputs = {"number": number, "told": str(self.told), "child": f"{team}/once"}
-            body = {"skill": f"{team}/{name}", "inputs": inputs, "team": team}
-            while number not in self.accepted:
-                with suppress(OSError, ValueError):
-                    status, _, answer = self.site.ask("/api/v1/runs", body=body, Idempotency_Key=f"k{number}")
-                    if status in (200, 201, 202):
-                        self.accepted[number] = json.loads(answer)["id"]
-                    assert status < 500 or status in (503, 507), answer
-                time.sleep(0 if number in self.accepted else 0.1)
+        while open_ones := [number for number in range(RUNS) if number not in self.accepted]:
+            for number in open_ones:
+                with suppress(OSError, ValueError, HTTPException):
+                    self._ask(number)
+            time.sleep(0.2)
+
+    def _ask(self, number):
+        name, team = SHARES[number % len(SHARES)], TEAMS[number // len(SHARES) % 2]
+        inputs = {"number": number, "told": str(self.told), "child": f"{team}/once"}
+        body = {"skill": f"{team}/{name}", "inputs": inputs, "team": team}
+        status, _, answer = self.site.ask("/api/v1/runs", body=body, Idempotency_Key=f"k{number}")
+        if status in (200, 201, 202):
+            self.accepted[number] = json.loads(answer)["id"]
+        elif status not in (409, 503, 507):
+            self.odd.append(answer)
 
 
 @pytest.fixture(params=["environment", *(["redis"] if TIMES > 1 else [])])
@@ -176,8 +184,8 @@ def test_runs_under_fire_are_accounted_for_and_happen_once(site, tmp_path):
     asking, dice = Asking(site, told), random.Random()
     asking.start()
     fire.rage(dice)
-    asking.join(120)
-    assert len(asking.accepted) == RUNS
+    asking.join(150)
+    assert (len(asking.accepted), asking.odd) == (RUNS, [])
     busy = "SELECT 1 FROM worker_run WHERE finished_at IS NULL AND status <> 'waiting_approval' LIMIT 1"
     site.wait_for(lambda: not site.rows(busy), seconds=60 + TIMES * 10)
     fire.look()
