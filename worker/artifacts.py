@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -10,8 +10,8 @@ from typing import BinaryIO
 from registry import storage
 from worker.masking import Mask
 from worker.models import Artifact
-from worker.sandbox.collect import collect
-from worker.sandbox.policy import Limits
+from worker.sandbox.collect import Collected, collect
+from worker.sandbox.policy import Limits, Tick
 from worker.storable import clean_text
 
 _LONGEST_PATH = 500
@@ -30,22 +30,49 @@ class Collection:
     left_out: tuple[str, ...] = ()  # "name: why"
 
 
-def keep(job_dir: Path, limits: Limits, *, mask: Mask) -> Collection:
-    """Stores the regular files below ``output/``; every process of the run is dead by now."""
+class _Stopped(Exception):
+    """Somebody cancelled, or the lease is lost."""
+
+
+def keep(job_dir: Path, limits: Limits, *, mask: Mask, tick: Tick) -> Collection | None:
+    """Stores the regular files below ``output/``; every process of the run is dead by now.
+
+    None where ``tick`` says to stop: a large folder takes longer than somebody waits who cancels.
+    """
     kept: list[Kept] = []
     left_out: list[str] = []
 
     def leave_out(path: str, reason: str) -> None:
         left_out.append(f"{clean_text(path)[:200]}: {reason}")
 
+    try:
+        for one in _found(job_dir, limits, leave_out):
+            _go_on(tick)
+            stored = storage.store_stream(_heard(_masked(one.file, mask), tick), limit=one.size)
+            kept.append(Kept(one.path, stored.size, stored.digest))
+    except _Stopped:
+        return None
+    return Collection(tuple(kept), tuple(left_out))
+
+
+def _found(job_dir: Path, limits: Limits, leave_out: Callable[[str, str], None]) -> Iterator[Collected]:
     found = collect(job_dir, max_files=limits.files, max_bytes=limits.disk_mb << 20, on_skip=leave_out)
     for one in found:
         if len(one.path) > _LONGEST_PATH:
             leave_out(one.path, "the path is too long")
-            continue
-        stored = storage.store_stream(_masked(one.file, mask), limit=one.size)
-        kept.append(Kept(one.path, stored.size, stored.digest))
-    return Collection(tuple(kept), tuple(left_out))
+        else:
+            yield one
+
+
+def _heard(blocks: Iterator[bytes], tick: Tick) -> Iterator[bytes]:
+    for block in blocks:
+        _go_on(tick)
+        yield block
+
+
+def _go_on(tick: Tick) -> None:
+    if tick():
+        raise _Stopped
 
 
 def _masked(file: BinaryIO, mask: Mask) -> Iterator[bytes]:

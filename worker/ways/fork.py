@@ -8,7 +8,6 @@ from typing import Any
 from registry.packages.frontmatter import SKILL_MD, read_skill_md
 from registry.packages.limits import Limits
 from registry.packages.problems import Refused
-from worker import artifacts
 from worker.fork.allowing import Allowed, allowed
 from worker.fork.budget import budget_for, endpoint_for
 from worker.fork.conversation import Asked, Conversation, Ended, Turn
@@ -17,6 +16,7 @@ from worker.protocols.call import Call, Outcome, StepTrace
 from worker.sandbox.policy import StopReason
 from worker.supervision import Supervision
 from worker.unpacking import Opened
+from worker.ways.collecting import collected
 from worker.ways.commands import SKILL_DIR
 from worker.ways.prompt import Expanded, context_of, expand, trust_of
 from worker.ways.values import Attempted, Result
@@ -56,9 +56,7 @@ def carry_out(attempted: Attempted, call: Call) -> Result:
     last = expanded.commands.last
     if watch.lost or last is None:
         return Result(outcome, last)
-    with watch.step("collect"):
-        collection = artifacts.keep(attempted.folder, attempted.limits, mask=attempted.mask)
-    return Result(outcome, last, collection)
+    return collected(attempted, outcome, last)
 
 
 def _follow(

@@ -12,12 +12,13 @@ from registry.packages.frontmatter import SKILL_MD, read_skill_md
 from registry.packages.limits import Limits
 from registry.packages.package import Manifest
 from registry.packages.problems import refuse
-from worker import artifacts, protocols
+from worker import protocols
 from worker.models import Run
 from worker.protocols.call import Call, Outcome
 from worker.protocols.prompt import Command, Prompt, render
 from worker.protocols.prompting import Arguments, arguments_of, names_of, shell_of
 from worker.sandbox.runtimes import require
+from worker.ways.collecting import collected
 from worker.ways.commands import SKILL_DIR, Commands, Said, how, step_of
 from worker.ways.values import Attempted, Result
 
@@ -52,9 +53,7 @@ def carry_out(attempted: Attempted, call: Call) -> Result:
     )
     if attempted.watch.lost or expanded.commands.last is None:
         return Result(outcome, expanded.commands.last)
-    with attempted.watch.step("collect"):
-        collection = artifacts.keep(attempted.folder, attempted.limits, mask=attempted.mask)
-    return Result(outcome, expanded.commands.last, collection)
+    return collected(attempted, outcome, expanded.commands.last)
 
 
 def context_of(manifest: Manifest) -> dict[str, Any]:

@@ -12,13 +12,14 @@ from django.utils.module_loading import import_string
 from registry.outbound.addresses import addresses_of
 from registry.packages.package import Manifest
 from registry.packages.variables import is_taken
-from worker import artifacts, children, protocols, sandbox
+from worker import children, protocols, sandbox
 from worker.masking import MaskedOutput
 from worker.protocols.call import Call
 from worker.protocols.helping import helper
 from worker.sandbox.policy import Ended, Job, StopReason, Tick
 from worker.sandbox.site import Backend, Site
 from worker.supervision import Supervision
+from worker.ways.collecting import collected
 from worker.ways.values import Attempted, Result
 
 _CHANNEL_BYTES = 10_485_760
@@ -39,9 +40,7 @@ def carry_out(attempted: Attempted, call: Call) -> Result:
         watch.mark("execute", outcome.failure_code, outcome.message)
     if watch.lost or ended.ending == "lease_lost":
         return Result(outcome, ended)
-    with watch.step("collect"):
-        collection = artifacts.keep(attempted.folder, attempted.limits, mask=attempted.mask)
-    return Result(outcome, ended, collection)
+    return collected(attempted, outcome, ended)
 
 
 def start(attempted: Attempted, job: Job, tick: Tick) -> Ended:
