@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import IntFlag
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 
 from registry import bulk, denials, words
@@ -41,10 +41,23 @@ _MOST_TRIGGERS = 200  # of a skill
 _SATURATION = 1.2
 _CHUNK = 500  # rows named in one statement
 _AT_ONCE = 20  # skills indexed anew in one transaction
+_TURN = "SELECT id FROM registry_term WHERE text = %s FOR UPDATE"
+_TRIGGERED = ("kind", "key", "text", "scope", "offered_by")
 _COUNTED = "ON CONFLICT (term_id, scope) DO UPDATE SET df = registry_termscope.df + 1"
-POSTED = ("skill_id", "term_id", "weight", "field_mask", "scope", "offered_by")  # the columns of a posting
 _WRITTEN = ["name_key", "search_scope", "indexed_as", "abilities", "for_agents", "priority", "paths"]
 _Item = TypeVar("_Item")
+
+
+class _Row(NamedTuple):
+    """A posting of a term, as the database answers it."""
+
+    weight: int
+    field_mask: int
+    scope: str
+    offered_by: int | None
+
+
+POSTED = ("skill_id", "term_id", *_Row._fields)  # the columns of a posting
 
 
 class Field(IntFlag):
@@ -75,13 +88,17 @@ _BEGINNING = {Field.NAME: 500, Field.TAGS: 300}  # the weight of a word that is 
 
 
 def index(skill: Skill, manifest: Manifest, body: str) -> None:
-    """Replaces the skill's search terms and triggers, within the caller's transaction."""
+    """Replaces the skill's search terms and triggers, within the caller's transaction.
+
+    The caller saves the skill; rows that stay as they were are not written again.
+    """
     take_turns()
     manifest = _with_accepted(skill, manifest)
     texts = _texts(manifest, body)
     postings = _postings(texts)
     ids = term_ids(postings)
-    _move(skill, after=set(ids.values()))
+    before = {term: _Row(*row) for term, *row in skill.postings.values_list("term_id", *_Row._fields)}
+    _move(skill, before=set(before), after=set(ids.values()))
     skill.name_key = words.key(manifest.display_name or manifest.name)[:200]
     skill.search_scope = scope_of(skill)
     skill.indexed_as = RULES
@@ -89,9 +106,11 @@ def index(skill: Skill, manifest: Manifest, body: str) -> None:
     skill.priority = min(max(manifest.triggers.priority, 0.0), 1.0)
     skill.paths = list(manifest.paths)
     skill.abilities = int(abilities_of(skill.latest, manifest)) if skill.latest else 0
-    skill.save(update_fields=_WRITTEN)
-    skill.tag_rows.update(scope=skill.search_scope)
-    _write_postings(skill, postings, ids)
+    if skill.tags:
+        skill.tag_rows.update(scope=skill.search_scope)
+    _write_postings(
+        skill, before, {ids[text]: _row(skill, weight, mask) for text, (weight, mask) in postings.items()}
+    )
     _write_misspellings(texts, ids)
     write_triggers(skill, manifest)
 
@@ -100,6 +119,7 @@ def index_latest(skill: Skill) -> None:
     """The same for the version that is the latest, where there is one."""
     if skill.latest:
         index(skill, replace(manifest_of(skill.latest.manifest), slug=skill.slug), skill.latest.body)
+        skill.save(update_fields=_WRITTEN)
 
 
 def _with_accepted(skill: Skill, manifest: Manifest) -> Manifest:
@@ -112,7 +132,8 @@ def _with_accepted(skill: Skill, manifest: Manifest) -> Manifest:
 def recount(skill: Skill) -> None:
     """Counts the skill's terms in the scope that it now belongs to, within the caller's transaction."""
     take_turns()
-    _move(skill, after=set(skill.postings.values_list("term_id", flat=True)))
+    stay = _terms_of(skill)
+    _move(skill, before=stay, after=stay)
     skill.search_scope = scope_of(skill) if skill.latest_id else ""
     skill.postings.update(scope=skill.search_scope)
     skill.triggers.update(scope=skill.search_scope)
@@ -123,7 +144,7 @@ def recount(skill: Skill) -> None:
 def forget(skill: Skill) -> None:
     """Takes the skill out of the search, counts first, within the caller's transaction."""
     take_turns()
-    _move(skill, after=set())
+    _move(skill, before=_terms_of(skill), after=set())
     skill.postings.all().delete()
     skill.triggers.all().delete()
     skill.tag_rows.update(scope="")
@@ -159,8 +180,11 @@ def scope_of(skill: Skill) -> str:
 
 def take_turns() -> None:
     """Writers of terms share most of their rows: one waits for another here, never in a ring."""
-    Term.objects.get_or_create(text=EVERY)
-    Term.objects.select_for_update().get(text=EVERY)
+    if not connection.features.has_select_for_update:
+        return  # SQLite has one writer, and whoever begins a transaction there is it
+    if not bulk.read(_TURN, [EVERY]):
+        Term.objects.get_or_create(text=EVERY)
+        bulk.read(_TURN, [EVERY])
 
 
 def _texts(manifest: Manifest, body: str) -> dict[Field, str]:
@@ -188,15 +212,19 @@ def _texts(manifest: Manifest, body: str) -> dict[Field, str]:
 def _postings(texts: Mapping[Field, str]) -> dict[str, tuple[int, Field]]:
     """Each term with its weight and the fields it stands in: BM25F, and the beginnings of words."""
     frequency: defaultdict[str, float] = defaultdict(float)
-    masks: defaultdict[str, Field] = defaultdict(lambda: Field(0))
+    masks: defaultdict[str, int] = defaultdict(int)  # a Field is made of each once, which takes its time
     for field, text in texts.items():
         found = Counter(islice(words.terms(text), MOST_TERMS))
         rule = _WEIGHING[field]
         norm = 1 - rule.length_counts + rule.length_counts * found.total() / rule.average
         for term, times in found.items():
             frequency[term] += rule.weight * times / norm
-            masks[term] |= field
-    postings = {term: (_weight(tf, masks[term]), masks[term]) for term, tf in frequency.items()}
+            masks[term] |= field.value
+    fields = {mask: Field(mask) for mask in set(masks.values())}
+    ranks = {mask: _rank(field) for mask, field in fields.items()}
+    postings = {
+        term: (_weight(tf, ranks[masks[term]]), fields[masks[term]]) for term, tf in frequency.items()
+    }
     for field, weight in _BEGINNING.items():
         for term in words.beginnings(texts[field]):
             known, mask = postings.get(term, (0, Field(0)))
@@ -207,8 +235,8 @@ def _postings(texts: Mapping[Field, str]) -> dict[str, tuple[int, Field]]:
     return postings
 
 
-def _weight(frequency: float, mask: Field) -> int:
-    return _rank(mask) * RANK + round(1000 * frequency * (_SATURATION + 1) / (_SATURATION + frequency))
+def _weight(frequency: float, rank: int) -> int:
+    return rank * RANK + round(1000 * frequency * (_SATURATION + 1) / (_SATURATION + frequency))
 
 
 def _rank(mask: Field) -> int:
@@ -220,13 +248,15 @@ def _rank(mask: Field) -> int:
     return 1 if mask & Field.DESCRIPTION else 0
 
 
-def _write_postings(skill: Skill, postings: Mapping[str, tuple[int, Field]], ids: Mapping[str, int]) -> None:
-    skill.postings.all().delete()
-    rows = (
-        (skill.pk, ids[text], weight, int(mask), skill.search_scope, _offered_by(skill))
-        for text, (weight, mask) in postings.items()
-    )
-    bulk.insert(Posting, POSTED, rows)
+def _row(skill: Skill, weight: int, mask: Field) -> _Row:
+    return _Row(weight, int(mask), skill.search_scope, _offered_by(skill))
+
+
+def _write_postings(skill: Skill, before: Mapping[int, _Row], after: Mapping[int, _Row]) -> None:
+    for part in _parts([term for term, row in before.items() if after.get(term) != row]):
+        skill.postings.filter(term_id__in=part).delete()
+    new = ((skill.pk, term, *row) for term, row in after.items() if before.get(term) != row)
+    bulk.insert(Posting, POSTED, new)
 
 
 def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> None:
@@ -241,13 +271,13 @@ def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> N
 
 def write_triggers(skill: Skill, manifest: Manifest) -> None:
     """Replaces what the skill is asked for by, word by word."""
-    skill.triggers.all().delete()
-    offered_by = _offered_by(skill)
-    rows = (
-        Trigger(skill=skill, kind=kind, key=key, text=text, scope=skill.search_scope, offered_by=offered_by)
-        for kind, key, text in asked_by(manifest)
-    )
-    Trigger.objects.bulk_create(rows, batch_size=_CHUNK)
+    before = set(skill.triggers.values_list(*_TRIGGERED))
+    after = [(*asked, skill.search_scope, _offered_by(skill)) for asked in asked_by(manifest)]
+    if before == set(after):
+        return
+    if before:
+        skill.triggers.all().delete()
+    bulk.insert(Trigger, ("skill_id", *_TRIGGERED), ((skill.pk, *row) for row in after))
 
 
 def _offered_by(skill: Skill) -> int | None:
@@ -280,19 +310,25 @@ def _phrases(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
 def term_ids(texts: Collection[str]) -> dict[str, int]:
     """The key of each term, made where there is none; for whoever has its turn."""
     known = _known_ids(texts)
-    new = (Term(text=text) for text in texts if text not in known)
-    Term.objects.bulk_create(new, batch_size=_CHUNK)
-    return known | _known_ids([text for text in texts if text not in known])
+    for part in _parts([text for text in texts if text not in known]):
+        made = ", ".join(["(%s)"] * len(part))
+        known |= bulk.read(f"INSERT INTO registry_term (text) VALUES {made} RETURNING text, id", part)
+    return known
 
 
 def _known_ids(texts: Collection[str]) -> dict[str, int]:
-    found = (Term.objects.filter(text__in=part).values_list("text", "pk") for part in _parts(texts))
-    return {text: key for rows in found for text, key in rows}
+    known: dict[str, int] = {}
+    for part in _parts(texts):
+        known |= bulk.read(f"SELECT text, id FROM registry_term WHERE text IN ({bulk.places(part)})", part)
+    return known
 
 
-def _move(skill: Skill, *, after: set[int]) -> None:
+def _terms_of(skill: Skill) -> set[int]:
+    return set(skill.postings.values_list("term_id", flat=True))
+
+
+def _move(skill: Skill, *, before: set[int], after: set[int]) -> None:
     """Takes the skill's terms out of the counts where they were and into those where they belong."""
-    before = set(skill.postings.values_list("term_id", flat=True))
     scope = scope_of(skill)
     stay = before & after if skill.search_scope == scope else set()
     for part in _parts(before - stay):

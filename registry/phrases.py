@@ -69,6 +69,8 @@ def ask(skill: Skill, actor: Actor) -> list[str]:
 
 def hints(manifest: Manifest, team: Team, skill: Skill | None) -> tuple[Problem, ...]:
     """A notice for each language in which the team is asked and the skill is not."""
+    if not missing(team, manifest.triggers.phrases):
+        return ()
     rows = skill.phrases.filter(state=ProposalState.ACCEPTED) if skill else SkillPhrase.objects.none()
     return missing(team, (*manifest.triggers.phrases, *rows.values_list("text", flat=True)))
 

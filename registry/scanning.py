@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from registry.packages.problems import Problem, Said, problem
 from registry.packages.problems import gettext_noop as _
 from registry.packages.scan.checks import FLAGGED
 from registry.packages.scan.checks import Finding as Found
-from registry.packages.scan.scanning import RULES, rules_digest
+from registry.packages.scan.scanning import RULES
 
 _ELSEWHERE = _("Another scanner of this site reports it.")
 _READ_IT = _("Read the place it names; mend it, or let a maintainer suppress the finding with a reason.")
@@ -30,8 +30,12 @@ class Judgements:
     when that file has changed.
     """
 
-    def __init__(self, skill: Skill | None, digests: dict[str, str]) -> None:
-        self._skill, self._digests = skill, digests
+    def __init__(self, skill: Skill | None, digests: Callable[[], Mapping[str, str]]) -> None:
+        self._skill, self._asked = skill, digests
+
+    @cached_property
+    def _digests(self) -> Mapping[str, str]:
+        return self._asked()
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str, str], Suppression]:
@@ -67,16 +71,19 @@ class Shown:
 
 
 def record(version: Version, found: Sequence[Found], actor: Actor) -> None:
-    """Keeps the findings of a version in its own transaction, and holds it where a certain one stands."""
-    keep(version, found)
-    version.scanned_with = rules_digest()
+    """Keeps the findings of a new version in its own transaction, and holds it where a certain one stands."""
+    _keep(version, found)
     if holding := judgements_of(version).holding(found):
         hold(version, holding, actor)
-    version.save(update_fields=["scanned_with", "held_at", "released_at"])
+        version.save(update_fields=["held_at", "released_at"])
 
 
 def keep(version: Version, found: Sequence[Found]) -> None:
     version.findings.all().delete()
+    _keep(version, found)
+
+
+def _keep(version: Version, found: Sequence[Found]) -> None:
     rows = (
         Finding(
             version=version,
@@ -102,12 +109,14 @@ def hold(version: Version, holding: Iterable[Found], actor: Actor) -> None:
 
 def judgements_before(skill: Skill | None, package: Package) -> Judgements:
     """Those that a package would meet if it were published."""
-    digests = {file.path: f"sha256:{hashlib.sha256(file.data).hexdigest()}" for file in package.files}
-    return Judgements(skill, digests)
+    return Judgements(
+        skill,
+        lambda: {file.path: f"sha256:{hashlib.sha256(file.data).hexdigest()}" for file in package.files},
+    )
 
 
 def judgements_of(version: Version) -> Judgements:
-    return Judgements(version.skill, dict(version.files.values_list("path", "digest")))
+    return Judgements(version.skill, lambda: dict(version.files.values_list("path", "digest")))
 
 
 def findings_of(version: Version) -> list[Shown]:

@@ -118,7 +118,7 @@ def _as_latest(version: Version) -> Skill:
         skill.latest = version
         indexing.index(skill, replace(manifest_of(version.manifest), slug=skill.slug), version.body)
     skill.paths = []
-    skill.save(update_fields=["latest", "paths"])
+    skill.save()
     return skill
 
 

@@ -127,7 +127,11 @@ def fold(text: str) -> str:
 
 def stem(word: str) -> str:
     """A word without its English ending; a rough one, made for being the same on both sides."""
-    word = word.lower()[:LONGEST]
+    return _stem(word.lower()[:LONGEST])
+
+
+@lru_cache(maxsize=16_384)  # of most texts' words most come again
+def _stem(word: str) -> str:
     if not word.isascii() or len(word) < 4 or not word.isalpha():
         return word
     word = _without_plural(word)

@@ -13,13 +13,14 @@ from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
 
 
-def show_latest(skill: Skill, *, again: bool = False) -> None:
+def show_latest(skill: Skill, *, again: bool = False, new: Version | None = None) -> None:
     """Makes catalog and search speak of the version that is now the latest; always saves the skill.
 
     Without one the search forgets the skill, and the catalog speaks of what is left of it. ``again`` writes
-    the search terms anew though the version stayed: they hold the slug.
+    the search terms anew though the version stayed: they hold the slug. ``new`` was just written, and is not
+    read again.
     """
-    latest = None if skill.merged_into_id or skill.purged_at else _best(skill.versions.usable())
+    latest = None if skill.merged_into_id or skill.purged_at else _best(skill.versions.usable(), new)
     skill.is_reported = latest is not None and latest.reported_at is not None
     if latest is None:
         skill.latest = None
@@ -46,15 +47,19 @@ def _show(skill: Skill, version: Version | None) -> None:
     skill.profile = version.profile if version else ""
     skill.tags = list(manifest.tags)
     skill.for_people = manifest.user_invocable
-    skill.tag_rows.all().delete()
     tags = dict.fromkeys(tag[:120] for tag in manifest.tags)
-    Tag.objects.bulk_create(Tag(skill=skill, text=tag) for tag in tags)
+    before = set(skill.tag_rows.values_list("text", flat=True))
+    if before - set(tags):
+        skill.tag_rows.exclude(text__in=tags).delete()
+    Tag.objects.bulk_create(Tag(skill=skill, text=tag) for tag in tags if tag not in before)
 
 
-def _best(candidates: QuerySet[Version]) -> Version | None:
+def _best(candidates: QuerySet[Version], new: Version | None = None) -> Version | None:
     """The highest: a pre-release only where there is nothing else."""
     rows = candidates.values_list("pk", "number", "precedence")
     best = max(rows, key=lambda row: (not _is_prerelease(row[1]), row[2]), default=None)
+    if new and best and best[0] == new.pk:
+        return new
     return Version.objects.get(pk=best[0]) if best else None
 
 

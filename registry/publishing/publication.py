@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from registry import audit, indexing, phrases, scanning, storage, trials
 from registry.actors import Actor
+from registry.models import Finding as Kept
 from registry.models import Redirect, Skill, Source, Team, Tombstone, Version
 from registry.packages import versions
 from registry.packages.package import Package
@@ -140,7 +141,9 @@ def _publish(draft: Draft, found: tuple[Finding, ...]) -> Publication:
     number, existing = _number(draft, skill)
     if existing:
         _apply_channel(draft, existing)
-        return Publication(existing, created=False, problems=_told(existing))
+        return Publication(
+            existing, created=False, problems=_told(existing, existing.findings.order_by("pk"))
+        )
     _apply_visibility(draft, skill)
     _apply_origin(draft, skill)
     indexing.take_turns()
@@ -148,12 +151,12 @@ def _publish(draft: Draft, found: tuple[Finding, ...]) -> Publication:
         storage.store(draft.archive)
     version = create_rows(draft, skill, number)
     scanning.record(version, found, draft.actor)
-    show_latest(skill)
+    show_latest(skill, new=version)
     target = f"{draft.label}@{number}"
     audit.record(draft.actor, "version.publish", target, team=draft.team, digest=draft.digest)
     _apply_channel(draft, version)
     following.tell(version, draft.package)
-    told = (*_told(version), *phrases.hints(draft.manifest, draft.team, skill))
+    told = (*_told(version, found), *phrases.hints(draft.manifest, draft.team, skill))
     return Publication(version, created=True, problems=(*told, *_try_triggers(draft, version)))
 
 
@@ -163,22 +166,23 @@ def _try_triggers(draft: Draft, version: Version) -> tuple[Problem, ...]:
     problems = trials.problems_of_trials(found, draft.team)
     if any(each.severity == "error" for each in problems):
         raise Refused(*problems)
-    trials.record(version, found)
+    if found:
+        trials.record(version, found)
     return problems
 
 
-def _told(version: Version) -> tuple[Problem, ...]:
+def _told(version: Version, found: Iterable[Finding | Kept]) -> tuple[Problem, ...]:
     """What the publisher should know of: problems, and what the scan found."""
     judged = scanning.judgements_of(version)
-    return (*problems_of(version), *scanning.problems_of_scan(version.findings.order_by("pk"), judged))
+    return (*problems_of(version), *scanning.problems_of_scan(found, judged))
 
 
 def _skill(draft: Draft) -> Skill:
     """The skill's row, locked: one publisher of a skill at a time."""
     manifest = draft.manifest
     defaults = {"name": manifest.name[:200], "type": manifest.type or "", "source": draft.wishes.source}
-    skill, _ = Skill.objects.get_or_create(team=draft.team, slug=manifest.slug, defaults=defaults)
-    skill = Skill.objects.select_for_update().get(pk=skill.pk)
+    rows = Skill.objects.select_for_update()
+    skill, _ = rows.get_or_create(team=draft.team, slug=manifest.slug, defaults=defaults)
     _check_address(draft, skill)
     return skill
 
@@ -212,7 +216,7 @@ def _number(draft: Draft, skill: Skill | None) -> tuple[str, Version | None]:
 
 def _refuse_purged(draft: Draft, skill: Skill | None, stated: str | None) -> None:
     """What a team has purged does not come back: neither its number nor its content under another."""
-    gone = Tombstone.objects.filter(skill__team=draft.team).select_related("skill__team")
+    gone = Tombstone.objects.filter(skill__team=draft.team)
     stone = gone.filter(Q(digest=draft.digest) | Q(skill=skill, number=stated or "")).first()
     if stone:
         raise refuse("VERSION_PURGED", path="version", version=f"{stone.skill}@{stone.number}")

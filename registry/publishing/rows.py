@@ -9,6 +9,7 @@ from registry.packages import versions
 from registry.packages.manifest import manifest_document
 from registry.packages.package import PackageFile
 from registry.packages.problems import Problem
+from registry.packages.scan.scanning import rules_digest
 from registry.publishing.draft import Draft
 
 
@@ -27,6 +28,7 @@ def create_rows(draft: Draft, skill: Skill, number: str) -> Version:
         changelog=draft.changelog,
         provenance=dict(draft.wishes.provenance or {}),
         published_by=draft.actor.user,
+        scanned_with=rules_digest(),
     )
     File.objects.bulk_create((_file(version, file) for file in draft.package.files), batch_size=500)
     return version
