@@ -168,6 +168,7 @@ def limits_of(manifest: Manifest) -> Limits:
         output_bytes=settings.SKILLQUAY_RUN_OUTPUT_BYTES,
         disk_mb=settings.SKILLQUAY_RUN_DISK_MB,
         processes=settings.SKILLQUAY_RUN_PROCESSES,
+        cpus=settings.SKILLQUAY_RUN_CPUS,
         connections=settings.SKILLQUAY_RUN_CONNECTIONS,
         network_bytes=settings.SKILLQUAY_RUN_NETWORK_BYTES,
     )

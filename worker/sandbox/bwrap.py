@@ -38,7 +38,7 @@ def plan(job: Job, steps: list[layout.Step]) -> dict[str, Any]:
     for step in steps:
         options += _options(step)
     options += ["--remount-ro", "/", "--chdir", job.cwd]
-    options += ["--seccomp", {"bytes": seccomp.program().decode("latin-1")}]
+    options += ["--seccomp", {"bytes": seccomp.program(pinned=job.limits.cpus > 0).decode("latin-1")}]
     return {"program": program(), "options": options, "argv": _argv(job, layout.rlimits(job))}
 
 

@@ -146,7 +146,7 @@ def plan(job: Job, names: Names, reach: Reach) -> dict[str, Any]:
         "environment": environment,
         "cwd": job.cwd,
         "limits": layout.rlimits(job),
-        "seccomp": seccomp.program(alone=False).decode("latin-1"),
+        "seccomp": seccomp.program(alone=False, pinned=job.limits.cpus > 0).decode("latin-1"),
     }
 
 

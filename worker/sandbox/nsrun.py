@@ -27,5 +27,5 @@ def plan(job: Job, steps: list[layout.Step]) -> dict[str, Any]:
         "cwd": job.cwd,
         "argv": list(job.argv),
         "environment": layout.environment(job),
-        "seccomp": seccomp.program().decode("latin-1"),
+        "seccomp": seccomp.program(pinned=job.limits.cpus > 0).decode("latin-1"),
     }

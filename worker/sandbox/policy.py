@@ -29,6 +29,7 @@ class Limits:
     disk_mb: int = 256  # everything the run writes below /job and /tmp
     files: int = 4096  # entries below /job
     processes: int = 64
+    cpus: int = 0  # processors at most; 0 is all that the worker may use
     descriptors: int = 256
     connections: int = 64  # at one time, of a run that may reach hosts
     network_bytes: int = 268_435_456  # both ways together
@@ -107,7 +108,7 @@ class Ended:
     channel: bytes
     duration_s: float
     tier: str  # bwrap | nsrun | landlock | unsafe
-    enforcement: Mapping[str, str]  # which mechanism held memory, processes, disk: cgroup | watchdog | rlimit
+    enforcement: Mapping[str, str]  # what held memory, processes, disk, cpu …: cgroup | watchdog | rlimit
     detail: str = ""
     network: tuple[Dial, ...] = ()
     cpu_s: float = 0.0  # of all its processes together

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from worker.sandbox import bwrap, cgroup, doors, egress, landlock, launch, layout, nsrun, pool, served, unsafe
-from worker.sandbox.policy import Door, Ended, Job, OnOutput, Tick
+from worker.sandbox.policy import Door, Ended, Job, Limits, OnOutput, Tick
 from worker.sandbox.site import Site, Tier
 from worker.sandbox.streams import Conversation
 
@@ -40,7 +40,7 @@ def run_in(
             on_output = landlock.listener(on_output, names)
         if lease:
             _give(job.job_dir, lease.uid)
-        group = cgroup.open_group(job.limits.memory_mb) if site.use_cgroups else None
+        group = cgroup.open_group(_bounds(job.limits)) if site.use_cgroups else None
         if group:
             stack.callback(group.remove)
         pipes = _Pipes.open(channel=job.channel_bytes > 0)
@@ -63,7 +63,7 @@ def run_in(
         except BaseException:
             conversation.abandon()
             raise
-        ended = conversation.ended(tier, enforcement(tier, job.network, grouped=group is not None))
+        ended = conversation.ended(tier, enforcement(tier, job, group.holds if group else frozenset()))
         if tier == "landlock":
             ended = landlock.answered(ended, names)
         return replace(ended, network=proxy.dials) if proxy else ended
@@ -77,16 +77,22 @@ _NETWORK: Mapping[Tier, str] = {
 }
 
 
-def enforcement(tier: Tier, network: tuple[str, ...] | None, *, grouped: bool) -> dict[str, str]:
-    """Which mechanism held what."""
+def enforcement(tier: Tier, job: Job, grouped: frozenset[str]) -> dict[str, str]:
+    """Which mechanism held what; ``grouped`` are the controllers of the run's cgroup."""
+    pinned = "affinity" if job.limits.cpus else "time limit"
     return {
-        "memory": "cgroup" if grouped else "watchdog",
-        "processes": "none" if tier == "unsafe" else "rlimit",
+        "memory": "cgroup" if "memory" in grouped else "watchdog",
+        "processes": "cgroup" if "pids" in grouped else "none" if tier == "unsafe" else "rlimit",
         "disk": "watchdog",
         "files": "watchdog",
-        "cpu": "time limit",
-        "network": "proxy" if network is not None and tier != "unsafe" else _NETWORK[tier],
+        "descriptors": "rlimit",
+        "cpu": "cgroup" if "cpu" in grouped else pinned,
+        "network": "proxy" if job.network is not None and tier != "unsafe" else _NETWORK[tier],
     }
+
+
+def _bounds(limits: Limits) -> cgroup.Bounds:
+    return cgroup.Bounds(limits.memory_mb, limits.processes, limits.cpus)
 
 
 def _give(folder: Path, uid: int) -> None:
@@ -145,7 +151,8 @@ def _order(
         "gate": job.network is not None and tier != "unsafe",
         tier: plans[tier](),
         "uid": lease.uid if lease else None,
-        "cgroup": [str(group.joined_by)] if group else [],
+        "cgroup": [str(file) for file in group.joined_by] if group else [],
+        "processors": 0 if group and "cpu" in group.holds else job.limits.cpus,
         "staging_folder": str(staged.folder),
         "staging": [[str(path), str(name)] for path, name in staged.places.items()],
         "in_place": [[str(staged.places[p]), str(p), str(top)] for p, top in staged.in_place.items()],

@@ -153,10 +153,11 @@ def _if_any_bit(call: int, offset: int, bits: int) -> bytes:
 
 
 @cache
-def program(machine: str = os.uname().machine, *, alone: bool = True) -> bytes:
+def program(machine: str = os.uname().machine, *, alone: bool = True, pinned: bool = False) -> bytes:
     """The filter as an array of ``struct sock_filter``; ValueError on an architecture without a table.
 
     ``alone``: in namespaces of its own. Else it also keeps from others what those would have kept apart.
+    ``pinned``: it stays on the processors that it was given.
     """
     if machine not in NUMBERS:
         raise ValueError(f"no seccomp table for {machine}")
@@ -172,6 +173,8 @@ def program(machine: str = os.uname().machine, *, alone: bool = True) -> bytes:
     text += _unless_one_of(numbers["socket"], _ARGUMENT_0, _FAMILIES)
     text += _unless_one_of(numbers["socketpair"], _ARGUMENT_0, _FAMILIES)
     text += _unless_one_of(numbers["personality"], _ARGUMENT_0, _PERSONALITIES)
+    if pinned:
+        text += _op(_EQUAL, OTHERS[machine]["sched_setaffinity"], 0, 1) + _answer(errno.EPERM)
     if not alone:
         text += _apart(machine)
     denied = sorted(number for name, number in numbers.items() if name not in _CONDITIONAL)

@@ -27,7 +27,7 @@ from worker.sandbox.attacks import probes as probes
 from worker.sandbox.attacks.bombs import BOMBS, Bomb
 from worker.sandbox.attacks.proxied import PROXIED
 from worker.sandbox.attacks.trying import PROBES
-from worker.sandbox.cgroup import find_parent
+from worker.sandbox.cgroup import find_parents
 from worker.sandbox.policy import Ended, Job, Limits
 from worker.sandbox.running import run_in
 from worker.sandbox.site import Site, Tier
@@ -186,7 +186,7 @@ def _host(opened: Arena) -> Iterator[dict[str, Any]]:
         yield {
             "namespaces": opened.tier != "landlock",
             "ipc_key": key,
-            "groups": [str(parent.folder)] if (parent := find_parent()) else [],
+            "groups": [str(parent.folder) for parent in find_parents()],
             "numbers": dict(seccomp.NUMBERS[os.uname().machine]),
             "worker": os.getpid(),
             "canary": canary,
@@ -254,9 +254,8 @@ def lost_worker(opened: Arena) -> Check:
 
 
 def _groups(pid: int) -> list[Path]:
-    """The memory groups that this worker has made."""
-    parent = find_parent()
-    return list(parent.folder.glob(f"skillquay-{pid}-*")) if parent else []
+    """The groups that this worker has made."""
+    return [made for parent in find_parents() for made in parent.folder.glob(f"skillquay-{pid}-*")]
 
 
 def _environment() -> dict[str, str]:

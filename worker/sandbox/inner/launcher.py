@@ -141,6 +141,7 @@ def _start(order: dict[str, Any], keeper: int, streams: list[int], status: int) 
         for file in order["cgroup"]:
             with open(file, "w") as group:
                 group.write("0")
+        _pin(order["processors"])
         for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(ignored_by_python, signal.SIG_DFL)
         _become(order["uid"])
@@ -160,6 +161,13 @@ def _start(order: dict[str, Any], keeper: int, streams: list[int], status: int) 
         os.write(status, json.dumps({"failed": str(error) or type(error).__name__}).encode() + b"\n")
     finally:
         os._exit(1)
+
+
+def _pin(processors: int) -> None:
+    """To that many of those that the worker may use, from another one on for each run."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if 0 < processors < len(allowed):
+        os.sched_setaffinity(0, [allowed[(os.getpid() + n) % len(allowed)] for n in range(processors)])
 
 
 def _become(uid: int | None) -> None:
