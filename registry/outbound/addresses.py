@@ -14,6 +14,13 @@ from registry.packages.problems import Refused, Said, gettext_noop, refuse
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# Called global, and yet no host of the internet's: what clouds and emulators answer on themselves, relays of
+# 6to4, what stands in books.
+_NEAR = tuple(
+    map(
+        ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32", "fec0::/10", "3fff::/20")
+    )
+)
 _WRITTEN = "%/:?#[]@!$&'()*+,;=~-._"  # what stands in an address as it is
 _NOT_HTTPS = gettext_noop("it does not begin with https:// and a host")
 _PORTS = {"https": 443, "http": 80}
@@ -76,7 +83,18 @@ def addresses_of(host: str, port: int) -> list[str]:
 
 
 def _may_be_dialled(address: Address, scheme: str) -> bool:
-    return _in_network(address) or (scheme == "https" and is_public(address))
+    return _in_network(address) or (scheme == "https" and is_public(address) and not is_own(address))
+
+
+def is_own(address: Address) -> bool:
+    """Whether it is this machine's: what listens here trusts a firewall that sees what comes from afar."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((str(address), 9))  # nothing is sent; the kernel says from where it would be
+        except OSError:
+            return False
+        return ipaddress.ip_address(probe.getsockname()[0]) == address
 
 
 def is_public(address: Address) -> bool:
@@ -84,6 +102,8 @@ def is_public(address: Address) -> bool:
     inner = list(_within(address))
     if inner:
         return all(is_public(each) for each in inner)
+    if any(address.version == network.version and address in network for network in _NEAR):
+        return False
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 
@@ -103,7 +123,7 @@ def _within(address: Address) -> Iterator[ipaddress.IPv4Address]:
 def _resolved(place: Target) -> list[Address]:
     try:
         rows = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
+    except (OSError, ValueError):  # a zero byte or a label that is too long
         reason = Said(gettext_noop("its name cannot be found"))
         raise refuse("OUTBOUND_FAILED", path=place.host, host=place.host, reason=reason) from None
     return list(dict.fromkeys(ipaddress.ip_address(row[4][0]) for row in rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 from worker.sandbox import hosts
 
 _END = b"\r\n\r\n"
+_HOST = re.compile(r"[a-z0-9._:-]{1,253}")
 # Of one hop alone, or what would let a second request follow the first unseen.
 _DROPPED = frozenset(
     b"connection proxy-connection proxy-authorization proxy-authenticate keep-alive upgrade host".split()
@@ -49,7 +51,7 @@ def _connect(target: bytes) -> Asked:
     parts = urlsplit("//" + target.decode("ascii"))
     if parts.path or parts.query or "@" in parts.netloc or not parts.hostname or not parts.port:
         raise ValueError(target)
-    return Asked(hosts.name(parts.hostname), parts.port)
+    return Asked(_host(parts.hostname), parts.port)
 
 
 def _plain(words: list[bytes], lines: list[bytes]) -> Asked:
@@ -60,7 +62,15 @@ def _plain(words: list[bytes], lines: list[bytes]) -> Asked:
     kept = [line for line in lines if line.partition(b":")[0].strip().lower() not in _DROPPED]
     begun = b" ".join([words[0], path.encode(), b"HTTP/1.1"])
     head = [begun, b"Host: " + parts.netloc.encode(), *kept, b"Connection: close"]
-    return Asked(hosts.name(parts.hostname), parts.port or 80, b"\r\n".join(head) + _END)
+    return Asked(_host(parts.hostname), parts.port or 80, b"\r\n".join(head) + _END)
+
+
+def _host(written: str) -> str:
+    """No character that a resolver, a log or a page could take for anything but a name's."""
+    host = hosts.name(written)
+    if not _HOST.fullmatch(host):
+        raise ValueError(written)
+    return host
 
 
 def answer(status: int, code: str, what: str) -> bytes:

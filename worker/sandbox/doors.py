@@ -72,7 +72,7 @@ class Doorkeeper:
         if not _ready(self.asking, select.POLLIN):
             return True
         piece = os.read(self.asking, _PIECE)
-        self.heard += piece
+        self.heard = (self.heard + piece).lstrip()  # blanks are no request, and cost nothing
         return bool(piece)
 
     def _say(self, answer: bytes) -> bool:

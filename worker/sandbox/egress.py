@@ -30,6 +30,7 @@ ENVIRONMENT = {
 }
 HEAD_BYTES = 16_384
 _HEAD_S, _DIAL_S = 10.0, 10.0
+_FAREWELL_S = 5.0  # for a script to read what it has still to read
 _ADDRESSES = 4  # of a name are tried
 _DIALS = 200  # different decisions that are kept one by one
 _PIECE = 65_536
@@ -119,8 +120,8 @@ class Proxy:
         except (OSError, asyncio.IncompleteReadError, TimeoutError):
             pass  # the script went away
         finally:
+            await _close(writer)
             self.open -= 1
-            writer.close()
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.open > self.most:
@@ -138,9 +139,13 @@ class Proxy:
                 back.write(asked.forwarded)
             else:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            await asyncio.gather(self._pump(reader, back), self._pump(there, writer))
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._pump(reader, back))
+                both.create_task(self._pump(there, writer))
+        except* OSError:
+            pass  # either went away, or there was too much
         finally:
-            back.close()
+            back.transport.abort()
 
     async def _refuse(
         self, writer: asyncio.StreamWriter, host: str, port: int, *, why: str, said: str = ""
@@ -188,6 +193,17 @@ class Proxy:
             dial = Dial("*", 0, not why, why, 0)
         self._counts[dial] = self._counts.get(dial, 0) + 1
         return why
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    """Until it is: a script that reads nothing would else keep a descriptor of ours that nobody counts."""
+    writer.close()
+    try:
+        await asyncio.wait_for(writer.wait_closed(), _FAREWELL_S)
+    except OSError:
+        return
+    finally:
+        writer.transport.abort()
 
 
 async def _say(writer: asyncio.StreamWriter, code: str, what: str) -> None:

@@ -2,7 +2,8 @@
 
 A deny list, since an allow list breaks what users import; reviewed against Docker's default profile. It goes
 further where a network namespace does not confine (vsock), where memory escapes a watchdog (System V shared
-memory and message queues), and for what has a history of holes (io_uring, userfaultfd, the new mount calls).
+memory and message queues), where a count is the whole machine's (io_setup), and for what has a history of
+holes (io_uring, userfaultfd, the new mount calls).
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from functools import cache
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
 _NUMBER, _ARCHITECTURE = 0, 4
-_ARGUMENT_0, _ARGUMENT_1 = 16, 24  # low halves; both architectures are little-endian
+_ARGUMENT_0, _ARGUMENT_1, _ARGUMENT_2 = 16, 24, 32  # low halves; both architectures are little-endian
 _X32 = 0x4000_0000
 _NEW_NAMESPACES = 0x7E02_0000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _FAMILIES = (1, 2, 10)  # UNIX, INET, INET6
 _UNIX, _PROCESS = 1, 1
+_SOCKET_LEVEL, _BUFFERS = 1, (7, 8)  # SO_SNDBUF, SO_RCVBUF
+_SET_DUMPABLE = 4  # a process that is closed to its own user hides what it holds from the watchdog
 _PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFF_FFFF)
 
 AUDIT = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
@@ -44,6 +47,7 @@ _BOTH = {  # numbered alike on every architecture since 5.1
     "statmount": 457,
     "listmount": 458,
     "open_tree_attr": 467,
+    "listns": 470,
 }
 
 
@@ -65,7 +69,8 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
         "move_pages 279, mbind 237, migrate_pages 256, set_mempolicy 238, fanotify_init 300, "
         "vhangup 153, lookup_dcookie 212, nfsservctl 180, iopl 172, ioperm 173, modify_ldt 154, "
         "uselib 134, ustat 136, sysfs 139, _sysctl 156, shmget 29, msgget 68, clone 56, clone3 435, "
-        "ioctl 16, socket 41, socketpair 53, personality 135"
+        "ioctl 16, socket 41, socketpair 53, personality 135, io_setup 206, prctl 157, "
+        "setsockopt 54"
     ),
     "aarch64": _BOTH
     | _table(
@@ -78,7 +83,7 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
         "adjtimex 171, sethostname 161, setdomainname 162, move_pages 239, mbind 235, "
         "migrate_pages 238, set_mempolicy 237, fanotify_init 262, vhangup 58, lookup_dcookie 18, "
         "nfsservctl 42, shmget 194, msgget 186, clone 220, clone3 435, ioctl 29, socket 198, "
-        "socketpair 199, personality 92"
+        "socketpair 199, personality 92, io_setup 0, prctl 167, setsockopt 208"
     ),
 }
 # Where no namespace stands between a run and others of its user (tier C). Landlock holds no owner from
@@ -94,13 +99,15 @@ SHARED: Mapping[str, Mapping[str, int]] = {
     "x86_64": _table(
         "socket 41, chown 92, fchown 93, lchown 94, fchownat 260, setxattr 188, lsetxattr 189, "
         "fsetxattr 190, removexattr 197, lremovexattr 198, fremovexattr 199, setxattrat 463, "
-        "removexattrat 466, inotify_add_watch 254, mq_open 240, mq_unlink 241, semget 64, semop 65, "
+        "removexattrat 466, file_setattr 469, "
+        "inotify_add_watch 254, mq_open 240, mq_unlink 241, semget 64, semop 65, "
         "semctl 66, semtimedop 220, "
         "shmat 30, shmctl 31, msgsnd 69, msgrcv 70, msgctl 71"
     ),
     "aarch64": _table(
         "socket 198, fchown 55, fchownat 54, setxattr 5, lsetxattr 6, fsetxattr 7, removexattr 14, "
-        "lremovexattr 15, fremovexattr 16, setxattrat 463, removexattrat 466, inotify_add_watch 27, "
+        "lremovexattr 15, fremovexattr 16, setxattrat 463, removexattrat 466, file_setattr 469, "
+        "inotify_add_watch 27, "
         "mq_open 180, mq_unlink 181, semget 190, semctl 191, semtimedop 192, semop 193, shmctl 195, "
         "shmat 196, msgctl 187, msgrcv 188, msgsnd 189"
     ),
@@ -119,7 +126,7 @@ OTHERS: Mapping[str, Mapping[str, int]] = {
 _FCNTL = {"x86_64": 72, "aarch64": 25}
 _LEASES = (1024, 1026)  # F_SETLEASE, F_NOTIFY
 _FLAGS = (0x4008_6602, 0x401C_5820)  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
-_CONDITIONAL = ("clone", "clone3", "ioctl", "socket", "socketpair", "personality")
+_CONDITIONAL = ("clone", "clone3", "ioctl", "socket", "socketpair", "personality", "prctl", "setsockopt")
 
 
 def _op(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
@@ -152,6 +159,15 @@ def _if_any_bit(call: int, offset: int, bits: int) -> bytes:
     return _op(_EQUAL, call, 0, len(body) // 8) + body
 
 
+def _buffers_as_they_are(call: int) -> bytes:
+    """A wish for larger buffers is heard and not granted: no process's memory shows what lies in them."""
+    send, receive = _BUFFERS
+    body = _op(_LOAD, _ARGUMENT_1) + _op(_EQUAL, _SOCKET_LEVEL, 0, 4)
+    body += _op(_LOAD, _ARGUMENT_2) + _op(_EQUAL, send, 1) + _op(_EQUAL, receive, 0, 1)
+    body += _answer(0) + _op(_LOAD, _NUMBER)
+    return _op(_EQUAL, call, 0, len(body) // 8) + body
+
+
 @cache
 def program(machine: str = os.uname().machine, *, alone: bool = True, pinned: bool = False) -> bytes:
     """The filter as an array of ``struct sock_filter``; ValueError on an architecture without a table.
@@ -173,6 +189,8 @@ def program(machine: str = os.uname().machine, *, alone: bool = True, pinned: bo
     text += _unless_one_of(numbers["socket"], _ARGUMENT_0, _FAMILIES)
     text += _unless_one_of(numbers["socketpair"], _ARGUMENT_0, _FAMILIES)
     text += _unless_one_of(numbers["personality"], _ARGUMENT_0, _PERSONALITIES)
+    text += _buffers_as_they_are(numbers["setsockopt"])
+    text += _if_one_of(numbers["prctl"], _ARGUMENT_0, (_SET_DUMPABLE,))
     if pinned:
         text += _op(_EQUAL, OTHERS[machine]["sched_setaffinity"], 0, 1) + _answer(errno.EPERM)
     if not alone:

@@ -16,6 +16,7 @@ from worker.sandbox.policy import Ended, Ending, Job, OnOutput, Stream, Tick
 _READ = 65_536
 _TICK_S = 0.2
 _MEMORY_S = 0.05
+_SLOWEST_S = 1.0  # between two looks at what it holds, however much that is
 _BURIAL_S = 30.0
 _SHELL_SIGNALS = range(129, 193)
 _NAMES: tuple[Stream, Stream] = ("stdout", "stderr")
@@ -34,7 +35,6 @@ class Conversation:
         grace_s: float,
     ) -> None:
         self.job, self.leash, self.group, self.began, self.grace_s = job, leash, group, began, grace_s
-        self.grouped = group is not None and "memory" in group.holds
         self.stdin, self.streams = streams[0], streams[1:]
         self.taken: list[list[bytes]] = [[], [], []]
         self.room = [job.limits.output_bytes, job.channel_bytes]
@@ -46,6 +46,7 @@ class Conversation:
         self.reason: Ending | None = None
         self.detail = ""
         self.buried = False
+        self.hidden: set[int] = set()  # processes that could not be looked at the last time
         self.kill_at: float | None = None
         self.killed_at: float | None = None
         self.finished = began
@@ -94,8 +95,7 @@ class Conversation:
             tier=tier,
             enforcement=enforcement,
             detail=self.detail,
-            # A script that ignores its children's end hides their time from its parents, not from its group.
-            cpu_s=max(self.said.get("cpu_ms", 0) / 1000, self.group.cpu_s() if self.group else 0.0),
+            cpu_s=self.said.get("cpu_ms", 0) / 1000,
         )
 
     def _last_word(self, tier: str) -> tuple[int | None, int | None]:
@@ -243,7 +243,7 @@ class Conversation:
             return
         if now >= self.next["disk"]:
             self._watch_slowly(now, self.first)
-        elif not self.grouped:
+        elif not self.group:
             self._weigh(self.first, 0)
 
     def _weigh(self, first: int, unmapped: int) -> None:
@@ -263,10 +263,13 @@ class Conversation:
             self._stop("disk_limit", "bytes")
         elif max(found.entries - self.given.entries, passing.entries) > entries:
             self._stop("disk_limit", "files")
-        elif not self.grouped:
+        elif not self.group and unlinked.hidden & self.hidden:
+            self._stop("memory_limit", "a process hides what it holds")
+        elif not self.group:
             self._weigh(first, unlinked.memory)
+        self.hidden = unlinked.hidden
         cost = time.monotonic() - now
-        self.next["disk"] = now + max(2 * _MEMORY_S, 10 * cost)
+        self.next["disk"] = now + min(_SLOWEST_S, max(2 * _MEMORY_S, 10 * cost))
 
     def _note_memory(self) -> None:
         if self.group and self.reason in (None, "memory_limit") and self.group.out_of_memory():

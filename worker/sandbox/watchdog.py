@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
+_SOCKETS = 64  # that cost nothing
+_SOCKET_BYTES = 245_760  # that one can hold, since the filter grants no larger buffers
 
 
 def members(first: int) -> list[int]:
@@ -63,22 +65,37 @@ def _proportional(pid: int) -> int:
 
 @dataclass
 class Unlinked:
-    """Bytes of open files that have no name any more: on the job's disk, and in memory (memfd, tmpfs)."""
+    """Bytes of open files that have no name any more: on the job's disk, and in memory (memfd, tmpfs).
+
+    ``sockets`` hold memory that no process has in its map; ``hidden`` are processes that cannot be looked at.
+    """
 
     disk: int = 0
-    memory: int = 0
+    files: int = 0
+    sockets: int = 0
+    hidden: set[int] = field(default_factory=set)
     seen: set[tuple[int, int]] = field(default_factory=set)
 
     @classmethod
     def held_by(cls, pids: list[int], device: int) -> Unlinked:
+        """The first of the run is not the script's, and closed to others."""
         held = cls()
         for pid in pids:
             held._add(pid, device)
+        held.hidden -= set(pids[:1])
         return held
+
+    @property
+    def memory(self) -> int:
+        return self.files + max(0, self.sockets - _SOCKETS) * _SOCKET_BYTES
 
     def _add(self, pid: int, device: int) -> None:
         try:
             names = os.listdir(f"/proc/{pid}/fd")
+        except PermissionError:
+            if _resident(pid):  # one that is ending has no memory of its own any more
+                self.hidden.add(pid)
+            return
         except OSError:
             return
         for name in names:
@@ -87,13 +104,16 @@ class Unlinked:
             except OSError:
                 continue
             key = (status.st_dev, status.st_ino)
-            if not stat.S_ISREG(status.st_mode) or status.st_nlink or key in self.seen:
+            is_socket = stat.S_ISSOCK(status.st_mode)
+            if key in self.seen or not (is_socket or (stat.S_ISREG(status.st_mode) and not status.st_nlink)):
                 continue
             self.seen.add(key)
-            if status.st_dev == device:
+            if is_socket:
+                self.sockets += 1
+            elif status.st_dev == device:
                 self.disk += status.st_blocks * 512
             else:
-                self.memory += status.st_blocks * 512
+                self.files += status.st_blocks * 512
 
 
 @dataclass(frozen=True)

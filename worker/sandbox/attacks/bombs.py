@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from worker.sandbox.collect import collect
@@ -197,6 +197,28 @@ while True:
     pass
 """
 
+_SOCKETS = """
+import os, socket, time
+def fill():
+    held = []
+    while True:
+        try:
+            held += (pair := socket.socketpair())
+        except OSError:
+            return time.sleep(20)
+        for end in pair:
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)
+            end.setblocking(False)
+            try:
+                while True:
+                    end.send(bytes(32768))
+            except OSError:
+                pass
+for _ in range(8):
+    if os.fork() == 0:
+        fill()
+time.sleep(20)
+"""
 _SMALL = Limits(timeout_s=10, memory_mb=96, disk_mb=16, files=1000, processes=32, descriptors=64)
 _ROOMY = Limits(timeout_s=10, memory_mb=400, disk_mb=16, files=1000, processes=32, descriptors=256)
 _FULL = "import os\nwhile True: os.write(1, b'x' * 65536); os.write(2, b'y' * 1000)"
@@ -205,6 +227,12 @@ BOMBS = (
     Bomb("memory bomb", _MEMORY, _SMALL, _ends_by("memory_limit")),
     Bomb("memory bomb in a child whose parent exits 0", _MEMORY_IN_CHILD, _SMALL, _ends_by("memory_limit")),
     Bomb("memory bomb of files without a name", _MEMORY_FILES, _SMALL, _ends_by("memory_limit")),
+    Bomb(
+        "memory bomb in the buffers of sockets",
+        _SOCKETS,
+        replace(_ROOMY, memory_mb=128),
+        _ends_by("memory_limit"),
+    ),
     Bomb("disk bomb", _DISK, _ROOMY, _ends_by("disk_limit")),
     Bomb("disk bomb of deleted files", _UNLINKED, _ROOMY, _ends_by("disk_limit")),
     Bomb("disk bomb in a closed folder", _CLOSED, _ROOMY, _ends_by("disk_limit")),

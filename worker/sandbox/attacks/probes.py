@@ -211,8 +211,14 @@ calls("open files by handle", "open_by_handle_at", "name_to_handle_at")
 calls("swap, quota, accounting, kernel log", "swapon", "swapoff", "quotactl", "acct", "syslog")
 calls("set the clock or the host's name", "settimeofday", "clock_settime", "sethostname", "setdomainname")
 calls("move memory between nodes", "move_pages", "mbind", "migrate_pages", "set_mempolicy")
+calls("the machine's count of asynchronous requests", "io_setup")
 calls("memory that no process owns", "shmget", "msgget")
 calls("watch every file, hang up the terminal", "fanotify_init", "vhangup")
+
+
+@probe("close itself to whoever looks what it holds")
+def _undumpable() -> str:
+    return call("prctl", *[ctypes.c_long(value) for value in (4, 0, 0, 0, 0, 0)])
 
 
 @probe("clone with a new user namespace")

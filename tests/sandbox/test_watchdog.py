@@ -1,0 +1,60 @@
+"""What no cgroup counts where there is none: the watchdog looks for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.attacks.people import Absent, as_plain_user
+from worker.sandbox.attacks.bombs import BOMBS
+from worker.sandbox.attacks.tried import arena, bomb
+from worker.sandbox.site import Site
+
+pytestmark = pytest.mark.row("C6")
+
+_HOLDS_ALONE = """
+import sys, tempfile
+from pathlib import Path
+from worker.sandbox import Job, Limits, Site, run
+inner = '''
+import os, sys, time
+here = os.environ["TMPDIR"] + "/unreadable"
+if sys.argv[0] == "-c" and not os.path.exists(here):
+    with open(os.path.realpath(sys.executable), "rb") as program:
+        copy = os.open(here, os.O_CREAT | os.O_WRONLY, 0o111)
+        while piece := program.read(1 << 20):
+            os.write(copy, piece)
+        os.close(copy)
+    os.execve(here, ["-c", "-I", "-S", "-c", sys.orig_argv[-1]], {**os.environ, "PYTHONHOME": sys.prefix})
+file = os.memfd_create("held")
+for _ in range(300):
+    os.write(file, bytes(1 << 20))
+time.sleep(20)
+'''
+with tempfile.TemporaryDirectory() as folder:
+    package, job_dir = Path(folder, "package"), Path(folder, "job")
+    package.mkdir()
+    (job_dir / "output").mkdir(parents=True)
+    Path(folder).chmod(0o755)
+    limits = Limits(timeout_s=15, memory_mb=128, disk_mb=400)
+    job = Job(("python", "-I", "-S", "-c", inner), package, job_dir, limits=limits)
+    ended = run(job, tier=sys.argv[1], site=Site(minimum="landlock", use_cgroups=False))
+    print(ended.ending, ended.detail, ended.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "attack", [each for each in BOMBS if "memory" in each.attack], ids=lambda it: it.attack
+)
+def test_memory_is_held_without_a_cgroup(tier, attack):
+    with arena(tier, Site(minimum="landlock", use_cgroups=False)) as opened:
+        check = bomb(opened, attack)
+    assert check.passed, check.detail
+
+
+def test_who_cannot_be_looked_at_is_ended(tier):
+    """A program that its own user may start and not read: a worker that is root sees through it."""
+    try:
+        done = as_plain_user("-c", _HOLDS_ALONE, tier)
+    except Absent as absent:
+        pytest.skip(str(absent))
+    assert done.stdout.startswith("memory_limit"), done.stdout + done.stderr
