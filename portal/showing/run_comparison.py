@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.showing.comparison import Part, parts_of
 from portal.showing.timeline import PLATFORM
+from portal.templatetags.skillquay import short_digest
 from registry.actors import Actor
 from worker.comparing import Fact, FilePair, RunComparison, StepPair
 from worker.models import Run
@@ -41,6 +42,17 @@ _FACTS: dict[str, Promise] = {
 class FactRow:
     label: str
     fact: Fact
+
+    @property
+    def before(self) -> str:
+        return self._said(self.fact.before)
+
+    @property
+    def after(self) -> str:
+        return self._said(self.fact.after)
+
+    def _said(self, value: str) -> str:
+        return short_digest(value) if self.fact.name == "digest" else value
 
 
 @dataclass(frozen=True)
@@ -109,4 +121,5 @@ def shown(before: Run, after: Run, found: RunComparison) -> ShownComparison:
 def _step(pair: StepPair) -> StepRow:
     name = str(PLATFORM.get(pair.name, pair.name)) if pair.kind == "platform" else pair.name
     old, new = (side.duration_ms if side else None for side in (pair.before, pair.after))
-    return StepRow(name, pair, None if old is None or new is None else new - old)
+    # to the tenth that is shown, so that no difference has no sign
+    return StepRow(name, pair, None if old is None or new is None else round(new - old, 1))

@@ -30,6 +30,20 @@ def test_two_ticked_runs_lead_to_what_differs(browse, bob, pair):
         assert text in page
 
 
+def test_a_difference_that_is_not_shown_has_no_sign_and_digests_are_short(browse, bob, pair):
+    earlier, later = pair
+    for run, took in ((earlier, 2000.02), (later, 2000)):
+        attempt = run.attempts.get()
+        attempt.steps[2]["duration_ms"] = took
+        attempt.save(update_fields=["steps"])
+    page = browse(bob).get(f"/runs/{earlier.uid}/compare/{later.uid}/").text
+    assert page.count("0.0 ms</td>") == 5
+    assert "−0.0" not in page
+    assert "+0.0" not in page
+    assert earlier.digest.removeprefix("sha256:")[:12] in page
+    assert earlier.digest not in page
+
+
 @pytest.mark.parametrize("ticked", ["", "run=a", "run=a&run=b&run=c"])
 def test_one_run_or_three_are_not_compared(browse, bob, ticked):
     answer = browse(bob).get(f"/runs/compare/?{ticked}", follow=True)
