@@ -1,4 +1,4 @@
-"""``python -m tests.worker.deciding_at_once ROUNDS``: four processes that decide on waiting runs at one moment.
+"""``python -m tests.worker.deciding_at_once ROUNDS``: four processes that decide on waiting runs at once.
 
 Prints a JSON object for each round of each kind: ``did``, what each process did or the code or exception that
 it met; ``runs``, how each stands after it, with how many decisions the audit knows of.
