@@ -35,6 +35,7 @@ class Conversation:
         grace_s: float,
     ) -> None:
         self.job, self.leash, self.group, self.began, self.grace_s = job, leash, group, began, grace_s
+        self.grouped = group is not None and "memory" in group.holds
         self.stdin, self.streams = streams[0], streams[1:]
         self.taken: list[list[bytes]] = [[], [], []]
         self.room = [job.limits.output_bytes, job.channel_bytes]
@@ -95,7 +96,8 @@ class Conversation:
             tier=tier,
             enforcement=enforcement,
             detail=self.detail,
-            cpu_s=self.said.get("cpu_ms", 0) / 1000,
+            # A script that ignores its children's end hides their time from its parents, not from its group.
+            cpu_s=max(self.said.get("cpu_ms", 0) / 1000, self.group.cpu_s() if self.group else 0.0),
         )
 
     def _last_word(self, tier: str) -> tuple[int | None, int | None]:
@@ -243,7 +245,7 @@ class Conversation:
             return
         if now >= self.next["disk"]:
             self._watch_slowly(now, self.first)
-        elif not self.group:
+        elif not self.grouped:
             self._weigh(self.first, 0)
 
     def _weigh(self, first: int, unmapped: int) -> None:
@@ -263,9 +265,9 @@ class Conversation:
             self._stop("disk_limit", "bytes")
         elif max(found.entries - self.given.entries, passing.entries) > entries:
             self._stop("disk_limit", "files")
-        elif not self.group and unlinked.hidden & self.hidden:
+        elif not self.grouped and unlinked.hidden & self.hidden:
             self._stop("memory_limit", "a process hides what it holds")
-        elif not self.group:
+        elif not self.grouped:
             self._weigh(first, unlinked.memory)
         self.hidden = unlinked.hidden
         cost = time.monotonic() - now
