@@ -26,6 +26,8 @@ TONES: dict[str, tuple[str, str, str | Promise]] = {
     "started": ("ok", "play", _("Started")),
     "proposed": ("info", "dot", _("Proposed")),
     # What became of proposed memory
+    "ready": ("ok", "ok", _("Ready")),
+    "unused": ("quiet", "queued", _("Made again by the next run")),
     "waiting": ("warn", "queued", _("Waiting for review")),
     "committed": ("ok", "ok", _("Remembered")),
     "merged": ("ok", "ok", _("Known already")),

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from portal.forms.versions import forms_for
-from portal.showing import markdown
+from portal.showing import markdown, preparations
 from portal.showing.allowances import allowances
 from portal.showing.installing import lines_for
 from portal.showing.remembering import Remembered
@@ -108,6 +108,7 @@ def _shown(request: ActorRequest, version: Version, tab: str) -> HttpResponse:
         "outputs": input_rows(manifest.output_schema),
         "tools": tool_rows(offer.menu.tools),
         "allowances": allowances(manifest),
+        "preparation": preparations.shown_of(version, request.actor),
         "lines": lines_for(offer),
         "problems": _problems(version),
         "fares": fares_of_version(version, publishing.problems_of(version)),

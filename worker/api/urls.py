@@ -6,6 +6,7 @@ from worker.api.figures import RunFigures
 from worker.api.inputs import InputDetail, Inputs
 from worker.api.memories import Memories, MemoryDetail, MemoryExport, MemoryRestoration
 from worker.api.memory_writes import MemoryWriteDecision, MemoryWriteDecisions, MemoryWrites
+from worker.api.preparations import VersionPreparation
 from worker.api.runs import ArtifactContent, Artifacts, Cancel, Erase, Events, Log, RunDetail, Runs
 from worker.api.team_limits import TeamUses
 
@@ -25,6 +26,11 @@ urlpatterns = [
     path(f"{_RUN}/artifacts/<path:path>", ArtifactContent.as_view(), name="api-artifact"),
     path("skills/<str:team>/<str:slug>/figures", RunFigures.as_view(), name="api-run-figures"),
     path("teams/<str:team>/limits", TeamUses.as_view(), name="api-team-limits"),
+    path(
+        "skills/<str:team>/<str:slug>/versions/<str:number>/preparation",
+        VersionPreparation.as_view(),
+        name="api-preparation",
+    ),
     path("inputs", Inputs.as_view(), name="api-inputs"),
     path("memories", Memories.as_view(), name="api-memories"),
     path("memories/export", MemoryExport.as_view(), name="api-memory-export"),

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand
 from django.utils.translation import gettext
 
 from registry.limits import package_limits
+from registry.packages.dependencies import read_dependencies
 from registry.packages.package import PROFILES, Package, Profile
 from registry.packages.paths import shown
 from registry.packages.problems import Problem, Refused
@@ -71,6 +72,8 @@ def describe(command: BaseCommand, checked: Checked) -> None:
             f"  {manifest.slug} {manifest.version or '-'}, profile {checked.package.profile}, "
             f"{len(checked.package.files)} files, {_bytes(checked.package)} bytes"
         )
+        for each in dependencies_of(checked.package):
+            command.stdout.write(f"  needs {each['kind']} {shown(each['asks'])}")
     for problem in checked.problems:
         place = ":".join(str(part) for part in (problem.path, problem.line) if part)
         message = shown(problem.message(gettext), _LINE)
@@ -100,9 +103,18 @@ def document_of(checked: Checked) -> dict[str, object]:
         "digest": package and digest_of(repack(package.files)),
         "files": package and len(package.files),
         "bytes": package and _bytes(package),
+        "dependencies": dependencies_of(package) if package else [],
         "problems": [problem.document(gettext) for problem in checked.problems],
         "findings": [finding_document(one, gettext) for one in scan(package)] if package else [],
     }
+
+
+def dependencies_of(package: Package) -> list[dict[str, str]]:
+    """What its scripts ask an index for: Python's by name and versions, Node's as they are locked."""
+    found = read_dependencies(package.files)
+    python = [{"kind": "python", "asks": each.line} for each in found.python]
+    locked = found.node.packages if found.node else ()
+    return [*python, *({"kind": "node", "asks": f"{each.name}@{each.version}"} for each in locked)]
 
 
 def _bytes(package: Package) -> int:

@@ -18,7 +18,9 @@ def wheel(name, version="1.0.0", *, files=None, needs=(), more=()):
     metadata += "".join(f"Requires-Dist: {need}\n" for need in needs)
     content = {f"{name}.py": f"VERSION = {version!r}\n"} if files is None else dict(files)
     content[f"{folder}/METADATA"] = metadata
-    content[f"{folder}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    content[f"{folder}/WHEEL"] = (
+        "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    )
     content[f"{folder}/RECORD"] = "".join(f"{path},,\n" for path in [*content, f"{folder}/RECORD"])
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
