@@ -6,6 +6,7 @@ import ipaddress
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from django.conf import settings
@@ -91,10 +92,16 @@ def is_own(address: Address) -> bool:
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect((str(address), 9))  # nothing is sent; the kernel says from where it would be
+            probe.bind((str(address), 0))
         except OSError:
             return False
-        return ipaddress.ip_address(probe.getsockname()[0]) == address
+        return not _binds_to_any(address.version)
+
+
+def _binds_to_any(version: int) -> bool:
+    """A machine that stands in for others takes every address, and nothing can be told from that."""
+    switch = Path(f"/proc/sys/net/ipv{version}/ip_nonlocal_bind")
+    return switch.exists() and switch.read_text().strip() != "0"
 
 
 def is_public(address: Address) -> bool:

@@ -1,0 +1,48 @@
+"""What a model is told of a command of a run that was given secrets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from worker import sandbox
+from worker.fork.tools import _told
+from worker.sandbox.policy import Ended, Limits
+from worker.ways.commands import Commands, step_of
+from worker.ways.values import Attempted
+
+pytestmark = pytest.mark.row("C6")
+
+
+@pytest.fixture
+def said(monkeypatch, tmp_path):
+    """A command that printed a secret, as the loop gets it, and the log it left."""
+    secret, log = "Zk8!quince", []
+
+    def run(job, *, on_output, tick, site):
+        assert job.environment["API_KEY"] == secret
+        on_output("stderr", secret[:4].encode())
+        on_output("stderr", secret[4:].encode())
+        text = f"key={secret} {json.dumps(secret)}".encode()
+        return Ended("exited", 1, None, text, text, text, 0.1, "bwrap", {})
+
+    monkeypatch.setattr(sandbox, "run", run)
+    watch = SimpleNamespace(on_output=lambda stream, text: log.append(text), tick=lambda: None)
+    claim = SimpleNamespace(limits={"timeout_s": 5.0})
+    security = SimpleNamespace(environment={}, network="none", network_allowlist=())
+    package = SimpleNamespace(folder=tmp_path, manifest=SimpleNamespace(security=security))
+    attempted = Attempted(claim, watch, package, Path(tmp_path), secrets={"API_KEY": secret})
+    assert attempted.limits == Limits(timeout_s=5.0)
+    call = SimpleNamespace(argv=("x",), stdin=b"", environment={}, channel=False)
+    return Commands(attempted, call).run(("sh", "-c", "env")), secret, log
+
+
+def test_neither_the_model_nor_step_nor_log_has_a_granted_secret(said):
+    command, secret, log = said
+    step = step_of(command, "env", kind="command", number=1, begun=0.0)
+    for text in (_told(command), json.dumps([step.output, step.error]), b"".join(log).decode()):
+        assert secret not in text
+        assert "***" in text
