@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from math import log
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from heapq import merge
+from itertools import islice
+from math import log, log2
 
 from django.db import transaction
-from django.db.models import F, FloatField, QuerySet, Sum, Value
+from django.db.models import F, FloatField, Q, QuerySet, Sum, Value
 from django.db.models.functions import Cast, Ln
 from django.utils import timezone
 
@@ -19,6 +21,7 @@ from registry.models import Skill, Use, UseDay
 HOLD = timedelta(seconds=60)
 HALF_LIFE = timedelta(days=7)
 FLOOR = 0.1  # the part of a count that age never takes
+_COLD = HALF_LIFE * log2(1 / FLOOR)  # the age that has taken all that it may
 SHOWN_DAYS = 90
 _COUNTED = "ON CONFLICT (skill_id, day, kind, version) DO UPDATE SET count = registry_useday.count + 1"
 
@@ -36,6 +39,29 @@ class Score:
     def is_floor(self) -> bool:
         """Whether age has taken all that it may."""
         return self.factor == FLOOR
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far the order by score has been read, as it was at one moment: along the warm and the cold."""
+
+    at: float  # seconds since 1970
+    hot_key: float = 1e300
+    warm: int = 0
+    count: int = 2**31 - 1
+    cold: int = 0
+
+    @property
+    def moment(self) -> datetime:
+        return datetime.fromtimestamp(min(max(0.0, self.at), 4e9), UTC)
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    key: int
+    count: int
+    last_used_at: datetime | None
+    hot_key: float
 
 
 @dataclass(frozen=True)
@@ -122,6 +148,42 @@ def most_used(
     keys = [key for _, key in sorted(scored)[start:limit]]
     rows = skills.in_bulk(keys)
     return [rows[key] for key in keys if key in rows]
+
+
+def in_order(skills: QuerySet[Skill], limit: int, place: Place) -> tuple[list[Skill], Place | None]:
+    """The next so many by score, unused ones last, and the place after them where there are more.
+
+    What age has taken all from is ordered by its count, the others by their heat: two lists that never meet,
+    each read along its index from where it was left.
+    """
+    now = place.moment
+    cut = now - _COLD
+    warm = skills.filter(last_used_at__gt=cut, hot_key__gte=_heat(cut) - 1, hot_key__lte=place.hot_key)
+    warm = warm.filter(Q(hot_key__lt=place.hot_key) | Q(pk__gt=place.warm)).order_by("-hot_key", "pk")
+    cold = skills.filter(Q(last_used_at=None) | Q(last_used_at__lte=cut), usage_count__lte=place.count)
+    cold = cold.filter(Q(usage_count__lt=place.count) | Q(pk__gt=place.cold)).order_by("-usage_count", "pk")
+    halves = (_ranked(half, limit + 1) for half in (warm, cold))
+    found = list(
+        islice(merge(*halves, key=lambda row: (-score(row.count, row.last_used_at, now), row.key)), limit + 1)
+    )
+    shown = found[:limit]
+    rows = skills.in_bulk([row.key for row in shown])
+    chosen = [rows[row.key] for row in shown if row.key in rows]
+    return chosen, _after(shown, place, cut) if len(found) > limit else None
+
+
+def _ranked(rows: QuerySet[Skill], limit: int) -> list[_Ranked]:
+    columns = rows.values_list("pk", "usage_count", "last_used_at", "hot_key")
+    return [_Ranked(*row) for row in columns[:limit]]
+
+
+def _after(shown: list[_Ranked], place: Place, cut: datetime) -> Place:
+    for row in shown:
+        if row.last_used_at and row.last_used_at > cut:
+            place = replace(place, hot_key=row.hot_key, warm=row.key)
+        else:
+            place = replace(place, count=row.count, cold=row.key)
+    return place
 
 
 def by_day(skill: Skill, *, now: datetime | None = None) -> list[Day]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from typing import Any
 
 from django.db import transaction
@@ -66,7 +67,8 @@ class Skills(Endpoint):
         examples=[examples.answers(examples.page(examples.SKILL))],
     )
     def get(self, request: Request) -> HttpResponse:
-        """The most used of late first; with `q`, the best match first. `ids` reads many at once."""
+        """The highest score of use first, as it was at the first page; with `q`, the best match first.
+        `ids` reads many at once."""
         query = read_query(SkillsQuery, request)
         skills, cursor = self._found(query) if query.get("q") else self._listed(query)
         return etags.document_response(
@@ -78,8 +80,10 @@ class Skills(Endpoint):
         visible = visible.defer("latest__manifest", "latest__body")
         if "ids" in query:
             visible = _named(visible, query["ids"].split(","))
-        page = cursors.page_of("skills", query, kinds=(float, str))
-        return cursors.highest_first(_filters(query).narrow(visible), page, "hot_key")
+        page = cursors.page_of("skills", query, kinds=(float, float, int, int, int))
+        place = usage.Place(*page.after) if page.after else usage.Place(timezone.now().timestamp())
+        found, after = usage.in_order(_filters(query).narrow(visible), page.limit, place)
+        return found, page.next_cursor(astuple(after)) if after else None
 
     def _found(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
         page = cursors.page_of("skills", query, kinds=(int,))

@@ -38,11 +38,12 @@ def test_a_filter_misspelt_is_refused_instead_of_listing_everything(as_alice):
 
 
 def test_pages_follow_one_another_without_a_gap(publish, as_alice):
+    from registry import usage
     from registry.models import Skill
 
     for name in "abcde":
         publish({"SKILL.md": f"---\nname: skill-{name}\ndescription: The {name}.\n---\n"})
-    Skill.objects.filter(slug="skill-c").update(hot_key=3.25)
+    usage.record_use(Skill.objects.get(slug="skill-c"), "user:0", "run")
     seen, cursor = [], ""
     while cursor is not None:
         answer = as_alice.get(f"skills?limit=2&cursor={cursor}" if cursor else "skills?limit=2").json()

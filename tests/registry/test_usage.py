@@ -78,6 +78,25 @@ def test_the_order_by_use_is_exact(team):
     assert unused not in usage.most_used(Skill.objects.all(), 1000, now=NOW)
 
 
+@pytest.mark.row("D9")
+@pytest.mark.django_db
+def test_pages_of_any_length_together_are_the_order_of_the_formula(team):
+    dice = random.Random(4)
+    for n in range(120):
+        count, last = dice.randint(0, 40), NOW - timedelta(hours=dice.randint(0, 1200))
+        used = {"usage_count": count, "last_used_at": last, "hot_key": _heat(count, last)} if count else {}
+        Skill.objects.create(team=team, slug=f"s{n}", name=f"S{n}", **used)
+    exact = sorted(
+        Skill.objects.all(), key=lambda s: (-usage.score(s.usage_count, s.last_used_at, NOW), s.pk)
+    )
+    for length in (1, 7, 120, 121):
+        place, seen = usage.Place(NOW.timestamp()), []
+        while place:
+            found, place = usage.in_order(Skill.objects.all(), length, place)
+            seen += found
+        assert seen == exact
+
+
 _USED = st.tuples(st.integers(1, 1000), st.integers(0, 5000))  # times, the last one so many hours ago
 
 
