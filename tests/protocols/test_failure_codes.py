@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+from functools import cache
 
 import pytest
 
 from registry.packages.problems import CODES
+from tests.conftest import ROOT
 from tests.protocols.running import PLAIN, SINGLE, call
+from worker import codes
 from worker.codes import status_of
 from worker.protocols import interpret
 from worker.protocols.call import Call, Request
@@ -67,6 +72,42 @@ def test_each_code_is_reached_with_a_message_and_has_an_explanation(code):
     assert status_of(code) == ("timed_out" if code == "TIMEOUT" else "failed")
     assert CODES[code].message
     assert CODES[code].remedy
+
+
+# Why a run ended, or was refused, comes of the floor itself; pages show it of rows that a test has written.
+SHOWN_ALONE = ("portal", "browser", "protocols/test_failure_codes.py", "sandbox/test_runtimes.py")
+
+
+def declared():
+    """Every code of this floor and the file that declares it."""
+    for path in sorted((ROOT / "worker").rglob("*codes.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Code":
+                yield node.args[0].value, str(path.relative_to(ROOT))
+
+
+@cache
+def named_by_tests():
+    """The words in capitals that tests of what a run comes to hold, outside comments and docstrings."""
+    tests = ROOT / "tests"
+    found = set()
+    for path in tests.rglob("test_*.py"):
+        if not str(path.relative_to(tests)).startswith(SHOWN_ALONE):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    found.update(re.findall(r"\b[A-Z]+(?:_[A-Z]+)*\b", node.value))
+    return found
+
+
+def test_every_code_of_the_floor_is_reached_by_a_test_and_explained():
+    documented = (ROOT / "docs/errors.md").read_text()
+    unreached = [(code, path) for code, path in declared() if code not in {*CASES, *named_by_tests()}]
+    assert unreached == []
+    assert [code for code, _path in declared() if f"| `{code}` |" not in documented] == []
+
+
+def test_only_codes_that_there_are_have_a_status_of_their_own():
+    assert set(codes._STATUS) <= {code for code, _path in declared()}
 
 
 SPEAKS = """import json, sys

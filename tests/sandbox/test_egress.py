@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
 
+from registry import outbound as outbound  # declares why a name has no address
+from registry.packages.problems import refuse
 from worker.sandbox.attacks import destination
 from worker.sandbox.attacks.tried import has_network
-from worker.sandbox.policy import Dial
+from worker.sandbox.policy import Dial, Limits
 
 pytestmark = pytest.mark.row("C6")
 
@@ -62,6 +65,41 @@ def test_the_same_decision_is_counted_once_for_all(go, place):
     script = "for n in 1 2 3; do curl -s -m 5 http://other.example:80/ > /dev/null; done"
     ended = go("bash", "-c", script, network=place.allowlist, resolve=place.resolve)
     assert [(dial.host, dial.count) for dial in ended.network] == [("other.example", 3)]
+
+
+ASKS = """
+import re, socket
+for line in ("nonsense", "CONNECT unknown.example:443 HTTP/1.1", "CONNECT shut.example:9 HTTP/1.1"):
+    with socket.create_connection(("127.0.0.1", 3128)) as proxy:
+        proxy.sendall(line.encode() + b"\\r\\n\\r\\n")
+        said = b"".join(iter(lambda: proxy.recv(65536), b""))
+    print(said.split()[1].decode(), re.search(r"NETWORK_[A-Z_]+", said.decode())[0])
+"""
+
+
+def test_what_is_no_request_no_name_or_no_listener_is_told_by_code(go, place):
+    def resolve(host, port):
+        if host == "unknown.example":
+            raise refuse("OUTBOUND_FAILED", host=host, reason="it has no address")
+        return ["127.0.0.1"]
+
+    network = ("unknown.example", "shut.example:9")
+    ended = go("python", "-c", ASKS, network=network, resolve=resolve)
+    assert ended.stdout.decode().split("\n")[:3] == [
+        "400 NETWORK_REQUEST_INVALID",
+        "403 NETWORK_NAME_UNKNOWN",
+        "403 NETWORK_UNREACHABLE",
+    ], ended.stderr
+    assert {dial.why for dial in ended.network} == set(re.findall("NETWORK_[A-Z_]+", ended.stdout.decode()))
+
+
+def test_more_than_the_run_may_fetch_ends_the_line_and_is_noted(go, place):
+    limits = Limits(timeout_s=20, network_bytes=100_000)
+    url = f"http://allowed.example:{place.port}/big"
+    code = f"import urllib.request as u; print(len(u.urlopen({url!r}).read()))"
+    ended = go("python", "-c", code, network=place.allowlist, resolve=place.resolve, limits=limits)
+    assert "NETWORK_TOO_MUCH" in {dial.why for dial in ended.network}
+    assert int(ended.stdout or 0) <= 100_000
 
 
 def _needs_curl(client):

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import textwrap
 import threading
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.packages.problems import Refused
 from worker.children import DEEPEST, MOST
+from worker.children.door import Door
+from worker.children.lineage import require_pressable
 from worker.documents import run_document
 from worker.models import Run, Status, Step
 from worker.runs import cancel, run_here
+from worker.sandbox.policy import Limits
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("C3")]
 
@@ -116,6 +121,28 @@ def execute(parameters, context):
     package = read_files([("SKILL.md", head.encode()), (f"scripts/execute.{suffix}", code.encode())])
     run = run_here(ask(publish(package, team=team, actor=Actor(user=alice), visibility="private").version))
     assert run.result["output"] == ["hello A", "hello B", "CHILD_NOT_REQUIRED", False], run.result
+
+
+def test_an_answer_that_no_line_can_hold_names_its_run(asking, hello, ask, monkeypatch):
+    monkeypatch.setattr("worker.children.asking.ANSWER_BYTES", 200)
+    run = run_here(ask(asking('print(json.dumps(start("docs/hello")["error"]))')))
+    error = outputs(run)
+    assert error["code"] == "CHILD_ANSWER_TOO_LARGE"
+    assert Run.objects.get(parent=run).uid in error["message"]
+
+
+def test_a_shut_door_starts_nothing(hello):
+    door = Door(SimpleNamespace(limits=Limits(timeout_s=1)))
+    door.shut()
+    answer = json.loads(door.answer(b'{"skill": "docs/hello"}\n'))
+    assert (answer["ok"], answer["error"]["code"]) == (False, "CHILD_DOOR_SHUT")
+    assert Run.objects.count() == 0
+
+
+def test_no_person_presses_what_is_internal(inner):
+    with pytest.raises(Refused, match="internal") as refused:
+        require_pressable(inner)
+    assert refused.value.code == "SKILL_INTERNAL"
 
 
 def test_what_is_not_required_is_refused_whether_it_is_there_or_not(asking, hello, published, ask):

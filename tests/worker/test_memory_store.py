@@ -171,12 +171,18 @@ def test_no_token_decides(hello, alice, team):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"content": ""}, {"content": "x\0"}, {"type": "rumour"}, {"importance": 9}]
+    ("wrong", "refused"),
+    [
+        ({"content": ""}, "TEXT_INVALID"),
+        ({"content": "x\0"}, "TEXT_INVALID"),
+        ({"type": "rumour"}, "MEMORY_FIELD_INVALID"),
+        ({"importance": 9}, "MEMORY_FIELD_INVALID"),
+    ],
 )
-def test_what_is_no_memory_is_not_accepted(hello, alice, actor_of, wrong):
+def test_what_is_no_memory_is_not_accepted(hello, alice, actor_of, wrong, refused):
     ran(hello, alice, write(ownerType="group"))
     row = MemoryWrite.objects.get()
-    assert code(reviewing.decide, row, Decision(True, **wrong), actor_of(alice)).endswith("_INVALID")
+    assert code(reviewing.decide, row, Decision(True, **wrong), actor_of(alice)) == refused
     assert MemoryWrite.objects.waiting().count() == 1
 
 
