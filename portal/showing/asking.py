@@ -52,7 +52,7 @@ class Asking:
         data: QueryDict | None = None,
         files: MultiValueDict[str, Any] | None = None,
     ) -> None:
-        self.offer, self.before, self.tool = offer, before, tool
+        self.offer, self.before, self.tool, self.teams = offer, before, tool, teams
         bound = {"data": data, "files": files}
         self.ask = _ask_form(offer, before, tool, teams, bound)
         self.shape, self.inputs = _inputs_form(offer, before, tool, as_json, artifacts, bound)
@@ -70,6 +70,13 @@ class Asking:
         if "team" in self.ask.fields:
             return self.ask.given("team")  # type: ignore[no-any-return]
         return None
+
+    @property
+    def shown_team(self) -> Team | None:
+        """The one that stands in the form as it is shown, valid or not."""
+        if "team" not in self.ask.fields:
+            return None
+        return next((team for team in self.teams if team.slug == self.ask["team"].value()), None)
 
     def request(self, store: Store) -> Request:
         return Request(

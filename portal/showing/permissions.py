@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from registry import rules
 from registry.actors import Actor
-from registry.models import Rule, Skill, Version
+from registry.models import Rule, Skill, Team, Version
 from registry.packages.safety import Asks, asks_from
 from registry.rules import Decision, Holder
 from registry.rules.holders import holder_of, team_of
@@ -65,13 +65,14 @@ class Verdict:
     says: str
     tone: str
     icon: str
-    new: tuple[Part, ...]
+    asks: tuple[Part, ...]
+    new: tuple[Part, ...]  # of it what an allowance, or what is canonical, does not reach
     may_grant: bool
 
 
-def verdict_of(version: Version, actor: Actor) -> Verdict | None:
-    """For the team that a run by this person would be for; None where there is none."""
-    team = calling_team(actor, version.skill) if actor.user else None
+def verdict_of(version: Version, actor: Actor, team: Team | None = None) -> Verdict | None:
+    """For this team, or for that which a run by this person would be for; None where there is none."""
+    team = team or (calling_team(actor, version.skill) if actor.user else None)
     if team is None or version.is_held:
         return None
     decision = rules.decide(version, team=team)
@@ -81,6 +82,7 @@ def verdict_of(version: Version, actor: Actor) -> Verdict | None:
         decision,
         says,
         *_TONES[decision.outcome],
+        asks=parts_of(decision.asks),
         new=parts_of(decision.new),
         may_grant=asks and rules.may_grant(team, actor),
     )

@@ -16,6 +16,15 @@ class SecretRow:
 
 
 @dataclass(frozen=True)
+class Lacking:
+    """What keeps a version from being run for a team: secrets that are not set, or not granted to it."""
+
+    version: Version
+    team: Team | None
+    needs: tuple[secrets.Given, ...]
+
+
+@dataclass(frozen=True)
 class Asked:
     """A version, the secrets that it names, and the hosts to which a run of it could carry them."""
 
@@ -32,6 +41,12 @@ def secret_rows(team: Team, actor: Actor) -> list[SecretRow]:
         SecretRow(row, tuple(each for each in grants if each.secret_id == row.pk))
         for row in secrets.secrets_of(team, actor)
     ]
+
+
+def lacking_of(version: Version, team: Team | None) -> Lacking | None:
+    given = secrets.given_to(version, team)
+    missing = secrets.missing_of(given)
+    return Lacking(version, team, tuple(each for each in given if each.name in missing)) if missing else None
 
 
 def asked_of(version: Version, team: Team, actor: Actor) -> Asked:

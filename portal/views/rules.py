@@ -9,6 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -68,14 +69,16 @@ def allow(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     """From a skill's page: the exact or the prefix rule that was offered, for the version that was shown."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     name, number = request.POST.get("name", "")[:200], request.POST.get("version", "")[:64]
-    holder = calling_team(request.actor, skill)
+    named = request.POST.get("team", "")[:64]
+    holder = find_team(named, request.actor) if named else calling_team(request.actor, skill)
     try:
         if holder:
             rule = rules.add_rule(holder, Effect.ALLOW, name, request.actor, number=number or None)
             _say_added(request, rule)
     except Refused as refused:
         _say(request, refused)
-    return redirect(f"{reverse('run-form', args=[skill.team.slug, skill.slug])}?version={number}")
+    asked = urlencode({"version": number, "team": named} if named else {"version": number})
+    return redirect(f"{reverse('run-form', args=[skill.team.slug, skill.slug])}?{asked}")
 
 
 def _page(request: ActorRequest, holder: Holder) -> HttpResponse:

@@ -20,6 +20,7 @@ from portal.forms.file_field import Kept
 from portal.showing.allowances import allowances
 from portal.showing.asking import Asking, Before, schema_for
 from portal.showing.permissions import verdict_of
+from portal.showing.secrets import lacking_of
 from portal.showing.skill_use import Offer, offer_of
 from portal.showing.texts import json_text
 from portal.views.skill import layout
@@ -30,6 +31,7 @@ from registry.models import Role, Skill, Team
 from registry.models.identity import new_uid
 from registry.packages.problems import Problem, Refused
 from registry.permissions import Action, may
+from registry.teams import calling_team
 from worker.inputs import store_input
 from worker.models import Artifact, Run
 from worker.protocols.call import Request
@@ -121,12 +123,14 @@ def _asking(request: ActorRequest, offer: Offer, again: Run | None) -> Asking:
     tools = [one.name for one in offer.menu.tools]
     tool = tool if tool in tools else tools[0] if tools else ""
     same = again is not None and (again.request.get("tool") or "") in (tool, "")
+    teams = _teams(request.actor)
+    named = teams.filter(slug=query.get("team", "")[:64]).first()
     return Asking(
         offer,
-        Before(again.request, again.team) if again and same else Before(_said(query)),
+        Before(again.request, named or again.team) if again and same else Before(_said(query), named),
         tool=tool,
         as_json=query.get("as") == "json",
-        teams=_teams(request.actor),
+        teams=teams,
         artifacts=_artifacts(request.actor),
         data=request.POST if posted else None,
         files=request.FILES if posted else None,
@@ -146,6 +150,7 @@ def _said(query: QueryDict) -> Mapping[str, object]:
 def _form(request: ActorRequest, asking: Asking, again: Run | None) -> HttpResponse:
     offer = asking.offer
     refused = any(form.is_bound and form.errors for form in asking.forms) and "more" not in request.POST
+    team = asking.shown_team or calling_team(request.actor, offer.version.skill)
     context = layout(request, offer.version.skill, "run", version=offer.version) | {
         "asking": asking,
         "offer": offer,
@@ -156,7 +161,8 @@ def _form(request: ActorRequest, asking: Asking, again: Run | None) -> HttpRespo
         "once": new_uid(),
         "schema_text": json_text(schema_for(offer, asking.tool)),
         "allowances": allowances(offer.manifest),
-        "verdict": verdict_of(offer.version, request.actor),
+        "verdict": verdict_of(offer.version, request.actor, team),
+        "lacking": lacking_of(offer.version, team),
         "curl": asking.curl(),
         "help": _help_output(request.actor, offer) if asking.shape == "arguments" else "",
     }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from registry import rules
+from registry import rules, secrets
 from registry.actors import Actor
 from registry.models import AuditEntry, Membership, Role, Rule, Team
+from registry.teams import create_team
 from tests.portal.test_stranger import _told as told
 from tests.registry.conftest import make_package
+from tests.samples import publish_files
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D6")]
 
@@ -114,6 +116,30 @@ def test_the_skills_page_says_why_agents_may_not_and_an_owner_lets_them(browse, 
     assert ">Write<" in page.text
 
 
+def test_the_run_form_decides_for_the_team_that_is_chosen(browse, alice, others):
+    """Without scripts too: another team's decision is a link, and its rule is its own."""
+    others()
+    second = create_team("press", "Press", Actor(user=alice))
+    client = browse(alice)
+    assert "?team=press" in client.get(RUN).text
+    page = client.get(f"{RUN}?team=press").text
+    assert "Agents of press wait until somebody lets them" in page
+    assert "Everything that it asks for" in page
+    assert 'name="team" value="press"' in page
+    asked = {"name": "elsewhere/report", "version": "1.0.0", "team": "press"}
+    page = client.post("/skills/elsewhere/report/allow/", asked, follow=True)
+    assert "Agents of press run it unasked: a rule allows it" in page.text
+    assert Rule.objects.get().team == second
+    assert "Agents of docs wait" in client.get(f"{RUN}?team=docs").text
+
+
+def test_a_rule_is_made_for_no_team_of_others(browse, alice, others):
+    others()
+    asked = {"name": "elsewhere/report", "version": "1.0.0", "team": "elsewhere"}
+    assert browse(alice).post("/skills/elsewhere/report/allow/", asked).status_code in (302, 404)
+    assert not Rule.objects.exists()
+
+
 def test_a_member_who_posts_an_allowance_is_refused_and_told(browse, bob, others):
     others()
     asked = {"name": "elsewhere/report", "version": "1.0.0"}
@@ -154,3 +180,21 @@ def test_a_prompt_says_it_too(browse, alice, public):
     page = browse(alice).get("/skills/docs/kind-review/use/")
     assert "May agents run this?" in page.text
     assert "May agents run this?" not in browse(None).get("/skills/docs/kind-review/use/").text
+
+
+def test_the_run_form_says_which_secrets_are_missing_before_run_is_pressed(browse, alice, team):
+    head = b"---\nname: post\ndescription: P.\nversion: 1.0.0\nsecurity: {secrets: [API_KEY]}\n---\n# P\n"
+    files = {"SKILL.md": head, "scripts/post.py": b"print('{}')\n"}
+    version, owner = publish_files(files, team=team, user=alice), Actor(user=alice)
+    client, form = browse(alice), "/skills/docs/post/run/"
+    page = client.get(form).text
+    assert "Not set" in page
+    link = "/teams/docs/secrets/?skill=docs/post&amp;version=1.0.0"
+    assert link in page
+    assert "Show what it needs" in client.get(link.replace("&amp;", "&")).text
+    kept = secrets.put_secret(team, "API_KEY", "s3cr3t value", owner)
+    page = client.get(form).text
+    assert "Not granted" in page
+    assert "Not set" not in page
+    secrets.grant(kept, version, owner)
+    assert "It cannot start yet" not in client.get(form).text
