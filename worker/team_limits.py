@@ -95,7 +95,8 @@ def count_cpu(team_id: int | None, seconds: float) -> None:
     """Adds what an attempt used; part of the transaction that ends it."""
     if team_id is not None and seconds > 0:
         spent = round(seconds * 1000)
-        if not TeamDay.objects.filter(team_id=team_id, day=today()).update(cpu_ms=F("cpu_ms") + spent):
+        day = TeamDay.objects.filter(team_id=team_id, day=today())
+        if not day.update(cpu_ms=F("cpu_ms") + spent) and Team.objects.filter(pk=team_id).exists():
             _day(Team(pk=team_id))
             TeamDay.objects.filter(team_id=team_id, day=today()).update(cpu_ms=F("cpu_ms") + spent)
 
