@@ -18,7 +18,7 @@ from registry.models import Misspelling, Posting, Skill
 from registry.models.skill import scopes_of, scopes_open_to
 from registry.subscriptions import trusted_teams
 
-MOST_OF_A_TERM = 400  # postings of a common term that are read; of the best skills the rest is looked up
+MOST_OF_A_TERM = 250  # postings of a common term that are read; of the best skills the rest is looked up
 LEAST_SKILLS = 50  # words tell as in a catalog of so many, where there are fewer
 LOOKED_UP = 120
 _NAMES = int(Field.NAME | Field.TAGS)
@@ -127,9 +127,14 @@ def _count(which: str, values: Sequence[str], actor: Actor) -> Counts:
 
 
 def postings(
-    terms: Collection[Counted], readable: Sight, *, most: int = MOST_OF_A_TERM, spare: int | None = None
+    terms: Collection[Counted],
+    readable: Sight,
+    *,
+    most: int = MOST_OF_A_TERM,
+    heaviest: int | None = None,
+    spare: int | None = None,
 ) -> tuple[list[Row], list[int]]:
-    """The postings of rare terms and the heaviest ``most`` of common ones, and which terms were cut so.
+    """The postings of terms in at most ``most`` skills, the heaviest of others, and which were cut so.
 
     With ``spare``, of terms in more skills than that nothing is read, unless there are no others.
     """
@@ -138,7 +143,7 @@ def postings(
     useful = [term.key for term in common if spare is None or term.df <= spare]
     if not rare:
         useful = useful or [term.key for term in common[:1]]
-    rows = _of_terms(rare, readable) + _heaviest(useful, readable, most)
+    rows = _of_terms(rare, readable) + _heaviest(useful, readable, heaviest or most)
     return rows, [term.key for term in common]
 
 

@@ -12,14 +12,15 @@ from enum import IntEnum
 from itertools import groupby
 from operator import itemgetter
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from registry import canonical, retrieval, usage, words
+from registry import bulk, canonical, retrieval, usage, words
 from registry.actors import Actor
 from registry.indexing import RANK, Field
-from registry.models import Canonical, Skill, Trigger, TriggerKind
+from registry.models import Canonical, Skill, TriggerKind
 from registry.retrieval import Counted, Counts
+from registry.rows import skills_of
 from registry.words import Word
 
 MOST_CHARACTERS = 500  # of a query
@@ -30,7 +31,10 @@ _SPARE = 50  # candidates past the limit, so that usage and freshness can order 
 _FIELD_NAMES = [(int(field), str(field.name).lower()) for field in Field]
 _NAMED = int(Field.NAME)
 _CALLED = int(Field.NAME | Field.KEYWORDS | Field.TAGS)
-_UNREAD = [f"latest__{name}" for name in ("manifest", "body", "problems", "provenance", "changelog")]
+_CALLED_SO = """
+    SELECT DISTINCT skill_id FROM registry_trigger JOIN registry_skill ON registry_skill.id = skill_id
+    WHERE key = %s AND kind = %s AND (slug = %s OR name_key = %s){seen} ORDER BY skill_id LIMIT {spare}
+""".replace("{spare}", str(_SPARE))
 _BEGUN = 20  # words of text that a begun word may be, where no name or tag begins so
 
 
@@ -172,18 +176,18 @@ def document(result: Search) -> dict[str, object]:
     }
 
 
-def _exact(text: str, skills: QuerySet[Skill], actor: Actor) -> set[int]:
+def _exact(text: str, actor: Actor, filters: Filters) -> set[int]:
     """The skills whose slug, name, team/slug or canonical name the text is."""
-    key = words.key(text)
-    called = Trigger.objects.visible_to(actor).filter(kind=TriggerKind.NAME, key=words.phrase_key(text)[:200])
-    called = called.filter(Q(skill__slug=key.replace(" ", "-")) | Q(skill__name_key=key))
-    found = set(called.order_by("skill_id").values_list("skill_id", flat=True)[:_SPARE])
+    key, seen = words.key(text), retrieval.sight(actor)
+    called = (words.phrase_key(text)[:200], TriggerKind.NAME.value, key.replace(" ", "-"), key)
+    found = {skill for (skill,) in bulk.read(_CALLED_SO.format(seen=seen.seen), (*called, *seen.values))}
     team, slash, slug = text.strip().partition("/")
     if team.startswith(canonical.PREFIX):
         pinned = Canonical.objects.filter(slug=team.removeprefix(canonical.PREFIX), version__isnull=False)
         found |= set(pinned.values_list("skill_id", flat=True))
     if slash:
         found |= set(Skill.objects.filter(team__slug=team, slug=slug).values_list("pk", flat=True))
+    skills = filters.narrow(Skill.objects.offered_to(actor)) if found else Skill.objects.none()
     return set(skills.filter(pk__in=found).values_list("pk", flat=True)) if found else found
 
 
@@ -203,14 +207,13 @@ def _answer(text: str, actor: Actor, filters: Filters, limit: int) -> _Answer:
     if not asked:
         return _Answer()
     plan = _plan(asked, actor)
-    skills = filters.narrow(Skill.objects.offered_to(actor))
     readable = _readable(actor, filters)
-    exact = _exact(text, skills, actor)
+    exact = _exact(text, actor, filters)
     rows, cut = retrieval.postings([term.counted for term in plan.terms], readable, most=_most(limit))
     ranked = _ranked(plan, rows, exact)
     if more := retrieval.complete(cut, (-packed % _KEYS for packed in ranked), rows):
+        ranked = _completed(plan, ranked, exact, rows, more)
         rows += more
-        ranked = _ranked(plan, rows, exact)
     best = [_unpacked(packed) for packed in ranked[: limit + _SPARE]]
     return _Answer(best, len(ranked), plan, rows)
 
@@ -299,6 +302,20 @@ def _ranked(plan: _Plan, rows: Iterable[retrieval.Row], exact: set[int]) -> list
     return sorted(packed, reverse=True)
 
 
+def _completed(
+    plan: _Plan,
+    ranked: Sequence[int],
+    exact: set[int],
+    rows: Iterable[retrieval.Row],
+    more: Sequence[retrieval.Row],
+) -> list[int]:
+    """Ranked anew with the rows that were read after: those are of the best skills only."""
+    near, others = ranked[: retrieval.LOOKED_UP], ranked[retrieval.LOOKED_UP :]
+    keys = {-packed % _KEYS for packed in near}
+    again = _ranked(plan, [*(row for row in rows if row[1] in keys), *more], exact & keys)
+    return sorted([*again, *others], reverse=True)
+
+
 def _unpacked(packed: int) -> _Ranked:
     skill = -packed % _KEYS
     tier, score = divmod((packed + skill) // _KEYS, _SCORES)
@@ -322,8 +339,7 @@ def _hits(found: _Answer, limit: int) -> tuple[Hit, ...]:
     """The best ``limit``: by tier, then relevance, then usage, then freshness."""
     now = timezone.now()
     near = _with_equals(found.ranked, limit)
-    skills = Skill.objects.select_related("team", "latest").defer(*_UNREAD)
-    rows = skills.in_bulk([skill for _, _, skill in near])
+    rows = skills_of([skill for _, _, skill in near])
 
     def order(each: _Ranked) -> tuple[float, ...]:
         skill = rows[each[2]]

@@ -6,7 +6,7 @@ A match knows only what its actor may see: its answers are the same whatever oth
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -20,29 +20,14 @@ from registry.matching.asking import MOST_PIECES, concepts, word_of
 from registry.matching.confidence import LEAST, confidence
 from registry.matching.explicit import Asked, asked_for
 from registry.matching.pinned import Pinned
-from registry.models import Skill
+from registry.models import Canonical, Skill
 from registry.packages import conditions
+from registry.rows import Order, orders_of, skills_of
 from registry.search import best_field
 
 MOST_CHARACTERS = 6_000  # of an utterance: more than its pieces can have, unless they are no words
 MOST_RESULTS = 100
 _SPARE = 20  # candidates past the limit: some are not for agents, or wait for a file
-_SHOWN = [
-    "uid",
-    "slug",
-    "name",
-    "description",
-    "type",
-    "visibility",
-    "is_bundled",
-    "abilities",
-    "priority",
-    "paths",
-    "usage_count",
-    "last_used_at",
-    "team__slug",
-    "latest__number",
-]  # of a row that is read for its readers
 _TRIGGER_FIELDS = {"event": "event_types", "intent": "intents", "phrase": "phrases", "name": "name"}
 _PRIORITY = 0.1  # what a skill's priority may move, of its score
 
@@ -93,10 +78,19 @@ class Matches:
 
 
 @dataclass(frozen=True)
-class _Candidate:
-    """A skill that may be offered; ``rank`` orders it: the smallest first."""
+class _Open:
+    """What is offered for the named files, with what the answered version says of it."""
 
-    skill: Skill
+    row: Order
+    paths: Sequence[str]
+    priority: float
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """The key of a skill that may be offered; ``rank`` orders it: the smallest first."""
+
+    skill: int
     tier: Tier
     score: float
     rank: tuple[float, ...]
@@ -111,12 +105,18 @@ def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
         utterance, pieces, pinned, intent=request.intent, event=request.event, actor=actor, readable=reach
     )
     scores = lexical.score(concepts(utterance, pieces, known), actor, reach, pinned)
-    ranked = _ranked(asked, scores, _open(asked, scores, request, pinned, limit + _SPARE))[:limit]
+    pins_of = {**pinned.canonicals, **{each.skill: each.pin for each in asked if each.pin}}
+    ranked = _ranked(asked, scores, _open(asked, scores, request, pins_of, limit + _SPARE))[:limit]
     if not ranked or ranked[0].score < LEAST:
         return Matches(request, ())
     reasons = _reasons(ranked, asked, scores, known)
+    skills = skills_of([each.skill for each in ranked])
+    for key, skill in skills.items():
+        skill.found_as = pins_of.get(key)
+    there = (each for each in ranked if each.skill in skills)
     return Matches(
-        request, tuple(Match(each.skill, each.score, each.tier, reasons[each.skill.pk]) for each in ranked)
+        request,
+        tuple(Match(skills[each.skill], each.score, each.tier, reasons[each.skill]) for each in there),
     )
 
 
@@ -124,49 +124,51 @@ def _open(
     asked: Sequence[Asked],
     scores: lexical.Scores,
     request: Request,
-    pinned: Pinned,
+    pins_of: Mapping[int, Canonical],
     most: int,
-) -> list[Skill]:
-    """The best candidates whose files are among the named ones."""
+) -> list[_Open]:
+    """The best candidates whose files are among the named ones; what was found is in reach."""
     said = sorted(asked, key=lambda each: (-each.score, each.skill))
     wanted = {each.skill for each in said[:most]} | set(scores.best(most))
-    rows = Skill.objects.filter(pk__in=wanted)  # what was found is in reach
-    found = list(rows.select_related("team", "latest").only(*_SHOWN))
-    named = {each.skill: each.pin for each in asked if each.pin}
-    for skill in found:
-        skill.found_as = named.get(skill.pk) or pinned.canonicals.get(skill.pk)
-    return [skill for skill in found if _is_open(skill, request)]
+    found = (_offered(row, pins_of.get(row.key)) for row in orders_of(sorted(wanted)))
+    return [each for each in found if conditions.fits(each.paths, request.paths)]
 
 
-def _is_open(skill: Skill, request: Request) -> bool:
-    """Whether it is offered for these files; by its canonical name it stands for the pinned version."""
-    said = said_by(skill.found_as) if skill.found_as else skill
-    return conditions.fits(said.paths, request.paths)
+def _offered(row: Order, pin: Canonical | None) -> _Open:
+    """By its canonical name a skill stands for the pinned version."""
+    if not pin:
+        return _Open(row, row.paths, row.priority)
+    said = said_by(pin)
+    return _Open(row, said.paths, said.triggers.priority)
 
 
 def priority_of(skill: Skill) -> float:
     """What its answered version asks for, among skills that fit as well."""
-    said = said_by(skill.found_as).triggers.priority if skill.found_as else skill.priority
-    return min(max(said, 0.0), 1.0)
+    return _within(said_by(skill.found_as).triggers.priority if skill.found_as else skill.priority)
 
 
-def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[Skill]) -> list[_Candidate]:
+def _within(priority: float) -> float:
+    return min(max(priority, 0.0), 1.0)
+
+
+def _ranked(asked: Iterable[Asked], scores: lexical.Scores, skills: Iterable[_Open]) -> list[_Candidate]:
     """By tier, then score with priority; equals by what is used."""
     best: dict[int, float] = {}
     for each in asked:
         best[each.skill] = max(each.score, best.get(each.skill, 0))
     now = timezone.now()
 
-    def candidate(skill: Skill) -> _Candidate:
-        told = scores.scores.get(skill.pk, 0)
-        score = best[skill.pk] if skill.pk in best else confidence(told, scores)
-        tier = Tier.EXPLICIT if skill.pk in best else Tier.LEXICAL
-        moved = 1 + _PRIORITY * (priority_of(skill) - 0.5)
-        used = usage.score(skill.usage_count, skill.last_used_at, now)
-        first = -round(best[skill.pk] * moved, 6) if skill.pk in best else 0.0
-        return _Candidate(skill, tier, score, (-tier, first, -told * moved, -used, skill.pk))
+    def candidate(one: _Open) -> _Candidate:
+        key = one.row.key
+        told = scores.scores.get(key, 0)
+        score = best[key] if key in best else confidence(told, scores)
+        tier = Tier.EXPLICIT if key in best else Tier.LEXICAL
+        moved = 1 + _PRIORITY * (_within(one.priority) - 0.5)
+        used = usage.score(one.row.usage_count, one.row.last_used_at, now)
+        first = -round(best[key] * moved, 6) if key in best else 0.0
+        return _Candidate(key, tier, score, (-tier, first, -told * moved, -used, key))
 
-    return sorted((candidate(skill) for skill in skills), key=lambda each: each.rank)
+    return sorted((candidate(one) for one in skills), key=lambda each: each.rank)
 
 
 def _reasons(
@@ -176,9 +178,9 @@ def _reasons(
     met: defaultdict[int, list[Asked]] = defaultdict(list)
     for each in sorted(asked, key=lambda each: (-each.score, each.kind, each.text)):
         met[each.skill].append(each)
-    parts = scores.parts({each.skill.pk for each in ranked if each.tier is Tier.LEXICAL})
+    parts = scores.parts({each.skill for each in ranked if each.tier is Tier.LEXICAL})
     return {
-        each.skill.pk: _met(met[each.skill.pk]) if met[each.skill.pk] else _told(parts[each.skill.pk], known)
+        each.skill: _met(met[each.skill]) if met[each.skill] else _told(parts[each.skill], known)
         for each in ranked
     }
 

@@ -18,7 +18,8 @@ from registry.retrieval import Counts, Sight
 
 MOST_CONCEPTS = 12  # the most telling ones
 _MOST_WEIGHED = 24  # of which what the glossary has in their place is looked at, too
-_MOST_OF_A_TERM = 300  # postings that bring a skill up; those of the best are looked up after
+_WHOLE = 300  # postings of a term that are all read …
+_HEAVIEST = 150  # … and of one that has more, those that bring a skill up; the best's are looked up after
 _TYPO = 0.8
 _COMMON_PART = 10  # a term in more than a tenth of the skills brings none up where others do
 _SAID = ~int(Field.DENIED)
@@ -42,13 +43,15 @@ class Scores:
 
     asked: Sequence[Concept]
     weighed: Mapping[int, Sequence[_Weighed]]
-    rows: Sequence[retrieval.Row]
+    rows: Sequence[retrieval.Row]  # of the best
     scores: Mapping[int, int]
+    near: Sequence[int]  # the best ``LOOKED_UP``, in no order
     ideal: int
     skills: int  # that the actor may see
 
     def best(self, most: int) -> list[int]:
-        return _best(self.scores, most)
+        """Nothing that was read afterwards has made less of them."""
+        return sorted(self.near, key=lambda skill: (-self.scores[skill], skill))[:most]
 
     def parts(self, skills: Collection[int]) -> dict[int, list[Part]]:
         """Why these skills have their scores: the terms that counted, the heaviest first."""
@@ -80,17 +83,18 @@ def score(asked: Sequence[Concept], actor: Actor, readable: Sight, pinned: Pinne
     telling = _most_telling(asked, counts)[:MOST_CONCEPTS]
     weighed = _weighed(telling, counts)
     terms = [counts.terms[text] for text in sorted({each.text for some in weighed.values() for each in some})]
-    rows, cut = retrieval.postings(terms, readable, most=_MOST_OF_A_TERM, spare=counts.skills // _COMMON_PART)
+    spare = counts.skills // _COMMON_PART
+    rows, cut = retrieval.postings(terms, readable, most=_WHOLE, heaviest=_HEAVIEST, spare=spare)
     rows = pinned.instead(rows, terms)
     scores = _scores(weighed, rows)
     best = _best(scores, retrieval.LOOKED_UP)
     near = set(best)
-    known = [row for row in rows if row[1] in near]
-    if more := retrieval.complete(cut, best, known):
-        rows = known + pinned.without(more)
+    rows = [row for row in rows if row[1] in near]
+    if more := retrieval.complete(cut, best, rows):
+        rows += pinned.without(more)
         scores |= _scores(weighed, rows)
     ideal = sum(round(_tells(concept, counts) * 2.2e6) for concept in telling)
-    return Scores(telling, weighed, rows, scores, ideal, counts.skills)
+    return Scores(telling, weighed, rows, scores, best, ideal, counts.skills)
 
 
 def _narrowed(asked: Sequence[Concept], actor: Actor, pinned: Pinned) -> Sequence[Concept]:
