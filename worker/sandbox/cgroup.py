@@ -163,15 +163,22 @@ def _delegated(folder: Path) -> bool:
 
 
 def _handed_down(folder: Path) -> frozenset[str]:
-    """The controllers that groups below get: those that can be switched on there."""
-    wanted = set(CONTROLLERS) & set(_read(folder / "cgroup.controllers").split())
-    for name in wanted - _switched_on(folder):
-        _switch_on(folder, name)
-    return frozenset(wanted & _switched_on(folder))
+    """The controllers that groups below get: memory and those that can be switched on beside it.
+
+    Memory comes first. The others can be handed down in a group that has processes, and turn what is below
+    into groups of threads, which no process may join.
+    """
+    there = _read(folder / "cgroup.controllers").split()
+    for name in CONTROLLERS:
+        if name in there and name not in _switched_on(folder):
+            _switch_on(folder, name)
+        if "memory" not in _switched_on(folder):
+            return frozenset()
+    return _switched_on(folder)
 
 
-def _switched_on(folder: Path) -> set[str]:
-    return set(_read(folder / "cgroup.subtree_control").split())
+def _switched_on(folder: Path) -> frozenset[str]:
+    return frozenset(_read(folder / "cgroup.subtree_control").split()) & frozenset(CONTROLLERS)
 
 
 def _switch_on(folder: Path, name: str) -> None:
