@@ -266,3 +266,30 @@ class TestTheDryRun:
     @pytest.mark.row("P2")
     def test_it_is_for_those_who_may_publish(self, team, package_of, charlie):
         assert refused(publishing.check, package_of(), team=team, actor=Actor(user=charlie)) == ["NOT_FOUND"]
+
+
+def test_publishing_asks_the_database_a_few_times_however_long_the_text_is(publish, package_of):
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    def statements(**more):
+        with CaptureQueriesContext(connection) as seen:
+            publish(package_of(**more))
+        return len(seen)
+
+    files = tuple(PackageFile(f"references/{n}.md", b"# Text\n") for n in range(40))
+    long = " ".join(f"word{n}" for n in range(450))
+    first = statements(version="1.0.0", body=long, files=files, tags=("a", "b"))
+    assert first <= 36
+    assert statements(version="1.1.0", body=f"{long} more", files=files, tags=("a", "c")) <= 36
+    assert statements(version="1.1.0", body=f"{long} more", files=files, tags=("a", "c")) <= 12
+
+
+def test_rows_that_a_new_version_leaves_as_they_were_are_not_written_again(publish, package_of):
+    publish(package_of(version="1.0.0", body="pottery kiln"))
+    before = {row.pk: row.term.text for row in Posting.objects.select_related("term")}
+    publish(package_of(version="1.1.0", body="pottery glaze"))
+    after = {row.pk: row.term.text for row in Posting.objects.select_related("term")}
+    assert "kiln" in {before[key] for key in before.keys() - after.keys()}
+    assert "glaz" in {after[key] for key in after.keys() - before.keys()}
+    assert {"pottery", "report"} <= {after[key] for key in after.keys() & before.keys()}
