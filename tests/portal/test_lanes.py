@@ -130,6 +130,48 @@ def test_who_connects_and_asks_nothing_is_left(monkeypatch):
     assert whole.startswith(b"HTTP/1.1 200")
 
 
+def waited(client_answers, seconds):
+    """The status that ``?wait=`` answers with, and how many times the run was read."""
+    asked, sent = [], []
+
+    async def app(scope, receive, send):
+        asked.append(scope["path"])
+        told = await asyncio.to_thread(client_answers, len(asked))
+        await answers(json.dumps({"id": UID, "status": told}).encode())(scope, receive, send)
+
+    async def send(message):
+        sent.append(message)
+
+    path, query = f"/api/v1/runs/{UID}", f"wait={seconds}".encode()
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": query, "headers": []}
+    in_a_loop(waiting.WaitLane(app)(scope, nothing_to_receive, send))
+    return json.loads(sent[1]["body"])["status"], len(asked)
+
+
+@pytest.mark.row("D6")
+def test_who_waits_for_a_person_is_answered_when_they_have_decided(monkeypatch):
+    """A run that was let is told as queued at once; nobody waits on for its end without asking again."""
+    decided = iter([False, False, True])
+
+    async def has_ended(kind, uid):
+        assert (kind, uid) == ("approvals", UID)
+        return next(decided)
+
+    monkeypatch.setattr(waiting, "has_ended", has_ended)
+    assert waited(lambda time: "waiting_approval" if time == 1 else "queued", 5) == ("queued", 2)
+    assert next(decided, None) is None
+
+
+@pytest.mark.row("D6")
+def test_who_waits_for_a_person_who_says_nothing_is_told_so_in_time(monkeypatch):
+    async def has_ended(kind, uid):
+        return False
+
+    monkeypatch.setattr(waiting, "has_ended", has_ended)
+    monkeypatch.setattr(waiting, "LONGEST_WAIT_S", 0.05)
+    assert waited(lambda time: "waiting_approval", 5) == ("waiting_approval", 1)
+
+
 @pytest.mark.parametrize(
     ("path", "read"),
     [

@@ -17,6 +17,7 @@ from registry.models import AuditEntry, Effect, Membership, Role, Rule, Team, Ve
 from registry.packages.problems import Refused
 from worker import erasing, states
 from worker.approvals import asking, deciding
+from worker.events import is_decided
 from worker.models import Approval, Choice, Run, Status
 from worker.protocols.call import Request
 from worker.reaper import reap_once
@@ -156,6 +157,16 @@ def test_an_allowance_does_not_reach_to_what_is_new_in_any_part(
         published(number="2.0.0", front=PARTS[part].format("two"), visibility="public"), team=team
     )
     assert (more.outcome, list(more.new.document())) == ("ask", [part])
+
+
+def test_who_waits_for_a_decision_learns_that_it_was_made_or_that_the_run_is_over(asks, owner, bob):
+    let, cancelled, expired, waiting = (asks() for _ in range(4))
+    decide(let, Choice.ONCE, owner)
+    cancel(cancelled, actor=Actor(user=bob))
+    deciding.expire(timezone.now())
+    Approval.objects.filter(run=expired).update(expires_at=timezone.now())
+    deciding.expire(timezone.now())
+    assert [is_decided(run.uid) for run in (let, cancelled, expired, waiting)] == [True, True, True, False]
 
 
 # Decided ---------------------------------------------------------------------------------------------------
