@@ -12,10 +12,11 @@ import pytest
 
 from tests import cluster, migrated
 from tests.conftest import ROOT
+from tests.faults.conftest import TIMES
 
 pytestmark = [pytest.mark.faults, pytest.mark.row("P3")]
 
-KILLS = 50
+KILLS = 10 * TIMES
 
 
 @pytest.fixture
