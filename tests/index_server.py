@@ -47,7 +47,8 @@ class Index:
     """``add`` what it holds; ``asked`` are the paths and credentials that it was asked with."""
 
     def __init__(self):
-        self.files, self.pages, self.asked = {}, {}, []
+        self.files, self.pages, self.asked, self.pause = {}, {}, [], 0
+        self.stopping = threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -63,6 +64,7 @@ class Index:
         self.pages.setdefault(f"/simple/{name}/", {})[filename] = link
 
     def stop(self):
+        self.stopping.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -74,6 +76,7 @@ class Index:
                 index.asked.append((self.path, self.headers.get("Authorization")))
                 page = index.pages.get(self.path)
                 body = index.files.get(self.path) if page is None else "\n".join(page.values()).encode()
+                index.stopping.wait(index.pause)
                 self.send_response(404 if body is None else 200)
                 self.send_header("Content-Type", "application/octet-stream" if page is None else "text/html")
                 self.end_headers()

@@ -1,4 +1,4 @@
-"""Dependencies of scripts: made once in a sandbox that reaches the site's index alone, kept, shown read-only."""
+"""Dependencies of scripts: made once in a sandbox that reaches the index alone, kept, shown read-only."""
 
 from __future__ import annotations
 

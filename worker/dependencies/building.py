@@ -32,6 +32,7 @@ _SETTINGS = {"python": "SKILLQUAY_PYTHON_INDEX", "node": "SKILLQUAY_NPM_REGISTRY
 _HASH = re.compile(r"[0-9a-f]{64}")
 _REPORT_BYTES = 64 << 20
 _CHANGED = ("DO NOT MATCH THE HASHES", "EINTEGRITY")
+_FULL = ("No space left on device", "File too large", "ENOSPC", "EFBIG")
 _UNREACHED = (
     "OUTBOUND_FAILED",
     "OUTBOUND_TIMEOUT",
@@ -49,7 +50,7 @@ _INSTALL = (
 )
 _NPM = (
     *("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--omit=dev"),
-    *("--no-update-notifier", f"--registry={_INDEX}/", "--cache=/tmp/npm", "--fetch-retries=0"),
+    *("--no-update-notifier", f"--registry={_INDEX}/", "--cache=/job/tmp/npm", "--fetch-retries=0"),
     *("--loglevel=notice", "--no-progress"),
 )
 
@@ -72,6 +73,7 @@ class Build:
         """A fresh job folder; ``order`` beside it holds what the sandbox sees at /skill."""
         path = self.folder / name
         (path / "output").mkdir(mode=0o755, parents=True)
+        (path / "tmp").mkdir(mode=0o755)  # on the disk: the sandbox's own /tmp is memory
         return path
 
     def order(self, name: str, text: str) -> None:
@@ -83,7 +85,7 @@ class Build:
     ) -> None:
         """One start of an installer, to its good end; what it says is the preparation's log."""
         environment = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "")
-        environment |= {"NODE_USE_ENV_PROXY": "0", **env}
+        environment |= {"NODE_USE_ENV_PROXY": "0", "TMPDIR": "/job/tmp", **env}
         order = Job(
             argv,
             self.folder / "order",
@@ -109,10 +111,10 @@ class Build:
         if ended.ending == "timed_out":
             return refuse("DEPENDENCIES_SLOW", limit=settings.SKILLQUAY_DEPENDENCIES_SECONDS)
         too_large = trouble is not None and trouble.code == "OUTBOUND_TOO_LARGE"
-        if ended.ending == "disk_limit" or too_large:
+        if ended.ending == "disk_limit" or too_large or any(sign in said for sign in _FULL):
             return refuse("DEPENDENCIES_TOO_LARGE", limit=settings.SKILLQUAY_DEPENDENCIES_MB)
         if trouble is not None and trouble.code in _UNREACHED:
-            reason = trouble.problems[0].message()
+            reason = trouble.problems[0].params.get("reason") or trouble.code  # no address of the index
             return refuse("DEPENDENCIES_OFFLINE", kind=kind, setting=_SETTINGS[kind], reason=reason)
         if any(sign in said for sign in _CHANGED):
             return refuse("DEPENDENCIES_CHANGED", reason=_last(said))
