@@ -202,9 +202,15 @@ def _bwrap(order: dict[str, Any], status: int, way_out: int | None) -> None:
             options.append(option)
     os.set_inheritable(status, True)
     options += ["--json-status-fd", str(status)]
-    packed = b"".join(os.fsencode(option) + b"\0" for option in options)
-    argv = [plan["program"], "--args", str(_readable(packed)), "--", *plan["argv"]]
+    argv = [plan["program"], "--args", str(_readable(_packed(options))), "--", *plan["argv"]]
     os.execve(plan["program"], argv, {})
+
+
+def _packed(options: list[str]) -> bytes:
+    """As bubblewrap reads them; with a zero byte one would become several, and a value could name a mount."""
+    if any("\0" in option for option in options):
+        raise ValueError("a zero byte in an argument or a variable")
+    return b"".join(os.fsencode(option) + b"\0" for option in options)
 
 
 def _readable(content: bytes) -> int:
