@@ -98,10 +98,10 @@ def _read(value: Any, notes: tuple[str, ...]) -> Outcome:
         result = value.get("result")
         if error := value.get("error"):
             rest = result if isinstance(result, Mapping) else {"output": result}
-            return returned({**rest, "status": "error", "error": error}, notes)
+            return returned({**rest, "status": "error", "error": error}, notes, abp=True)
         value = result
     if isinstance(value, Mapping) and ("output" in value or _says_failure(value)):
-        return returned(value, notes)
+        return returned(value, notes, abp=True)
     return Outcome(success=True, output=value, format=format_of(value), warnings=notes)
 
 

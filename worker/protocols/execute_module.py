@@ -90,13 +90,13 @@ def thrown(what: Any, steps: Any, notes: tuple[str, ...]) -> Outcome:
     return replace(failed(str(code), message, details), steps=traces, warnings=(*notes, *warnings))
 
 
-def returned(value: Any, notes: tuple[str, ...]) -> Outcome:
-    """A SkillExecutionOutcome; anything else is the output itself."""
+def returned(value: Any, notes: tuple[str, ...], *, abp: bool = False) -> Outcome:
+    """A SkillExecutionOutcome, or a tool's result; anything else is the output itself."""
     if not isinstance(value, Mapping) or not ({"output", "status"} & value.keys()):
         bare = "execute() returned no SkillExecutionOutcome: what it returned is taken as the output"
         return Outcome(success=True, output=value, format=format_of(value), warnings=(*notes, bare))
     said = str(value.get("status") or "success")
-    writes, dropped = memory_writes_of(value)
+    writes, dropped = memory_writes_of(value, abp=abp)
     steps, odd = steps_of(value)
     outcome = Outcome(
         success=True,
