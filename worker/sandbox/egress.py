@@ -201,9 +201,10 @@ async def _close(writer: asyncio.StreamWriter) -> None:
     try:
         await asyncio.wait_for(writer.wait_closed(), _FAREWELL_S)
     except OSError:
-        return
-    finally:
         writer.transport.abort()
+    except asyncio.CancelledError:
+        writer.transport.abort()
+        raise
 
 
 async def _say(writer: asyncio.StreamWriter, code: str, what: str) -> None:

@@ -21,6 +21,7 @@ class Bomb:
     source: str
     limits: Limits
     judge: Judge
+    alone: bool = False  # judged by the clock, which others beside it would slow
 
 
 def _ends_by(*endings: str) -> Judge:
@@ -241,10 +242,18 @@ BOMBS = (
     Bomb("inode bomb in /tmp", _INODES % '{os.environ["TMPDIR"]}', _ROOMY, _ends_by("disk_limit", "exited")),
     Bomb("output bomb", _FULL, Limits(timeout_s=10, output_bytes=1_000_000), _cut_at(1_000_000)),
     Bomb("descriptor bomb", _DESCRIPTORS, _SMALL, _counts_to(64)),
-    Bomb("ignore SIGTERM, setsid and fork twice", _STUBBORN, Limits(timeout_s=0.5), _ends_in_time(0.5)),
+    Bomb(
+        "ignore SIGTERM, setsid and fork twice",
+        _STUBBORN,
+        Limits(timeout_s=0.5),
+        _ends_in_time(0.5),
+        alone=True,
+    ),
     Bomb("kill everything it may signal", _EVERYTHING, _SMALL, _ends_by("exited")),
     Bomb("fork ahead of whoever would kill it", _CHAIN, Limits(timeout_s=1), _ends_by("exited", "timed_out")),
-    Bomb("spin in as many processes as it gets", _SPIN, Limits(timeout_s=0.5), _ends_in_time(0.5)),
+    Bomb(
+        "spin in as many processes as it gets", _SPIN, Limits(timeout_s=0.5), _ends_in_time(0.5), alone=True
+    ),
     Bomb("leave a daemon behind", _ORPHAN, Limits(timeout_s=10), _ends_by("exited")),
     Bomb("links, pipes and set-uid files among the output", _LINKS, _SMALL, _collects_only("good")),
 )

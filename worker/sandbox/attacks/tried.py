@@ -98,15 +98,19 @@ def arena(tier: Tier, site: Site) -> Iterator[Arena]:
 
 
 def all_attacks(tier: Tier, site: Site) -> list[Check]:
-    """Every attack, in order; a few seconds, as bombs mostly wait for their limit and are tried side by side."""
-    # A limit on processes that counts all of its user's would count those of the other bombs.
-    together = 1 if tier == "landlock" and os.geteuid() else _TOGETHER
-    with arena(tier, site) as opened, ThreadPoolExecutor(together) as pool:
+    """Every attack, in order; a few seconds, as most bombs wait for a limit and are tried side by side."""
+    with arena(tier, site) as opened:
         proxied = through_the_proxy(opened) if has_network(tier) else []
-        single = single_calls(opened)
-        last = pool.submit(lost_worker, opened)
-        bombs = pool.map(lambda one: bomb(opened, one), BOMBS)
-        return [*single, *proxied, *bombs, last.result()]
+        return [*single_calls(opened), *proxied, *_bombs(opened), lost_worker(opened)]
+
+
+def _bombs(opened: Arena) -> list[Check]:
+    # A limit on processes that counts all of its user's would count those of the other bombs.
+    together = 1 if opened.tier == "landlock" and os.geteuid() else _TOGETHER
+    alone = {one.attack: bomb(opened, one) for one in BOMBS if one.alone}
+    with ThreadPoolExecutor(together) as pool:
+        begun = {one.attack: pool.submit(bomb, opened, one) for one in BOMBS if not one.alone}
+    return [alone.get(one.attack) or begun[one.attack].result() for one in BOMBS]
 
 
 def attacks_on(tier: Tier) -> list[str]:
