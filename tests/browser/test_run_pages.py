@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import timedelta
 
+import pytest
+from django.utils import timezone
+
+from registry import tokens
+from registry.actors import Actor
 from tests.run_samples import add_artifact, add_log, add_step, make_hostile_run, make_run
 from tests.samples import prompt_files, publish_files
+from worker.protocols.call import Request
+from worker.runs import request_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.row("P5", "P8")]
 
@@ -92,6 +99,59 @@ def test_a_running_run_follows_its_log_and_ends_without_a_reload(
     assert page.locator("#log > div").count() == 4
     assert page.locator("[data-follow-pause]").count() == 0
     axe()
+
+
+@pytest.mark.row("D6")
+def test_a_run_that_waits_is_decided_by_keyboard_alone(page, sign_in, alice, bob, team, axe, shot):
+    let, denied = asked_for(alice, bob, team), asked_for(alice, bob, team)
+    sign_in(alice)
+    page.goto("/approvals/")
+    axe()
+    shot("approvals")
+    press(page, "Allow once", "Space")
+    page.wait_for_selector("text=runs this once")
+    page.goto(f"/runs/{denied.uid}/")
+    axe()
+    shot("run-waiting")
+    press(page, "Deny", "Enter")
+    page.wait_for_selector(f"#reason-{denied.uid}", state="visible")
+    axe()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == f"reason-{denied.uid}"
+    page.keyboard.type("Not on a Friday.")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=was not let run")
+    axe()
+    page.goto("/approvals/decided/")
+    axe()
+    shot("approvals-decided")
+    let.refresh_from_db()
+    denied.refresh_from_db()
+    assert (let.permission["by"], denied.failure_code) == ("approval", "APPROVAL_DENIED")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def asked_for(author, user, team):
+    """A run that waits: an agent of this person's asks for what no rule allows."""
+    head = "---\nname: report\ndescription: R.\nversion: 1.0.0\nallowed-tools: [Bash, Write]\n---\n# R\n"
+    files = {"SKILL.md": head.encode(), "scripts/report.py": b"print('{}')\n"}
+    version = publish_files(files, team=team, user=author)
+    ends = timezone.now() + timedelta(days=1)
+    token, _secret = tokens.issue(user, name="agent", scopes=["run"], expires_at=ends, by=Actor(user=user))
+    agent = Actor(user=user, token=token, scopes=frozenset({"run"}))
+    return request_run(actor=agent, version=version, request=Request(inputs={"text": "Numbers"}), team=team)
+
+
+def press(page, words, key):
+    """Goes on by Tab to what says this, and presses the key."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        here = page.evaluate("document.activeElement.innerText || ''")
+        if here.strip().startswith(words):
+            page.keyboard.press(key)
+            return
+    pytest.fail(f"Tab never came to {words}")
 
 
 def test_a_hostile_run_does_nothing_on_any_page(page, sign_in, bob, version, team):
