@@ -102,7 +102,7 @@ class Toolbox:
             wrong = answer = f"Not allowed: {no}"
         except Refused as no:
             wrong = answer = f"{no.code}: {no.problems[0].message()}"
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             wrong = answer = f"These arguments cannot be used: {type(error).__name__} {error}"[:300]
         shown = " ".join(str(value) for value in arguments.values())[:120]
         watch.say(f"[{name}] {' '.join(shown.split())}")
