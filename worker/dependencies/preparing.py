@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 
 from registry import audit
 from registry.actors import Actor
+from registry.api.documents import moment
 from registry.models import Version
 from registry.packages.problems import refuse
 from registry.permissions import Action, may, require
@@ -72,7 +73,7 @@ def _row_document(row: Preparation, *, with_log: bool) -> dict[str, Any]:
         "packages": row.packages,
         "size": row.size,
         "attempt": row.attempt,
-        "started_at": row.started_at,
-        "finished_at": row.finished_at,
+        "started_at": moment(row.started_at),
+        "finished_at": moment(row.finished_at),
         "log": row.log if with_log else "",
     }

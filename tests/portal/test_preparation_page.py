@@ -1,0 +1,131 @@
+"""A version's dependencies by page, API and command: who sees what, and who may try again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from registry.actors import Actor
+from registry.models import AuditEntry
+from registry.packages.problems import problem
+from registry.packages.reading import read_files
+from registry.publishing import publish
+from tests.api.conftest import refused
+from worker.dependencies import queue
+from worker.models import Preparation
+
+pytestmark = [pytest.mark.row("C6"), pytest.mark.django_db]
+PAGE = "/skills/docs/needy/1.0.0/"
+API = "/api/v1/skills/docs/needy/versions/1.0.0/preparation"
+
+
+@pytest.fixture
+def needy(team, alice):
+    head = b"---\nname: needy\ndescription: For tests.\nversion: 1.0.0\nruntime: office\n---\n# Needy\n"
+    files = [("SKILL.md", head), ("scripts/needy.py", b"import six\n"), ("requirements.txt", b"six>=1\n")]
+    return publish(read_files(files), team=team, actor=Actor(user=alice), visibility="public").version
+
+
+@pytest.fixture
+def failed(needy):
+    hold = queue.claim_next(timezone.now())
+    hold.say("ERROR: <b>no</b> matching distribution\n")
+    hold.fail(problem("DEPENDENCIES_FAILED", reason="no matching distribution"))
+    return needy
+
+
+def test_the_page_says_that_it_is_preparing_and_looks_again(needy, browse, alice):
+    page = browse(alice).get(PAGE).content.decode()
+    assert "Dependencies" in page
+    assert 'hx-get="/skills/docs/needy/1.0.0/preparation/"' in page
+    assert "Runs of this version wait until they are ready." in page
+    assert "This site does not have it" in page  # the runtime that it chose
+    assert "Queued" in browse(alice).get(PAGE + "preparation/").content.decode()
+
+
+def test_the_page_lists_what_was_installed(needy, browse):
+    hold = queue.claim_next(timezone.now())
+    hold.succeed(queue.Made("", (queue.Package("six", "1.17.0", "ab" * 32),), "", 4096))
+    page = browse().get(PAGE).content.decode()
+    assert "Ready" in page
+    assert "six" in page
+    assert "ab" * 32 in page
+    assert "hx-get" not in page.partition('id="preparation"')[2].partition(">")[0]
+
+
+def test_what_failed_shows_why_with_its_log_to_the_team_and_a_button_to_maintainers(
+    failed, browse, alice, charlie
+):
+    page = browse(alice).get(PAGE).content.decode()
+    assert "DEPENDENCIES_FAILED" in page
+    assert "&lt;b&gt;no&lt;/b&gt; matching" in page
+    assert "Retry" in page
+    stranger = browse(charlie).get(PAGE).content.decode()
+    assert "DEPENDENCIES_FAILED" in stranger
+    assert "&lt;b&gt;no" not in stranger
+    assert "preparation/again/" not in stranger
+
+
+def test_a_maintainer_has_it_tried_again_and_nobody_else(failed, browse, alice, charlie):
+    answer = browse(charlie).post(PAGE + "preparation/again/", follow=True)
+    assert Preparation.objects.get().state == "failed"
+    assert answer.status_code == 200
+    page = browse(alice).post(PAGE + "preparation/again/", follow=True).content.decode()
+    assert "The dependencies are being prepared." in page
+    assert Preparation.objects.get().state == "waiting"
+    assert AuditEntry.objects.filter(action="version.prepare", target="docs/needy@1.0.0").count() == 1
+
+
+def test_the_api_tells_the_same_and_tries_again(failed, browse, alice, charlie):
+    document = browse(alice).get(API).json()
+    (row,) = document["preparations"]
+    assert (document["state"], row["state"], row["problem"]["code"]) == (
+        "failed",
+        "failed",
+        "DEPENDENCIES_FAILED",
+    )
+    assert "<b>no</b>" in row["log"]
+    assert browse(charlie).get(API).json()["preparations"][0]["log"] == ""
+    assert browse(charlie).post(API).status_code == 403
+    assert browse(alice).post(API, headers={"origin": "http://testserver"}).json()["state"] == "preparing"
+
+
+def test_a_version_without_dependencies_has_none(public, browse, alice):
+    number = public.versions.get().number
+    address = f"/api/v1/skills/docs/{public.slug}/versions/{number}/preparation"
+    assert browse(alice).get(address).json() == {"version": number, "state": "none", "preparations": []}
+    refused(browse(alice).post(address), 409, "PREPARATION_NONE")
+    assert (
+        'id="preparation"' not in browse(alice).get(f"/skills/docs/{public.slug}/{number}/").content.decode()
+    )
+
+
+def test_a_private_one_is_nothing_to_a_stranger(needy, browse, charlie):
+    needy.skill.visibility = "private"
+    needy.skill.save(update_fields=["visibility"])
+    assert browse(charlie).get(API).status_code == 404
+    assert browse(charlie).get(PAGE + "preparation/").status_code == 404
+
+
+def test_the_command_says_how_it_stands_and_fails_where_it_does(failed, capsys):
+    with pytest.raises(SystemExit):
+        call_command("prepare", "docs/needy@1.0.0", "--show", "--json")
+    assert json.loads(capsys.readouterr().out)["state"] == "failed"
+    with pytest.raises(SystemExit):
+        call_command("prepare", "docs/needy@1.0.0")  # there is no index here
+    out = capsys.readouterr().out
+    assert "DEPENDENCIES_OFF" in out
+    assert "SKILLQUAY_PYTHON_INDEX" in out
+
+
+def test_check_package_lists_what_is_asked_for(tmp_path, capsys):
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "a.py").write_text("import six\n")
+    (tmp_path / "requirements.txt").write_text("Six>=1\n")
+    (tmp_path / "SKILL.md").write_text("---\nname: a\ndescription: For tests.\n---\n# A\n")
+    call_command("check_package", str(tmp_path), "--json")
+    (package,) = json.loads(capsys.readouterr().out)["packages"]
+    assert package["dependencies"] == [{"kind": "python", "asks": "six>=1"}]
