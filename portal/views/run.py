@@ -296,6 +296,8 @@ def _error(result: dict[str, Any]) -> dict[str, Any]:
 def _details(result: dict[str, Any]) -> Any:
     error = result.get("error")
     details = error.get("details") if isinstance(error, dict) else None
+    if isinstance(details, dict) and details.keys() <= {"name", "stack"} and details.get("stack"):
+        details = details["stack"]  # what was thrown: a text of many lines, with the name in it
     return shown(details) if details else None
 
 

@@ -37,6 +37,15 @@ def test_a_file_is_shown_by_its_kind(browse, bob, run, path, data, texts):
     assert 'href="javascript' not in page
 
 
+def test_the_stack_of_what_was_thrown_is_shown_line_by_line(browse, bob, public, team):
+    error = {"code": "INTERNAL_ERROR", "message": "no", "details": {"name": "E", "stack": "E: <no>\n  at f"}}
+    failed = make_run(
+        public.latest, bob, team, status="failed", failure_code="INTERNAL_ERROR", result={"error": error}
+    )
+    page = browse(bob).get(f"/runs/{failed.uid}/").text
+    assert "E: &lt;no&gt;\n  at f" in page.partition("Details</summary>")[2].partition("</details>")[0]
+
+
 @pytest.mark.parametrize("path", ["a.bin", "a.svg", "a.html", "a.txt"])
 def test_a_file_that_no_page_can_show_is_a_download_alone(browse, bob, run, path):
     add_artifact(run, path, b"\xff\xfe<svg onload=alert(1)>")
