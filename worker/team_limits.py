@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Sum
 
 from registry import audit
@@ -91,14 +91,19 @@ def count_run(team: Team | None) -> None:
         _require(team, "runs_a_day", most, most)
 
 
+_SPENT = "UPDATE worker_teamday SET cpu_ms = cpu_ms + %s WHERE team_id = %s AND day = %s"
+
+
 def count_cpu(team_id: int | None, seconds: float) -> None:
-    """Adds what an attempt used; part of the transaction that ends it."""
-    if team_id is not None and seconds > 0:
-        spent = round(seconds * 1000)
-        day = TeamDay.objects.filter(team_id=team_id, day=today())
-        if not day.update(cpu_ms=F("cpu_ms") + spent) and Team.objects.filter(pk=team_id).exists():
+    """Adds what an attempt used; part of the transaction that ends it, so in SQL as that is."""
+    if team_id is None or seconds <= 0:
+        return
+    spent = (round(seconds * 1000), team_id, connection.ops.adapt_datefield_value(today()))
+    with connection.cursor() as cursor:
+        cursor.execute(_SPENT, spent)
+        if not cursor.rowcount and Team.objects.filter(pk=team_id).exists():
             _day(Team(pk=team_id))
-            TeamDay.objects.filter(team_id=team_id, day=today()).update(cpu_ms=F("cpu_ms") + spent)
+            cursor.execute(_SPENT, spent)
 
 
 def warnings_of(team: Team | None) -> Iterator[Problem]:
