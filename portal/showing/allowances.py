@@ -23,7 +23,7 @@ class Allowance:
 
 def allowances(manifest: Manifest) -> list[Allowance]:
     """Network, files, time, memory, environment and tools, in this order."""
-    found = [_network(manifest), _files(manifest), _time(manifest), _memory(manifest)]
+    found = [_network(manifest), _files(), _time(manifest), _memory(manifest)]
     security = manifest.security
     if security.environment:
         found.append(Allowance(_("Environment"), _("These variables are set:"), tuple(security.environment)))
@@ -49,9 +49,8 @@ def _network(manifest: Manifest) -> Allowance:
     )
 
 
-def _files(manifest: Manifest) -> Allowance:
-    if manifest.security.filesystem == "none":
-        return Allowance(_("Files"), _("Its own files and inputs, and a private folder for its output."))
+def _files() -> Allowance:
+    """The same for both values of ``filesystem``: less would leave nothing to run."""
     return Allowance(
         _("Files"), _("Reads its own files, its inputs and the system's programs; writes only to its output.")
     )

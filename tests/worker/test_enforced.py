@@ -1,0 +1,75 @@
+"""What ``security`` says is what a run is held to."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry.actors import Actor
+from worker.documents import run_document
+from worker.runs import run_here
+from worker.sandbox import Job, layout
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("C6")]
+
+TELL = """
+    import json, os
+    os.makedirs("/job/output", exist_ok=True)
+    for path in ("/tmp/mine", "/job/output/left.txt"):
+        open(path, "w").write("x")
+    closed = 0
+    for path in ("/skill/new", "/usr/new", "/new"):
+        try: open(path, "w")
+        except OSError: closed += 1
+    names = ("ZONE", "LD_PRELOAD", "NODE_OPTIONS", "PATH", "HTTPS_PROXY", "SKILLQUAY_DOOR")
+    given = {name: os.environ.get(name, "") for name in names}
+    print(json.dumps({"own": sorted(os.listdir("/skill")), "closed": closed, "set": given}))
+"""
+STEERING = """security:
+  environment: {ZONE: UTC, LD_PRELOAD: /x, NODE_OPTIONS: --x, PATH: /skill, HTTPS_PROXY: x, SKILLQUAY_DOOR: x}
+"""
+
+
+@pytest.fixture
+def owner(alice):
+    return Actor(user=alice)
+
+
+@pytest.mark.parametrize("filesystem", ["none", "read-only"])
+def test_neither_filesystem_takes_away_what_a_script_writes_to(published, ask, owner, filesystem):
+    run = run_here(ask(published("holding", TELL, front=f"security: {{filesystem: {filesystem}}}\n")))
+    document = run_document(run, actor=owner)
+    assert (document["outputs"]["closed"], [one["path"] for one in document["artifacts"]]) == (
+        3,
+        ["left.txt"],
+    )
+    assert "SKILL.md" in document["outputs"]["own"]
+
+
+def test_a_package_sets_its_own_variables_and_none_that_steers_its_run(published, ask, owner):
+    run = run_here(ask(published("steering", TELL, front=STEERING)))
+    set_ = run_document(run, actor=owner)["outputs"]["set"]
+    assert set_.pop("PATH").startswith("/")
+    assert set_ == {
+        "ZONE": "UTC",
+        "LD_PRELOAD": "",
+        "NODE_OPTIONS": "",
+        "HTTPS_PROXY": "",
+        "SKILLQUAY_DOOR": "",
+    }
+
+
+def test_a_variable_of_the_proxy_or_the_door_cannot_be_set_by_a_job(tmp_path):
+    wanted = {"HTTPS_PROXY": "http://x", "no_proxy": "*", "SKILLQUAY_DOOR": "0,1", "ZONE": "UTC"}
+    job = Job(("true",), tmp_path, tmp_path, environment=wanted, network=(), door=lambda asked: asked)
+    given = layout.environment(job)
+    assert given["ZONE"] == "UTC"
+    assert [name for name in wanted if given[name] == wanted[name]] == ["ZONE"]
+
+
+def test_a_run_shows_what_held_each_of_its_limits(published, ask, owner, settings):
+    settings.SKILLQUAY_RUN_CPUS = 1
+    run = run_here(ask(published("bound", TELL)))
+    assert run.limits["cpus"] == 1
+    held = run_document(run, actor=owner)["sandbox"]["enforcement"]
+    assert set(held) >= {"memory", "processes", "disk", "files", "descriptors", "cpu"}
+    assert held["cpu"] in ("cgroup", "affinity")
