@@ -33,7 +33,7 @@ _PREPARATION: dict[str, Any] = {
                 {
                     "name": "six",
                     "version": "1.17.0",
-                    "hash": "4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274",
+                    "hash": "sha256:4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274",
                 }
             ],
             "size": 40_960,

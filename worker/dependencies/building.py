@@ -261,4 +261,4 @@ def _last(said: str) -> str:
     """The last thing that an installer said, as one line."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     errors = [line for line in lines if line.upper().startswith(("ERROR", "NPM ERROR", "NPM ERR"))]
-    return (errors or lines or [""])[-1][:300]
+    return re.sub(r"^(npm )?ERROR:? ", "", (errors or lines or [""])[-1], flags=re.IGNORECASE)[:300]
