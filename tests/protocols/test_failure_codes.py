@@ -75,7 +75,7 @@ def test_each_code_is_reached_with_a_message_and_has_an_explanation(code):
 
 
 # Why a run ended, or was refused, comes of the floor itself; pages show it of rows that a test has written.
-SHOWN_ALONE = ("portal", "browser", "protocols/test_failure_codes.py", "sandbox/test_runtimes.py")
+SHOWN_ALONE = ("portal", "browser", "protocols/test_failure_codes.py")
 
 
 def declared():
