@@ -106,6 +106,18 @@ def test_nothing_is_left_of_a_group(go, held):
     assert [made for place in cgroup.find_parents() for made in place.folder.glob(mine)] == []
 
 
+def test_the_empty_group_of_a_lost_worker_is_swept(held):
+    place = cgroup.find_parents()[0]
+    lost, own = place.folder / f"skillquay-{1 << 30}-0", place.folder / f"skillquay-{os.getpid()}-0"
+    lost.mkdir()
+    own.mkdir()
+    try:
+        cgroup._sweep(place.folder)
+        assert (lost.exists(), own.exists()) == (False, True)
+    finally:
+        own.rmdir()
+
+
 WRITTEN = {
     1: {
         "memory.limit_in_bytes": "67108864",

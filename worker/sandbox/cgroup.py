@@ -130,7 +130,17 @@ def find_parents() -> tuple[Place, ...]:
             if serving:
                 found.append(Place(candidate.folder, candidate.version, serving))
                 taken |= serving
+                _sweep(candidate.folder)
     return tuple(found)
+
+
+def _sweep(parent: Path) -> None:
+    """Groups whose worker was killed before a run came in: a group with processes cannot be removed."""
+    for folder in parent.glob("skillquay-*-*"):
+        pid = folder.name.split("-")[1]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def _candidates() -> list[Place]:
