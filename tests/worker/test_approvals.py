@@ -216,6 +216,25 @@ def test_denied_it_never_runs_and_its_caller_reads_why(asks, owner, bob):
     assert (told["standing"], told["reason"], told["decided_by"]) == ("denied", "Not on a Friday.", "alice")
 
 
+@pytest.mark.parametrize("empty", ["allowed-tools: []", "hooks: {}", "shell:", "a-new-field: []"])
+def test_what_means_nothing_asks_nobody(published, team, empty):
+    assert rules.decide(published(front=empty + "\n"), team=team).outcome == "allow"
+
+
+def test_the_example_of_document_d_asks_with_both_rules_on_offer(asks, published):
+    """Its tools, its hook and its shell make it ask; what else it says is on the safe list."""
+    front = (
+        'when_to_use: "review this"\nallowed-tools: [Read, Grep, Glob]\nargument-hint: "<file>"\n'
+        "arguments: [path]\nmodel: opus\neffort: high\nagent: code-reviewer\nuser-invocable: true\n"
+        'disable-model-invocation: false\npaths: ["src/**/*.ts"]\n'
+        'hooks:\n  PreToolUse:\n    - command: ["echo", "checking"]\nshell: ["bash"]\n'
+    )
+    run = asks(published("code-review", front=front))
+    assert run.approval.unsafe == ["allowed_tools", "hooks", "shell"]
+    told = asking.document_of(run, Actor(user=run.caller))
+    assert (told["exact"], told["prefix"]) == ("docs/code-review", "docs/code-review:*")
+
+
 def test_a_denial_says_why(asks, owner):
     run = asks()
     assert code(decide, run, Choice.DENIED, owner, reason=" ") == "TEXT_INVALID"
