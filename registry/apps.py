@@ -17,6 +17,7 @@ class RegistryConfig(AppConfig):
         from registry.imports import codes as import_codes  # noqa: F401
         from registry.listing import codes as listing_codes  # noqa: F401
         from registry.outbound import codes as outbound_codes  # noqa: F401
+        from registry.reporting import codes as report_codes  # noqa: F401
         from registry.secrets import codes as secret_codes  # noqa: F401
         from registry.storage import register_references
 
