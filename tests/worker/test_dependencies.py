@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import timedelta
 
 import pytest
@@ -244,3 +245,12 @@ def test_node_packages_are_installed_from_the_lock_and_none_of_their_scripts_run
     assert row.state == "ready", (row.problem, row.log)
     assert _output(run) == {"said": ":-D", "ran": False}
     assert {path for path, _ in index.asked} == {"/simple/smile/-/smile-1.0.0.tgz"}
+
+
+def test_what_a_killed_worker_left_of_a_build_is_swept_and_a_live_build_is_not(settings):
+    root = keeping.root()
+    for name in (".building-dead-1", ".building-alive-1"):
+        (root / name / "install").mkdir(parents=True)
+    os.utime(root / ".building-dead-1", (1, 1))
+    keeping.sweep()
+    assert [each.name for each in root.glob(".building-*")] == [".building-alive-1"]

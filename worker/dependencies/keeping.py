@@ -19,9 +19,10 @@ from registry.packages.problems import refuse
 from registry.storage import Stored
 from worker.models import Preparation, PreparationState
 from worker.sandbox.collect import collect
-from worker.unpacking import made_once, mark_used, remove_older
+from worker.unpacking import made_once, mark_used, remove_older, take_away
 
 _BLOCK = 512
+_LONGEST_BUILD_S = 3 * 3600
 
 
 def store_tree(folder: Path, name: str) -> Stored:
@@ -96,6 +97,9 @@ def sweep() -> int:
     """Forgets what no version needs or used for long, here and in the storage; locks of living ones stay."""
     days = settings.SKILLQUAY_DEPENDENCIES_DAYS
     removed = remove_older(root(), time.time() - days * 86_400)
+    for left in root().glob(".building-*"):  # a worker was killed at it: no build takes that long
+        if left.stat().st_mtime < time.time() - _LONGEST_BUILD_S:
+            take_away(left)
     Preparation.objects.filter(versions=None).exclude(state=PreparationState.RUNNING).delete()
     old = Q(last_used_at__lt=timezone.now() - timedelta(days=days))
     unused = Preparation.objects.filter(old, state=PreparationState.READY).exclude(digest="")
