@@ -246,7 +246,8 @@ def _database(address: str) -> dict[str, Any]:
             "OPTIONS": {
                 "timeout": 20,
                 "transaction_mode": "IMMEDIATE",
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA cache_size=-16000; PRAGMA mmap_size=1073741824",
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; "
+                "PRAGMA cache_size=-16000; PRAGMA mmap_size=1073741824",  # 16 MB; 1 GiB of addresses
             },
         }
     return {

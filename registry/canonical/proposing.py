@@ -95,7 +95,7 @@ def check(slug: str, version: Version) -> None:
 
 
 def waiting(canonical: Canonical) -> Version | None:
-    """The newer version that nobody has accepted or rejected yet; of a mirror what lies there, if older too."""
+    """The newer version that nobody has decided about yet; of a mirror what lies there, if older too."""
     skill = mirrored(canonical) if canonical.mirror_id else canonical.skill
     if skill is None or not canonical.follows:
         return None

@@ -54,7 +54,8 @@ def test_maintainers_change_what_holds_for_their_team(team, as_alice, as_bob, as
     assert as_alice.get("teams/docs/settings").json()["failing_triggers"] == "warn"
     change = {"languages": ["zh"], "failing_triggers_block": True}
     found = as_alice("PATCH", "teams/docs/settings", change).json()
-    assert found == {"team": "docs", "languages": ["zh"], "failing_triggers": "block", "memory_review": "team"}
+    said = {"team": "docs", "languages": ["zh"], "failing_triggers": "block", "memory_review": "team"}
+    assert found == said
     assert AuditEntry.objects.filter(action="team.settings").count() == 1
     refused(as_bob("PATCH", "teams/docs/settings", change), 403, "FORBIDDEN")
     refused(as_charlie("PATCH", "teams/docs/settings", change), 404, "NOT_FOUND")

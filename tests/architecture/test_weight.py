@@ -12,7 +12,8 @@ from tests.architecture.test_arrow import ROOT
 
 _ASKED = (
     "import django, sys; django.setup(); import worker.tasks, worker.ways, portal.urls; "
-    "print([name for name in ('pydantic_ai', 'openai', 'anthropic', 'httpx2', 'tiktoken') if name in sys.modules])"
+    "heavy = ('pydantic_ai', 'openai', 'anthropic', 'httpx2', 'tiktoken')\n"
+    "print([name for name in heavy if name in sys.modules])"
 )
 
 

@@ -135,12 +135,6 @@ class RunDoc(Doc):
     artifacts = ArtifactDoc(many=True, required=False, allow_null=True)
     memory_writes = serializers.ListField(required=False, allow_null=True)
     messages = serializers.ListField(
-        required=False, allow_null=True, help_text="Of a prompt: `{role, content}` each."
-    )
-    context = serializers.DictField(  # type: ignore[assignment]
-        required=False, allow_null=True, help_text="What they change: `{allowedTools, model, effort}`."
-    )
-    messages = serializers.ListField(
         child=serializers.DictField(),
         required=False,
         allow_null=True,
