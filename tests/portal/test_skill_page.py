@@ -131,8 +131,10 @@ def test_install_lines_name_the_public_address_and_ask_for_a_token_only_where_on
     assert "$SKILLQUAY_TOKEN" in text
     assert "evil.example" not in text
     text = browse(None).get("/skills/docs/kind-review/").text
-    assert archive.format("kind-review/versions/0.1.0") in text
-    assert "$SKILLQUAY_TOKEN" not in text
+    before, _, after = text.partition(archive.format("kind-review/versions/0.1.0"))
+    line = before.rpartition("<pre")[2] + after.partition("</pre>")[0]
+    assert "curl" in line
+    assert "$SKILLQUAY_TOKEN" not in line
 
 
 @pytest.mark.row("P1")

@@ -58,9 +58,10 @@ def test_no_page_tells_a_stranger_that_something_is_there(hidden, charlie):
             there = {
                 **PARTS,
                 "uid": hidden.uid,
+                "other": hidden.uid,
                 "slug": "docs" if route.startswith("teams/") else PARTS["slug"],
             }
-            absent = {**ABSENT, "uid": new_uid()}
+            absent = {**ABSENT, "uid": new_uid(), "other": new_uid()}
             swaps = [(absent[name], there[name]) for name in there]
             seen, unseen = filled(route, there), filled(route, absent)
             if seen == unseen:

@@ -40,7 +40,8 @@ def test_a_refusal_has_the_same_keys(hello, label):
 
 def test_no_worker_comes_between_asking_and_executing_here(hello, monkeypatch):
     busy = []
-    monkeypatch.setattr("worker.runs.execute", lambda claim: busy.append(states.claim_next("another:1")))
+    executed = lambda claim, **more: busy.append(states.claim_next("another:1"))  # noqa: E731
+    monkeypatch.setattr("worker.runs.execute", executed)
     _, document = run_skill("docs/hello")
     assert busy == [None]
     assert document["status"] == "running"  # ours: what would execute it was taken out

@@ -18,9 +18,7 @@ class Command(ShellCommand):
         parser.add_argument("run", metavar="RUN", nargs="?", help="the id of a waiting run")
         choices = [choice.value for choice in deciding.DECISIONS]
         parser.add_argument("--decision", choices=choices, help="what is said to it")
-        parser.add_argument(
-            "--reason", metavar="TEXT", default="", help="why it is denied, for its caller"
-        )
+        parser.add_argument("--reason", metavar="TEXT", default="", help="why it is denied, for its caller")
         parser.add_argument("--rule", action="store_true", help="deny the skill from now on too")
         parser.add_argument("--all", action="store_true", help="list what was decided too")
 
