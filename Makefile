@@ -11,7 +11,7 @@ run: $(VENV)/runtime bubblewrap
 	@exec $(BIN)/python manage.py up
 
 test: $(VENV)/tests bubblewrap
-	@$(BIN)/python -m pytest -n $${TEST_PROCESSES:-2} --dist worksteal -rs $(ARGS)
+	@$(BIN)/python -m pytest -n $${TEST_PROCESSES:-3} --dist worksteal -rs $(ARGS)
 
 check: $(VENV)/tests
 	$(BIN)/ruff check .

@@ -26,6 +26,7 @@ FIELDS = [
     "bytes",
     "problems",
     "findings",
+    "dependencies",
 ]
 BROKEN = b"---\nname: a\ndescription: b\ntype: direct\n---\n"
 
@@ -75,6 +76,7 @@ def test_every_form_of_one_package_is_the_same_package(places: dict[str, str], k
         "bytes": len(SKILL),
         "problems": [],
         "findings": [],
+        "dependencies": [],
     }
 
 

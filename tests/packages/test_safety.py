@@ -104,7 +104,7 @@ def test_a_script_asks_by_itself():
 
 def test_every_field_that_a_manifest_has_or_gets_is_listed_or_asks():
     """A field that somebody adds to Manifest asks until it is listed here and there."""
-    asking = {"allowed_tools", "hooks", "shell", "requires", "endpoints"}
+    asking = {"allowed_tools", "hooks", "shell", "requires", "endpoints", "runtime"}
     given_away = {"metadata", "extra", "security", "name", "description"}
     for field in dataclasses.fields(Manifest):
         if field.name in given_away or field.name == "slug" or field.name == "display_name":

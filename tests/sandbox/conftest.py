@@ -10,10 +10,14 @@ from worker.sandbox.site import TIERS
 
 @pytest.fixture(params=TIERS)
 def tier(request):
-    report = next(report for report in usable_tiers() if report.name == request.param)
+    return usable(request.param)
+
+
+def usable(tier):
+    report = next(report for report in usable_tiers() if report.name == tier)
     if not report.usable:
         pytest.skip(f"{report.name}: {report.reason}")
-    return request.param
+    return tier
 
 
 @pytest.fixture

@@ -9,9 +9,11 @@ import pytest
 
 from registry import outbound as outbound  # declares why a name has no address
 from registry.packages.problems import refuse
+from tests.sandbox.conftest import usable
 from worker.sandbox.attacks import destination
 from worker.sandbox.attacks.tried import has_network
 from worker.sandbox.policy import Dial, Limits
+from worker.sandbox.site import TIERS
 
 pytestmark = pytest.mark.row("C6")
 
@@ -28,10 +30,14 @@ CLIENTS = {
 }
 
 
+@pytest.fixture(params=[tier for tier in TIERS if has_network(tier)])
+def tier(request):
+    """Those in which a run has a network of its own."""
+    return usable(request.param)
+
+
 @pytest.fixture
 def place(tier):
-    if not has_network(tier):
-        pytest.skip(f"{tier}: runs have no network of their own there")
     with destination.served() as place:
         yield place
 

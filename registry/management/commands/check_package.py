@@ -103,9 +103,9 @@ def document_of(checked: Checked) -> dict[str, object]:
         "digest": package and digest_of(repack(package.files)),
         "files": package and len(package.files),
         "bytes": package and _bytes(package),
-        "dependencies": dependencies_of(package) if package else [],
         "problems": [problem.document(gettext) for problem in checked.problems],
         "findings": [finding_document(one, gettext) for one in scan(package)] if package else [],
+        "dependencies": dependencies_of(package) if package else [],
     }
 
 
