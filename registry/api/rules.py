@@ -118,7 +118,7 @@ class PermissionDecision(Endpoint):
     )
     def get(self, request: Request) -> HttpResponse:
         """By deny rules, canonical, allow rules, only safe properties, in this order; else a person is
-        asked. Runs that a token asks for are refused unless it is `allow`; people run what asks."""
+        asked. Runs that a token asks for wait for a person unless it is `allow`; people run it."""
         query, actor = read_query(DecisionQuery, request), self.actor
         label, _, number = query["skill"].partition("@")
         skill = catalog.find_skill(label, actor)
