@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 from registry import bulk, words
 from registry.actors import Actor
@@ -82,8 +82,9 @@ def _canonical(utterance: str, actor: Actor) -> Iterator[Asked]:
 
 def _said(utterance: str, pieces: Sequence[Piece], pinned: Pinned, readable: Sight) -> Iterator[Asked]:
     """The phrases, intents and names that stand in the utterance, whole words only."""
-    windows = _windows(pieces)
-    keys = sorted(windows if len(windows) <= _KEYS_OF_A_REQUEST else _begun(windows))
+    is_long = len(pieces) * LONGEST_PHRASE > _KEYS_OF_A_REQUEST
+    windows = _windows(pieces, _begun(pieces) if is_long else None)
+    keys = sorted(windows)
     kinds = (TriggerKind.PHRASE, TriggerKind.INTENT, TriggerKind.NAME)
     for at in range(0, len(keys), _KEYS_AT_ONCE):
         part = keys[at : at + _KEYS_AT_ONCE]
@@ -106,26 +107,29 @@ def _triggers(
     yield from pinned.triggers(keys, kinds)
 
 
-def _windows(pieces: Sequence[Piece]) -> dict[str, tuple[int, int]]:
-    """Each run of at most twelve pieces, and where it stands first."""
+def _windows(pieces: Sequence[Piece], begun: Collection[str] | None) -> dict[str, tuple[int, int]]:
+    """Each run of at most twelve pieces, and where it stands first; with ``begun``, of more than two pieces
+    those alone with which a trigger begins."""
     found: dict[str, tuple[int, int]] = {}
     for begin in range(len(pieces)):
-        key = ""
-        for end in range(begin + 1, min(begin + LONGEST_PHRASE, len(pieces)) + 1):
-            key = f"{key} {pieces[end - 1].key}" if key else pieces[begin].key
+        key = pieces[begin].key
+        found.setdefault(key, (begin, begin + 1))
+        for end in range(begin + 2, min(begin + LONGEST_PHRASE, len(pieces)) + 1):
+            key = f"{key} {pieces[end - 1].key}"
             found.setdefault(key, (begin, end))
+            if begun is not None and end == begin + 2 and key not in begun:
+                break
     return found
 
 
-def _begun(windows: Iterable[str]) -> list[str]:
-    """Those of at most two pieces, and of the others those with which a trigger begins."""
-    two = {key: " ".join(key.split(" ", 2)[:2]) for key in windows}
-    pairs = sorted({pair for key, pair in two.items() if len(key) > len(pair)})
+def _begun(pieces: Sequence[Piece]) -> set[str]:
+    """The pairs of neighbours with which a longer trigger begins."""
+    pairs = sorted({f"{one.key} {two.key}" for one, two in pairwise(pieces)})
     begun: set[str] = set()
     for at in range(0, len(pairs), _KEYS_AT_ONCE):
         part = pairs[at : at + _KEYS_AT_ONCE]
         begun |= {pair for (pair,) in bulk.read(_LONGER.format(pairs=", ".join(["(%s)"] * len(part))), part)}
-    return [key for key, pair in two.items() if key == pair or pair in begun]
+    return begun
 
 
 def _asks(utterance: str, pieces: Sequence[Piece], begin: int, end: int, kind: str) -> bool:
