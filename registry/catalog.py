@@ -67,8 +67,8 @@ def notices(version: Version, actor: Actor) -> tuple[Problem, ...]:
     skill, found = version.skill, []
     if version.yanked_at:
         found.append(problem("VERSION_YANKED", version=str(version), reason=version.yank_reason))
-    if version.reported_at:
-        found.append(problem("VERSION_REPORTED", version=str(version)))
+    if reported := _reported(version):
+        found.append(problem("VERSION_REPORTED", version=str(reported)))
     if version.deprecated_at:
         successor = f"{skill}@{version.successor}" if version.successor else _ANOTHER
         why = version.deprecation
@@ -78,6 +78,13 @@ def notices(version: Version, actor: Actor) -> tuple[Problem, ...]:
         why = skill.deprecation
         found.append(problem("SKILL_DEPRECATED", skill=str(skill), reason=why, successor=successor))
     return tuple(found)
+
+
+def _reported(version: Version) -> Version | None:
+    """This one, or the one with which all of its skill waits."""
+    if version.reported_at or not version.skill.is_reported:
+        return version if version.reported_at else None
+    return version.skill.versions.filter(reported_at__isnull=False).select_related("skill__team").first()
 
 
 def successor_of(skill: Skill, actor: Actor) -> Skill | None:

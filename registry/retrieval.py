@@ -58,9 +58,13 @@ _READ = "SELECT term_id, skill_id, weight, field_mask FROM registry_posting WHER
 _HEAVIEST = f"SELECT * FROM ({_READ}term_id = %s{{seen}} ORDER BY weight DESC, skill_id LIMIT %s) AS heaviest"
 
 _LOOKED_UP = """
-    SELECT term_id, skill_id, weight, field_mask FROM (VALUES {terms}) AS t CROSS JOIN (VALUES {skills}) AS s
-    CROSS JOIN registry_posting WHERE term_id = t.column1 AND skill_id = s.column1
-"""  # in this order; of two lists SQLite would read every posting of the terms
+    WITH pair AS MATERIALIZED (
+        SELECT t.column1 AS term, s.column1 AS skill
+        FROM (VALUES {terms}) AS t CROSS JOIN (VALUES {skills}) AS s
+    )
+    SELECT term_id, skill_id, weight, field_mask FROM pair
+    CROSS JOIN registry_posting WHERE term_id = term AND skill_id = skill
+"""  # pair by pair: of two lists both databases would read every posting of the terms
 
 
 @dataclass(frozen=True)

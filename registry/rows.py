@@ -45,12 +45,12 @@ class Order:
 def orders_of(keys: Sequence[int]) -> list[Order]:
     rows = bulk.read(_ORDERED.format(keys=bulk.places(keys)), keys) if keys else ()
     return [
-        Order(key, () if paths == "[]" else json.loads(paths), priority, count, _aware(last))
+        Order(key, () if paths == "[]" else json.loads(paths), priority, count, aware(last))
         for key, paths, priority, count, last in rows
     ]
 
 
-def _aware(moment: datetime | None) -> datetime | None:
+def aware(moment: datetime | None) -> datetime | None:
     """SQLite keeps moments without their zone, which is UTC."""
     return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
 

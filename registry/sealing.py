@@ -23,6 +23,10 @@ def unseal(sealed: str) -> str:
         raise refuse("SECRET_UNREADABLE") from None
 
 
+def fernet(text: str) -> Fernet:
+    """What seals and opens by a key that is made of any text."""
+    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()))
+
+
 def _box() -> Fernet:
-    key = hashlib.sha256(f"sealing:{settings.SECRET_KEY}".encode()).digest()
-    return Fernet(base64.urlsafe_b64encode(key))
+    return fernet(f"sealing:{settings.SECRET_KEY}")

@@ -32,6 +32,8 @@ class ShellCommand(BaseCommand):
             document = {"ok": False, "problems": [each.document(gettext) for each in refused.problems]}
             lines = map(problem_line, refused.problems)
             self.answer(document, lines, as_json=options["json"], ok=False)
+        except UnicodeEncodeError:  # bytes of a shell that no database and no index takes
+            raise CommandError("An argument is not text in UTF-8.", returncode=WRONG_CALL) from None
         return None
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -50,7 +52,8 @@ class ShellCommand(BaseCommand):
     def answer(self, document: dict[str, Any], lines: Iterable[str], *, as_json: bool, ok: bool) -> None:
         """Prints the document, or its lines for people, and ends with 1 when it is a refusal."""
         if as_json:
-            self.stdout.write(json.dumps(document, ensure_ascii=False))
+            text = json.dumps(document, ensure_ascii=False)
+            self.stdout.write(text.encode("utf-8", "replace").decode())  # JSON is UTF-8, whatever was given
         else:
             for line in lines:
                 self.stdout.write(line)

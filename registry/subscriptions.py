@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.db.models import QuerySet
 
-from registry import audit, catalog
+from registry import audit, bulk, catalog
 from registry.actors import Actor
 from registry.models import Skill, Subscription, Team
 from registry.packages.problems import refuse
@@ -54,5 +54,6 @@ def set_bundled(skill: Skill, is_bundled: bool, by: Actor) -> None:
 
 def trusted_teams(actor: Actor) -> frozenset[int]:
     """Whose every version may write into the actor's prompts: their own teams and those subscribed to."""
-    followed = Subscription.objects.filter(team__in=actor.team_ids).values_list("publisher", flat=True)
-    return actor.team_ids | frozenset(followed)
+    own = sorted(actor.team_ids)
+    sql = f"SELECT publisher_id FROM registry_subscription WHERE team_id IN ({bulk.places(own)})"
+    return actor.team_ids.union(key for (key,) in bulk.read(sql, own)) if own else actor.team_ids

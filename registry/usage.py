@@ -9,7 +9,9 @@ from datetime import UTC, date, datetime, timedelta
 from heapq import merge
 from itertools import islice
 from math import log, log2
+from typing import Any
 
+from django.core.exceptions import EmptyResultSet
 from django.db import transaction
 from django.db.models import F, FloatField, Q, QuerySet, Sum, Value
 from django.db.models.functions import Cast, Ln
@@ -17,6 +19,7 @@ from django.utils import timezone
 
 from registry import bulk, canonical
 from registry.models import Skill, Use, UseDay
+from registry.rows import aware
 
 HOLD = timedelta(seconds=60)
 HALF_LIFE = timedelta(days=7)
@@ -141,13 +144,22 @@ def most_used(
     A maximum of two orders, each of which has an index; rows are read of those alone that are answered.
     """
     now = now or timezone.now()
-    used = skills.filter(usage_count__gt=0).values_list("pk", "usage_count", "last_used_at")
-    hottest = used.order_by("-hot_key", "id")[:limit]
-    oftenest = used.order_by("-usage_count", "id")[:limit]
-    scored = ((-score(count, last, now), key) for key, count, last in {*hottest, *oftenest})
+    used = skills.filter(usage_count__gt=0).values("pk", "usage_count", "last_used_at")
+    hottest, oftenest = (used.order_by(first, "id")[:limit] for first in ("-hot_key", "-usage_count"))
+    scored = {(-score(count, aware(last), now), key) for key, count, last in _either(hottest, oftenest)}
     keys = [key for _, key in sorted(scored)[start:limit]]
     rows = skills.in_bulk(keys)
     return [rows[key] for key in keys if key in rows]
+
+
+def _either(*found: QuerySet[Skill, Any]) -> list[Any]:
+    """The rows of both in one statement, which Django does not make of such as have a limit."""
+    try:
+        made = [each.query.sql_with_params() for each in found]
+    except EmptyResultSet:
+        return []
+    sql = " UNION ALL ".join(f"SELECT * FROM ({sql}) AS ranked" for sql, _ in made)
+    return bulk.read(sql, [value for _, values in made for value in values])
 
 
 def in_order(skills: QuerySet[Skill], limit: int, place: Place) -> tuple[list[Skill], Place | None]:

@@ -18,20 +18,13 @@ _copies: dict[str, str] = {}  # vendor → what is copied: a file, or the name o
 def kept(folder: Path) -> Iterator[None]:
     """Copies the suite's own database, while it is migrated and empty."""
     from django.db import connection, connections
-    from django.db.migrations.loader import MigrationLoader
-    from django.db.migrations.recorder import MigrationRecorder
-    from django.test import override_settings
 
-    from tests import cluster
+    from tests import cluster, tables
 
     if not connection.introspection.table_names():  # of the tests that were chosen none needs a database
         yield
         return
-    recorder = MigrationRecorder(connection)
-    recorder.ensure_schema()
-    with override_settings(MIGRATION_MODULES={}):
-        for app, name in MigrationLoader(None).disk_migrations:
-            recorder.record_applied(app, name)
+    tables.record()
     if connection.vendor == "sqlite":
         import sqlite3
 
@@ -48,6 +41,9 @@ def kept(folder: Path) -> Iterator[None]:
     cluster.execute(server, f"CREATE DATABASE {copy} TEMPLATE {name}")
     _copies["postgresql"] = copy
     yield
+    connections.close_all()
+    others = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    cluster.execute(server, others)  # of threads that outlive their tests: the database could not be dropped
     cluster.execute(server, f"DROP DATABASE {copy}")
 
 
@@ -59,7 +55,7 @@ def lay(environment: Mapping[str, str]) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.copyfile(_copies["sqlite"], folder / "skillquay.sqlite3")
     elif not (database and "postgresql" in _copies):
-        argv = [sys.executable, "manage.py", "migrate", "-v0"]
+        argv = [sys.executable, "-m", "tests.tables"]
         subprocess.run(argv, cwd=ROOT, env=environment, check=True, timeout=120)
 
 

@@ -9,12 +9,13 @@ from rest_framework import serializers
 
 from registry import comparing
 from registry.api.comparing import ComparisonDoc
-from registry.api.documents import Doc, ProblemDoc, api_address, moment
+from registry.api.documents import Doc, ProblemDoc, api_address
 from registry.api.imports import SourceDoc, source_document
 from registry.api.shapes import Query, Shape, StrictText
 from registry.canonical import PREFIX, proposing, setting, trouble_of
 from registry.canonical.proposing import Proposal
 from registry.models import Canonical, CanonicalChange, CanonicalDeed, UseKind, Version
+from registry.moments import moment
 
 _DIGEST = "Of what was looked at: refused as CANONICAL_MOVED where it is another by now."
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -14,11 +13,7 @@ from registry import canonical, catalog, publishing
 from registry.actors import Actor
 from registry.addresses import absolute
 from registry.models import File, Skill, Version
-
-
-def moment(at: datetime | None) -> str | None:
-    """RFC 3339 in UTC, to the microsecond."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z") if at else None
+from registry.moments import moment
 
 
 def api_address(*parts: str) -> str:

@@ -35,6 +35,7 @@ class Endpoint(APIView):
     parser_classes = [bodies.StrictJson]
     needs: ClassVar[Mapping[str, tuple[Action, ...]]] = {}
     signed_in: ClassVar[bool] = False
+    only_asks: ClassVar[bool] = False  # its POST changes nothing: who is nobody may send it, too
 
     @property
     def actor(self) -> Actor:
@@ -48,7 +49,8 @@ class Endpoint(APIView):
             raise refuse("QUERY_INVALID", field="?", reason="NUL")
         bodies.require_length(request._request)
         who = authentication.actor(request)
-        if not who.is_signed_in and (self.signed_in or request.method not in ("GET", "HEAD", "OPTIONS")):
+        changes = request.method not in ("GET", "HEAD", "OPTIONS") and not self.only_asks
+        if not who.is_signed_in and (self.signed_in or changes):
             raise refuse("SIGN_IN_REQUIRED")
         self._require_scope(who, "GET" if request.method == "HEAD" else str(request.method))
 

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from registry import catalog
 from registry.api import cursors, etags, examples
-from registry.api.documents import Doc, ProblemDoc, api_address, moment, page_document, page_shape
+from registry.api.documents import Doc, ProblemDoc, api_address, page_document, page_shape
 from registry.api.endpoint import Endpoint
 from registry.api.finding import ReasonDoc
 from registry.api.idempotency import once
@@ -19,6 +19,7 @@ from registry.api.shapes import PageQuery, Shape, StrictText, read_body, read_qu
 from registry.events import receiving, subscribing
 from registry.events.documents import event_document, event_summary
 from registry.models import EventMode, EventOutcome, EventSubscription
+from registry.moments import moment
 from registry.permissions import Action
 
 _HOST = "https://skills.example"

@@ -136,6 +136,7 @@ USAGE_DETAIL = {
     "floor": 0.1,
     "hold_seconds": 60,
     "kinds": {"load": 30, "install": 4, "run": 8},
+    "by_version": [{"version": "1.2.0", "load": 30, "install": 4, "run": 8}],
     "by_day": [{"day": "2026-11-20", "load": 3, "install": 0, "run": 1}],
 }
 PUBLISHED = {

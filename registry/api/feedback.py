@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from registry import catalog, feedback
 from registry.actors import Actor
 from registry.api import etags, examples
-from registry.api.documents import Doc, moment
+from registry.api.documents import Doc
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
 from registry.api.shapes import Shape, StrictBoolean, StrictText, read_body
@@ -23,6 +23,7 @@ from registry.models import (
     TriggerTest,
     TriggerTestOrigin,
 )
+from registry.moments import moment
 from registry.permissions import Action
 
 _AT = "2026-11-20T09:30:00.000000Z"

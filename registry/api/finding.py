@@ -13,29 +13,24 @@ from rest_framework.request import Request
 
 from registry.actors import Actor
 from registry.api import cursors, etags, examples
-from registry.api.documents import Doc, SkillDoc, moment, skill_document
+from registry.api.documents import Doc, SkillDoc, skill_document
 from registry.api.endpoint import Endpoint
+from registry.api.filtering import FilterQuery, filters_of
 from registry.api.shapes import Query, read_query
 from registry.facets import MOST_COUNTED, facets, facets_document
 from registry.models import Skill
+from registry.moments import moment
 from registry.packages.problems import refuse
 from registry.permissions import Action
-from registry.search import FACETS, Filters, document, search
+from registry.search import document, search
 
 SETTLED = timedelta(seconds=2)  # until then a slower writer may still commit an earlier moment
 _BEGINNING = ("1970-01-01T00:00:00+00:00", "")
 
 
-class SearchQuery(Query):
-    q = serializers.CharField(max_length=500)
+class SearchQuery(FilterQuery):
+    q = serializers.CharField(max_length=500, allow_blank=True)
     limit = serializers.IntegerField(default=20, min_value=1, max_value=cursors.LONGEST_PAGE)
-    team = serializers.CharField(required=False, max_length=64)
-    type = serializers.CharField(required=False, max_length=16)
-    tag = serializers.CharField(required=False, max_length=120)
-    category = serializers.CharField(required=False, max_length=120)
-    domain = serializers.CharField(required=False, max_length=120)
-    source = serializers.CharField(required=False, max_length=16)  # type: ignore[assignment]
-    profile = serializers.CharField(required=False, max_length=16)
     facets = serializers.BooleanField(
         default=False, help_text="Also count what each filter would leave, the other filters applied."
     )
@@ -86,7 +81,7 @@ class Search(Endpoint):
     def get(self, request: Request) -> HttpResponse:
         """Exact names first, then names, beginnings, tags and text; each hit says which words found it."""
         query = read_query(SearchQuery, request)
-        filters = Filters(**{name: query.get(name, "") for name in FACETS})
+        filters = filters_of(query)
         counted = MOST_COUNTED if query["facets"] else 0
         found = search(query["q"], self.actor, limit=query["limit"], filters=filters, counted=counted)
         answer = document(found)

@@ -12,11 +12,12 @@ from rest_framework.request import Request
 
 from registry import catalog, reviewing, scanning
 from registry.api import etags, examples
-from registry.api.documents import Doc, api_address, moment
+from registry.api.documents import Doc, api_address
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
 from registry.api.shapes import Shape, StrictText, read_body
 from registry.models import Version
+from registry.moments import moment
 from registry.packages.scan.checks import SEVERITIES
 from registry.permissions import Action
 

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 
 from registry import catalog
 from registry.api import bodies, cursors, etags, examples
-from registry.api.documents import Doc, ProblemDoc, api_address, moment, page_document, page_shape
+from registry.api.documents import Doc, ProblemDoc, api_address, page_document, page_shape
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
 from registry.api.shapes import PageQuery, Shape, StrictText, WaitQuery, read_body, read_query
@@ -23,6 +23,7 @@ from registry.imports import queue, sources
 from registry.imports.drift import Drift, drift
 from registry.imports.report import counts_of, problems_of
 from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind, Visibility
+from registry.moments import moment
 from registry.packages.problems import Problem, refuse
 from registry.permissions import Action
 

@@ -70,6 +70,7 @@ class MatchDoc(Doc):
 
 class Matching(Endpoint):
     needs = {"POST": (Action.SEE,)}
+    only_asks = True
 
     @extend_schema(
         operation_id="match_skills",
@@ -92,4 +93,4 @@ class Matching(Endpoint):
             found = match(wanted, self.actor, limit=asked["limit"])
             return etags.document_response(request, document(found, self.actor))
 
-        return once(request, asked, act)
+        return once(request, asked, act) if self.actor.is_signed_in else act()

@@ -11,11 +11,12 @@ from rest_framework.request import Request
 
 from registry import catalog, reporting
 from registry.api import etags, examples
-from registry.api.documents import Doc, api_address, moment
+from registry.api.documents import Doc, api_address
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
 from registry.api.shapes import Shape, StrictBoolean, StrictText, read_body
 from registry.models import Report, ReportReason, ReportState, Version
+from registry.moments import moment
 from registry.permissions import Action
 
 _MOST = 200

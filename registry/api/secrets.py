@@ -16,7 +16,6 @@ from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
 from registry.api.shapes import Query, Shape, StrictText, read_body, read_query
 from registry.models import Team, Version
-from registry.packages.problems import refuse
 from registry.permissions import Action
 from registry.secrets.documents import grant_document, needs_document, secret_document, secrets_document
 
@@ -262,6 +261,5 @@ def _of(request: Request, actor: Any, named: tuple[str, str, str]) -> tuple[Vers
     team, slug, number = named
     version = catalog.find_version(catalog.find_skill(f"{team}/{slug}", actor), number, actor)
     found = catalog.find_team(read_query(TeamQuery, request)["team"], actor)
-    if actor.token or not (actor.is_administrator or found.pk in actor.team_ids):
-        raise refuse("FORBIDDEN", action="read the names of secrets")
+    secrets.require_reader(found, actor)
     return version, found

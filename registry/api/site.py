@@ -12,9 +12,10 @@ from rest_framework.request import Request
 
 from registry.actors import Actor
 from registry.api import etags, examples
-from registry.api.documents import Doc, moment
+from registry.api.documents import Doc
 from registry.api.endpoint import Endpoint
 from registry.models import Team
+from registry.moments import moment
 from registry.packages.problems import CODES, Code, filled, refuse
 
 

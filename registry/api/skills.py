@@ -15,32 +15,33 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry import catalog, publishing, usage
+from registry.actors import Actor
 from registry.api import cursors, etags, examples
 from registry.api.documents import (
     Doc,
     SkillDetailDoc,
     SkillDoc,
-    moment,
     page_document,
     page_shape,
     skill_detail,
     skill_document,
 )
 from registry.api.endpoint import Endpoint
+from registry.api.filtering import FilterQuery, filters_of
 from registry.api.idempotency import once
 from registry.api.shapes import PageQuery, Shape, StrictText, read_body, read_query
 from registry.models import Skill, UseKind, Visibility
+from registry.moments import moment
 from registry.permissions import Action
-from registry.search import Filters, search
+from registry.search import search
 
 MOST_IDS = 100
 
 
-class SkillsQuery(PageQuery):
-    q = serializers.CharField(required=False, max_length=500, help_text="Only what search finds, best first.")
-    team = serializers.CharField(required=False, max_length=64)
-    type = serializers.CharField(required=False, max_length=16)
-    tag = serializers.CharField(required=False, max_length=120)
+class SkillsQuery(PageQuery, FilterQuery):
+    q = serializers.CharField(
+        required=False, allow_blank=True, max_length=500, help_text="Only what search finds, best first."
+    )
     ids = serializers.CharField(
         required=False, max_length=4000, help_text="At most 100 ids or team/slug, separated by commas."
     )
@@ -82,14 +83,14 @@ class Skills(Endpoint):
             visible = _named(visible, query["ids"].split(","))
         page = cursors.page_of("skills", query, kinds=(float, float, int, int, int))
         place = usage.Place(*page.after) if page.after else usage.Place(timezone.now().timestamp())
-        found, after = usage.in_order(_filters(query).narrow(visible), page.limit, place)
+        found, after = usage.in_order(filters_of(query).narrow(visible), page.limit, place)
         return found, page.next_cursor(astuple(after)) if after else None
 
     def _found(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
         page = cursors.page_of("skills", query, kinds=(int,))
         start = min(max(page.after[0], 0), cursors.LONGEST_PAGE * 10) if page.after else 0
         end = start + page.limit
-        found = search(query["q"], self.actor, limit=end + 1, filters=_filters(query)).hits
+        found = search(query["q"], self.actor, limit=end + 1, filters=filters_of(query)).hits
         chosen = [hit.skill for hit in found[start:end]]
         if "ids" in query:
             wanted = set(query["ids"].split(","))
@@ -149,6 +150,10 @@ class UsageDayDoc(UseKindsDoc):
     day = serializers.DateField(help_text="In UTC.")
 
 
+class UsageVersionDoc(UseKindsDoc):
+    version = serializers.CharField()
+
+
 class UsageDetailDoc(UsageDoc):
     days = serializers.FloatField(help_text="Since the last use.")
     factor = serializers.FloatField(help_text="0.5^(days / half_life_days), at least the floor.")
@@ -156,6 +161,7 @@ class UsageDetailDoc(UsageDoc):
     floor = serializers.FloatField()
     hold_seconds = serializers.FloatField(help_text="In which uses of one caller count once.")
     kinds = UseKindsDoc(help_text="Of all uses; a use within the hold counts as the kind that came first.")
+    by_version = UsageVersionDoc(many=True, help_text="Of the versions that were used, the highest first.")
     by_day = UsageDayDoc(many=True, help_text="Of the last 90 days those with a use, the oldest first.")
 
 
@@ -172,7 +178,7 @@ class SkillUsage(Endpoint):
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
         """The score is what orders catalog and ties; it halves every seven days without use."""
         skill = catalog.find_skill(f"{team}/{slug}", self.actor)
-        return etags.document_response(request, usage_detail(skill))
+        return etags.document_response(request, usage_detail(skill, self.actor))
 
 
 class UseReport(Shape):
@@ -222,9 +228,10 @@ def usage_document(skill: Skill) -> dict[str, Any]:
     }
 
 
-def usage_detail(skill: Skill) -> dict[str, Any]:
+def usage_detail(skill: Skill, actor: Actor) -> dict[str, Any]:
     """How the score came about, and the uses that it is made of."""
-    score = usage.explained(skill)
+    score, counts = usage.explained(skill), usage.by_version(skill)
+    numbers = skill.versions.visible_to(actor).order_by("-precedence").values_list("number", flat=True)
     return {
         **usage_document(skill),
         "days": round(score.days, 3),
@@ -233,6 +240,9 @@ def usage_detail(skill: Skill) -> dict[str, Any]:
         "floor": usage.FLOOR,
         "hold_seconds": usage.HOLD.seconds,
         "kinds": _kinds(usage.by_kind(skill)),
+        "by_version": [
+            {"version": number, **_kinds(counts[number])} for number in numbers if number in counts
+        ],
         "by_day": [
             {"day": day.day.isoformat(), **_kinds(day.counts)} for day in usage.by_day(skill) if day.total
         ],
@@ -241,10 +251,6 @@ def usage_detail(skill: Skill) -> dict[str, Any]:
 
 def _kinds(counts: Mapping[str, int]) -> dict[str, int]:
     return {kind.value: counts.get(kind, 0) for kind in UseKind}
-
-
-def _filters(query: dict[str, Any]) -> Filters:
-    return Filters(query.get("team", ""), query.get("type", ""), query.get("tag", ""))
 
 
 def _named(skills: QuerySet[Skill], names: list[str]) -> QuerySet[Skill]:

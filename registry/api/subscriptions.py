@@ -11,11 +11,12 @@ from rest_framework.request import Request
 
 from registry import catalog, subscriptions
 from registry.api import etags, examples
-from registry.api.documents import Doc, SkillDetailDoc, moment, skill_detail
+from registry.api.documents import Doc, SkillDetailDoc, skill_detail
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
 from registry.api.shapes import Shape, StrictText, read_body
 from registry.models import Subscription, Team
+from registry.moments import moment
 from registry.permissions import Action
 
 _EXAMPLE = {"team": "design", "since": "2026-11-20T09:30:00.000000Z"}

@@ -15,7 +15,7 @@ from registry.api import etags, examples
 from registry.api.documents import Doc
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
-from registry.api.shapes import Query, Shape, StrictBoolean, read_body, read_query
+from registry.api.shapes import Query, Shape, read_body, read_query
 from registry.collisions import collisions, document
 from registry.languages import LANGUAGES
 from registry.models import MemoryReview, TriggerTestOrigin, Version
@@ -160,7 +160,7 @@ class TeamChange(Shape):
     languages = serializers.ListField(
         child=serializers.ChoiceField(choices=LANGUAGES), required=False, max_length=len(LANGUAGES)
     )
-    failing_triggers_block = StrictBoolean(required=False)
+    failing_triggers = serializers.ChoiceField(required=False, choices=["warn", "block"])
     memory_review = serializers.ChoiceField(required=False, choices=MemoryReview.values)
 
 
@@ -186,11 +186,16 @@ class TeamSettings(Endpoint):
         tags=["teams"],
         request=TeamChange,
         responses=TeamSettingsDoc,
-        examples=[examples.asks({"languages": ["en", "zh"]}), examples.answers(_SETTINGS)],
+        examples=[
+            examples.asks({"languages": ["en", "zh"], "failing_triggers": "block"}),
+            examples.answers(_SETTINGS),
+        ],
     )
     def patch(self, request: Request, team: str) -> HttpResponse:
         """For maintainers. An empty list of languages is the site's."""
         found = catalog.find_team(team, self.actor)
         change: dict[str, Any] = read_body(TeamChange, request.data)
+        if failing := change.pop("failing_triggers", None):
+            change["failing_triggers_block"] = failing == "block"
         found = teams.change_settings(found, self.actor, **change)
         return etags.document_response(request, teams.settings_document(found))

@@ -16,12 +16,13 @@ from rest_framework.views import APIView
 from registry import catalog
 from registry.addresses import absolute
 from registry.api import bodies, cursors, etags, examples
-from registry.api.documents import Doc, api_address, moment, page_document, page_shape
+from registry.api.documents import Doc, api_address, page_document, page_shape
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import once
 from registry.api.shapes import PageQuery, Shape, StrictText, read_body, read_query
 from registry.events import webhooks
 from registry.models import WebhookEndpoint
+from registry.moments import moment
 from registry.packages.problems import refuse
 from registry.permissions import Action
 

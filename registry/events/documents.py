@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from registry.actors import Actor
 from registry.addresses import absolute
 from registry.models import Event, EventMatch
+from registry.moments import moment
 from registry.packages.problems import Problem
 from registry.permissions import Action, may
 
@@ -30,7 +31,7 @@ def event_summary(event: Event) -> dict[str, Any]:
         "event_id": event.given_id,
         "team": event.team.slug,
         "type": event.type,
-        "received_at": event.received_at.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        "received_at": moment(event.received_at),
         "sender": event.sender.username if event.sender else None,
         "webhook": event.webhook.name if event.webhook else None,
         "url": absolute(f"/api/v1/events/{event.uid}"),

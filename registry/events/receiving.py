@@ -17,7 +17,7 @@ from django.utils import timezone
 from registry import texts, usage
 from registry.actors import Actor
 from registry.catalog import find_team, find_version
-from registry.listing.offering import pins
+from registry.listing.offering import pinned_rows, pinned_to
 from registry.matching import priority_of
 from registry.matching.pinned import Pinned
 from registry.models import (
@@ -188,9 +188,9 @@ def _meet(event: Event, actor: Actor, mode: str) -> None:
 
 def _declaring(type_: str, actor: Actor) -> Sequence[Skill]:
     """The skills in reach that declare the type: by priority, then use, as matching ranks."""
-    pinned = Pinned(pins(actor))
+    pinned = Pinned(pinned_to(actor))
     accepted = {skill for skill, *_ in pinned.triggers([type_], [TriggerKind.EVENT])}
-    declaring = Trigger.objects.filter(kind=TriggerKind.EVENT, key=type_).exclude(skill__in=pinned.canonicals)
+    declaring = Trigger.objects.filter(kind=TriggerKind.EVENT, key=type_).exclude(skill__in=pinned.keys)
     asked = Q(pk__in=declaring.values("skill")) | Q(pk__in=accepted)
     found = Skill.objects.reachable_by(actor).filter(asked)
     now = timezone.now()
@@ -199,8 +199,9 @@ def _declaring(type_: str, actor: Actor) -> Sequence[Skill]:
         return -priority_of(skill), -usage.score(skill.usage_count, skill.last_used_at, now), skill.pk
 
     skills = list(found.select_related("team", "latest"))
+    found_as = pinned_rows(pinned.keys, (skill.pk for skill in skills))
     for skill in skills:
-        skill.found_as = pinned.canonicals.get(skill.pk)
+        skill.found_as = found_as.get(skill.pk)
     return sorted(skills, key=rank)[:MOST_MATCHES]
 
 

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from registry import bulk, words
 from registry.models import GlossaryEntry
 
-Lines = Mapping[str, tuple[str, ...]]
-
 LONGEST = 6  # pieces of a key
 _FILE = Path(__file__).with_name("entries.txt")
+
+
+class Lines(dict[str, tuple[str, ...]]):
+    """By the key of each word those of its lines."""
+
+    @cached_property
+    def longest(self) -> Mapping[str, int]:
+        """Of how many pieces the keys are that begin with one."""
+        found: defaultdict[str, int] = defaultdict(int)
+        for key in self:
+            first, *more = key.split(" ")
+            found[first] = max(found[first], 1 + len(more))
+        return dict(found)
 
 
 def lines() -> Lines:
@@ -29,9 +40,9 @@ def _lines(changed: tuple[object, ...]) -> Lines:
         texts = read_line(line)
         for text in texts:
             found[words.phrase_key(text)] |= set(texts)
-    return {
-        key: tuple(sorted(t for t in texts if words.phrase_key(t) != key)) for key, texts in found.items()
-    }
+    return Lines(
+        (key, tuple(sorted(t for t in texts if words.phrase_key(t) != key))) for key, texts in found.items()
+    )
 
 
 @lru_cache(maxsize=1)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from registry.api.documents import moment
 from registry.glossary import built_in, read_line
 from registry.models import GlossaryEntry
+from registry.moments import moment
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from registry.imports.found import Found, Passed, Reading
 from registry.imports.planning import Plan, plan
 from registry.imports.queue import Hold, Lost
 from registry.imports.report import Row, Writing, known_before
+from registry.leases import kept
 from registry.models import Import, ImportOutcome, ImportStatus, Skill, Source
 from registry.packages.problems import Refused, problem, refuse
 from registry.permissions import Action, require
@@ -41,7 +42,7 @@ def run(hold: Hold, actor: Actor) -> None:
     """
     report = Import.objects.select_related("source__team").get(pk=hold.report)
     try:
-        with queue.kept(hold), _scratch(report) as scratch:
+        with kept(hold.renew, every_s=queue.RENEW_S), _scratch(report) as scratch:
             _import(report, hold, actor, scratch)
     except Refused as refused:
         hold.finish(*refused.problems)

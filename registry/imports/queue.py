@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import DatabaseError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -22,7 +20,7 @@ from registry.publishing.rows import problem_row
 LEASE = timedelta(seconds=60)
 ATTEMPTS = 3  # after which an import that ends its worker each time has failed
 KEPT = 20  # reports of one source
-_RENEW_S = 20.0
+RENEW_S = 20.0
 
 _wakers: list[Callable[[], object]] = []
 
@@ -108,9 +106,9 @@ def running(now: datetime) -> int:
     return Import.objects.filter(status=ImportStatus.RUNNING, lease_until__gte=now).count()
 
 
-def has_ended(uid: str) -> bool:
-    """For who waits: one that is gone has ended too."""
-    return not Import.objects.filter(uid=uid, finished_at=None).exists()
+def unfinished(uids: Collection[str]) -> list[str]:
+    """Those of them that go on, for who waits: one that is gone has ended too."""
+    return list(Import.objects.filter(uid__in=uids, finished_at=None).values_list("uid", flat=True))
 
 
 def claim_next(now: datetime) -> Hold | None:
@@ -142,26 +140,6 @@ def _claimed(report: Import, now: datetime) -> Hold:
     report.started_at = report.started_at or now
     report.save(update_fields=["attempt", "status", "lease_until", "started_at"])
     return Hold(report.pk, report.attempt)
-
-
-@contextmanager
-def kept(hold: Hold) -> Iterator[None]:
-    """Renews the lease while the work in here goes on, however long one step of it takes."""
-    ended = threading.Event()
-
-    def renew() -> None:
-        while not ended.wait(_RENEW_S):
-            with suppress(DatabaseError):  # a busy database is asked again; each batch renews too
-                hold.renew()
-        connection.close()
-
-    thread = threading.Thread(target=renew, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def actor_of(hold: Hold) -> Actor:

@@ -78,12 +78,14 @@ def list_skills(
     entries = {_entry(offered[each.skill.pk], each): each for each in choice.placed}
     kept = sorted(named_within(tuple(entries), budget), key=lambda entry: _order(entries[entry]))
     fitted = fit(kept, budget)
+    without_room = len(choice.placed) - len(kept)
+    none_is_named = without_room and all(entry.is_bundled for entry in kept)
     rows = zip((entries[entry] for entry in kept), fitted.entries, strict=True)
     return Listing(
         context_tokens,
         budget,
         fitted.width,
-        fitted.stage,
+        Stage.NAMES if none_is_named else fitted.stage,
         tuple(
             Row(offered[each.skill.pk], entry.text, entry.cut, each.place, each.score) for each, entry in rows
         ),
@@ -91,7 +93,7 @@ def list_skills(
         {
             Why.PATHS: choice.waiting_count,
             Why.LIMIT: choice.total - len(choice.placed),
-            Why.BUDGET: len(choice.placed) - len(kept),
+            Why.BUDGET: without_room,
         },
     )
 

@@ -6,10 +6,12 @@ publisher must not write into anybody's prompt.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
+from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
 from registry import bulk, subscriptions
@@ -40,20 +42,54 @@ def offers(skills: Iterable[Skill], actor: Actor, reachable: QuerySet[Skill]) ->
 
 
 def pins(actor: Actor, skills: Iterable[Skill] | None = None) -> Mapping[int, Canonical]:
-    """Of the skills that are offered only because they are canonical, by which name, pinned to what.
+    """Of the skills that are offered only because they are canonical, by which name, pinned to what."""
+    keys = pinned_to(actor)
+    return pinned_rows(keys, keys if skills is None else (skill.pk for skill in skills))
 
-    Those of teams that the actor trusts are, where their latest versions are not for agents or reported.
-    """
+
+def pinned_rows(keys: Mapping[int, tuple[int, int]], skills: Iterable[int]) -> dict[int, Canonical]:
+    """Those of these skills, each with the version that is answered."""
+    wanted = [keys[skill][0] for skill in skills if skill in keys]
+    rows = Canonical.objects.select_related("version").defer("version__body")
+    found = rows.in_bulk(wanted) if wanted else {}
+    return {row.skill_id: row for row in found.values() if row.skill_id}
+
+
+def pinned_to(actor: Actor) -> Mapping[int, tuple[int, int]]:
+    """The same by keys alone, of the canonical name and of the version: every match asks."""
     if not bulk.read("SELECT 1 FROM registry_canonical LIMIT 1", ()):
-        return {}  # as on most sites, and every match asks
-    followed = Q(skill__team__in=subscriptions.trusted_teams(actor)) | Q(skill__is_bundled=True)
-    trusted = Q(skill__team__in=actor.team_ids) | (followed & Q(skill__is_reported=False))
-    own = Q(skill__for_agents=True) & (Q() if actor.is_shell else trusted)
-    rows = Canonical.objects.offered_to(actor).exclude(own)
-    if skills is not None:
-        rows = rows.filter(skill__in=[skill.pk for skill in skills])
-    found = rows.select_related("version").defer("version__body").order_by("-pk")
-    return {row.skill_id: row for row in found if row.skill_id}
+        return {}  # as on most sites
+    asker = _Asker(
+        actor.is_shell,
+        actor.is_administrator,
+        actor.is_signed_in,
+        actor.team_ids,
+        subscriptions.trusted_teams(actor),
+    )
+    rows = bulk.read(*_statement(asker, connection.vendor))
+    return {skill: (key, version) for skill, key, version in rows if skill and version}
+
+
+@dataclass(frozen=True)
+class _Asker:
+    """All of an actor that the statement below depends on: putting it together takes longer than a match."""
+
+    is_shell: bool
+    is_administrator: bool
+    is_signed_in: bool
+    team_ids: frozenset[int]
+    trusted: frozenset[int]
+
+
+@lru_cache(maxsize=512)
+def _statement(asker: _Asker, vendor: str) -> tuple[str, Sequence[Any]]:
+    """A trusted team's are, too, where their latest versions are not for agents or were reported."""
+    followed = Q(skill__team__in=asker.trusted) | Q(skill__is_bundled=True)
+    told = Q(skill__team__in=asker.team_ids) | (followed & Q(skill__is_reported=False))
+    own = Q(skill__for_agents=True) & (Q() if asker.is_shell else told)
+    rows = Canonical.objects.offered_to(cast(Actor, asker)).exclude(own).order_by("-pk")
+    sql: tuple[str, Sequence[Any]] = rows.values_list("skill_id", "pk", "version_id").query.sql_with_params()
+    return sql
 
 
 def said_by(pin: Canonical) -> Manifest:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from registry import glossary, retrieval, usage, words
 from registry.actors import Actor
-from registry.listing.offering import pins, said_by
+from registry.listing.offering import pinned_rows, pinned_to, said_by
 from registry.matching import lexical
 from registry.matching.asking import MOST_PIECES, concepts, word_of
 from registry.matching.confidence import LEAST, confidence
@@ -26,7 +26,6 @@ from registry.rows import Order, orders_of, skills_of
 from registry.search import best_field
 
 MOST_CHARACTERS = 6_000  # of an utterance: more than its pieces can have, unless they are no words
-MOST_RESULTS = 100
 _SPARE = 20  # candidates past the limit: some are not for agents, or wait for a file
 _TRIGGER_FIELDS = {"event": "event_types", "intent": "intents", "phrase": "phrases", "name": "name"}
 _PRIORITY = 0.1  # what a skill's priority may move, of its score
@@ -99,14 +98,15 @@ class _Candidate:
 def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
     """The skills that fit the request, best first; none where even the best is unlikely."""
     utterance = request.utterance[:MOST_CHARACTERS]
-    pieces = words.pieces(utterance)[:MOST_PIECES]
-    reach, known, pinned = retrieval.reach(actor), glossary.lines(), Pinned(pins(actor))
+    pieces = words.pieces(utterance, most=MOST_PIECES)
+    reach, known, pinned = retrieval.reach(actor), glossary.lines(), Pinned(pinned_to(actor))
     asked = asked_for(
         utterance, pieces, pinned, intent=request.intent, event=request.event, actor=actor, readable=reach
     )
-    scores = lexical.score(concepts(utterance, pieces, known), actor, reach, pinned)
-    pins_of = {**pinned.canonicals, **{each.skill: each.pin for each in asked if each.pin}}
-    ranked = _ranked(asked, scores, _open(asked, scores, request, pins_of, limit + _SPARE))[:limit]
+    scores = lexical.score(concepts(utterance, pieces, known), known, actor, reach, pinned)
+    best = _best(asked, scores, limit + _SPARE)
+    pins_of = {**pinned_rows(pinned.keys, best), **{each.skill: each.pin for each in asked if each.pin}}
+    ranked = _ranked(asked, scores, _open(best, request, pins_of))[:limit]
     if not ranked or ranked[0].score < LEAST:
         return Matches(request, ())
     reasons = _reasons(ranked, asked, scores, known)
@@ -120,17 +120,15 @@ def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
     )
 
 
-def _open(
-    asked: Sequence[Asked],
-    scores: lexical.Scores,
-    request: Request,
-    pins_of: Mapping[int, Canonical],
-    most: int,
-) -> list[_Open]:
-    """The best candidates whose files are among the named ones; what was found is in reach."""
+def _best(asked: Sequence[Asked], scores: lexical.Scores, most: int) -> list[int]:
+    """The best candidates by what was asked for and by words."""
     said = sorted(asked, key=lambda each: (-each.score, each.skill))
-    wanted = {each.skill for each in said[:most]} | set(scores.best(most))
-    found = (_offered(row, pins_of.get(row.key)) for row in orders_of(sorted(wanted)))
+    return sorted({each.skill for each in said[:most]} | set(scores.best(most)))
+
+
+def _open(best: Sequence[int], request: Request, pins_of: Mapping[int, Canonical]) -> list[_Open]:
+    """Those whose files are among the named ones; what was found is in reach."""
+    found = (_offered(row, pins_of.get(row.key)) for row in orders_of(best))
     return [each for each in found if conditions.fits(each.paths, request.paths)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise, takewhile
 from math import sqrt
@@ -14,19 +14,10 @@ from registry.words import Piece
 
 MOST_PIECES = 500  # of an utterance; what stands after them is not read
 ACROSS = 0.8  # what a word of another language counts, less the more of them there are
-ALIKE = 0.4  # and one of the same
+ALIKE = 0.65  # and one of the same
+BESIDE = 0.4  # and two words that a skill has side by side as the request has
 _MOST_OTHERS = 8  # of a concept
 
-_SAYING_NOTHING = """
-    a able about after again all also am an and any anyone anything are as at be because been before
-    being both but by can could did do does doing done down each even few for from further get gets
-    getting give go going got had has have having he help helps her here him his how i if in into is it
-    its just let like ll lot made make makes making many may me might more most much my need needs no
-    nor not now of off on once one only or other our out over own please re same see she should show so
-    some someone something such tell than that the their them then there these they thing things this
-    those to too two under up us use used using ve very via want wants was way we well were what when
-    where which while who whom whose why will with without would you your
-"""
 _SAYING_NOTHING_ZH = """
     请帮我 帮我 帮忙 请问 请 一下 怎么样 怎么办 怎么 怎样 如何 什么 为什么 哪些 哪个 哪里 多少 是否
     有没有 能不能 可不可以 可以 能否 应该 需要 想要 我想 我要 我们 你们 他们 我的 我 你 您 他 她 它 给我
@@ -34,7 +25,6 @@ _SAYING_NOTHING_ZH = """
     这张 这 那 一个 一份 一张 一些 一条 一篇 一段 一道 一套 一点 几个 所有 现在 里面 没有 不是 看看
     看一下 关于 每个
 """
-_ENGLISH = frozenset(words.stem(word) for word in _SAYING_NOTHING.split())
 _CHINESE = re.compile("|".join(sorted(set(_SAYING_NOTHING_ZH.split()), key=lambda each: (-len(each), each))))
 
 
@@ -45,24 +35,37 @@ class Concept:
     text: str
     start: int
     end: int
+    key: str  # as the glossary has it
     terms: tuple[str, ...]
-    others: Mapping[str, float]
+    others: Mapping[str, float] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()  # the terms of its words with their neighbours
 
     @property
     def every(self) -> tuple[str, ...]:
-        return (*self.terms, *self.others)
+        return (*self.terms, *self.others, *self.beside)
 
 
 def concepts(utterance: str, pieces: Sequence[Piece], known: glossary.Lines) -> list[Concept]:
-    """What the utterance asks about, each once, in its order."""
+    """What the utterance asks about by its own words, each once, in its order."""
     found: dict[tuple[str, ...], Concept] = {}
+    neighbours = dict(words.neighbours(pieces))
     for begin, end, key in _spans(pieces, known):
         terms = _terms_of(pieces[begin:end])
         if terms not in found:
             start, stop = pieces[begin].start, pieces[end - 1].end
-            others = _others(terms, known.get(key, ()), pieces[begin].is_cjk)
-            found[terms] = Concept(utterance[start:stop], start, stop, terms, others)
+            beside = tuple(neighbours[at] for at in range(begin, end) if at in neighbours)
+            found[terms] = Concept(utterance[start:stop], start, stop, key, terms, beside=beside)
     return list(found.values())
+
+
+def with_meanings(concept: Concept, known: glossary.Lines) -> Concept:
+    """What the glossary says in its place, too."""
+    texts = known.get(concept.key)
+    return (
+        replace(concept, others=_others(concept.terms, texts, words.has_cjk(concept.key[0])))
+        if texts
+        else concept
+    )
 
 
 def _spans(pieces: Sequence[Piece], known: glossary.Lines) -> Iterator[tuple[int, int, str]]:
@@ -82,13 +85,13 @@ def _spans(pieces: Sequence[Piece], known: glossary.Lines) -> Iterator[tuple[int
 def _next(pieces: Sequence[Piece], at: int, known: glossary.Lines) -> tuple[int, bool | None]:
     """How many pieces belong together here, and whether they say something; None for Chinese that is left."""
     piece = pieces[at]
-    keys = [each.key for each in pieces[at : at + glossary.LONGEST]]
+    keys = [each.key for each in pieces[at : at + known.longest.get(piece.key, 0)]]
     for size in range(len(keys), piece.is_cjk, -1):  # a lone Chinese character is too little
         key = " ".join(keys[:size])
-        if key in known and key not in _ENGLISH:
+        if key in known and key not in words.SAYING_NOTHING:
             return size, True
     if not piece.is_cjk:
-        return 1, piece.key not in _ENGLISH
+        return 1, piece.key not in words.SAYING_NOTHING
     ahead = "".join(each.key for each in takewhile(lambda each: each.is_cjk, pieces[at : at + 4]))
     nothing = _CHINESE.match(ahead)
     return (len(nothing[0]), False) if nothing else (1, None)
@@ -109,7 +112,8 @@ def _terms_of(pieces: Sequence[Piece]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.key + two.key for one, two in pairwise(pieces)))
 
 
-def _others(own: Sequence[str], texts: Sequence[str], is_cjk: bool) -> dict[str, float]:
+@lru_cache(maxsize=8192)  # requests say the same few thousand words
+def _others(own: tuple[str, ...], texts: tuple[str, ...], is_cjk: bool) -> Mapping[str, float]:
     """The terms of the words that mean the same; each counts less the more of its kind there are."""
     across = sum(words.has_cjk(text) != is_cjk for text in texts)
     found: dict[str, float] = {}

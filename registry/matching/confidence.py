@@ -1,7 +1,8 @@
 """From the weight of a skill's words to how likely it is the one that is meant.
 
 A logistic curve over how strong the words are that were found, and what part they are of all that was asked.
-Fitted on 151 labelled requests among 2,491 skills and 44 utterances that ask for nothing; see docs/search.md.
+Fitted on 151 labelled requests among 2,491 skills and 44 utterances that ask for nothing, made a little
+flatter when neighbouring words were added; see docs/search.md.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from registry.matching.lexical import Scores
 from registry.retrieval import LEAST_SKILLS
 
 LEAST = 0.1  # the best skill below it makes the answer "none"
-_NOTHING, _STRENGTH, _PART = -3.3, 3.5, 0.5
+_NOTHING, _STRENGTH, _PART = -3.25, 3.3, 0.5
 _FULL = 2.2  # the weight of a word that a skill is all about
 
 

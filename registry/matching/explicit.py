@@ -74,8 +74,9 @@ def _named(intent: str, event: str, pinned: Pinned, readable: Sight) -> Iterator
 def _canonical(utterance: str, actor: Actor) -> Iterator[Asked]:
     """The canonical names that stand in the utterance: to everybody the accepted version."""
     named = {found[1]: found.span() for found in islice(_PINNED.finditer(utterance), _MOST_PINNED)}
-    rows = Canonical.objects.offered_to(actor).filter(slug__in=named) if named else Canonical.objects.none()
-    for row in rows.select_related("version"):
+    if not named:
+        return
+    for row in Canonical.objects.offered_to(actor).filter(slug__in=named).select_related("version"):
         if row.skill_id is not None:
             yield Asked(row.skill_id, TriggerKind.NAME, str(row), *named[row.slug], 1.0, row)
 
@@ -103,7 +104,7 @@ def _triggers(
     """Skill, kind, key and text of those of skills that the actor's agents are offered, as they are."""
     sql = _READ.format(keys=bulk.places(keys), kinds=bulk.places(kinds), seen=readable.seen)
     rows = readable.read(sql, (*keys, *map(str, kinds), *readable.values))
-    yield from (row for row in rows if row[0] not in pinned.canonicals)
+    yield from (row for row in rows if row[0] not in pinned.keys)
     yield from pinned.triggers(keys, kinds)
 
 

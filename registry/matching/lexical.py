@@ -9,17 +9,17 @@ from heapq import nlargest
 from itertools import groupby
 from operator import itemgetter
 
-from registry import retrieval
+from registry import glossary, retrieval
 from registry.actors import Actor
 from registry.indexing import RANK, Field
-from registry.matching.asking import Concept
+from registry.matching.asking import BESIDE, Concept, with_meanings
 from registry.matching.pinned import Pinned
 from registry.retrieval import Counts, Sight
 
 MOST_CONCEPTS = 12  # the most telling ones
 _MOST_WEIGHED = 24  # of which what the glossary has in their place is looked at, too
-_WHOLE = 300  # postings of a term that are all read …
-_HEAVIEST = 150  # … and of one that has more, those that bring a skill up; the best's are looked up after
+_WHOLE = 200  # postings of a term that are all read …
+_HEAVIEST = 100  # … and of one that has more, those that bring a skill up; the best's are looked up after
 _TYPO = 0.8
 _COMMON_PART = 10  # a term in more than a tenth of the skills brings none up where others do
 _SAID = ~int(Field.DENIED)
@@ -75,9 +75,11 @@ class _Weighed:
     worth: int
 
 
-def score(asked: Sequence[Concept], actor: Actor, readable: Sight, pinned: Pinned) -> Scores:
+def score(
+    asked: Sequence[Concept], known: glossary.Lines, actor: Actor, readable: Sight, pinned: Pinned
+) -> Scores:
     """Skills by what they say of the most telling concepts; ``readable`` are the postings to look at."""
-    asked = _narrowed(asked, actor, pinned)
+    asked = [with_meanings(concept, known) for concept in _narrowed(asked, actor, pinned)]
     counts = pinned.count({term for concept in asked for term in concept.every}, actor)
     asked, counts = _with_typos(asked, counts, actor)
     telling = _most_telling(asked, counts)[:MOST_CONCEPTS]
@@ -137,10 +139,11 @@ def _weighed(asked: Sequence[Concept], counts: Counts) -> dict[int, list[_Weighe
     """By the key of each term that is looked for, what it is worth to which concept."""
     found: defaultdict[int, list[_Weighed]] = defaultdict(list)
     for place, concept in enumerate(asked):
-        for text, weight in {**concept.others, **dict.fromkeys(concept.terms, 1.0)}.items():
+        own = {**dict.fromkeys(concept.beside, BESIDE), **dict.fromkeys(concept.terms, 1.0)}
+        for text, weight in {**concept.others, **own}.items():
             if known := counts.terms.get(text):
                 worth = round(counts.idf(text) * weight * 1000)
-                found[known.key].append(_Weighed(place, text, text in concept.terms, worth))
+                found[known.key].append(_Weighed(place, text, text in own, worth))
     return found
 
 

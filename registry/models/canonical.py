@@ -21,13 +21,19 @@ if TYPE_CHECKING:
 class CanonicalQuerySet(models.QuerySet["Canonical"]):
     def answerable(self) -> CanonicalQuerySet:
         """Those whose version is still there for everybody."""
-        held = models.Q(version__held_at__isnull=False, version__released_at=None)
-        return self.filter(~held, version__isnull=False, version__yanked_at=None)
+        return self._of(Version.objects.all())
 
     def offered_to(self, actor: Actor) -> CanonicalQuerySet:
         """Those of skills that the actor may see, whose accepted version says that it is for agents."""
         seen = Skill.objects.visible_to(actor).filter(latest__isnull=False, pk=models.OuterRef("skill"))
-        return self.answerable().filter(models.Exists(seen), for_agents=True, version__reported_at=None)
+        offered = self._of(Version.objects.filter(reported_at=None))
+        return offered.filter(models.Exists(seen), for_agents=True)
+
+    def _of(self, versions: models.QuerySet[Version]) -> CanonicalQuerySet:
+        """Of few names each version is looked up; with a join databases may read every version there is."""
+        held = models.Q(held_at__isnull=False, released_at=None)
+        there = versions.filter(~held, pk=models.OuterRef("version"), yanked_at=None)
+        return self.filter(models.Exists(there))
 
 
 class Canonical(models.Model):

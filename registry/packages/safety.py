@@ -99,10 +99,6 @@ def asks_from(document: Mapping[str, list[str]]) -> Asks:
     return Asks(PermissionSet(**parts), frozenset(document.get("properties", ())))
 
 
-# What every sandboxed script has: the read-only view of its own files and of the system's programs.
-UNASKED = Asks(PermissionSet(filesystem=frozenset({"read-only"})))
-
-
 def asks_of(manifest: Manifest, *, has_scripts: bool) -> Asks:
     untold = {f"{name}: {_short(value)}" for name, value in _unlisted(manifest) if name not in _TOLD}
     return Asks(permissions_of(manifest), frozenset(untold | ({SCRIPTS} if has_scripts else set())))

@@ -21,7 +21,7 @@ def show_latest(skill: Skill, *, again: bool = False, new: Version | None = None
     read again.
     """
     latest = None if skill.merged_into_id or skill.purged_at else _best(skill.versions.usable(), new)
-    skill.is_reported = latest is not None and latest.reported_at is not None
+    skill.is_reported = _is_reported(skill, latest)
     if latest is None:
         skill.latest = None
         _show(skill, _best(skill.versions.unheld()))
@@ -33,6 +33,13 @@ def show_latest(skill: Skill, *, again: bool = False, new: Version | None = None
     elif skill.search_scope != indexing.scope_of(skill):
         indexing.recount(skill)
     skill.save()
+
+
+def _is_reported(skill: Skill, latest: Version | None) -> bool:
+    """What is published meanwhile waits with it: else another number would undo what was reported."""
+    if latest and latest.reported_at:
+        return True
+    return skill.is_reported and skill.versions.filter(reported_at__isnull=False).exists()
 
 
 def _show(skill: Skill, version: Version | None) -> None:

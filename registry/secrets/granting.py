@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -15,6 +17,7 @@ from registry.permissions import Action, require
 from registry.secrets.keeping import require_person
 
 GRANTED_FOR = ("version", "reviewed")
+_PATH = re.compile(r"(?<![:/])/.*", re.DOTALL)
 
 
 def grants_of(team: Team) -> QuerySet[SecretGrant]:
@@ -31,9 +34,13 @@ def granted_for(version: Version, team: Team) -> QuerySet[SecretGrant]:
 
 
 def reach_of(version: Version) -> tuple[str, ...]:
-    """The hosts to which a run of the version could carry what it is given; none where it has no network."""
+    """The hosts to which a run of the version could carry what it is given; none where it has no network.
+
+    Without the path of an entry, which holds nobody back: whoever grants must not think that it does.
+    """
     security = manifest_of(version.manifest).security
-    return security.network_allowlist if security.network == "allowlist" else ()
+    listed = security.network_allowlist if security.network == "allowlist" else ()
+    return tuple(dict.fromkeys(_PATH.sub("", entry) for entry in listed))
 
 
 @transaction.atomic

@@ -23,8 +23,7 @@ _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 def secrets_of(team: Team, actor: Actor) -> QuerySet[Secret]:
     """Their names and dates, for members in person; by name."""
-    if actor.token or not (actor.is_administrator or team.pk in actor.team_ids):
-        raise refuse("FORBIDDEN", action="read the names of secrets")
+    require_reader(team, actor)
     return team.secrets.select_related("set_by", "team").order_by("name")
 
 
@@ -75,6 +74,12 @@ def reseal() -> int:
                 row.save(update_fields=["sealed"])
                 done += 1
     return done
+
+
+def require_reader(team: Team, actor: Actor) -> None:
+    """Refuses a token, and who is not on the team."""
+    if actor.token or not (actor.is_administrator or team.pk in actor.team_ids):
+        raise refuse("FORBIDDEN", action="read the names of secrets")
 
 
 def require_person(actor: Actor) -> None:

@@ -6,14 +6,13 @@ The first of ``SKILLQUAY_SECRETS_KEYS`` seals, each of them opens: a new one is 
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.fernet import InvalidToken, MultiFernet
 from django.conf import settings
 
 from registry.packages.problems import refuse
+from registry.sealing import fernet
 
 
 def seal(value: str, *, team: str, name: str) -> str:
@@ -33,8 +32,4 @@ def unseal(sealed: str, *, team: str, name: str) -> str:
 
 
 def _box() -> MultiFernet:
-    return MultiFernet([Fernet(_key(text)) for text in settings.SKILLQUAY_SECRETS_KEYS])
-
-
-def _key(text: str) -> bytes:
-    return base64.urlsafe_b64encode(hashlib.sha256(f"secrets:{text}".encode()).digest())
+    return MultiFernet([fernet(f"secrets:{text}") for text in settings.SKILLQUAY_SECRETS_KEYS])

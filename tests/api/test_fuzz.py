@@ -61,7 +61,7 @@ def test_no_request_ends_in_a_server_error(schema, version, bob, token_api, path
 
 def _fuzz(operation, mode, credentials):
     @settings(
-        max_examples=3 * TIMES,
+        max_examples=2 * TIMES,
         phases=[Phase.generate],
         deadline=None,
         derandomize=True,

@@ -23,6 +23,20 @@ def test_a_stranger_is_told_of_nothing(version, as_charlie):
     assert found == {"query": "summarise this document", "none": True, "results": []}
 
 
+def test_nobody_may_ask_for_what_is_everybodys(public_version, anonymous):
+    from registry.models import IdempotencyKey, Skill
+
+    asked = {"utterance": "summarise this document"}
+    assert anonymous.post("match", asked).json()["none"]
+    Skill.objects.update(is_bundled=True)
+    for _ in range(2):  # a key of nobody is kept for nobody: it could be anybody's
+        found = anonymous.post("match", asked, headers={"Idempotency-Key": "k"})
+        assert [each["skill"] for each in found.json()["results"]] == ["docs/summarise"]
+        assert "Idempotency-Replayed" not in found.headers
+    assert found.json()["results"][0]["can"] == {"load": True, "run": False}
+    assert not IdempotencyKey.objects.exists()
+
+
 def test_nothing_asked_is_answered_with_none(version, as_bob):
     for body in (
         {},

@@ -75,6 +75,19 @@ def test_an_owner_sets_grants_and_revokes_and_the_value_comes_back_nowhere(sessi
     assert VALUE not in json.dumps([entry.detail for entry in told])
 
 
+def test_who_grants_is_told_hosts_and_no_path_that_would_hold_nobody(team, alice):
+    from registry.packages.reading import read_files
+    from registry.publishing import publish
+    from registry.secrets import reach_of
+
+    listed = '["https://api.example.org/v1/only", "api.example.org:8443/x", "https://api.example.org/v2"]'
+    text = SKILL_MD.replace("name: keyed", "name: pathed")
+    text = text.replace("[api.example.org]", listed)
+    package = read_files([("SKILL.md", text.encode()), ("scripts/main.py", b"print('{}')")])
+    version = publish(package, team=team, actor=Actor(user=alice), visibility="site").version
+    assert reach_of(version) == ("https://api.example.org", "api.example.org:8443")
+
+
 def test_a_member_reads_names_and_changes_nothing(session, alice, bob, team, keyed):
     secrets.put_secret(team, "API_KEY", VALUE, Actor(user=alice))
     client = session(bob)

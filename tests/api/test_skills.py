@@ -1,7 +1,12 @@
+from pathlib import Path
+
 import pytest
 
+from registry.search import FACETS
 from tests.api.conftest import refused
 
+BOTH = ("docs/contract-glossary", "docs/summarise")
+EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = [pytest.mark.row("P2", "P4"), pytest.mark.django_db]
 
 
@@ -30,6 +35,30 @@ def test_filters_narrow_the_list(version, publish, as_alice):
     assert labels(f"ids=docs/summarise,{other.skill.uid}") == {"docs/summarise", "docs/translate"}
     assert labels("ids=docs/nothing") == set()
     assert labels("q=translates") == {"docs/translate"}
+
+
+def test_list_search_and_page_have_the_same_filters(version, publish, as_alice):
+    text = (EXAMPLES / "contract-glossary" / "SKILL.md").read_text().replace("法律", "words")
+    text = text.replace("---\nname:", "---\ncategory: language\ndomain: travel\nname:")
+    publish({"SKILL.md": text, "references/terms.md": "# Docs\n"})
+    values = {"team": "docs", "source": "upload", "tag": "words", "category": "language", "domain": "travel"}
+    values |= {"type": "static", "profile": "apexbridge"}
+    assert set(values) == set(FACETS)
+    for name, value in values.items():
+        left = {"docs/contract-glossary"} | ({"docs/summarise"} if name in ("team", "source") else set())
+        listed = as_alice.get(f"skills?{name}={value}").json()["items"]
+        found = as_alice.get(f"search?q=docs&{name}={value}").json()["results"]
+        page = as_alice.client.get(f"/skills/?{name}={value}").content.decode()
+        assert {each["skill"] for each in listed} == left, name
+        assert {each["skill"] for each in found} <= left, name
+        assert all((f"/skills/{each}/" in page) == (each in left) for each in BOTH), name
+        assert as_alice.get(f"skills?q=docs&{name}=nothing").json()["items"] == [], name
+
+
+@pytest.mark.parametrize("text", ["", "%20%0A", "%3F%21", "%F0%9F%98%80"])
+def test_words_that_say_nothing_have_an_answer(version, as_alice, text):
+    assert as_alice.get(f"search?q={text}&facets=1").json()["none"]
+    assert as_alice.get(f"skills?q={text}").status_code == 200
 
 
 def test_a_filter_misspelt_is_refused_instead_of_listing_everything(as_alice):

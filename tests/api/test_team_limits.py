@@ -37,8 +37,10 @@ def test_an_administrator_sets_and_a_member_reads(client, administrator, bob, te
 def test_the_page_sets_and_says_what_is_wrong(client, administrator, team):
     client.force_login(administrator)
     assert client.post("/teams/docs/limits/", {"runs_a_day": "-1"}).status_code == 422
-    assert client.post("/teams/docs/limits/", {"runs_a_day": "5", "kept_bytes": ""}).status_code == 302
-    assert 'value="5"' in client.get("/teams/docs/limits/").content.decode()
+    assert client.post("/teams/docs/limits/", {"runs_a_day": "5", "kept_bytes": "3000000"}).status_code == 302
+    page = client.get("/teams/docs/limits/").content.decode()
+    assert 'value="5"' in page
+    assert ">3.0 MB</td>" in page
 
 
 def test_a_stranger_learns_nothing(client, charlie, team):

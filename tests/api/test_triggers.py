@@ -52,7 +52,7 @@ def test_collisions_are_told_by_api_and_command_alike(tested, publish, as_alice,
 
 def test_maintainers_change_what_holds_for_their_team(team, as_alice, as_bob, as_charlie):
     assert as_alice.get("teams/docs/settings").json()["failing_triggers"] == "warn"
-    change = {"languages": ["zh"], "failing_triggers_block": True}
+    change = {"languages": ["zh"], "failing_triggers": "block"}
     found = as_alice("PATCH", "teams/docs/settings", change).json()
     said = {"team": "docs", "languages": ["zh"], "failing_triggers": "block", "memory_review": "team"}
     assert found == said
@@ -61,6 +61,9 @@ def test_maintainers_change_what_holds_for_their_team(team, as_alice, as_bob, as
     refused(as_charlie("PATCH", "teams/docs/settings", change), 404, "NOT_FOUND")
     refused(as_charlie.get("teams/docs/settings"), 404, "NOT_FOUND")
     refused(as_alice("PATCH", "teams/docs/settings", {"languages": ["tlh"]}), 422, "FIELD_INVALID")
+    refused(as_alice("PATCH", "teams/docs/settings", {"failing_triggers": "no"}), 422, "FIELD_INVALID")
+    found = as_alice("PATCH", "teams/docs/settings", {"memory_review": "all"}).json()
+    assert found == {**said, "memory_review": "all"}
 
 
 def test_the_command_changes_it_too(team, capsys):

@@ -50,6 +50,66 @@ def test_requirements_are_names_extras_versions_markers_and_hashes():
     assert found.problems == ()
 
 
+def _deno(script, **files):
+    given = {"scripts/a.ts": script, **files}
+    return read_dependencies(tuple(PackageFile(path, text.encode()) for path, text in given.items()))
+
+
+@pytest.mark.parametrize(
+    ("line", "seen"),
+    [
+        ('import x from "npm:x@1";', "npm:x@1"),
+        ("export * from 'jsr:@a/b@^1/c';", "jsr:@a/b@^1/c"),
+        ('const x = await import( "https://h.example/x.ts" );', "https://h.example/x.ts"),
+        ('import /* why */ "npm:@a/b";', "npm:@a/b"),
+        ('// @deno-types="npm:@types/x"', "npm:@types/x"),
+        ('/// <reference types="npm:@types/y" />', "npm:@types/y"),
+    ],
+)
+def test_typescript_that_imports_from_elsewhere_is_seen(line, seen):
+    found = _deno(f"// first\n{line}\n").deno
+    assert found.specifiers == (seen,)
+    assert (found.scripts, found.config, found.lock) == (("scripts/a.ts",), "", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'import { a } from "./lib.ts";\nawait fetch("https://h.example/x");',
+        "// downloaded from https://h.example/x.ts\n",
+        'const about = "see npm:x";',
+    ],
+)
+def test_addresses_that_are_no_imports_prepare_nothing(text):
+    assert _deno(text).deno is None
+
+
+def test_deno_json_and_its_lock_are_read_where_they_lie():
+    config, lock = '{"imports": {"x": "npm:x@1"}}', '{"version": "5"}'
+    found = _deno(
+        'import "x";', **{"scripts/deno.jsonc": config, "scripts/deno.lock": lock, "package.json": "{}"}
+    )
+    assert (found.deno.config, found.deno.lock) == ("scripts/deno.jsonc", "scripts/deno.lock")
+    assert found.deno.specifiers == ("npm:x@1",)
+    assert "package.json" not in found.deno.files
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ({"deno.lock": "[]"}, "DEPENDENCY_INVALID"),
+        ({"deno.lock": '{"version": "9"}'}, "DEPENDENCY_INVALID"),
+        ({"deno.json": " " * 70_000 + "{}"}, "DEPENDENCY_FILE_LARGE"),
+        ({f"scripts/s{n}.ts": "" for n in range(60)}, "DEPENDENCIES_TOO_MANY"),
+    ],
+    ids=["no-object", "newer", "large", "many"],
+)
+def test_what_deno_could_not_be_given_is_a_problem(files, code):
+    found = _deno('import "npm:x";', **files)
+    assert [each.code for each in found.problems] == [code]
+    assert found.deno is None
+
+
 def test_the_blocks_of_all_scripts_and_the_list_make_one_environment():
     block = '# /// script\n# requires-python = ">=3.9"\n# dependencies = ["b", "a<2"]\n# ///\n'
     files = (*_python("c\n", script=block), PackageFile("scripts/d.py", block.replace('"b"', '"e"').encode()))

@@ -1,8 +1,9 @@
-"""``python -m tests.registry.racing KIND PUBLISHERS ROUNDS``: publishers that begin each round at one moment.
+"""``python -m tests.registry.racing``: publishers that begin each round of each race at one moment.
 
 In a round they publish the ``same`` version, ``other`` bytes as one version, or skills ``apart``; or in turn
 the second of two renames the skill to which the first publishes, or purges or yanks what it downloads: a
-``change``. Prints a JSON list for each round: what each did, or the code or exception that it met.
+``change``. Prints a JSON object, by race a list for each round: what each did, or the code or exception that
+it met. Fails unless each version is whole afterwards and nothing is left over.
 """
 
 from __future__ import annotations
@@ -10,21 +11,28 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import sys
 
 import django
 
+RACES = {"same": (2, 5), "other": (2, 5), "change": (2, 9), "apart": (10, 1)}  # publishers, rounds
+
 
 def main() -> None:
-    kind, publishers, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     django.setup()
     from registry import storage
     from registry.models import Team
+    from tests.registry import whole
 
     Team.objects.get_or_create(slug="race", defaults={"name": "Race"})
-    django.db.connections.close_all()  # each child opens its own
     storage.place()
+    outcomes = {kind: _outcomes(kind, publishers, rounds) for kind, (publishers, rounds) in RACES.items()}
+    whole.check()
+    print(json.dumps(outcomes))
+
+
+def _outcomes(kind: str, publishers: int, rounds: int) -> list[list[str]]:
+    django.db.connections.close_all()  # each child opens its own
     context = multiprocessing.get_context("fork")
     gate, said = context.Barrier(publishers), context.SimpleQueue()
     children = [
@@ -35,8 +43,7 @@ def main() -> None:
     ended = [said.get() for _ in range(publishers * rounds)]
     for child in children:
         child.join()
-    for wanted in range(rounds):
-        print(json.dumps(sorted(outcome for number, outcome in ended if number == wanted)))
+    return [sorted(outcome for number, outcome in ended if number == wanted) for wanted in range(rounds)]
 
 
 def race(kind, publisher, rounds, gate, said) -> None:

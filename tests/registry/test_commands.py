@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 
 import pytest
@@ -128,8 +129,35 @@ def test_search_prints_lines_for_people(capsys, team, folder):
     assert run(capsys, "search", "zebra") == (0, "Nothing found.\n")
 
 
+@pytest.mark.row("P4")
+def test_search_narrows_and_counts_as_page_and_api_do(capsys, team, folder, charlie):
+    (folder / "SKILL.md").write_text(SKILL_MD.replace("version:", "category: office\nversion:"))
+    document(capsys, "publish_package", folder, "--team", "docs")
+    asked = ("search", "weekly", "--category", "office", "--facets")
+    found = document(capsys, *asked)[1]
+    assert [each["skill"] for each in found["results"]] == ["docs/report"]
+    assert found["facets"]["team"] == [{"value": "docs", "count": 1}]
+    assert "category: office 1" in run(capsys, *asked)[1].splitlines()
+    assert document(capsys, "search", "weekly", "--category", "home")[1]["none"]
+    assert not any(document(capsys, *asked, "--as", "charlie")[1]["facets"].values())
+
+
 def test_nothing_but_the_document_is_on_stdout(capsys, team, folder):
     stream = io.StringIO()
     call_command("publish_package", str(folder), "--team", "docs", "--json", stdout=stream)
     assert len(stream.getvalue().splitlines()) == 1
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.row("E1", "P4")
+def test_bytes_that_are_no_text_are_a_wrong_call_or_said_as_such(capsys, team, folder):
+    document(capsys, "publish_package", folder, "--team", "docs")
+    given = os.fsdecode(b"\xed\xa0\x80 \xff weekly")
+    for command in ("search", "match"):
+        status, found = document(capsys, command, given)
+        assert (status, found["query"]) == (0, "??? ? weekly"), command
+        assert [each["skill"] for each in found["results"]] == ["docs/report"], command
+    for command in ("skills_load", "may_run"):
+        with pytest.raises(CommandError, match="not text in UTF-8") as wrong:
+            call_command(command, given)
+        assert wrong.value.returncode == 2

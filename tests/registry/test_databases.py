@@ -49,51 +49,44 @@ def _database(kind):
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def site(request, tmp_path_factory):
-    """The environment of a migrated site of its own; its blobs are where the suite's are."""
-    folder = tmp_path_factory.mktemp(request.param)
+def races(request, tmp_path_factory):
+    """By race what the publishers of each round did, on a site whose blobs are where the suite's are."""
     with _database(request.param) as database:
         environment = {
             **os.environ,
             "DATABASE_URL": database,
             "STORAGE_URL": cluster.own_storage(),
-            "SKILLQUAY_VAR": str(folder),
+            "SKILLQUAY_VAR": str(tmp_path_factory.mktemp(request.param)),
         }
         migrated.lay(environment)
-        yield environment
-
-
-def _race(site, kind, *, publishers, rounds):
-    printed = _call(site, "-m", "tests.registry.racing", kind, str(publishers), str(rounds))
-    _call(site, "-m", "tests.registry.whole")
-    return [json.loads(line) for line in printed.splitlines()]
+        return json.loads(_call(environment, "-m", "tests.registry.racing"))
 
 
 @pytest.mark.row("P1", "P3")
-def test_of_two_that_publish_the_same_version_at_once_one_does_and_the_other_finds_it_done(site):
-    assert _race(site, "same", publishers=2, rounds=5) == [["again", "created"]] * 5
+def test_of_two_that_publish_the_same_version_at_once_one_does_and_the_other_finds_it_done(races):
+    assert races["same"] == [["again", "created"]] * 5
 
 
 @pytest.mark.row("P1", "P3")
-def test_of_two_that_publish_other_bytes_as_one_version_at_once_one_is_refused(site):
-    assert _race(site, "other", publishers=2, rounds=5) == [["VERSION_EXISTS", "created"]] * 5
+def test_of_two_that_publish_other_bytes_as_one_version_at_once_one_is_refused(races):
+    assert races["other"] == [["VERSION_EXISTS", "created"]] * 5
 
 
 @pytest.mark.row("P1", "P12")
-def test_who_publishes_or_downloads_while_it_changes_ends_well_or_is_told_why(site):
+def test_who_publishes_or_downloads_while_it_changes_ends_well_or_is_told_why(races):
     allowed = [
         ({"created", "SLUG_REDIRECTED"}, "renamed"),
         ({"read", "PURGED", "BLOB_MISSING"}, "purged"),
         ({"read"}, "yanked"),
     ]
-    for number, outcome in enumerate(_race(site, "change", publishers=2, rounds=9)):
+    for number, outcome in enumerate(races["change"]):
         first, second = allowed[number % 3]
         assert outcome in [sorted([each, second]) for each in first]
 
 
 @pytest.mark.row("P3")
-def test_ten_skills_published_at_once_wait_for_each_other_and_all_arrive(site):
-    assert _race(site, "apart", publishers=10, rounds=1) == [["created"] * 10]
+def test_ten_skills_published_at_once_wait_for_each_other_and_all_arrive(races):
+    assert races["apart"] == [["created"] * 10]
 
 
 @pytest.mark.row("P4", "C4")

@@ -203,6 +203,10 @@ class TestForms:
         assert {row["cut"] for row in tight["skills"]} == {"name"}
         tiny = formats.document(list_skills(Actor(user=alice), context_tokens=250))
         assert tiny["left_out_counts"]["budget"] == 1
+        Skill.objects.filter(slug="short").update(is_bundled=True)
+        full = formats.document(list_skills(Actor(user=alice), context_tokens=0))
+        assert [row["name"] for row in full["skills"]] == ["short"]
+        assert (full["stage"], full["left_out_counts"]["budget"]) == ("names", 1)
 
 
 def listing_of(skill):

@@ -110,6 +110,19 @@ class TestLexical:
         assert slugs("恢复集群")[0] == "k8s-backup"
         assert slugs("put my bills in order")[0] == "invoice-sorter"
 
+    def test_words_side_by_side_tell_more_than_apart(self, published, ask):
+        published("apart", description="Winds the string of a boat kite.")
+        published("beside", description="Winds the kite string of a boat.")
+        rows = ask("wind up a kite string, please").rows
+        assert [row.skill.slug for row in rows] == ["beside", "apart"]
+        assert rows[0].score > rows[1].score
+        assert {reason.text for reason in rows[0].reasons} == {"wind", "kite", "string"}
+
+    def test_what_is_left_of_a_contraction_says_nothing(self, catalog, published, slugs):
+        published("letters", name="S and T", description="Draws the letters S, T, D and M.")
+        assert slugs("it's what she doesn't say: that'd be Tom's, I'm told") == []
+        assert slugs("draw letters that don't lean") == ["letters"]
+
     def test_administrators_words_count_at_once(self, catalog, slugs):
         assert slugs("flumph the thing") == []
         GlossaryEntry.objects.create(text="flumph, invoice")

@@ -161,13 +161,29 @@ def test_those_who_review_see_what_waits(version, stranger, owner, mate, root):
     assert "version.report" in actions
 
 
-def test_another_version_is_judged_for_itself(version, stranger, dora, published):
-    harm(version, stranger, dora)
-    published(version="1.0.1", visibility="public", description="Draws harbour charts.")
+def test_what_is_published_meanwhile_waits_with_it(version, stranger, dora, published, root, owner):
+    reports = harm(version, stranger, dora)
+    publishing.yank(version, owner, reason="Oops.")
+    next_one = published(version="1.0.1", visibility="public", description="Draws harbour charts.")
+    assert not is_told(ANONYMOUS)
+    assert is_told(owner)
+    found = catalog.find_named("docs/report@1.0.1", stranger)
+    (notice,) = catalog.notices(found, stranger)
+    assert (notice.code, notice.params["version"]) == ("VERSION_REPORTED", "docs/report@1.0.0")
+    for row in reports:
+        reporting.dismiss(row, root, reason="The host is named.")
     assert is_told(ANONYMOUS)
-    publishing.yank(
-        version.skill.versions.get(number="1.0.1"), Actor(user=version.published_by), reason="Oops."
-    )
+    assert not catalog.notices(catalog.find_named(str(next_one), stranger), stranger)
+
+
+def test_what_was_published_before_is_judged_for_itself(version, stranger, dora, published):
+    published(version="1.0.1", visibility="public", description="Draws harbour charts.")
+    harm(version, stranger, dora)
+    assert is_told(ANONYMOUS)
+    published(version="1.0.2", visibility="public", description="Draws harbour charts.")
+    assert is_told(ANONYMOUS)
+    publishing.yank(version.skill.versions.get(number="1.0.2"), Actor(user=version.published_by), reason="O.")
+    publishing.yank(version.skill.versions.get(number="1.0.1"), Actor(user=version.published_by), reason="O.")
     assert not is_told(ANONYMOUS)
 
 

@@ -76,6 +76,8 @@ def test_the_order_by_use_is_exact(team):
         exact = sorted(skills, key=lambda s: (-usage.score(s.usage_count, s.last_used_at, NOW), s.pk))[:limit]
         assert usage.most_used(Skill.objects.all(), limit, now=NOW) == exact
     assert unused not in usage.most_used(Skill.objects.all(), 1000, now=NOW)
+    assert usage.most_used(Skill.objects.all(), 9, start=4, now=NOW) == exact[4:9]
+    assert usage.most_used(Skill.objects.filter(pk__in=[]), 5, now=NOW) == []
 
 
 @pytest.mark.row("D9")

@@ -12,12 +12,16 @@ import django
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     django.setup()
-    check_versions()
-    check_counts()
-    check_blobs()
+    check()
     from registry.models import Version
 
     print(Version.objects.count(), "versions whole")
+
+
+def check() -> None:
+    check_versions()
+    check_counts()
+    check_blobs()
 
 
 def check_versions() -> None:

@@ -110,11 +110,13 @@ def document_of(checked: Checked) -> dict[str, object]:
 
 
 def dependencies_of(package: Package) -> list[dict[str, str]]:
-    """What its scripts ask an index for: Python's by name and versions, Node's as they are locked."""
+    """What its scripts ask an index for: Python's by name, Node's as they are locked, deno's as seen."""
     found = read_dependencies(package.files)
     python = [{"kind": "python", "asks": each.line} for each in found.python]
     locked = found.node.packages if found.node else ()
-    return [*python, *({"kind": "node", "asks": f"{each.name}@{each.version}"} for each in locked)]
+    node = [{"kind": "node", "asks": f"{each.name}@{each.version}"} for each in locked]
+    seen = found.deno.specifiers if found.deno else ()
+    return [*python, *node, *({"kind": "deno", "asks": each} for each in seen)]
 
 
 def _bytes(package: Package) -> int:

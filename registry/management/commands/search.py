@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from registry import search
+from registry.facets import MOST_COUNTED, facets, facets_document
 from registry.shell import ShellCommand
 
 
@@ -15,13 +17,30 @@ class Command(ShellCommand):
         super().add_arguments(parser)
         parser.add_argument("text", metavar="TEXT")
         parser.add_argument("--limit", type=int, default=20)
+        for name in search.FACETS:
+            parser.add_argument(f"--{name}", default="", help=f"only of this {name}")
+        parser.add_argument("--facets", action="store_true", help="count what each filter would leave, too")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = search.search(options["text"], self.actor(options), limit=max(options["limit"], 1))
+        actor, text = self.actor(options), options["text"]
+        filters = search.Filters(**{name: options[name] for name in search.FACETS})
+        counted = MOST_COUNTED if options["facets"] else 0
+        found = search.search(text, actor, limit=max(options["limit"], 1), filters=filters, counted=counted)
+        answer = search.document(found)
         lines = [_line(hit) for hit in found.hits] or ["Nothing found."]
-        self.answer(search.document(found), lines, as_json=options["json"], ok=True)
+        if options["facets"]:
+            counts = facets_document(facets(text, filters, actor, found=found))
+            answer["facets"] = counts
+            lines += _counts(counts)
+        self.answer(answer, lines, as_json=options["json"], ok=True)
 
 
 def _line(hit: search.Hit) -> str:
     number = hit.skill.latest.number if hit.skill.latest else "-"
     return f"{hit.skill}@{number}  {hit.tier.name.lower()}  {hit.score:.2f}  {hit.skill.description[:80]}"
+
+
+def _counts(counts: dict[str, list[dict[str, object]]]) -> Iterator[str]:
+    for name, values in counts.items():
+        if values:
+            yield f"{name}: " + ", ".join(f"{each['value']} {each['count']}" for each in values)

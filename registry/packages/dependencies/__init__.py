@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from registry.packages.dependencies import codes as codes
+from registry.packages.dependencies.deno import DenoModules, read_deno
 from registry.packages.dependencies.node import NodeLock, read_node
 from registry.packages.dependencies.python import Requirement, read_python
 from registry.packages.package import PackageFile
@@ -19,21 +20,23 @@ class Dependencies:
     python: tuple[Requirement, ...] = ()
     requires_python: tuple[str, ...] = ()
     node: NodeLock | None = None
+    deno: DenoModules | None = None
     problems: tuple[Problem, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.python or self.node)
+        return bool(self.python or self.node or self.deno)
 
 
 def read_dependencies(files: Sequence[PackageFile]) -> Dependencies:
     """The dependencies of the scripts: nothing where no script of that language is there."""
-    python, node = read_python(files), read_node(files)
+    python, node, deno = read_python(files), read_node(files), read_deno(files)
     return Dependencies(
         python=() if python.problems else python.requirements,
         requires_python=() if python.problems else python.requires_python,
         node=None if node.problems else node.lock,
-        problems=(*python.problems, *node.problems),
+        deno=deno.modules,
+        problems=(*python.problems, *node.problems, *deno.problems),
     )
 
 
-__all__ = ["Dependencies", "NodeLock", "Requirement", "read_dependencies"]
+__all__ = ["DenoModules", "Dependencies", "NodeLock", "Requirement", "read_dependencies"]
