@@ -5,10 +5,20 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import json
+import ssl
 import tarfile
 import threading
 import zipfile
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 
 def wheel(name, version="1.0.0", *, files=None, needs=(), more=()):
@@ -43,18 +53,42 @@ def integrity(data):
     return "sha512-" + base64.b64encode(hashlib.sha512(data).digest()).decode()
 
 
-class Index:
-    """``add`` what it holds; ``asked`` are the paths and credentials that it was asked with."""
+def certificate(folder, host):
+    """The paths of an authority's certificate, and of a key with a certificate that it gave to the host."""
+    authority, served = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+    names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("Tests", host)]
+    now = datetime.now(UTC)
+    for name, key, path in ((names[0], authority, "authority.pem"), (names[1], served, "cert.pem")):
+        built = x509.CertificateBuilder(names[0], name, key.public_key(), x509.random_serial_number())
+        built = built.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+        built = built.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        built = built.add_extension(x509.BasicConstraints(ca=key is authority, path_length=None), True)
+        (folder / path).write_bytes(built.sign(authority, hashes.SHA256()).public_bytes(Encoding.PEM))
+    plain = served.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (folder / "key.pem").write_bytes(plain)
+    return folder / "authority.pem", folder / "key.pem", folder / "cert.pem"
 
-    def __init__(self):
-        self.files, self.pages, self.asked, self.pause = {}, {}, [], 0
+
+class Index:
+    """``add`` what it holds; ``asked`` are the paths and credentials that it was asked with.
+
+    ``tls`` is a key and its certificate. ``npm`` and ``jsr`` are added below /npm/ and /jsr/ as those
+    registries answer; ``moved`` are redirects.
+    """
+
+    def __init__(self, tls=None):
+        self.files, self.pages, self.asked, self.moved, self.pause = {}, {}, [], {}, 0
         self.stopping = threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(tls[1], tls[0])
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.server.server_address[1]}/simple"
+        return f"{self.root}/simple"
 
     def add(self, name, data, filename=None, version="1.0.0"):
         filename = filename or f"{name}-{version}-py3-none-any.whl"
@@ -62,6 +96,33 @@ class Index:
         digest = hashlib.sha256(data).hexdigest()
         link = f'<a href="../../files/{filename}#sha256={digest}">{filename}</a>'
         self.pages.setdefault(f"/simple/{name}/", {})[filename] = link
+
+    def npm(self, name, files, version="1.0.0", *, data=None, digest=None, **more):
+        """``data`` is the archive where it is no plain one; ``digest`` what the page says of it."""
+        manifest = {"name": name, "version": version, "main": "index.js"} | more
+        text = {"package/package.json": json.dumps(manifest)} | {f"package/{k}": v for k, v in files.items()}
+        archive = npm_archive(text) if data is None else data
+        path = f"/npm/{name}/-/{name.rpartition('/')[2]}-{version}.tgz"
+        self.files[path] = archive
+        dist = {"tarball": self.root + path, "integrity": digest or integrity(archive)}
+        document = json.loads(self.files.get(f"/npm/{name}") or "{}")
+        versions = document.get("versions", {}) | {version: {**manifest, "dist": dist}}
+        page = {"name": name, "dist-tags": {"latest": version}, "versions": versions}
+        self.files[f"/npm/{name}"] = json.dumps(page).encode()
+
+    def jsr(self, name, files, version="1.0.0", *, checksums=None):
+        said = {path: "sha256-" + hashlib.sha256(text.encode()).hexdigest() for path, text in files.items()}
+        said |= checksums or {}
+        listed = {path: {"size": len(text), "checksum": said[path]} for path, text in files.items()}
+        about = {"manifest": listed, "exports": {".": "./mod.ts"}}
+        meta = {"name": name, "latest": version, "versions": {version: {}}}
+        self.files[f"/jsr/{name}/meta.json"] = json.dumps(meta).encode()
+        self.files[f"/jsr/{name}/{version}_meta.json"] = json.dumps(about).encode()
+        self.files |= {f"/jsr/{name}/{version}{path}": text.encode() for path, text in files.items()}
+
+    @property
+    def root(self):
+        return f"http://127.0.0.1:{self.server.server_address[1]}"
 
     def stop(self):
         self.stopping.set()
@@ -75,10 +136,16 @@ class Index:
             def do_GET(self):
                 index.asked.append((self.path, self.headers.get("Authorization")))
                 page = index.pages.get(self.path)
-                body = index.files.get(self.path) if page is None else "\n".join(page.values()).encode()
+                known = index.files.get(unquote(self.path))
+                body = known if page is None else "\n".join(page.values()).encode()
                 index.stopping.wait(index.pause)
-                self.send_response(404 if body is None else 200)
-                self.send_header("Content-Type", "application/octet-stream" if page is None else "text/html")
+                moved = index.moved.get(self.path)
+                self.send_response(302 if moved else 404 if body is None else 200)
+                if moved:
+                    self.send_header("Location", moved)
+                kind = "application/typescript" if self.path.endswith(".ts") else "application/octet-stream"
+                self.send_header("Content-Type", kind if page is None else "text/html")
+                self.send_header("Content-Length", str(len(body or b"")))
                 self.end_headers()
                 self.wfile.write(body or b"")
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from registry import storage
+from registry.packages.problems import Refused
+from worker.hearing import GoOn, heard
 from worker.masking import Mask
 from worker.models import Artifact
 from worker.sandbox.collect import Collected, collect
@@ -30,10 +33,6 @@ class Collection:
     left_out: tuple[str, ...] = ()  # "name: why"
 
 
-class _Stopped(Exception):
-    """Somebody cancelled, or the lease is lost."""
-
-
 def keep(job_dir: Path, limits: Limits, *, mask: Mask, tick: Tick) -> Collection | None:
     """Stores the regular files below ``output/``; every process of the run is dead by now.
 
@@ -45,12 +44,21 @@ def keep(job_dir: Path, limits: Limits, *, mask: Mask, tick: Tick) -> Collection
     def leave_out(path: str, reason: str) -> None:
         left_out.append(f"{clean_text(path)[:200]}: {reason}")
 
-    try:
-        for one in _found(job_dir, limits, leave_out):
-            _go_on(tick)
-            stored = storage.store_stream(_heard(_masked(one.file, mask), tick), limit=one.size)
+    found = _found(job_dir, limits, leave_out)
+    first = next(found, None)
+
+    def store(go_on: GoOn) -> None:
+        for one in chain([first] if first else [], found):
+            go_on()
+            stored = storage.store_stream(_heard(_masked(one.file, mask), go_on), limit=one.size)
             kept.append(Kept(one.path, stored.size, stored.digest))
-    except _Stopped:
+
+    try:
+        if first:
+            heard(store, tick)
+    except Refused as no:
+        if no.code != "CANCELLED":
+            raise
         return None
     return Collection(tuple(kept), tuple(left_out))
 
@@ -64,15 +72,10 @@ def _found(job_dir: Path, limits: Limits, leave_out: Callable[[str, str], None])
             yield one
 
 
-def _heard(blocks: Iterator[bytes], tick: Tick) -> Iterator[bytes]:
+def _heard(blocks: Iterator[bytes], go_on: GoOn) -> Iterator[bytes]:
     for block in blocks:
-        _go_on(tick)
+        go_on()
         yield block
-
-
-def _go_on(tick: Tick) -> None:
-    if tick():
-        raise _Stopped
 
 
 def _masked(file: BinaryIO, mask: Mask) -> Iterator[bytes]:

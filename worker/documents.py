@@ -16,6 +16,7 @@ from registry.models import Version
 from registry.packages.problems import CODES, Refused, problem, refuse
 from worker import team_limits
 from worker.approvals import asking
+from worker.dependencies.waiting import waits_of
 from worker.memory.documents import writes_of
 from worker.models import Attempt, Run, Status, Step
 from worker.recording import STREAM_BYTES, streams_of
@@ -55,7 +56,7 @@ KEYS = (
     *("message", "error", "warnings", "stdout", "stderr", "steps", "artifacts", "memory_writes", "cached"),
     *("messages", "context"),
     *("cached_from", "parent", "children"),
-    *("attempt", "duration_ms", "sandbox", "network", "permission", "approval", "erased_at"),
+    *("attempt", "duration_ms", "sandbox", "network", "permission", "approval", "waits_for", "erased_at"),
 )
 
 
@@ -105,6 +106,7 @@ def _content(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]:
         "network": dials_of(run),
         "permission": run.permission or None,
         "approval": asking.document_of(run, actor),
+        "waits_for": [each.document() for each in waits_of([run]).get(run.pk, ())],
         **_others(run, actor),
     }
 
@@ -219,7 +221,8 @@ def refusal_document(no: Refused, *, skill: str, translate: Callable[[str], str]
     label, _, version = skill.partition("@")
     empty = dict.fromkeys(("digest", "protocol", "stdout", "stderr"), "")
     nothing: dict[str, Any] = {
-        key: [] for key in ("warnings", "steps", "artifacts", "memory_writes", "messages", "network")
+        key: []
+        for key in ("warnings", "steps", "artifacts", "memory_writes", "messages", "network", "waits_for")
     }
     document = {
         **empty,

@@ -18,7 +18,7 @@ from worker import states, unpacking
 from worker.approvals import erasing as approvals
 from worker.documents import run_document
 from worker.memory import erasing as memory
-from worker.models import Artifact, Attempt, InputFile, LogChunk, Run, Step
+from worker.models import Approval, Artifact, Attempt, InputFile, LogChunk, Run, Step
 from worker.protocols.call import Request
 
 
@@ -60,6 +60,8 @@ def export_person(user: User) -> dict[str, Any]:
 
 
 def erase_person(user: User) -> set[str]:
+    decided = Approval.objects.filter(decided_by=user).values("run")
+    _lock(Run.objects.filter(Q(caller=user) | Q(pk__in=decided)))
     uploads = InputFile.objects.filter(owner=user)
     digests = set(uploads.values_list("digest", flat=True))
     uploads.delete()
@@ -73,6 +75,7 @@ def sweep() -> None:
     purged = Tombstone.objects.filter(skill=OuterRef("skill"), number=OuterRef("version_number"))
     left = Run.objects.filter(Q(Exists(purged)) | Q(caller__erased_at__isnull=False))
     with transaction.atomic():
+        _lock(left.filter(status__in=states.ENDED, erased_at=None))
         erasing.discard_on_commit(_erase(left))
 
 
@@ -81,9 +84,15 @@ def _exported(run: Run, who: Actor) -> dict[str, Any]:
     return {**run_document(run, actor=who), "created_at": run.created_at.isoformat(), "request": dict(asked)}
 
 
+def _lock(runs: QuerySet[Run]) -> None:
+    """By their age, as who decides on several takes them, and before anything else of theirs is touched."""
+    list(runs.select_for_update(of=("self",), no_key=True).order_by("pk").values_list("pk", flat=True))
+
+
 def _stop_and_erase(runs: QuerySet[Run]) -> set[str]:
+    _lock(runs)
     for key in runs.exclude(status__in=states.ENDED).order_by("pk").values_list("pk", flat=True):
-        states.cancel(key)  # by their age, as who decides on several takes them
+        states.cancel(key)
     return _erase(runs)
 
 

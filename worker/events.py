@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from worker.models import Attempt, Run, Status, Step
-from worker.recording import log_after
+from worker.recording import pieces_after
 from worker.states import ENDED
 
 POLL_S = 0.25
 _STEPS = 1_000  # of a run's own, told at once
+_LOG_BYTES = 65_536  # of a log, told at once; as much again may wait for a reader who is slow
 
 
 @dataclass(frozen=True)
@@ -40,52 +42,103 @@ def _position(text: str) -> _Position:
     return _Position(int(parts[0]), int(parts[1]), parts[2], parts[3], int(parts[4]), int(parts[5]))
 
 
-Event = dict[str, Any]  # {"event": "log" | "progress" | "status" | "step", "data": {…}}
+Event = dict[str, Any]  # {"event": "log" | "progress" | "status" | "step", "data": {…}, "id": position after}
 
 
-def events_after(uid: str, position: str = "") -> tuple[list[Event], str, bool]:
-    """What happened since ``position`` ("" is the beginning), the next position, and whether that is all.
+class Head(NamedTuple):
+    """What of a run's row tells that something has happened: whoever has seen the same lacks nothing."""
 
-    The position is that after the last event: who is cut off before it asks with the earlier one again.
+    attempt: int
+    status: str
+    progress: int | None
+    log_bytes: int
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ENDED
+
+    @property
+    def asks(self) -> bool:
+        return self.status == Status.WAITING_APPROVAL
+
+
+@dataclass(frozen=True)
+class Told:
+    """What somebody lacked: ask again at once where there is ``more``, else when the head has changed."""
+
+    events: list[Event]
+    position: str
+    ended: bool
+    head: Head | None = None
+    more: bool = False
+
+    @property
+    def text(self) -> str:
+        """As server-sent events. Each says where it leaves its reader: who is cut off goes on behind it."""
+        return "".join(map(_as_text, self.events))
+
+
+def _as_text(event: Event) -> str:
+    text = json.dumps(event["data"], ensure_ascii=False, separators=(",", ":"))
+    return f"id: {event['id']}\nevent: {event['event']}\ndata: {text}\n\n"
+
+
+def heads(uids: Collection[str]) -> dict[str, Head]:
+    """Of many runs by one statement; a run that is not there has none."""
+    rows = Run.objects.filter(uid__in=uids).values_list("uid", *Head._fields)
+    return {uid: Head(*row) for uid, *row in rows.order_by()}
+
+
+def told_after(uid: str, position: str = "") -> Told:
+    """What happened since ``position`` ("" is the beginning), at most some ``_LOG_BYTES`` of log at a time.
+
     One small query when nothing is new. ``status`` comes last, so that it never overtakes the log.
     """
     seen = _position(position)
-    fields = ("id", "attempt", "status", "failure_code", "progress", "log_bytes", "finished_at")
-    row = Run.objects.filter(uid=uid).values(*fields).first()
+    row = Run.objects.filter(uid=uid).values("id", *Head._fields, "failure_code", "finished_at").first()
     if row is None:
-        return [], position, True
-    if row["attempt"] != seen.attempt:
-        seen = _Position(row["attempt"])
-    events: list[Event] = []
-    offset = _log_events(row, seen, events)
-    caught_up = offset >= row["log_bytes"]
-    ended = row["status"] in ENDED and caught_up
-    changed = row["status"] != seen.status and (caught_up or row["status"] not in ENDED)
-    moved = events or changed or (row["progress"] is not None and str(row["progress"]) != seen.progress)
-    steps = _step_events(row, seen, events) if moved else seen.steps
-    own = _own_step_events(row, seen, events) if moved else seen.own
-    progress = _progress_event(row, seen, events)
+        return Told([], position, True)
+    head = Head(*(row[name] for name in Head._fields))
+    telling = _Telling(seen if head.attempt == seen.attempt else _Position(head.attempt))
+    seen = telling.seen
+    _tell_log(row, telling)
+    caught_up = telling.seen.offset >= head.log_bytes
+    changed = head.status != seen.status and (caught_up or not head.ended)
+    if telling.events or changed or _progress(row) not in ("", seen.progress):
+        _tell_steps(row, telling)
+        _tell_own_steps(row, telling)
+        _tell_progress(row, telling)
     if changed:
-        events.append(_status_event(row))
-    status = row["status"] if changed else seen.status
-    return events, str(_Position(row["attempt"], offset, status, progress, steps, own)), ended
+        _tell_status(row, telling)
+    more = not caught_up and telling.seen.offset > seen.offset
+    return Told(telling.events, str(telling.seen), head.ended and caught_up, head, more)
 
 
-def _log_events(row: Mapping[str, Any], seen: _Position, events: list[Event]) -> int:
-    if row["log_bytes"] <= seen.offset:
-        return seen.offset
-    part = log_after(Run(pk=row["id"], attempt=row["attempt"]), row["attempt"], seen.offset)
-    for piece in part.pieces:
+class _Telling:
+    """Events in their order, each with the position of somebody who has heard it."""
+
+    def __init__(self, seen: _Position) -> None:
+        self.seen = seen
+        self.events: list[Event] = []
+
+    def tell(self, event: str, data: Mapping[str, Any], **moved: Any) -> None:
+        self.seen = replace(self.seen, **moved)
+        self.events.append({"event": event, "data": data, "id": str(self.seen)})
+
+
+def _tell_log(row: Mapping[str, Any], telling: _Telling) -> None:
+    if row["log_bytes"] <= telling.seen.offset:
+        return
+    for piece in pieces_after(row["id"], row["attempt"], telling.seen.offset, _LOG_BYTES):
         where = {
             "attempt": row["attempt"],
             "offset": piece.offset,
             "next_offset": piece.end,
         }
-        events.append({"event": "log", "data": {**where, "stream": piece.stream, "text": piece.text}})
-    return part.next_offset
+        telling.tell("log", {**where, "stream": piece.stream, "text": piece.text}, offset=piece.end)
 
 
-def _step_events(row: Mapping[str, Any], seen: _Position, events: list[Event]) -> int:
+def _tell_steps(row: Mapping[str, Any], telling: _Telling) -> None:
     """The platform's steps that have ended since; they are written with the log and at the end."""
     steps = (
         Attempt.objects.filter(run_id=row["id"], number=row["attempt"])
@@ -93,40 +146,31 @@ def _step_events(row: Mapping[str, Any], seen: _Position, events: list[Event]) -
         .first()
     )
     done = [step for step in steps or [] if step["status"] != "running"]
-    for seq, step in enumerate(done[seen.steps :], seen.steps):
+    first = telling.seen.steps
+    for seq, step in enumerate(done[first:], first):
         shown = {key: step[key] for key in ("name", "status", "duration_ms", "error")}
-        events.append({"event": "step", "data": {"seq": seq, "kind": "platform", **shown}})
-    return max(len(done), seen.steps)
+        telling.tell("step", {"seq": seq, "kind": "platform", **shown}, steps=seq + 1)
 
 
-def _own_step_events(row: Mapping[str, Any], seen: _Position, events: list[Event]) -> int:
+def _tell_own_steps(row: Mapping[str, Any], telling: _Telling) -> None:
     """The run's own steps; those of an agent loop or of a prompt's commands come as they happen."""
-    rows = Step.objects.filter(run_id=row["id"], attempt=row["attempt"], seq__gte=seen.own).order_by("seq")
-    found = list(rows.values("seq", "kind", "name", "duration_ms", "error")[:_STEPS])
-    for step in found:
+    own = telling.seen.own
+    rows = Step.objects.filter(run_id=row["id"], attempt=row["attempt"], seq__gte=own).order_by("seq")
+    for step in rows.values("seq", "kind", "name", "duration_ms", "error")[:_STEPS]:
         status = "failed" if step["error"] else "succeeded"
-        events.append({"event": "step", "data": {**step, "status": status}})
-    return found[-1]["seq"] + 1 if found else seen.own
+        telling.tell("step", {**step, "status": status}, own=step["seq"] + 1)
 
 
-def _progress_event(row: Mapping[str, Any], seen: _Position, events: list[Event]) -> str:
-    if row["progress"] is None or str(row["progress"]) == seen.progress:
-        return seen.progress
-    events.append({"event": "progress", "data": {"percent": row["progress"]}})
-    return str(row["progress"])
+def _progress(row: Mapping[str, Any]) -> str:
+    return "" if row["progress"] is None else str(row["progress"])
 
 
-def _status_event(row: Mapping[str, Any]) -> Event:
+def _tell_progress(row: Mapping[str, Any], telling: _Telling) -> None:
+    if _progress(row) not in ("", telling.seen.progress):
+        telling.tell("progress", {"percent": row["progress"]}, progress=_progress(row))
+
+
+def _tell_status(row: Mapping[str, Any], telling: _Telling) -> None:
     finished = row["finished_at"].isoformat().replace("+00:00", "Z") if row["finished_at"] else None
     shown = {key: row[key] for key in ("status", "failure_code", "attempt")}
-    return {"event": "status", "data": {**shown, "finished_at": finished}}
-
-
-def has_ended(uid: str) -> bool:
-    """Whether nothing more will happen to the run; True also where there is none."""
-    return not Run.objects.filter(uid=uid).exclude(status__in=ENDED).exists()
-
-
-def is_decided(uid: str) -> bool:
-    """Whether the run waits for nobody's leave; True also where there is none."""
-    return not Run.objects.filter(uid=uid, status=Status.WAITING_APPROVAL).exists()
+    telling.tell("status", {**shown, "finished_at": finished}, status=row["status"])

@@ -64,7 +64,7 @@ def execute(claim: Claim, *, wait: bool = False) -> bool:
 
 def _attempt(claim: Claim, watch: Supervision, *, wait: bool) -> Result:
     with watch.step("unpack"):
-        package = opened(claim.digest)
+        package = opened(claim.digest, tick=watch.tick)
     placed = Placed()
     if placing.needs_anything(package):
         with watch.step("dependencies"):
@@ -72,23 +72,25 @@ def _attempt(claim: Claim, watch: Supervision, *, wait: bool) -> Result:
     folder = Path(settings.SKILLQUAY_VAR) / "jobs" / f"{claim.uid}-{claim.attempt}"
     try:
         with watch.step("sandbox"):
-            _make_folders(claim, folder)
+            _make_folders(claim, folder, watch)
             request = request_for_script(claim.request, claim.files, package)
             call = protocols.prepare(
                 package.paths, package.manifest, package.profile, request, read=package.read
             )
             given = secrets.values_of(claim.grants.get("secrets", {}), digest=claim.digest)
         result = carry_out(Attempted(claim, watch, package, folder, placed, given), call)
+        if watch.is_cancelled():  # while its answer was read, which nothing interrupts
+            return Result(_refused(refuse("CANCELLED")), result.ended)
         return replace(result, outcome=_lightened(result.outcome))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _make_folders(claim: Claim, folder: Path) -> None:
+def _make_folders(claim: Claim, folder: Path, watch: Supervision) -> None:
     folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     for path in (folder, folder / "input", folder / "output"):
         path.mkdir(mode=0o755)
-    inputs.place(claim.files, folder / "input")
+    inputs.place(claim.files, folder / "input", tick=watch.tick)
 
 
 def request_for_script(

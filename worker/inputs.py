@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -17,7 +16,9 @@ from django.utils import timezone
 from registry import storage
 from registry.actors import Actor
 from registry.packages.problems import Refused, refuse
+from worker.hearing import GoOn, heard
 from worker.models import Artifact, InputFile, Run
+from worker.sandbox.policy import Tick
 
 INSIDE = "/job/input"  # where the sandbox shows the run's input folder
 _ENDINGS = ("_path", "_file")
@@ -157,14 +158,26 @@ def uses_of(documents: Iterable[Mapping[str, Any]]) -> list[InputUse]:
     return [InputUse(**document) for document in documents]
 
 
-def place(files: Iterable[Mapping[str, Any]], folder: Path) -> None:
-    """Copies the files of a run to its input folder: the sandbox runs as another user, who only may read."""
-    for use in uses_of(files):
+def place(files: Iterable[Mapping[str, Any]], folder: Path, *, tick: Tick) -> None:
+    """Copies the files of a run to its input folder: the sandbox runs as another user, who only may read.
+
+    A run that is stopped meanwhile, as its ``tick`` says, is refused as CANCELLED.
+    """
+    if uses := uses_of(files):
+        heard(lambda go_on: _copy(uses, folder, go_on), tick)
+
+
+def _copy(uses: Iterable[InputUse], folder: Path, go_on: GoOn) -> None:
+    for use in uses:
         target = folder / use.path.removeprefix(f"{INSIDE}/")
-        target.parent.mkdir(mode=0o755, exist_ok=True)
-        with storage.open_blob(use.digest) as source, open(target, "xb") as copy:
-            shutil.copyfileobj(source, copy, 1 << 20)
-            os.fchmod(copy.fileno(), 0o444)
+        with storage.open_blob(use.digest) as source:
+            go_on()
+            target.parent.mkdir(mode=0o755, exist_ok=True)
+            with open(target, "xb") as copy:
+                while block := source.read(1 << 20):
+                    go_on()
+                    copy.write(block)
+                os.fchmod(copy.fileno(), 0o444)
 
 
 def sweep() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -102,7 +103,8 @@ def sweep_job_folders() -> int:
     running = set(Run.objects.filter(status=Status.RUNNING).values_list("uid", "attempt"))
     alive = {f"{uid}-{attempt}" for uid, attempt in running}
     for folder in root.iterdir() if root.is_dir() else ():
-        if folder.name not in alive and folder.stat().st_mtime < time.time() - _JOB_FOLDER_KEPT_S:
-            shutil.rmtree(folder, ignore_errors=True)
-            removed += 1
+        with suppress(FileNotFoundError):  # its own run, or another sweep, was first
+            if folder.name not in alive and folder.stat().st_mtime < time.time() - _JOB_FOLDER_KEPT_S:
+                shutil.rmtree(folder, ignore_errors=True)
+                removed += 1
     return removed

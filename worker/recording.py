@@ -195,10 +195,15 @@ def copy_records(source: Run, run: Run) -> None:
 
 def log_after(run: Run, attempt: int, offset: int = 0, limit: int = _LOG_READ_BYTES) -> LogSlice:
     """The attempt's log from a byte offset on, whole chunks until ``limit`` bytes are reached."""
-    chunks = LogChunk.objects.filter(run=run, attempt=attempt)
+    pieces = pieces_after(run.pk, attempt, offset, limit)
+    end = pieces[-1].end if pieces else offset
+    return LogSlice(tuple(pieces), end, _no_more(run, attempt, end))
+
+
+def pieces_after(run_id: int, attempt: int, offset: int, limit: int) -> list[Piece]:
+    chunks = LogChunk.objects.filter(run_id=run_id, attempt=attempt)
     first = chunks.filter(offset__lte=offset).order_by("-offset").values_list("offset", flat=True).first()
     pieces: list[Piece] = []
-    end = offset
     most = limit // CHUNK_BYTES + 64
     rows = (
         chunks.filter(offset__gte=first or 0).order_by("seq").values_list("seq", "stream", "offset", "data")
@@ -207,10 +212,9 @@ def log_after(run: Run, attempt: int, offset: int = 0, limit: int = _LOG_READ_BY
         data = bytes(data)[max(offset - start, 0) :]
         if data:
             pieces.append(Piece(seq, stream, max(start, offset), data))
-            end = pieces[-1].end
-        if end - offset >= limit:
+        if pieces and pieces[-1].end - offset >= limit:
             break
-    return LogSlice(tuple(pieces), end, _no_more(run, attempt, end))
+    return pieces
 
 
 def _no_more(run: Run, attempt: int, end: int) -> bool:

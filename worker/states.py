@@ -107,13 +107,6 @@ def refuse_waiting(run_id: int, failure_code: str, message: str) -> bool:
     )
 
 
-def refuse_run(run: Run, failure_code: str, message: str) -> None:
-    """Inserts a run that never starts, so that its caller finds why in the history."""
-    run.status, run.failure_code, run.message = Status.REFUSED, failure_code, message
-    run.finished_at = run.created_at
-    run.save(force_insert=True)
-
-
 def answer_from_cache(run: Run, source: Run) -> None:
     """Stores a run as answered by an earlier success; ``recording`` copies what hangs on that one."""
     is_new = run.pk is None
@@ -281,11 +274,19 @@ def _take_back(row: Mapping[str, Any], now: datetime) -> bool:
 
 
 def put_off(claim: Claim, seconds: float) -> bool:
-    """Gives a run back that cannot start yet, as if never claimed; False when the lease was lost."""
-    later = timezone.now() + timedelta(seconds=seconds)
+    """Gives a run back that cannot start yet, as if never claimed; False when the lease was lost.
+
+    One that was cancelled meanwhile has ended: in the queue nobody would hear of it until its next turn.
+    """
+    now = timezone.now()
+    back = {"attempt": claim.attempt - 1, "claim_token": "", "lease_until": None, "started_at": None}
+    waits = {"status": Status.QUEUED, "run_after": now + timedelta(seconds=seconds), "dispatched_at": None}
+    ends = {"status": Status.CANCELLED, "failure_code": "CANCELLED", "finished_at": now}
     with transaction.atomic():
-        back = {"status": Status.QUEUED, "run_after": later, "attempt": claim.attempt - 1, "started_at": None}
-        if not _held(claim).update(claim_token="", lease_until=None, dispatched_at=None, **back):
+        mine = _held(claim)
+        if not mine.filter(cancel_requested_at=None).update(**back, **waits) and not mine.update(
+            **back, **ends
+        ):
             return False
         Attempt.objects.filter(run_id=claim.run_id, number=claim.attempt).delete()
     return True

@@ -119,13 +119,24 @@ class Supervision:
         if now - self._renewed_at >= settings.SKILLQUAY_LEASE_SECONDS / 3:
             self.lost = self.lost or not renew(self.claim)
             self._renewed_at = now
-        if now - self._heard_at >= _HEARTBEAT_S:
-            self._heard_at = now
-            state = heartbeat(self.claim)
-            self.lost = self.lost or not state.held
-            if state.cancel and not self.lost:
-                return "cancelled"
+        if self._hear(now) and not self.lost:
+            return "cancelled"
         return "lease_lost" if self.lost else None
+
+    def is_cancelled(self) -> bool:
+        """Asked once more at the end, where it is a while since that was heard."""
+        try:
+            return self._hear(time.monotonic()) and not self.lost
+        except DatabaseError:
+            return False
+
+    def _hear(self, now: float) -> bool:
+        if now - self._heard_at < _HEARTBEAT_S:
+            return False
+        self._heard_at = now
+        state = heartbeat(self.claim)
+        self.lost = self.lost or not state.held
+        return state.cancel
 
     def _write(self) -> None:
         self._unwritten += self.log.take(final=False)

@@ -64,7 +64,7 @@ def uses_of(team: Team, names: Iterable[str] = NAMES) -> tuple[Use, ...]:
     )
 
 
-def set_limits(team: Team, limits: Mapping[str, int | None], actor: Actor) -> tuple[Use, ...]:
+def set_limits(team: Team, limits: Mapping[str, int | None], actor: Actor) -> None:
     """Sets the named ones, null back to the site's; by administrators alone."""
     require(actor, Action.LIMITS, team=team)
     for name, value in limits.items():
@@ -73,7 +73,6 @@ def set_limits(team: Team, limits: Mapping[str, int | None], actor: Actor) -> tu
     with transaction.atomic():
         TeamLimits.objects.update_or_create(team=team, defaults=dict(limits))
         audit.record(actor, "team.limits", str(team), team=team, **limits)
-    return uses_of(team)
 
 
 def count_run(team: Team | None) -> None:
@@ -81,7 +80,7 @@ def count_run(team: Team | None) -> None:
     if team is None:
         return
     own = TeamLimits.objects.filter(team=team).first()
-    day, _created = _day(team)
+    day = _day(team)
     _require(team, "cpu_seconds_a_day", day.cpu_ms // 1000, _limit(own, "cpu_seconds_a_day"))
     if most := _limit(own, "kept_bytes"):
         _require(team, "kept_bytes", _kept_bytes(team), most)
@@ -120,12 +119,12 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def _day(team: Team) -> tuple[TeamDay, bool]:
+def _day(team: Team) -> TeamDay:
     try:
         with transaction.atomic():
-            return TeamDay.objects.get_or_create(team_id=team.pk, day=today())
+            return TeamDay.objects.get_or_create(team_id=team.pk, day=today())[0]
     except IntegrityError:  # the team is gone
-        return TeamDay(), False
+        return TeamDay()
 
 
 def _limit(own: TeamLimits | None, name: str) -> int:
@@ -144,8 +143,7 @@ def _require(team: Team, name: str, used: int, most: int) -> None:
 
 def uses_document(team: Team, actor: Actor) -> dict[str, object]:
     """For members: ``{team, limits: [{name, used, limit, own, near, spent}]}``; ``limit`` null is none."""
-    if not (actor.is_administrator or team.pk in actor.team_ids):
-        raise refuse("FORBIDDEN", action="read what a team uses")
+    require_reader(team, actor)
     limits = [
         {
             "name": use.name,
@@ -158,3 +156,9 @@ def uses_document(team: Team, actor: Actor) -> dict[str, object]:
         for use in uses_of(team)
     ]
     return {"team": team.slug, "limits": limits}
+
+
+def require_reader(team: Team, actor: Actor) -> None:
+    """Refuses who is not on the team."""
+    if not (actor.is_administrator or team.pk in actor.team_ids):
+        raise refuse("FORBIDDEN", action="read what a team uses")

@@ -22,6 +22,8 @@ from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest, Profile
 from registry.packages.problems import refuse
 from registry.packages.repack import unpack
+from worker.hearing import heard
+from worker.sandbox.policy import Tick
 
 KEPT_UNUSED_S = 7 * 24 * 3600.0
 _MARK_AGAIN_S = 3600.0  # how often a use moves the folder's date
@@ -40,14 +42,21 @@ class Opened:
         return (self.folder / path).read_bytes()
 
 
-def opened(digest: str) -> Opened:
-    """The package of that digest, unpacked where it was not; PACKAGE_MISSING when nothing is stored of it."""
+def opened(digest: str, *, tick: Tick | None = None) -> Opened:
+    """The package of that digest, unpacked where it was not; PACKAGE_MISSING when nothing is stored of it.
+
+    A run that is stopped meanwhile, as its ``tick`` says, is refused as CANCELLED.
+    """
     folder = _root() / digest.partition(":")[2]
-    package = _opened(digest, folder)
-    if not mark_used(folder):  # swept since: open it anew
+    if not mark_used(folder):  # not here yet, or swept since
         _opened.cache_clear()
-        package = _opened(digest, folder)
-    return package
+        if not _is_named(folder.name):
+            raise refuse("PACKAGE_MISSING")
+        if tick:
+            heard(lambda _go_on: _unpack(digest, folder), tick)
+        else:
+            _unpack(digest, folder)
+    return _opened(digest, folder)
 
 
 @lru_cache(maxsize=256)
@@ -55,8 +64,6 @@ def _opened(digest: str, folder: Path) -> Opened:
     version = Version.objects.filter(digest=digest).values("manifest", "profile").first()
     if version is None:
         raise refuse("PACKAGE_MISSING")
-    if not folder.is_dir():
-        _unpack(digest, folder)
     paths = tuple(sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()))
     return Opened(folder, paths, manifest_of(version["manifest"]), cast("Profile", version["profile"]))
 

@@ -77,12 +77,11 @@ def _of_lists(before: Sequence[Any], after: Sequence[Any], place: Place) -> Iter
 
 
 def _pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int, int]]:
-    """Items that are the same on both sides."""
-    if before == after:
-        return [(at, at) for at in range(len(before))]
-    if max(len(before), len(after)) > _MOST_ITEMS:
-        return []
-    return common([_whole(one) for one in before], [_whole(one) for one in after], most=_MOST_ITEMS) or []
+    """Items that are the same on both sides, as JSON: ``false`` is no 0."""
+    one, other = [_whole(item) for item in before], [_whole(item) for item in after]
+    if one == other:
+        return [(at, at) for at in range(len(one))]
+    return (max(len(one), len(other)) <= _MOST_ITEMS and common(one, other, most=_MOST_ITEMS)) or []
 
 
 def _whole(value: Any) -> str:

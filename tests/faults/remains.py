@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.site import Site
@@ -10,7 +12,8 @@ from tests.site import Site
 
 def processes_of_runs(site: Site) -> list[str]:
     """Command lines of processes that run a script of this site, or see a mount of its folder."""
-    tail = "/".join(site.folder.parts[-3:])  # a mount is told from the root of its own file system
+    is_theirs = _mount_of(site.folder)
+    package = f"{'/'.join(site.folder.parts[-3:])}/var/cache/packages"
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -18,23 +21,32 @@ def processes_of_runs(site: Site) -> list[str]:
             lines = (process / "mountinfo").read_text().splitlines()
         except OSError:
             continue
-        own_disk = f" {site.folder}/var "  # where it has one, everybody sees it
-        if (
-            any(tail in line and own_disk not in line for line in lines)
-            or f"{tail}/var/cache/packages" in words
-        ):
-            found.append(words)
+        if any(map(is_theirs, lines)) or package in words:
+            found.append(words or process.name)
     return found
+
+
+def _mount_of(folder: Path) -> Callable[[str], bool]:
+    """Whether a line tells of a mount that only a run has: a mount is told from the root of its own disk."""
+    var = folder / "var"
+    if not var.is_mount():
+        tail = f"{'/'.join(folder.parts[-3:])}/var/"
+        return lambda line: tail in line
+    device = var.stat().st_dev
+    number = f"{os.major(device)}:{os.minor(device)}"
+    # Where the disk itself is mounted everybody sees it, also from a mount namespace of their own.
+    return lambda line: line.split()[2] == number and line.split()[4] != str(var)
 
 
 def children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def groups(pids: list[int]) -> list[Path]:
+def groups(pids: list[int]) -> list[str]:
     """Memory groups that these worker processes made."""
-    root = Path("/sys/fs/cgroup")
-    return [found for pid in pids for found in root.glob(f"**/skillquay-{pid}-*") if found.is_dir()]
+    names = tuple(f"skillquay-{pid}-" for pid in pids)
+    root = Path("/sys/fs/cgroup")  # os.walk passes over what others remove meanwhile
+    return [name for _, folders, _ in os.walk(root) for name in folders if names and name.startswith(names)]
 
 
 def is_alive(pid: int) -> bool:

@@ -155,7 +155,7 @@ def test_followers_hold_no_thread(site):
 def test_a_killed_web_process_comes_back(site):
     pid = site.pids("web")[-1]
     os.kill(pid, signal.SIGKILL)
-    site.wait_for(lambda: site.pids("web")[-1] != pid and site._answers())
+    site.wait_for(lambda: site.pids("web")[-1] != pid and site.answers())
 
 
 @pytest.mark.row("P3")

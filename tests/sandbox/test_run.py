@@ -181,6 +181,39 @@ def test_the_time_limit_ends_everything(go):
     assert ended.duration_s >= 0.4
 
 
+@pytest.mark.row("B4")
+def test_the_time_limit_holds_while_the_worker_waits_for_its_database(go, job_dir):
+    beats = job_dir / "output" / "beats"
+    script = "while :; do echo beat >> output/beats; sleep 0.05; done"
+    slow = _Slow(beats)
+    ended = go("bash", "-c", script, limits=Limits(timeout_s=0.6), tick=slow)
+    assert slow.saw_the_end
+    assert (ended.ending, ended.exit_code) == ("timed_out", None)
+
+
+class _Slow:
+    """Answers only when the script beats no more."""
+
+    def __init__(self, beats):
+        self.beats, self.saw_the_end = beats, False
+
+    def __call__(self):
+        if self.saw_the_end or not self.beats.exists():
+            return
+        for _ in range(40):
+            before = self.beats.stat().st_size
+            time.sleep(0.4)
+            if self.beats.stat().st_size == before:
+                self.saw_the_end = True
+                return
+
+
+def test_a_run_that_is_cancelled_as_it_starts_is_given_no_time(go):
+    script = "sleep 2; trap '' TERM; echo up; sleep 15"
+    ended = go("bash", "-c", script, tick=lambda: "cancelled", grace_s=60, limits=Limits(timeout_s=15))
+    assert (ended.ending, ended.stdout) == ("cancelled", b"")
+
+
 def test_a_cancelled_run_may_tidy_up(go):
     script = "trap 'echo tidied; exit 7' TERM; echo up; while :; do sleep 0.02; done"
     wish = _Wish("cancelled")
@@ -331,6 +364,14 @@ def test_no_isolation_only_where_it_is_asked_for(package, job_dir):
     job = Job(("python", "/skill/say.py"), package, job_dir)
     ended = run(job, site=Site(choice="unsafe"))
     assert (ended.tier, ended.stdout.decode().strip()) == ("unsafe", str(package))
+
+
+def test_without_isolation_a_cancelled_run_may_tidy_up_too(package, job_dir):
+    script = "trap 'echo tidied; exit 7' TERM; echo up; while :; do sleep 0.02; done"
+    wish = _Wish("cancelled")
+    job = Job(("bash", "-c", script), package, job_dir, limits=Limits(timeout_s=20))
+    ended = run(job, site=Site(choice="unsafe"), on_output=wish.hear, tick=wish)
+    assert (ended.ending, ended.exit_code, ended.stdout) == ("cancelled", 7, b"up\ntidied\n")
     assert ended.enforcement["processes"] in ("cgroup", "none")
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.attacks.people import Absent, as_plain_user
+from worker.sandbox import Limits
 from worker.sandbox.attacks.bombs import BOMBS
 from worker.sandbox.attacks.tried import arena, bomb
 from worker.sandbox.site import Site
@@ -58,3 +61,40 @@ def test_who_cannot_be_looked_at_is_ended(tier):
     except Absent as absent:
         pytest.skip(str(absent))
     assert done.stdout.startswith("memory_limit"), done.stdout + done.stderr
+
+
+_SHARED = """
+import mmap, time
+held = mmap.mmap(-1, 60 << 20)
+held.write(bytes(60 << 20))
+time.sleep(0.6)
+print("done")
+"""
+_MAPPED_ALONE = """
+import mmap, os, time
+held = []
+for _ in range(%d):
+    file = os.open("output/x", os.O_RDWR | os.O_CREAT)
+    os.write(file, b"x" * (2 << 20))
+    held.append(mmap.mmap(file, 4096))
+    os.close(file)
+    os.unlink("output/x")
+time.sleep(10)
+"""
+
+
+def test_shared_memory_is_counted_once(go, watched):
+    limits = Limits(timeout_s=10, memory_mb=100)
+    ended = go("python", "-I", "-S", "-c", _SHARED, limits=limits, site=watched)
+    assert ended.stdout == b"done\n", (ended.ending, ended.stderr)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root sees how large a file is that is mapped alone")
+def test_deleted_files_that_a_map_alone_holds_are_weighed(go):
+    ended = go("python", "-I", "-S", "-c", _MAPPED_ALONE % 40, limits=Limits(timeout_s=10, disk_mb=16))
+    assert ended.ending == "disk_limit", (ended.ending, ended.stderr)
+
+
+def test_who_maps_more_of_them_than_are_looked_at_is_ended(go):
+    ended = go("python", "-I", "-S", "-c", _MAPPED_ALONE % 90, limits=Limits(timeout_s=10, disk_mb=250))
+    assert ended.detail == "a process hides what it holds", (ended.ending, ended.stderr)

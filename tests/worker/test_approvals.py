@@ -17,7 +17,7 @@ from registry.models import AuditEntry, Effect, Membership, Role, Rule, Team, Ve
 from registry.packages.problems import Refused
 from worker import erasing, states
 from worker.approvals import asking, deciding
-from worker.events import is_decided
+from worker.events import heads
 from worker.models import Approval, Choice, Run, Status
 from worker.protocols.call import Request
 from worker.reaper import reap_once
@@ -166,7 +166,8 @@ def test_who_waits_for_a_decision_learns_that_it_was_made_or_that_the_run_is_ove
     deciding.expire(timezone.now())
     Approval.objects.filter(run=expired).update(expires_at=timezone.now())
     deciding.expire(timezone.now())
-    assert [is_decided(run.uid) for run in (let, cancelled, expired, waiting)] == [True, True, True, False]
+    now = heads([run.uid for run in (let, cancelled, expired, waiting)])
+    assert [now[run.uid].asks for run in (let, cancelled, expired, waiting)] == [False, False, False, True]
 
 
 # Decided ---------------------------------------------------------------------------------------------------

@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.packages.problems import Refused
+from worker import states
 from worker.children import DEEPEST, MOST
 from worker.children.door import Door
 from worker.children.lineage import require_pressable
 from worker.documents import run_document
-from worker.models import Run, Status, Step
+from worker.execution import execute
+from worker.models import Run, Status, Step, TeamLimits
 from worker.runs import cancel, run_here
 from worker.sandbox.policy import Limits
 
@@ -271,6 +273,21 @@ def test_no_token_enters_a_sandbox_and_its_power_holds_for_children(asking, hell
     assert Step.objects.get(run=last).error["name"] == "CHILD_CALLER_GONE"
 
 
+def test_parents_that_hold_every_worker_and_all_their_team_may_run_get_their_children(
+    asking, hello, ask, team
+):
+    TeamLimits.objects.create(team=team, concurrent_runs=2)
+    version = asking('print(json.dumps(start("docs/hello")))')
+    parents = [ask(version), ask(version)]
+    claims = [states.claim_next(f"host:{number}") for number in (1, 2)]
+    ask(version)
+    assert states.claim_next("host:3") is None, "there is room for no other"
+    for run, claim in zip(parents, claims, strict=True):
+        assert execute(claim)
+        run.refresh_from_db()
+        assert outputs(run)["ok"]
+
+
 def test_to_cancel_a_run_cancels_what_it_started(asking, published, ask, alice, actor_of):
     published("slow", "import time; time.sleep(60)")
     run = ask(asking('start("docs/slow")', "docs/slow"))
@@ -310,8 +327,6 @@ def test_a_lost_parents_children_are_told_to_end(hello, ask):
     from datetime import timedelta
 
     from django.utils import timezone
-
-    from worker import states
 
     parent, child = ask(hello), ask(hello)
     Run.objects.filter(pk=child.pk).update(parent=parent, root=parent, depth=1)

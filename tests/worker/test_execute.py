@@ -136,7 +136,7 @@ def test_a_package_whose_bytes_are_gone_fails_with_its_reason(hello, ask):
 
 @pytest.mark.row("P5")
 def test_a_fault_of_the_portal_ends_the_run_and_says_so(queued, monkeypatch):
-    def broken(digest):
+    def broken(digest, **more):
         raise ZeroDivisionError
 
     monkeypatch.setattr("worker.execution.opened", broken)

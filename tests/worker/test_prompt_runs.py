@@ -9,7 +9,7 @@ from registry.models import Skill
 from registry.packages.problems import Refused
 from registry.packages.reading import read_files
 from registry.publishing import publish
-from worker.events import events_after
+from worker.events import told_after
 from worker.models import Run, Step
 from worker.protocols.call import Request
 from worker.runs import request_here, request_run, run_document
@@ -114,7 +114,7 @@ def test_commands_are_run_in_the_sandbox_and_their_output_takes_their_place(prom
         ("command", "printf '%s' $1", "src"),
         ("command", "echo one\necho two", "one\ntwo\n"),
     ]
-    kinds = [event["data"]["kind"] for event in events_after(run.uid)[0] if event["event"] == "step"]
+    kinds = [event["data"]["kind"] for event in told_after(run.uid).events if event["event"] == "step"]
     assert kinds.count("command") == 3
 
 

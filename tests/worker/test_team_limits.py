@@ -26,7 +26,12 @@ def root(administrator):
 @pytest.fixture
 def limited(team, root):
     """``limited(runs_a_day=2…)``: the team's limits set by an administrator."""
-    return lambda **limits: {use.name: use for use in team_limits.set_limits(team, limits, root)}
+
+    def limited(**limits):
+        team_limits.set_limits(team, limits, root)
+        return {use.name: use for use in team_limits.uses_of(team)}
+
+    return limited
 
 
 def _code(verb):

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from worker import recording, states, transport
-from worker.events import events_after, has_ended
+from worker.events import heads, told_after
 from worker.models import Run, Status
 from worker.reaper import Reaped, reap_once, sweep_job_folders
 from worker.recording import LogBuffer
@@ -18,49 +18,83 @@ from worker.runs import run_here
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P5", "P9", "B6")]
 
 
+def _after(uid, position=""):
+    told = told_after(uid, position)
+    return told.events, told.position, told.ended
+
+
 def _kinds(events):
     return [event["event"] for event in events]
 
 
 def test_a_run_that_has_ended_is_told_from_the_beginning(queued):
     run = run_here(queued)
-    events, _, ended = events_after(run.uid)
+    events, _, ended = _after(run.uid)
     assert ended
     assert _kinds(events)[-1] == "status"
     assert "".join(e["data"]["text"] for e in events if e["event"] == "log").startswith("50% complete")
     assert next(e["data"]["name"] for e in events if e["event"] == "step") == "unpack"
-    assert {"event": "progress", "data": {"percent": 50}} in events
-    assert has_ended(run.uid)
+    assert {"percent": 50} in [event["data"] for event in events if event["event"] == "progress"]
+    assert heads([run.uid])[run.uid].ended
 
 
 def test_who_comes_back_gets_what_is_new_alone(queued):
     claim = states.claim_next("w")
     buffer = LogBuffer()
-    _, position, _ = events_after(queued.uid)
-    assert events_after(queued.uid, position) == ([], position, False)
+    _, position, _ = _after(queued.uid)
+    assert _after(queued.uid, position) == ([], position, False)
     buffer.add("stdout", b"new\n")
     recording.write_live(claim, buffer.take(final=False), progress=None, size=4, steps=[])
-    events, position, ended = events_after(queued.uid, position)
+    events, position, ended = _after(queued.uid, position)
     assert [event["data"]["text"] for event in events] == ["new\n"]
     assert not ended
-    assert not has_ended(queued.uid)
-    assert events_after(queued.uid, position)[0] == []
+    assert not heads([queued.uid])[queued.uid].ended
+    assert _after(queued.uid, position)[0] == []
 
 
 def test_watching_costs_one_query_while_nothing_happens(queued, django_assert_num_queries):
-    _, position, _ = events_after(queued.uid)
+    _, position, _ = _after(queued.uid)
     with django_assert_num_queries(1):
-        events_after(queued.uid, position)
+        _after(queued.uid, position)
 
 
 @pytest.mark.parametrize("position", ["x", "1.2", "-1.0.a.b.0", "9999999999999999999.0...0", "١.0...0"])
 def test_a_position_that_nobody_gave_is_the_beginning(queued, position):
-    assert _kinds(events_after(queued.uid, position)[0]) == ["status"]
+    assert _kinds(_after(queued.uid, position)[0]) == ["status"]
 
 
 def test_a_run_that_is_not_there_has_ended():
-    assert events_after("nothing") == ([], "", True)
-    assert has_ended("nothing")
+    assert _after("nothing") == ([], "", True)
+    assert heads(["nothing"]) == {}
+
+
+def test_who_is_cut_off_behind_any_event_is_told_the_rest_and_nothing_twice(queued):
+    run = run_here(queued)
+    whole = _after(run.uid)[0]
+    assert len({event["event"] for event in whole}) == 4
+    for heard in range(len(whole)):
+        rest, _, ended = _after(run.uid, whole[heard]["id"])
+        assert [event["data"] for event in rest] == [event["data"] for event in whole[heard + 1 :]]
+        assert ended
+
+
+def test_a_long_log_is_told_in_parts_that_a_slow_reader_may_keep_waiting(queued, monkeypatch):
+    monkeypatch.setattr("worker.events._LOG_BYTES", 8)
+    run = run_here(queued)
+    parts, position = [], ""
+    while True:
+        told = told_after(run.uid, position)
+        parts.append([event for event in told.events if event["event"] == "log"])
+        position = told.position
+        if not told.more:
+            break
+    whole = [event["data"]["text"] for part in parts for event in part]
+    monkeypatch.undo()
+    assert "".join(whole) == "".join(
+        event["data"]["text"] for event in _after(run.uid)[0] if event["event"] == "log"
+    )
+    assert len(parts) > 1
+    assert told.ended
 
 
 # The reaper -----------------------------------------------------------------------------------------------

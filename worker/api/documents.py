@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
 
-from registry.api.documents import Doc, api_address, moment
-from worker.models import Artifact, InputFile, Run, Status
+from registry.api.documents import Doc, ProblemDoc, api_address
+from registry.moments import moment
+from worker.dependencies.waiting import Wait
+from worker.models import Artifact, InputFile, PreparationKind, Run, Status
 
 
-def run_summary(run: Run, *, readable: bool) -> dict[str, Any]:
+def run_summary(run: Run, *, readable: bool, waits: Sequence[Wait] = ()) -> dict[str, Any]:
     """A row of the list; who may not read the run's content learns status, code and times."""
     seen = {
         "id": run.uid,
@@ -27,10 +30,11 @@ def run_summary(run: Run, *, readable: bool) -> dict[str, Any]:
         "readable": readable,
         "url": api_address("runs", run.uid),
     }
-    return seen | _content(run) if readable else seen | dict.fromkeys(_content(run))
+    content = _content(run, waits)
+    return seen | content if readable else seen | dict.fromkeys(content)
 
 
-def _content(run: Run) -> dict[str, Any]:
+def _content(run: Run, waits: Sequence[Wait]) -> dict[str, Any]:
     return {
         "team": run.team.slug if run.team else None,
         "caller": run.caller.username if run.caller else None,
@@ -39,6 +43,7 @@ def _content(run: Run) -> dict[str, Any]:
         "progress": run.progress,
         "message": run.message,
         "request_id": run.request_id,
+        "waits_for": [each.document() for each in waits],
     }
 
 
@@ -80,6 +85,17 @@ class ArtifactsDoc(Doc):
     items = ArtifactDoc(many=True)
 
 
+class WaitDoc(Doc):
+    """Dependencies that are not ready; `seconds` since the making began, or since it was asked for."""
+
+    kind = serializers.ChoiceField(choices=PreparationKind.values)
+    state = serializers.ChoiceField(choices=["waiting", "running", "failed"])
+    asks = serializers.ListField(child=serializers.CharField())
+    since = serializers.DateTimeField()
+    seconds = serializers.FloatField()
+    problem = ProblemDoc(allow_null=True)
+
+
 class RunSummaryDoc(Doc):
     id = serializers.CharField()
     skill = serializers.CharField()
@@ -100,6 +116,7 @@ class RunSummaryDoc(Doc):
     progress = serializers.IntegerField(allow_null=True)
     message = serializers.CharField(allow_null=True)
     request_id = serializers.CharField(allow_null=True)
+    waits_for = WaitDoc(many=True, allow_null=True)
     url = serializers.URLField()
 
 
@@ -168,6 +185,7 @@ class RunDoc(Doc):
         allow_null=True,
         help_text="What let it run: `{by: rule｜canonical｜safe｜person｜approval, rule, name}`.",
     )
+    waits_for = WaitDoc(many=True, required=False, help_text="Before its script starts.")
     approval = serializers.DictField(
         required=False,
         allow_null=True,

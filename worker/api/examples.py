@@ -50,6 +50,7 @@ RUN = {
     "network": [],
     "permission": {"by": "safe", "rule": None, "name": None},
     "approval": None,
+    "waits_for": [],
     "erased_at": None,
 }
 SUMMARY = {
@@ -72,6 +73,7 @@ SUMMARY = {
     "progress": 100,
     "message": "",
     "request_id": "req-7",
+    "waits_for": [],
     "url": f"{_HOST}/api/v1/runs/{_UID}",
 }
 LOG = {

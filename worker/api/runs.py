@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +27,7 @@ from worker.api import examples
 from worker.api.documents import ArtifactsDoc, LogDoc, RunDoc, RunSummaryDoc, artifact_document, run_summary
 from worker.api.finding import find_readable_run, find_run
 from worker.api.shapes import EventsQuery, LogQuery, RunRequest, RunsQuery
+from worker.dependencies.waiting import waits_of
 from worker.models import Run, RunQuerySet
 from worker.protocols.call import Request as Asked
 from worker.recording import log_after
@@ -56,7 +56,8 @@ class Runs(Endpoint):
         found, cursor = cursors.newest_first(rows, cursors.page_of("runs", query, kinds=(str,)))
         mine = Run.objects.readable_by(self.actor).filter(pk__in=[run.pk for run in found])
         readable = set(mine.values_list("pk", flat=True))
-        items = [run_summary(run, readable=run.pk in readable) for run in found]
+        waits = waits_of(found)
+        items = [run_summary(run, readable=run.pk in readable, waits=waits.get(run.pk, ())) for run in found]
         return etags.document_response(request, page_document(items, cursor))
 
     @extend_schema(
@@ -242,17 +243,11 @@ class Events(Endpoint):
         query = read_query(EventsQuery, request)
         run = find_readable_run(uid, self.actor)
         after = request.headers.get("Last-Event-ID") or query.get("after", "")
-        found, position, ended = events.events_after(run.uid, after)
-        text = "".join(map(_event, found))[:-1] + f"id: {position}\n\n" if found else ""
-        text += "event: end\ndata: {}\n\n" if ended else ""
+        told = events.told_after(run.uid, after)
+        text = told.text + ("event: end\ndata: {}\n\n" if told.ended else "")
         response = HttpResponse(text, content_type="text/event-stream; charset=utf-8")
         response["Cache-Control"] = "private, no-store"
         return response
-
-
-def _event(event: Mapping[str, Any]) -> str:
-    text = json.dumps(event["data"], ensure_ascii=False, separators=(",", ":"))
-    return f"event: {event['event']}\ndata: {text}\n\n"
 
 
 class Artifacts(Endpoint):

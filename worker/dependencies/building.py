@@ -7,149 +7,67 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from registry.packages.problems import Refused, refuse
-from worker import sandbox
-from worker.dependencies import codes as codes
+from registry.packages.problems import refuse
+from worker.dependencies.attempt import INDEX, Build
 from worker.dependencies.index import NodeRegistry, PythonIndex, Source
-from worker.dependencies.keeping import root, store_tree
+from worker.dependencies.keeping import read_made, root, store_tree
+from worker.dependencies.modules import make_modules
 from worker.dependencies.queue import Hold, Made, Package
-from worker.sandbox.egress import PORT
-from worker.sandbox.policy import Ended, Job, Limits, Served, Tick
-from worker.ways.script import site
+from worker.sandbox.policy import Tick
+from worker.unpacking import made_once, mark_used
 
-_INDEX = f"http://127.0.0.1:{PORT}"
-_SETTINGS = {"python": "SKILLQUAY_PYTHON_INDEX", "node": "SKILLQUAY_NPM_REGISTRY"}
 _HASH = re.compile(r"[0-9a-f]{64}")
-_REPORT_BYTES = 64 << 20
-_CHANGED = ("DO NOT MATCH THE HASHES", "EINTEGRITY")
-_FULL = ("No space left on device", "File too large", "ENOSPC", "EFBIG")
-_UNREACHED = (
-    "OUTBOUND_FAILED",
-    "OUTBOUND_TIMEOUT",
-    "OUTBOUND_REFUSED",
-    "OUTBOUND_STATUS",
-    "OUTBOUND_ADDRESS",
-)
 _PIP = (
     *("--isolated", "--disable-pip-version-check", "--no-input", "--no-color", "--no-cache-dir"),
-    *("install", "--only-binary", ":all:", "--index-url", f"{_INDEX}/simple/", "--retries", "0"),
+    *("install", "--only-binary", ":all:", "--index-url", f"{INDEX}/simple/", "--retries", "0"),
 )
 _INSTALL = (
     'python -S -B -m pip "$@" && python -S -m compileall -q -j 1 --invalidation-mode unchecked-hash '
-    "-s /job/output/deps -p /deps /job/output/deps; test -d /job/output/deps"
+    "-s output/deps -p /deps output/deps; test -d output/deps"
 )
 _NPM = (
     *("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--omit=dev"),
-    *("--no-update-notifier", f"--registry={_INDEX}/", "--cache=/job/tmp/npm", "--fetch-retries=0"),
+    *("--no-update-notifier", f"--registry={INDEX}/", "--cache=/job/tmp/npm", "--fetch-retries=0"),
     *("--loglevel=notice", "--no-progress"),
 )
-
-
-@dataclass(frozen=True)
-class Build:
-    """One attempt at one preparation, in a folder of its own."""
-
-    hold: Hold
-    folder: Path
-    source: Source
-    tick: Tick = field(default=lambda: None)
-
-    @property
-    def asked(self) -> Mapping[str, Any]:
-        document: Mapping[str, Any] = json.loads(self.hold.row.asked)
-        return document
-
-    def job(self, name: str) -> Path:
-        """A fresh job folder; ``order`` beside it holds what the sandbox sees at /skill."""
-        path = self.folder / name
-        (path / "output").mkdir(mode=0o755, parents=True)
-        (path / "tmp").mkdir(mode=0o755)  # on the disk: the sandbox's own /tmp is memory
-        return path
-
-    def order(self, name: str, text: str) -> None:
-        (self.folder / "order").mkdir(mode=0o755, exist_ok=True)
-        (self.folder / "order" / name).write_text(text)
-
-    def start(
-        self, argv: tuple[str, ...], job: Path, served: Served, mounts: Mapping[str, Path], **env: str
-    ) -> None:
-        """One start of an installer, to its good end; what it says is the preparation's log."""
-        environment = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "")
-        environment |= {"NODE_USE_ENV_PROXY": "0", "TMPDIR": "/job/tmp", **env}
-        order = Job(
-            argv,
-            self.folder / "order",
-            job,
-            environment=environment,
-            network=(),
-            served=served,
-            mounts=mounts,
-            limits=_limits(),
-        )
-        ended = sandbox.run(order, on_output=self._listen, tick=self.tick, site=site())
-        if ended.ending != "exited" or ended.exit_code != 0:
-            raise self._refusal(ended)
-
-    def _listen(self, _stream: str, data: bytes) -> None:
-        self.hold.say(data.decode("utf-8", "replace").replace("\0", ""))
-
-    def _refusal(self, ended: Ended) -> Refused:
-        kind, trouble = self.hold.row.kind, self.source.trouble
-        said = (ended.stdout + ended.stderr).decode("utf-8", "replace")
-        if ended.ending in ("cancelled", "lease_lost"):
-            return refuse("CANCELLED")
-        if ended.ending == "timed_out":
-            return refuse("DEPENDENCIES_SLOW", limit=settings.SKILLQUAY_DEPENDENCIES_SECONDS)
-        too_large = trouble is not None and trouble.code == "OUTBOUND_TOO_LARGE"
-        if ended.ending == "disk_limit" or too_large or any(sign in said for sign in _FULL):
-            return refuse("DEPENDENCIES_TOO_LARGE", limit=settings.SKILLQUAY_DEPENDENCIES_MB)
-        if trouble is not None and trouble.code in _UNREACHED:
-            reason = trouble.problems[0].params.get("reason") or trouble.code  # no address of the index
-            return refuse("DEPENDENCIES_OFFLINE", kind=kind, setting=_SETTINGS[kind], reason=reason)
-        if any(sign in said for sign in _CHANGED):
-            return refuse("DEPENDENCIES_CHANGED", reason=_last(said))
-        return refuse("DEPENDENCIES_FAILED", reason=_last(said) or f"{ended.ending} {ended.exit_code}")
 
 
 def build(hold: Hold, tick: Tick = lambda: None) -> Made:
     """Everything of one attempt; refuses with the reason."""
     row = hold.row
-    address = getattr(settings, _SETTINGS[row.kind])
-    if not address:
-        raise refuse("DEPENDENCIES_OFF", kind=row.get_kind_display(), setting=_SETTINGS[row.kind])
-    seconds = settings.SKILLQUAY_DEPENDENCIES_SECONDS
-    source = Source.of(address, most=2 * settings.SKILLQUAY_DEPENDENCIES_MB << 20, seconds=seconds)
     folder = root() / f".building-{row.uid}-{hold.attempt}"
     folder.mkdir(mode=0o755, parents=True)
-    kinds: Mapping[str, Callable[[Build], Made]] = {"python": _python, "node": _node}
+    kinds: Mapping[str, Callable[[Build], Made]] = {"python": _python, "node": _node, "deno": make_modules}
     try:
-        return kinds[row.kind](Build(hold, folder, source, tick))
+        return kinds[row.kind](Build(hold, folder, tick=tick))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _python(build: Build) -> Made:
     """Resolves where there is no lock yet, then installs exactly the lock: names, versions, hashes."""
+    build = replace(build, sources=(Source.required("SKILLQUAY_PYTHON_INDEX", "Python"),))
     _check_python(build.asked["requires_python"])
-    index = PythonIndex(build.source)
-    mounts = {"/pip/pip": _pip()}
+    index = PythonIndex(build.sources[0])
+    mounts = {"/pip": _pip()}
     lock = build.hold.row.lock or _resolved(build, index, mounts)
     build.order("lock.txt", lock)
     job = build.job("install")
     words = (*_PIP, "--require-hashes", "--no-deps", "--no-compile", "--target", "/job/output/deps")
     script = ("/bin/sh", "-c", _INSTALL, "sh", *words, "-r", "/skill/lock.txt")
     build.start(script, job, index.answer, mounts, PYTHONPATH="/pip", PIP_CONFIG_FILE="/dev/null")
-    stored = store_tree(job / "output", "deps")
+    stored = store_tree(job / "output", "deps", tick=build.tick)
     return Made(lock, tuple(map(_package, lock.splitlines())), stored.digest, stored.size)
 
 
@@ -164,7 +82,14 @@ def _pip() -> Path:
     found = find_spec("pip")
     if found is None or not found.origin:
         raise refuse("INSTALLER_MISSING", name="pip")
-    return Path(found.origin).parent
+    folder = root() / f"pip-{version('pip')}"  # of its own: beside pip lies all that the worker imports
+    if not mark_used(folder):
+        made_once(folder, partial(_copy, Path(found.origin).parent))
+    return folder
+
+
+def _copy(package: Path, folder: Path) -> None:
+    shutil.copytree(package, folder / "pip", ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def _resolved(build: Build, index: PythonIndex, mounts: Mapping[str, Path]) -> str:
@@ -175,10 +100,9 @@ def _resolved(build: Build, index: PythonIndex, mounts: Mapping[str, Path]) -> s
     argv = ("python", "-S", "-B", "-m", "pip", *words, "-r", "/skill/requirements.txt")
     build.start(argv, job, index.answer, mounts, PYTHONPATH="/pip", PIP_CONFIG_FILE="/dev/null")
     try:
-        with (job / "output" / "report.json").open("rb") as file:
-            report = json.loads(file.read(_REPORT_BYTES))
+        report = json.loads(read_made(job / "output", "report.json"))
         return "".join(sorted(_lock_line(row) for row in report["install"]))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise refuse("DEPENDENCIES_FAILED", reason="the resolver's report cannot be read") from None
 
 
@@ -205,21 +129,22 @@ def _package(line: str) -> Package:
 
 def _node(build: Build) -> Made:
     """Installs the package's own lock by npm, which checks each archive's digest and starts nothing."""
+    build = replace(build, sources=(Source.required("SKILLQUAY_NPM_REGISTRY", "Node"),))
     asked = build.asked
     job = build.job("install")
     root_entry = {"name": "skill", "version": "1.0.0", **asked["manifest"]}
     entries = asked["entries"]
     archives = {place: _archive(place, entry["version"]) for place, entry in entries.items()}
-    locked = {place: {**entry, "resolved": f"{_INDEX}/{archives[place]}"} for place, entry in entries.items()}
+    locked = {place: {**entry, "resolved": f"{INDEX}/{archives[place]}"} for place, entry in entries.items()}
     lock = {"name": "skill", "version": "1.0.0", "lockfileVersion": 3, "requires": True}
     text = json.dumps({**lock, "packages": {"": root_entry, **locked}}, indent=1)
     (job / "output" / "package.json").write_text(json.dumps(root_entry))
     (job / "output" / "package-lock.json").write_text(text)
     build.order("package-lock.json", text)
-    served = NodeRegistry(build.source, frozenset(archives.values())).answer
+    served = NodeRegistry(build.sources[0], frozenset(archives.values())).answer
     argv = ("node", "/npm/bin/npm-cli.js", *_NPM, "--prefix", "/job/output")
     build.start(argv, job, served, {"/npm": _npm()}, NPM_CONFIG_USERCONFIG="/dev/null")
-    stored = store_tree(job / "output", "node_modules")
+    stored = store_tree(job / "output", "node_modules", tick=build.tick)
     packages = (
         Package(_name(place), entry["version"], entry["integrity"]) for place, entry in entries.items()
     )
@@ -244,21 +169,3 @@ def _name(place: str) -> str:
 def _archive(place: str, number: str) -> str:
     name = _name(place)
     return f"{name}/-/{name.rpartition('/')[2]}-{number}.tgz"
-
-
-def _limits() -> Limits:
-    return Limits(
-        timeout_s=settings.SKILLQUAY_DEPENDENCIES_SECONDS,
-        memory_mb=max(1024, settings.SKILLQUAY_RUN_MEMORY_MB),
-        disk_mb=2 * settings.SKILLQUAY_DEPENDENCIES_MB,
-        files=2 * settings.SKILLQUAY_DEPENDENCIES_FILES,
-        descriptors=1024,
-        network_bytes=2 * settings.SKILLQUAY_DEPENDENCIES_MB << 20,
-    )
-
-
-def _last(said: str) -> str:
-    """The last thing that an installer said, as one line."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    errors = [line for line in lines if line.upper().startswith(("ERROR", "NPM ERROR", "NPM ERR"))]
-    return re.sub(r"^(npm )?ERROR:? ", "", (errors or lines or [""])[-1], flags=re.IGNORECASE)[:300]

@@ -22,6 +22,14 @@ declare(
         retryable=True,
     ),
     Code(
+        "DEPENDENCIES_HOST",
+        gettext_noop("The scripts import modules of %(host)s, of which this site takes none."),
+        gettext_noop(
+            "Put the module into scripts/ or name it as npm: or jsr:; an administrator lists hosts in "
+            "SKILLQUAY_DENO_HOSTS."
+        ),
+    ),
+    Code(
         "DEPENDENCIES_CHANGED",
         gettext_noop("The index now gives other bytes for a package than its lock says: %(reason)s"),
         gettext_noop("Find out what changed in the index before you trust it; name another version."),

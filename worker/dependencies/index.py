@@ -14,6 +14,7 @@ from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
+from django.conf import settings
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from registry import outbound
@@ -34,14 +35,20 @@ class Source:
     url: str
     left: int
     seconds: float
+    kind: str = ""
+    setting: str = ""  # that names it
     headers: dict[str, str] = field(default_factory=dict)
     trouble: Refused | None = None
 
     @classmethod
-    def of(cls, setting: str, *, most: int, seconds: float) -> Source:
-        parts = urlsplit(setting)
+    def required(cls, setting: str, kind: str) -> Source:
+        """That of the setting; DEPENDENCIES_OFF where the site names none."""
+        if not (address := getattr(settings, setting)):
+            raise refuse("DEPENDENCIES_OFF", kind=kind, setting=setting)
+        parts = urlsplit(address)
         bare = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/") + "/"
-        source = cls(bare, most, seconds)
+        most = 2 * settings.SKILLQUAY_DEPENDENCIES_MB << 20
+        source = cls(bare, most, settings.SKILLQUAY_DEPENDENCIES_SECONDS, kind, setting)
         if parts.username is not None:
             given = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
             source.headers["Authorization"] = "Basic " + base64.b64encode(given.encode()).decode()
@@ -59,7 +66,15 @@ class Source:
             self.trouble = no
             raise
 
-    def file(self, url: str) -> Reply:
+    def wanted(self, path: str, accept: str) -> outbound.Fetched | None:
+        """The page, None where there is none; what is neither is trouble."""
+        found = self.page(path, accept)
+        if found.status not in (200, 404):
+            self.trouble = refuse("OUTBOUND_STATUS", host=urlsplit(self.url).hostname, status=found.status)
+            raise self.trouble
+        return found if found.status == 200 else None
+
+    def file(self, url: str, content_type: str = "application/octet-stream") -> Reply:
         """The file as it comes; the first piece is awaited, so that what is not there is said to be not."""
         pieces = self._pieces(url)
         try:
@@ -68,7 +83,7 @@ class Source:
             if no.code != "OUTBOUND_STATUS":
                 raise
             return Reply(404)
-        return Reply(200, _joined(first, pieces), "application/octet-stream")
+        return Reply(200, _joined(first, pieces), content_type)
 
     def _pieces(self, url: str) -> Iterator[bytes]:
         of_source = urlsplit(url)[:2] == urlsplit(self.url)[:2]
@@ -108,13 +123,9 @@ class PythonIndex:
         return Reply(404)
 
     def _page(self, name: str) -> Reply:
-        found = self.source.page(f"{name}/", _ACCEPT)
-        if found.status == 404:
+        found = self.source.wanted(f"{name}/", _ACCEPT)
+        if found is None:
             return Reply(404)
-        if found.status != 200:
-            host = urlsplit(self.source.url).hostname
-            self.source.trouble = refuse("OUTBOUND_STATUS", host=host, status=found.status)
-            raise self.source.trouble
         rows = [row for row in _rows(found) if _is_wheel_of(row, name)]
         body = json.dumps({"meta": {"api-version": "1.0"}, "name": name, "files": [*map(self._given, rows)]})
         return Reply(200, iter([body.encode()]), _JSON, len(body.encode()))

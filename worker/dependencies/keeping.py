@@ -17,15 +17,19 @@ from django.utils import timezone
 from registry import storage
 from registry.packages.problems import refuse
 from registry.storage import Stored
+from worker.dependencies import codes as codes
+from worker.hearing import GoOn, heard
 from worker.models import Preparation, PreparationState
 from worker.sandbox.collect import collect
+from worker.sandbox.policy import Tick
 from worker.unpacking import made_once, mark_used, remove_older, take_away
 
 _BLOCK = 512
+_REPORT_BYTES = 64 << 20
 _LONGEST_BUILD_S = 3 * 3600
 
 
-def store_tree(folder: Path, name: str) -> Stored:
+def store_tree(folder: Path, name: str, *, tick: Tick) -> Stored:
     """Stores the regular files below ``folder/name``, the same bytes for the same files.
 
     Links, devices and other people's files are left out; every process that made them is dead by now.
@@ -39,15 +43,25 @@ def store_tree(folder: Path, name: str) -> Stored:
 
     found = collect(folder, subfolder=name, max_files=files, max_bytes=most << 20, on_skip=leave_out)
 
-    def pieces() -> Iterator[bytes]:
+    def pieces(go_on: GoOn) -> Iterator[bytes]:
         for one in found:
+            go_on()
             yield from _member(one.path, one.size, one.file)
         yield bytes(2 * _BLOCK)
 
-    stored = storage.store_stream(pieces(), limit=(most << 20) + files * 4096)
+    limit = (most << 20) + files * 4096
+    stored = heard(lambda go_on: storage.store_stream(pieces(go_on), limit=limit), tick)
     if left_out:
         raise refuse("DEPENDENCIES_TOO_LARGE", limit=most)
     return stored
+
+
+def read_made(folder: Path, name: str) -> bytes:
+    """A file that an installer left, read as a stranger's: no link is followed."""
+    for one in collect(folder.parent, subfolder=folder.name, max_bytes=_REPORT_BYTES):
+        if one.path == name:
+            return one.file.read(_REPORT_BYTES)
+    raise refuse("DEPENDENCIES_FAILED", reason=f"{name} was not written")
 
 
 def _member(path: str, size: int, file: BinaryIO) -> Iterator[bytes]:
@@ -61,33 +75,34 @@ def _member(path: str, size: int, file: BinaryIO) -> Iterator[bytes]:
     yield bytes(left + -size % _BLOCK)
 
 
-def folder_of(digest: str) -> Path:
+def folder_of(digest: str, *, tick: Tick = lambda: None) -> Path:
     """The archive's files on this machine, unpacked where they were not; BLOB_MISSING when it is gone."""
     folder = root() / digest.partition(":")[2]
     if not mark_used(folder):
-        made_once(folder, lambda beside: _unpack(digest, beside))
+        heard(lambda go_on: made_once(folder, lambda beside: _unpack(digest, beside, go_on)), tick)
     return folder
 
 
-def _unpack(digest: str, folder: Path) -> None:
+def _unpack(digest: str, folder: Path, go_on: GoOn) -> None:
     """Only what hashes to its name is used, wherever the storage is."""
     with storage.open_blob(digest) as file:
-        heard = _Heard(file)
-        with tarfile.open(fileobj=heard, mode="r|") as archive:  # type: ignore[call-overload]
+        hashed = _Hashed(file, go_on)
+        with tarfile.open(fileobj=hashed, mode="r|") as archive:  # type: ignore[call-overload]
             archive.extractall(folder, filter="data")
-        while heard.read(1 << 20):
+        while hashed.read(1 << 20):
             pass
-    if f"sha256:{heard.hash.hexdigest()}" != digest:
+    if f"sha256:{hashed.hash.hexdigest()}" != digest:
         raise refuse("BLOB_MISSING", digest=digest)
 
 
-class _Heard:
+class _Hashed:
     """A file that is hashed as it is read."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.file, self.hash = file, hashlib.sha256()
+    def __init__(self, file: BinaryIO, go_on: GoOn) -> None:
+        self.file, self.go_on, self.hash = file, go_on, hashlib.sha256()
 
     def read(self, size: int) -> bytes:
+        self.go_on()
         piece = self.file.read(size)
         self.hash.update(piece)
         return piece

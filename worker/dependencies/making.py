@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from django.utils import timezone
 
+from registry.leases import kept
 from registry.packages.problems import Refused, problem
 from worker.dependencies import queue
 from worker.dependencies.building import build
@@ -28,7 +29,7 @@ def make_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
 
 def make(hold: Hold, tick: Tick = lambda: None) -> None:
     """Makes it and says so, or why not; a run that is cancelled meanwhile leaves it to others."""
-    with queue.kept(hold):
+    with kept(hold.renew, every_s=queue.RENEW_S):
         try:
             hold.succeed(build(hold, _watched(hold, tick)))
         except Refused as no:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.packages.dependencies import Dependencies, read_dependencies
+from registry.packages.dependencies.deno import matters
 from registry.packages.package import PackageFile
 from worker.models import PreparationKind
 from worker.unpacking import Opened
@@ -50,7 +51,7 @@ def _read_once(folder: Path, paths: tuple[str, ...]) -> tuple[Need, ...]:
 
 
 def _matters(path: str) -> bool:
-    return path.startswith("scripts/") or path in _NAMED or path.endswith(".py")
+    return path.startswith("scripts/") or path in _NAMED or path.endswith(".py") or matters(path)
 
 
 def _needs(found: Dependencies) -> Iterator[Need]:
@@ -63,6 +64,10 @@ def _needs(found: Dependencies) -> Iterator[Need]:
     if found.node:
         node = {"manifest": found.node.manifest, "entries": found.node.entries}
         yield Need(PreparationKind.NODE.value, node_platform(), _json(node))
+    if found.deno:
+        files = {path: hashlib.sha256(data).hexdigest() for path, data in found.deno.files.items()}
+        start = {"scripts": found.deno.scripts, "config": found.deno.config, "lock": found.deno.lock}
+        yield Need(PreparationKind.DENO.value, deno_platform(), _json({"files": files, **start}))
 
 
 def _json(document: Any) -> str:
@@ -82,6 +87,16 @@ def node_platform() -> str:
     except PackageNotFoundError:
         release = "any"
     return f"node-{release} {_machine()}"
+
+
+@cache
+def deno_platform() -> str:
+    """Its cache is a format of its own, which another version of it may not read."""
+    try:
+        release = version("deno")
+    except PackageNotFoundError:
+        release = "any"
+    return f"deno-{release} {_machine()}"
 
 
 def _machine() -> str:

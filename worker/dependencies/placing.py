@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from datetime import timedelta
@@ -16,6 +17,7 @@ from registry.packages.problems import Refused, refuse
 from worker.dependencies import making, queue
 from worker.dependencies.keeping import folder_of
 from worker.dependencies.needs import needs_of_opened
+from worker.dependencies.registries import JSR, NPM
 from worker.models import Preparation, PreparationKind, PreparationState
 from worker.sandbox.policy import Tick
 from worker.sandbox.runtimes import PATH
@@ -24,8 +26,16 @@ from worker.ways.values import Placed
 
 _USED_AGAIN = timedelta(hours=1)  # how often a use is written down
 _LOOK_S = 0.5
-_PLACES = {PreparationKind.PYTHON.value: "/deps", PreparationKind.NODE.value: "/node_modules"}
-_VARIABLES = {"/deps": "PYTHONPATH", "/node_modules": "NODE_PATH"}
+_PLACES = {
+    PreparationKind.PYTHON.value: "/deps",
+    PreparationKind.NODE.value: "/node_modules",
+    PreparationKind.DENO.value: "/deno",
+}
+_VARIABLES = {
+    "/deps": {"PYTHONPATH": "/deps"},
+    "/node_modules": {"NODE_PATH": "/node_modules"},
+    "/deno": {"DENO_DIR": "/deno", "DENO_NO_PACKAGE_JSON": "1", "NPM_CONFIG_REGISTRY": NPM, "JSR_URL": JSR},
+}
 
 
 class NotYet(Exception):
@@ -41,13 +51,15 @@ def place(package: Opened, digest: str, *, tick: Tick, wait: bool) -> Placed:
 
     While another makes it: waits, or says NotYet. Refuses as the preparation was refused.
     """
-    mounts = dict(_runtime(package.manifest))
+    mounts, config = dict(_runtime(package.manifest)), None
     for need in needs_of_opened(package):
         version = Version.objects.filter(digest=digest).order_by("pk").first()
         if version is None:
             raise refuse("PACKAGE_MISSING")
         mounts[_PLACES[need.kind]] = _folder(queue.ask(version, need).key, tick, wait=wait)
-    return Placed(mounts, _environment(mounts))
+        if need.kind == PreparationKind.DENO:
+            config = str(json.loads(need.asked)["config"])
+    return Placed(mounts, _environment(mounts), config)
 
 
 def _folder(key: str, tick: Tick, *, wait: bool) -> Path:
@@ -56,7 +68,7 @@ def _folder(key: str, tick: Tick, *, wait: bool) -> Path:
         if row.state == PreparationState.FAILED:
             raise queue.refusal_of(row)
         if row.state == PreparationState.READY:
-            if folder := _unpacked(row):
+            if folder := _unpacked(row, tick):
                 return folder
         elif hold := queue.claim(key, timezone.now()):
             making.make(hold, tick)
@@ -68,10 +80,10 @@ def _folder(key: str, tick: Tick, *, wait: bool) -> Path:
             time.sleep(_LOOK_S)
 
 
-def _unpacked(row: Preparation) -> Path | None:
+def _unpacked(row: Preparation, tick: Tick) -> Path | None:
     """Its folder here; None where the archive is gone, which is then made again."""
     try:
-        folder = folder_of(row.digest)
+        folder = folder_of(row.digest, tick=tick)
     except Refused as no:
         if no.code != "BLOB_MISSING":
             raise
@@ -93,7 +105,9 @@ def _runtime(manifest: Manifest) -> Mapping[str, Path]:
 
 
 def _environment(mounts: Mapping[str, Path]) -> Mapping[str, str]:
-    found = {variable: place for place, variable in _VARIABLES.items() if place in mounts}
+    found = {
+        name: value for place in _VARIABLES if place in mounts for name, value in _VARIABLES[place].items()
+    }
     if "/runtime" in mounts:
         found["PATH"] = f"{PATH}:/runtime/bin:/runtime/usr/bin"
     return found

@@ -10,8 +10,8 @@ from django.utils.translation import gettext
 
 from registry import audit
 from registry.actors import Actor
-from registry.api.documents import moment
 from registry.models import Version
+from registry.moments import moment
 from registry.packages.problems import refuse
 from registry.permissions import Action, may, require
 from worker.dependencies import queue

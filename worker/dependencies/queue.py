@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -18,13 +15,13 @@ from registry.models import Version
 from registry.packages.problems import Problem, Refused, problem
 from registry.publishing.rows import problem_row
 from worker import states
-from worker.dependencies.needs import Need, node_platform, python_platform
+from worker.dependencies.needs import Need, deno_platform, node_platform, python_platform
 from worker.dispatch import wake, wake_preparer
 from worker.models import Preparation, PreparationQuerySet, PreparationState
 
 LEASE = timedelta(seconds=60)
 ATTEMPTS = 3  # after which one that ends its worker each time has failed
-_RENEW_S = 20.0
+RENEW_S = 20.0
 _LOOK_S = 1.0
 _LOG = 65_536  # characters that are kept, the last ones
 
@@ -125,6 +122,15 @@ def ask(version: Version, need: Need) -> Preparation:
     return row
 
 
+def made_like(row: Preparation, wants: str) -> Made | None:
+    """What was made for another version that wants the very same, by the first line of its lock."""
+    others = Preparation.objects.filter(kind=row.kind, platform=row.platform, state=PreparationState.READY)
+    like = others.exclude(pk=row.pk).filter(lock__startswith=f"{wants}\n").exclude(digest="").first()
+    if like is None:
+        return None
+    return Made(like.lock, tuple(Package(**each) for each in like.packages), like.digest, like.size)
+
+
 def ask_again(row: Preparation) -> bool:
     """Lets one that failed, or whose archive is gone, be made anew; False while it goes on or is ready."""
     again = Preparation.objects.filter(pk=row.pk, state=PreparationState.FAILED)
@@ -179,7 +185,8 @@ def has_room() -> bool:
 
 def _waiting_here(now: datetime) -> PreparationQuerySet:
     """What nobody uses waits for a run; the rest for any worker whose machine it is made for."""
-    here = _claimable(now).filter(platform__in=[python_platform(), node_platform()])
+    machine = [python_platform(), node_platform(), deno_platform()]
+    here = _claimable(now).filter(platform__in=machine)
     return here.exclude(state=PreparationState.UNUSED)
 
 
@@ -188,26 +195,6 @@ def _claimable(now: datetime) -> PreparationQuerySet:
     waiting = Q(state=PreparationState.WAITING) | Q(state=PreparationState.UNUSED)
     found: PreparationQuerySet = Preparation.objects.filter(waiting | lapsed)
     return found
-
-
-@contextmanager
-def kept(hold: Hold) -> Iterator[None]:
-    """Renews the lease while the work in here goes on, however long one step of it takes."""
-    ended = threading.Event()
-
-    def renew() -> None:
-        while not ended.wait(_RENEW_S):
-            with suppress(DatabaseError):
-                hold.renew()
-        connection.close()
-
-    thread = threading.Thread(target=renew, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def problem_of(row: Preparation) -> Problem:

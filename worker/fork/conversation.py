@@ -21,7 +21,7 @@ from worker.fork.tools import Tool
 from worker.sandbox.policy import StopReason, Tick
 
 _PATIENCE_S = 0.1
-_FAREWELL_S = 2.0
+_FAREWELL_S = 0.3
 
 
 @dataclass(frozen=True)

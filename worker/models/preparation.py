@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class PreparationKind(models.TextChoices):
     PYTHON = "python", _("Python")
     NODE = "node", _("Node")
+    DENO = "deno", _("Deno")
 
 
 class PreparationState(models.TextChoices):
@@ -42,7 +43,7 @@ class Preparation(models.Model):
     platform = models.CharField(
         max_length=100
     )  # interpreter and machine, such as "cpython-3.11 linux-x86_64"
-    asked = models.TextField()  # JSON: requirements, or package.json and its lock
+    asked = models.TextField()  # JSON: requirements, package.json and its lock, or digests of scripts
     state = models.CharField(max_length=8, choices=PreparationState.choices, default=PreparationState.WAITING)
     problem = DocumentField(null=True)  # why it failed, as registry.publishing.rows writes problems
     log = models.TextField(blank=True)  # what the installer said last

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 _EFFORT = 4  # how often, on average, each character may be read again
@@ -15,7 +18,8 @@ _START = re.compile(r'\{\s*["}]')
 def json_object(text: str) -> dict[str, Any] | None:
     """The text as one JSON object; None where it is anything else, NaN and infinities included."""
     try:
-        value = _DECODER.decode(text)
+        with _unswept():
+            value = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
@@ -25,29 +29,40 @@ def answer_of(stdout: str) -> dict[str, Any] | None:
     """All of stdout, else its last balanced object (better one with ``success``), else its last line."""
     if whole := json_object(stdout.strip().removeprefix("\ufeff")):
         return whole
-    found = _objects(stdout)
-    speaking = [value for value in found if "success" in value]
-    if speaking or found:
-        return (speaking or found)[-1]
-    return json_object(stdout.rstrip().rpartition("\n")[2])
+    last = speaking = None
+    with _unswept():
+        for last in _objects(stdout):  # one at a time: a million small ones are 240 MB
+            speaking = last if "success" in last else speaking
+    found = last if speaking is None else speaking
+    return json_object(stdout.rstrip().rpartition("\n")[2]) if found is None else found
 
 
-def _objects(text: str) -> list[dict[str, Any]]:
+def _objects(text: str) -> Iterator[dict[str, Any]]:
     """Objects that stand in the text, outermost ones, in order; gives up where the effort is spent."""
-    found = []
     effort = _EFFORT * len(text)
     start = _START.search(text)
     while start and effort > 0:
         end = start.start() + 1
         try:
             value, end = _DECODER.raw_decode(text, start.start())
-            found.append(value)
+            yield value
         except json.JSONDecodeError as error:
             effort -= error.pos - start.start() + error.pos // _COUNTING + 1
         except (ValueError, RecursionError):
             effort -= len(text) - start.start()
         start = _START.search(text, end)
-    return found
+
+
+@contextmanager
+def _unswept() -> Iterator[None]:
+    """Nothing that is read here refers back to itself, and each look for that takes longer than the last."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _no_constant(name: str) -> NoReturn:

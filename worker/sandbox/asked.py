@@ -34,9 +34,12 @@ class Asked:
 async def read_head(reader: asyncio.StreamReader) -> Asked:
     """Reads up to the empty line; a head beyond the reader's limit is refused, whatever follows."""
     try:
-        head = await reader.readuntil(_END)
+        return asked_by(await reader.readuntil(_END))
     except asyncio.LimitOverrunError:
         raise BadRequest("its head is too long") from None
+
+
+def asked_by(head: bytes) -> Asked:
     first, *lines = head[: -len(_END)].split(b"\r\n")
     words = first.split(b" ")
     if len(words) != 3 or not words[2].startswith(b"HTTP/1.") or b"\n" in head.replace(b"\r\n", b""):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import threading
 from collections.abc import Coroutine
@@ -82,17 +83,21 @@ class Proxy:
     async def _serve(self) -> None:
         stop = asyncio.ensure_future(self._stopping.wait())
         try:
-            listener = await _first(self._listener(), stop)
-            if listener is None:
-                return
-            server = await asyncio.start_server(self._meet, sock=listener, limit=HEAD_BYTES)
-            await stop
-            server.close()
+            handed_out = await _first(self._handed_out(), stop)
+            if handed_out is not None:
+                await self._attend(handed_out, stop)
         finally:
             stop.cancel()
             await self._end_all()
 
-    async def _listener(self) -> socket.socket | None:
+    async def _attend(self, listener: int, stop: asyncio.Future[Any]) -> None:
+        """Meets whoever connects, until the end."""
+        sock = socket.socket(fileno=listener)
+        server = await asyncio.start_server(self._meet, sock=sock, limit=HEAD_BYTES)
+        await stop
+        server.close()
+
+    async def _handed_out(self) -> int | None:
         """The listening socket, as the launcher hands it out; None where the run ends before."""
         ready = asyncio.Event()
         self._loop.add_reader(self.gate, ready.set)
@@ -103,7 +108,9 @@ class Proxy:
             return None
         finally:
             self._loop.remove_reader(self.gate)
-        return socket.socket(fileno=found[0]) if found else None
+        for descriptor in found:
+            os.set_inheritable(descriptor, False)
+        return found[0] if found else None
 
     async def _end_all(self) -> None:
         tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
@@ -130,6 +137,11 @@ class Proxy:
             asked = await asyncio.wait_for(read_head(reader), _HEAD_S)
         except BadRequest as bad:
             return await self._refuse(writer, "", 0, why="NETWORK_REQUEST_INVALID", said=str(bad))
+        return await self._connect(asked, reader, writer)
+
+    async def _connect(
+        self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         line = await self._dialled(asked)
         if isinstance(line, str):
             return await _say(writer, line, f"{asked.host}:{asked.port}")

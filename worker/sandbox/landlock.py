@@ -16,7 +16,10 @@ from worker.sandbox.policy import Ended, Job, OnOutput, Stream
 
 Reach = Callable[[Path], str]
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_ETC = ("ssl/certs", "ssl/openssl.cnf", "alternatives", "ld.so.cache", "localtime")
+_ETC = (
+    *("ssl/certs", "ssl/openssl.cnf", "alternatives", "ld.so.cache", "localtime"),
+    *("debian_version", "os-release", "lsb-release"),  # pip stops where it may not read what it is on
+)
 _LOOK = (
     *("/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/proc/loadavg", "/proc/uptime", "/proc/version"),
     *("/proc/filesystems", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu"),
@@ -107,14 +110,18 @@ def _closed(path: Path) -> Path | None:
 
 
 def close_inputs(job: Job) -> None:
-    """Read-only by mode, which the run cannot change: for a worker whose user id the run shares."""
+    """Read-only by mode, which the run cannot change: for a worker whose user id the run shares.
+
+    Links are left alone: an earlier start in the same folder may have put one where the inputs were.
+    """
+    if not layout.has_inputs(job):
+        return
     for parent, folders, files in os.walk(job.job_dir / "input", topdown=False):
-        for name in files:
-            os.chmod(os.path.join(parent, name), 0o444)
-        for name in folders:
-            os.chmod(os.path.join(parent, name), 0o555)
-    if (job.job_dir / "input").is_dir():
-        (job.job_dir / "input").chmod(0o555)
+        for name in (*folders, *files):
+            path = os.path.join(parent, name)
+            if not os.path.islink(path):
+                os.chmod(path, 0o555 if name in folders else 0o444)
+    (job.job_dir / "input").chmod(0o555)
 
 
 def open_again(job: Job) -> None:
@@ -146,7 +153,9 @@ def plan(job: Job, names: Names, reach: Reach) -> dict[str, Any]:
         "environment": environment,
         "cwd": job.cwd,
         "limits": layout.rlimits(job),
-        "seccomp": seccomp.program(alone=False, pinned=job.limits.cpus > 0).decode("latin-1"),
+        "seccomp": seccomp.program(
+            alone=False, pinned=job.limits.cpus > 0, asking=job.served is not None
+        ).decode("latin-1"),
     }
 
 

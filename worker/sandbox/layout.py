@@ -76,10 +76,16 @@ def steps(job: Job, reach: Callable[[Path], str]) -> list[Step]:
     placed += [Tmpfs("/tmp", limits.disk_mb << 20, limits.files)]
     placed += _runtimes(reach)
     placed += [Bind(reach(job.package_dir), "/skill"), Bind(reach(job.job_dir), "/job", read_only=False)]
-    if (job.job_dir / "input").is_dir():
+    if has_inputs(job):
         placed.append(Bind(reach(job.job_dir) + "/input", "/job/input"))
     placed += [Bind(reach(outside), inside) for inside, outside in job.mounts.items()]
     return placed
+
+
+def has_inputs(job: Job) -> bool:
+    """A folder, and no link that an earlier start in the same folder left in its place."""
+    folder = job.job_dir / "input"
+    return folder.is_dir() and not folder.is_symlink()
 
 
 def private_folders(job: Job) -> list[Path]:

@@ -11,7 +11,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from worker.sandbox import bwrap, cgroup, doors, egress, landlock, launch, layout, nsrun, pool, served, unsafe
+from worker.sandbox import (
+    bwrap,
+    cgroup,
+    doors,
+    egress,
+    handed,
+    landlock,
+    launch,
+    layout,
+    nsrun,
+    pool,
+    served,
+    unsafe,
+)
 from worker.sandbox.policy import Door, Ended, Job, Limits, OnOutput, Tick
 from worker.sandbox.site import Site, Tier
 from worker.sandbox.streams import Conversation
@@ -51,9 +64,9 @@ def run_in(
             stack.enter_context(pipes.open_door(job.door, lease.uid if lease else None))
         proxy = None
         if job.network is not None and tier != "unsafe":
-            way_out = served.Server if job.served else egress.Proxy
+            way_out = _way_out(tier, job)
             proxy = stack.enter_context(way_out(job, pipes.open_gate(stack)))
-        order = _order(tier, job, staged, lease, group)
+        order = _order(tier, job, staged, lease, group) | {"ends": began + job.limits.timeout_s}
         leash = launch.start(order, pipes.inner, lease.descriptor if lease else None)
         stack.callback(leash.close)
         pipes.close_inner()
@@ -67,6 +80,12 @@ def run_in(
         if tier == "landlock":
             ended = landlock.answered(ended, names)
         return replace(ended, network=proxy.dials) if proxy else ended
+
+
+def _way_out(tier: Tier, job: Job) -> type[egress.Proxy]:
+    if tier == "landlock":
+        return handed.Handed
+    return served.Server if job.served else egress.Proxy
 
 
 _NETWORK: Mapping[Tier, str] = {

@@ -23,6 +23,11 @@ PREFIXES: dict[str, tuple[str, ...]] = {
     ".cjs": ("node",),
     ".ts": ("deno", "run", "--quiet", "--no-prompt", "--no-npm", "--no-remote", "--no-config", "--allow-all"),
 }
+_WITHOUT_MODULES = ("--no-npm", "--no-remote", "--no-config", "--no-lock")
+_WITH_MODULES = (
+    *("--cached-only", "--lock=/deno/deno.lock", "--frozen"),
+    *("--node-modules-dir=none", "--vendor=false"),
+)
 _FIXES = {
     "bash": gettext_noop("Install bash with the system's package manager."),
     "python": gettext_noop("Start the worker with an installed Python interpreter."),
@@ -50,6 +55,19 @@ class Runtime:
 def argv_prefix(path: str) -> tuple[str, ...]:
     """What goes before a script's path: ``("python", "-B")`` for ``.py``; empty for an unknown extension."""
     return PREFIXES.get(os.path.splitext(path)[1], ())
+
+
+def deno_settings(config: str) -> str:
+    """The option by which deno reads the package's own deno.json, or none at all."""
+    return f"--config=/skill/{config}" if config else "--no-config"
+
+
+def with_modules(argv: tuple[str, ...], config: str) -> tuple[str, ...]:
+    """A start of deno that finds its modules in the cache at /deno, by the lock there, or not at all."""
+    if argv[0] != "deno":
+        return argv
+    kept = [word for word in argv[2:] if word not in _WITHOUT_MODULES]
+    return (*argv[:2], deno_settings(config), *_WITH_MODULES, *kept)
 
 
 def require(name: str) -> Runtime:

@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from functools import cache
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _KILL, _ERRNO = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
+_AND = 0x54
+_ALLOW, _KILL, _ERRNO, _ASK = 0x7FFF_0000, 0x8000_0000, 0x0005_0000, 0x7FC0_0000
 _NUMBER, _ARCHITECTURE = 0, 4
 _ARGUMENT_0, _ARGUMENT_1, _ARGUMENT_2 = 16, 24, 32  # low halves; both architectures are little-endian
 _X32 = 0x4000_0000
@@ -23,6 +24,8 @@ _NEW_NAMESPACES = 0x7E02_0000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _FAMILIES = (1, 2, 10)  # UNIX, INET, INET6
 _UNIX, _PROCESS = 1, 1
+_INET, _STREAM = 2, 1
+_CONNECT = {"x86_64": 42, "aarch64": 203}
 _SOCKET_LEVEL, _BUFFERS = 1, (7, 8)  # SO_SNDBUF, SO_RCVBUF
 _SET_DUMPABLE = 4  # a process that is closed to its own user hides what it holds from the watchdog
 _PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFF_FFFF)
@@ -169,11 +172,14 @@ def _buffers_as_they_are(call: int) -> bytes:
 
 
 @cache
-def program(machine: str = os.uname().machine, *, alone: bool = True, pinned: bool = False) -> bytes:
+def program(
+    machine: str = os.uname().machine, *, alone: bool = True, pinned: bool = False, asking: bool = False
+) -> bytes:
     """The filter as an array of ``struct sock_filter``; ValueError on an architecture without a table.
 
     ``alone``: in namespaces of its own. Else it also keeps from others what those would have kept apart.
-    ``pinned``: it stays on the processors that it was given.
+    ``pinned``: it stays on the processors that it was given. ``asking``: a TCP socket is asked for of whoever
+    holds the filter's listener, who gives what it likes; connecting it does nothing and says it did.
     """
     if machine not in NUMBERS:
         raise ValueError(f"no seccomp table for {machine}")
@@ -191,6 +197,8 @@ def program(machine: str = os.uname().machine, *, alone: bool = True, pinned: bo
     text += _unless_one_of(numbers["personality"], _ARGUMENT_0, _PERSONALITIES)
     text += _buffers_as_they_are(numbers["setsockopt"])
     text += _if_one_of(numbers["prctl"], _ARGUMENT_0, (_SET_DUMPABLE,))
+    if asking:
+        text += _asking(machine)
     if pinned:
         text += _op(_EQUAL, OTHERS[machine]["sched_setaffinity"], 0, 1) + _answer(errno.EPERM)
     if not alone:
@@ -199,6 +207,16 @@ def program(machine: str = os.uname().machine, *, alone: bool = True, pinned: bo
     for place, number in enumerate(denied):
         text += _op(_EQUAL, number, len(denied) - place)
     return text + _op(_RETURN, _ALLOW) + _answer(errno.EPERM)
+
+
+def _asking(machine: str) -> bytes:
+    body = _op(_LOAD, _ARGUMENT_0) + _op(_EQUAL, _INET, 0, 3)
+    body += _op(_LOAD, _ARGUMENT_1) + _op(_AND, 0xF) + _op(_EQUAL, _STREAM, 1)
+    body += _answer(errno.EPERM) + _op(_RETURN, _ASK)
+    text = _op(_EQUAL, NUMBERS[machine]["socket"], 0, len(body) // 8) + body
+    for number in (_CONNECT[machine], NUMBERS[machine]["setsockopt"]):
+        text += _op(_EQUAL, number, 0, 1) + _answer(0)
+    return text
 
 
 def _apart(machine: str) -> bytes:

@@ -18,6 +18,8 @@ _TICK_S = 0.2
 _MEMORY_S = 0.05
 _SLOWEST_S = 1.0  # between two looks at what it holds, however much that is
 _BURIAL_S = 30.0
+_KEEPERS_S = 1.0  # that the keeper, who ends the run at its limit, is given before the worker says so too
+_WAY_LOOKS = 3  # one after the other that find descriptors on their way: then that is where something is kept
 _SHELL_SIGNALS = range(129, 193)
 _NAMES: tuple[Stream, Stream] = ("stdout", "stderr")
 
@@ -48,6 +50,7 @@ class Conversation:
         self.detail = ""
         self.buried = False
         self.hidden: set[int] = set()  # processes that could not be looked at the last time
+        self.sending = 0  # looks one after the other that found descriptors on their way
         self.kill_at: float | None = None
         self.killed_at: float | None = None
         self.finished = began
@@ -66,7 +69,7 @@ class Conversation:
                 for key, _events in selector.select(self._patience()):
                     key.data()
                 self._look_around(time.monotonic(), tick)
-            self.finished = time.monotonic()
+            self.finished = self.said.get("gone_at", time.monotonic())
             self._drain()
             self._note_memory()
 
@@ -125,6 +128,9 @@ class Conversation:
         for line in lines:
             # bubblewrap writes objects over several lines; each of its pairs that matters stands on one.
             self.said |= _pairs(line)
+        if "timed_out" in self.said:
+            self.reason = self.reason or "timed_out"
+            self.killed_at = self.killed_at or time.monotonic()
         self.buried = "ended" in self.said
 
     def _stop(self, reason: Ending, detail: str = "") -> None:
@@ -200,12 +206,16 @@ class Conversation:
     # the clock and the limits
 
     def _patience(self) -> float:
-        moments = [*self.next.values(), self.began + self.job.limits.timeout_s]
+        moments = [*self.next.values(), self._last_moment]
         if self.kill_at is not None:
             moments.append(self.kill_at)
         if self.killed_at is not None:
             moments = [self.next["tick"]]
         return max(0.0, min(moments) - time.monotonic())
+
+    @property
+    def _last_moment(self) -> float:
+        return self.began + self.job.limits.timeout_s + _KEEPERS_S
 
     def _look_around(self, now: float, tick: Tick | None) -> None:
         if now >= self.next["tick"]:
@@ -215,7 +225,7 @@ class Conversation:
             if now > self.killed_at + _BURIAL_S:
                 self.buried, self.detail = True, "a process of the run could not be ended"
             return
-        if now >= self.began + self.job.limits.timeout_s:
+        if now >= self._last_moment:
             self._stop("timed_out")
         elif self.kill_at is not None and now >= self.kill_at:
             self._stop("cancelled")
@@ -229,8 +239,8 @@ class Conversation:
         elif wish == "cancelled" and self.kill_at is None and self.killed_at is None:
             self.reason = self.reason or "cancelled"
             self.kill_at = now + self.grace_s
-            if self.first:
-                watchdog.ask_to_end(self.first)
+            if not (self.first and watchdog.ask_to_end(self.first)):
+                self._stop("cancelled")  # nothing of the script's is there to tidy up
 
     @property
     def first(self) -> int | None:
@@ -249,8 +259,11 @@ class Conversation:
             self._weigh(self.first, 0)
 
     def _weigh(self, first: int, unmapped: int) -> None:
-        cap = self.job.limits.memory_mb << 20
-        if watchdog.resident_bytes(watchdog.members(first), cap) + unmapped > cap:
+        cap, pids = self.job.limits.memory_mb << 20, watchdog.members(first)
+        total = watchdog.resident_bytes(pids, cap) + unmapped
+        if total > cap and unmapped:
+            total -= min(unmapped, watchdog.shared_bytes(pids))
+        if total > cap:
             self._stop("memory_limit")
 
     def _watch_slowly(self, now: float, first: int) -> None:
@@ -265,13 +278,20 @@ class Conversation:
             self._stop("disk_limit", "bytes")
         elif max(found.entries - self.given.entries, passing.entries) > entries:
             self._stop("disk_limit", "files")
-        elif not self.grouped and unlinked.hidden & self.hidden:
+        elif self._keeps_sending(unlinked):
+            self._stop("disk_limit" if self.grouped else "memory_limit", "descriptors that nobody receives")
+        elif unlinked.hidden & self.hidden:
             self._stop("memory_limit", "a process hides what it holds")
         elif not self.grouped:
             self._weigh(first, unlinked.memory)
         self.hidden = unlinked.hidden
         cost = time.monotonic() - now
         self.next["disk"] = now + min(_SLOWEST_S, max(2 * _MEMORY_S, 10 * cost))
+
+    def _keeps_sending(self, found: watchdog.Unlinked) -> bool:
+        """What such a descriptor holds nobody can weigh; a program that works receives it at once."""
+        self.sending = self.sending + 1 if found.on_their_way else 0
+        return self.sending >= _WAY_LOOKS
 
     def _note_memory(self) -> None:
         if self.group and self.reason in (None, "memory_limit") and self.group.out_of_memory():

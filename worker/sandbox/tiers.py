@@ -67,7 +67,7 @@ def run(
         ended = site.backend(site.choice, job, on_output=on_output, tick=tick, site=plain, grace_s=grace_s)
         return replace(ended, tier="backend")
     chosen = choose(site, tier)
-    if chosen == "landlock" and job.network is not None:
+    if chosen == "landlock" and job.network is not None and job.served is None:
         reason = Said(
             gettext_noop("this machine's isolation, landlock, cannot give: it has no network at all")
         )

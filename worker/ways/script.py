@@ -71,7 +71,7 @@ def job_of(attempted: Attempted, call: Call) -> Job:
     """The sandbox's order for a call, with everything that the package and the site allow it."""
     package = attempted.package
     return Job(
-        argv=call.argv,
+        argv=attempted.placed.argv(call.argv),
         package_dir=package.folder,
         job_dir=attempted.folder,
         stdin=call.stdin,

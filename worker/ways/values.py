@@ -11,6 +11,7 @@ from worker import artifacts
 from worker.masking import Mask
 from worker.protocols.call import Call, Outcome
 from worker.sandbox.policy import Ended, Limits
+from worker.sandbox.runtimes import with_modules
 from worker.states import Claim
 from worker.supervision import Supervision
 from worker.unpacking import Opened
@@ -22,6 +23,10 @@ class Placed:
 
     mounts: Mapping[str, Path] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    deno_config: str | None = None  # where modules of deno are: the path of deno.json in the package, or ""
+
+    def argv(self, argv: tuple[str, ...]) -> tuple[str, ...]:
+        return argv if self.deno_config is None else with_modules(argv, self.deno_config)
 
 
 @dataclass(frozen=True)

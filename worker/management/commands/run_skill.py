@@ -15,7 +15,7 @@ from registry.catalog import find_skill, find_version
 from registry.packages.problems import Refused
 from registry.shell import WRONG_CALL, ShellCommand
 from worker.documents import refusal_document, run_document
-from worker.events import POLL_S, events_after
+from worker.events import POLL_S, told_after
 from worker.models import Run, Status
 from worker.protocols.call import Request
 from worker.runs import request_here, request_run
@@ -61,13 +61,14 @@ class Command(ShellCommand):
         """Shows log and progress on stderr until the run has ended."""
         position, ended, begun, told = "", False, time.monotonic(), False
         while not ended:
-            events, position, ended = events_after(run.uid, position)
+            found = told_after(run.uid, position)
+            events, position, ended = found.events, found.position, found.ended
             for event in events:
                 self._show(event)
             if not told and not events and time.monotonic() - begun > _SAY_WAITING_S:
                 self.stderr.write(f"Run {run.uid} waits for a worker: is `manage.py up` running?")
             told = told or bool(events) or time.monotonic() - begun > _SAY_WAITING_S
-            if not ended:
+            if not ended and not events:
                 time.sleep(POLL_S)
         run.refresh_from_db()
         return run

@@ -96,6 +96,27 @@ try:
 except OSError:
     time.sleep(20)
 """
+_ON_THEIR_WAY = """
+import os, socket, time
+ours, theirs = socket.socketpair()
+try:
+    while True:
+        sent = %s
+        os.write(sent, b'x' * (4 << 20))
+        socket.send_fds(ours, [b'x'], [sent])
+        os.close(sent)
+except OSError:
+    time.sleep(20)
+"""
+_LET_GO = """
+import mmap, time
+held = []
+for _ in range(64):
+    held.append(mmap.mmap(-1, 4 << 20))
+    held[-1].write(b'x' * (4 << 20))
+    held[-1].madvise(mmap.MADV_DONTNEED)
+time.sleep(20)
+"""
 _DISK = """
 import time
 for number in range(64):
@@ -229,6 +250,13 @@ BOMBS = (
     Bomb("memory bomb in a child whose parent exits 0", _MEMORY_IN_CHILD, _SMALL, _ends_by("memory_limit")),
     Bomb("memory bomb of files without a name", _MEMORY_FILES, _SMALL, _ends_by("memory_limit")),
     Bomb(
+        "memory bomb of files that are sent and not received",
+        _ON_THEIR_WAY % "os.memfd_create('x')",
+        _SMALL,
+        _ends_by("memory_limit", "disk_limit"),
+    ),
+    Bomb("memory bomb of shared pages that are let go", _LET_GO, _SMALL, _ends_by("memory_limit")),
+    Bomb(
         "memory bomb in the buffers of sockets",
         _SOCKETS,
         replace(_ROOMY, memory_mb=128),
@@ -236,6 +264,12 @@ BOMBS = (
     ),
     Bomb("disk bomb", _DISK, _ROOMY, _ends_by("disk_limit")),
     Bomb("disk bomb of deleted files", _UNLINKED, _ROOMY, _ends_by("disk_limit")),
+    Bomb(
+        "disk bomb of deleted files that are sent and not received",
+        _ON_THEIR_WAY % "os.open('output/x', os.O_RDWR | os.O_CREAT); os.unlink('output/x')",
+        _ROOMY,
+        _ends_by("memory_limit", "disk_limit"),
+    ),
     Bomb("disk bomb in a closed folder", _CLOSED, _ROOMY, _ends_by("disk_limit")),
     Bomb("disk bomb in /tmp", _TMP, _ROOMY, _ends_by("disk_limit", "exited")),
     Bomb("inode bomb in /job", _INODES % "output", _ROOMY, _ends_by("disk_limit")),

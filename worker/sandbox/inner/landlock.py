@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import socket
 import struct
 from contextlib import suppress
 from typing import Any
@@ -44,7 +45,7 @@ _OF_ITSELF = ("maps", "smaps", "status", "stat", "statm", "cmdline", "comm", "li
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def enter(plan: dict[str, Any], status: int) -> None:
+def enter(plan: dict[str, Any], status: int, way_out: int | None = None) -> None:
     """Becomes the warden of a script that it starts; never returns."""
     keeper = os.getppid()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
@@ -59,7 +60,7 @@ def enter(plan: dict[str, Any], status: int) -> None:
     limits["processes"] += _tasks_of(os.getuid())
     script = os.fork()
     if script == 0:
-        _script(plan, limits)
+        _script(plan, limits, way_out)
     kernel.set_dumpable(False)
     nsrun.line(status, {"child-pid": os.getpid()})
     nsrun.close_all_but(status)
@@ -97,7 +98,7 @@ def _tasks_of(uid: int) -> int:
     return found
 
 
-def _script(plan: dict[str, Any], limits: dict[str, int]) -> None:
+def _script(plan: dict[str, Any], limits: dict[str, int], way_out: int | None) -> None:
     try:
         kernel.die_with(os.getppid())
         os.setsid()
@@ -106,12 +107,24 @@ def _script(plan: dict[str, Any], limits: dict[str, int]) -> None:
         _confine(plan["paths"])
         nsrun.limit(limits)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGCHLD})
-        kernel.filter_calls(plan["seccomp"].encode("latin-1"))
+        program = plan["seccomp"].encode("latin-1")
+        if way_out is None:
+            kernel.filter_calls(program)
+        else:
+            _filter_asking(program, way_out)
         nsrun.become(plan)
     except BaseException as error:
         os.write(2, f"{error}\n".encode())
     finally:
         os._exit(126)
+
+
+def _filter_asking(program: bytes, way_out: int) -> None:
+    """Hands to the worker what the filter asks with, and keeps neither."""
+    with socket.socket(fileno=way_out) as gate:
+        asking = kernel.filter_calls_asking(program)
+        socket.send_fds(gate, [b"a"], [asking])
+        os.close(asking)
 
 
 def _confine(paths: list[list[str]]) -> None:

@@ -107,9 +107,10 @@ def _keep_order(order: dict[str, Any], leash: socket.socket, streams: list[int])
     os.close(status_out)
     for stream in streams:
         os.close(stream)
-    if _watch(child, leash, status_in, warden=order["tier"] == "landlock"):
+    if _watch(child, leash, status_in, ends=order["ends"], warden=order["tier"] == "landlock"):
         used = resource.getrusage(resource.RUSAGE_CHILDREN)  # every process of the run: all are buried
-        _say(leash, cpu_ms=round((used.ru_utime + used.ru_stime) * 1000), ended=True)
+        cpu_ms = round((used.ru_utime + used.ru_stime) * 1000)
+        _say(leash, cpu_ms=cpu_ms, gone_at=time.monotonic(), ended=True)
     else:
         _remove(order["cgroup"])
 
@@ -154,7 +155,7 @@ def _start(order: dict[str, Any], keeper: int, streams: list[int], status: int) 
         elif order["tier"] == "nsrun":
             nsrun.enter(order["nsrun"], status, way_out)
         elif order["tier"] == "landlock":
-            landlock.enter(order["landlock"], status)
+            landlock.enter(order["landlock"], status, way_out)
         else:
             _bare(order["unsafe"], status)
     except BaseException as error:
@@ -225,7 +226,7 @@ def _bare(plan: dict[str, Any], status: int) -> None:
     """The tier ``unsafe``: no isolation at all, only limits."""
     inner = os.fork()
     if inner:
-        _line(status, {"child-pid": inner})
+        _line(status, {"child-pid": os.getpid()})  # as in other tiers, the first is not the script
         nsrun.report(status, os.waitpid(inner, 0)[1])
         os._exit(0)
     os.setsid()
@@ -235,9 +236,10 @@ def _bare(plan: dict[str, Any], status: int) -> None:
     nsrun.become(plan)
 
 
-def _watch(child: int, leash: socket.socket, status: int, *, warden: bool) -> bool:
+def _watch(child: int, leash: socket.socket, status: int, *, ends: float, warden: bool) -> bool:
     """Passes on what the tier says, kills on the worker's word or absence, returns when all are dead.
 
+    Also at ``ends``, by the clock that all processes share: the worker may wait for its database just then.
     False where the worker is gone, so that nobody else will tidy up.
     """
     handle = os.pidfd_open(child)
@@ -246,7 +248,11 @@ def _watch(child: int, leash: socket.socket, status: int, *, warden: bool) -> bo
         poll.register(descriptor, select.POLLIN)
     ended, present = False, True
     while not ended:
-        for descriptor, _event in poll.poll():
+        found = poll.poll(max(0.0, ends - time.monotonic()) * 1000)
+        if not found:
+            ended = True
+            _say(leash, timed_out=True)
+        for descriptor, _event in found:
             if descriptor == status:
                 text = os.read(status, 4096)
                 _forward(leash, text) if text else poll.unregister(status)
@@ -255,11 +261,52 @@ def _watch(child: int, leash: socket.socket, status: int, *, warden: bool) -> bo
                 present = present and (descriptor == handle or _told(leash))
     if warden:
         _dismiss(handle)
+    else:
+        _strike(child)
     _bury()
     os.set_blocking(status, False)
     while text := _rest(status):
         _forward(leash, text)
     return present
+
+
+def _strike(child: int) -> None:
+    """Kills side by side what can be seen of the run: left to the first one's end, each waits for another.
+
+    What shares our pid namespace, or is closed to us, dies with its parent.
+    """
+    ours = _space(os.getpid())
+    for pid in reversed(_below(child)):
+        inside = _space(pid)
+        if inside not in (None, ours):
+            _kill(pid, inside)
+
+
+def _kill(pid: int, inside: str | None) -> None:
+    """By a handle, and looked at again once that is held: the number may have been given anew."""
+    with contextlib.suppress(OSError):
+        handle = os.pidfd_open(pid)
+        try:
+            if _space(pid) == inside:
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+        finally:
+            os.close(handle)
+
+
+def _below(top: int) -> list[int]:
+    found, todo = [], _children(top)
+    while todo:
+        found.append(todo.pop())
+        todo += _children(found[-1])
+    return found
+
+
+def _space(pid: int) -> str | None:
+    """The process's pid namespace; None where it is gone or closed to us."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/pid")
+    except OSError:
+        return None
 
 
 def _dismiss(handle: int) -> None:
@@ -300,7 +347,7 @@ def _rest(status: int) -> bytes:
 def _bury() -> None:
     """Kills and waits for children until there are none: orphans of the run come here to die."""
     while True:
-        for child in _children():
+        for child in _children(os.getpid()):
             os.kill(child, signal.SIGKILL)
         try:
             os.waitpid(-1, 0)
@@ -308,9 +355,13 @@ def _bury() -> None:
             return
 
 
-def _children() -> list[int]:
-    with open(f"/proc/self/task/{os.getpid()}/children") as file:
-        return [int(pid) for pid in file.read().split()]
+def _children(pid: int) -> list[int]:
+    """Of a process of one thread; none where it is gone."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            return [int(child) for child in file.read().split()]
+    except OSError:
+        return []
 
 
 def _forward(leash: socket.socket, text: bytes) -> None:

@@ -1,0 +1,246 @@
+"""Modules of deno: found by deno, kept in a cache by lock, read by runs that reach nobody."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from registry.actors import Actor
+from registry.packages.reading import read_files
+from registry.publishing import publish
+from tests.index_server import Index, certificate
+from worker import sandbox, unpacking
+from worker.dependencies import making, modules
+from worker.dependencies.keeping import folder_of
+from worker.models import Preparation, Status
+from worker.runs import run_here
+
+pytestmark = [pytest.mark.row("C8", "C6", "P9"), pytest.mark.django_db(transaction=True)]
+
+EXECUTE = """
+import { hello } from "jsr:@std/hello@^1";
+import { face } from "./lib/face.ts";
+export function execute(parameters: { who: string }) {
+  let writes = true;
+  try { Deno.writeTextFileSync("/deno/x", "x"); } catch { writes = false; }
+  return { output: { said: hello(parameters.who) + face, writes }, status: "success" };
+}
+"""
+FACE = 'const smile = await import("npm:smile@1");\nexport const face: string = smile.default;\n'
+HELLO = 'import smile from "npm:smile@^1.0.0";\nexport { hello } from "./hello.ts";\n'
+
+
+@pytest.fixture
+def registry(settings):
+    if not {"bwrap", "nsrun"} & {tier.name for tier in sandbox.usable_tiers() if tier.usable}:
+        pytest.skip("no tier of this machine has a network of its own")
+    index = Index()
+    index.npm("smile", {"index.js": "module.exports = require('grin').face"}, dependencies={"grin": "^2.0.0"})
+    index.npm("grin", {"index.js": "exports.face = ' :-)'"}, "2.1.0")
+    said = "export const hello = (who: string): string => `hello ${who}`;"
+    index.jsr("@std/hello", {"/mod.ts": HELLO, "/hello.ts": said})
+    settings.SKILLQUAY_NPM_REGISTRY = f"{index.root}/npm".replace("//", "//reader:s3cret@")
+    settings.SKILLQUAY_JSR_URL = f"{index.root}/jsr/"
+    settings.SKILLQUAY_OUTBOUND_ALLOW = ["127.0.0.1"]
+    settings.SKILLQUAY_DEPENDENCIES_SECONDS = 60
+    yield index
+    index.stop()
+
+
+@pytest.fixture
+def typescript(team, alice):
+    """``typescript(script, number, files…)``: a version of docs/typed, with what lies beside it."""
+
+    def typescript(script=EXECUTE, number="1.0.0", **files):
+        head = f"---\nname: typed\ndescription: For tests.\nversion: {number}\n---\n# Typed\n"
+        given = {"SKILL.md": head, "scripts/execute.ts": script, "scripts/lib/face.ts": FACE, **files}
+        package = read_files([(path, text.encode()) for path, text in given.items()])
+        return publish(package, team=team, actor=Actor(user=alice), visibility="private").version
+
+    return typescript
+
+
+def _output(run):
+    assert run.status == Status.SUCCEEDED, (run.failure_code, run.message, run.result)
+    return run.result["output"]
+
+
+def _made():
+    making.make_waiting()
+    row = Preparation.objects.latest("pk")
+    assert row.state == "ready", (row.problem, row.log)
+    return row
+
+
+def test_modules_are_made_once_and_read_again_without_a_network_on_a_second_machine(
+    registry, typescript, ask, settings, tmp_path
+):
+    version = typescript()
+    row = _made()
+    assert [(each["name"], each["version"]) for each in row.packages] == [
+        ("npm:grin", "2.1.0"),
+        ("npm:smile", "1.0.0"),
+        ("jsr:@std/hello", "1.0.0"),
+    ]
+    assert all(each["hash"] for each in row.packages)
+    assert row.platform.startswith("deno-2")
+    assert "Basic cmVhZGVyOnMzY3JldA==" in {given for path, given in registry.asked if "/npm/" in path}
+    assert {given for path, given in registry.asked if "/jsr/" in path} == {None}
+    assert "s3cret" not in row.log + row.lock
+
+    registry.stop()
+    settings.SKILLQUAY_NPM_REGISTRY = settings.SKILLQUAY_JSR_URL = ""
+    other = tmp_path / "second-machine"
+    other.mkdir()
+    (other / "blobs").symlink_to(f"{settings.SKILLQUAY_VAR}/blobs")
+    settings.SKILLQUAY_VAR = other
+    unpacking._opened.cache_clear()
+    run = run_here(ask(version, {"who": "you"}))
+    assert _output(run) == {"said": "hello you :-)", "writes": False}
+
+
+def test_another_version_that_imports_the_same_shares_what_was_made_without_asking(registry, typescript):
+    typescript()
+    first = _made()
+    registry.asked.clear()
+    typescript(EXECUTE + "// another comment\n", "1.1.0")
+    second = _made()
+    assert second.pk != first.pk
+    assert (second.digest, second.packages) == (first.digest, first.packages)
+    assert registry.asked == []
+
+
+def test_an_import_map_of_deno_json_holds_with_names_that_are_ours(registry, typescript, ask):
+    config = {"imports": {"hi": "jsr:@std/hello@1", "@/": "./scripts/lib/"}, "nodeModulesDir": "auto"}
+    script = EXECUTE.replace("jsr:@std/hello@^1", "hi").replace("./lib/", "@/")
+    version = typescript(script, **{"deno.json": json.dumps(config)})
+    assert json.loads(Preparation.objects.get().asked)["config"] == "deno.json"
+    _made()
+    assert _output(run_here(ask(version, {"who": "x"})))["said"] == "hello x :-)"
+
+
+def test_the_lock_of_a_package_decides_which_versions_are_taken(registry, typescript, ask):
+    typescript()
+    lock = _made().lock.partition("\n")[2]
+    registry.npm("grin", {"index.js": "exports.face = ' newer'"}, "2.9.0")
+    version = typescript(number="1.1.0", **{"deno.lock": lock})
+    assert {each["name"]: each["version"] for each in _made().packages}["npm:grin"] == "2.1.0"
+    assert _output(run_here(ask(version, {"who": "x"})))["said"] == "hello x :-)"
+    plain = typescript(EXECUTE.replace("^1", "1"), number="1.2.0")
+    assert {each["name"]: each["version"] for each in _made().packages}["npm:grin"] == "2.9.0"
+    assert _output(run_here(ask(plain, {"who": "x"})))["said"] == "hello x newer"
+
+
+def test_what_was_swept_is_made_again_by_the_lock_that_was_kept(registry, typescript, ask):
+    version = typescript()
+    row = _made()
+    registry.npm("grin", {"index.js": "exports.face = ' newer'"}, "2.9.0")
+    Preparation.objects.update(state="unused", digest="", size=0)
+    assert _output(run_here(ask(version, {"who": "x"})))["said"] == "hello x :-)"
+    assert Preparation.objects.get().lock == row.lock
+
+
+def test_a_script_without_modules_of_others_is_not_prepared(typescript, ask):
+    script = EXECUTE.replace("jsr:@std/hello@^1", "./lib/hello.ts")
+    hello = "// see https://example.org\nexport const hello = (who: string) => `hi ${who}`;"
+    version = typescript(
+        script, **{"scripts/lib/face.ts": "export const face = '';", "scripts/lib/hello.ts": hello}
+    )
+    assert not Preparation.objects.exists()
+    assert _output(run_here(ask(version, {"who": "x"})))["said"] == "hi x"
+
+
+@pytest.mark.parametrize(
+    ("setting", "kind"), [("SKILLQUAY_NPM_REGISTRY", "npm"), ("SKILLQUAY_JSR_URL", "jsr")]
+)
+def test_a_registry_that_the_site_does_not_name_is_named_by_its_setting(
+    registry, typescript, settings, setting, kind
+):
+    setattr(settings, setting, "")
+    typescript()
+    making.make_waiting()
+    problem = Preparation.objects.get().problem
+    assert problem["code"] == "DEPENDENCIES_OFF"
+    assert problem["params"] == {"kind": kind, "setting": setting}
+
+
+def test_a_module_of_another_may_need_the_registry_that_nobody_named(registry, typescript, settings):
+    settings.SKILLQUAY_NPM_REGISTRY = ""
+    typescript(
+        'import { hello } from "jsr:@std/hello@1"; export const execute = () => hello("x");',
+        **{"scripts/lib/face.ts": ""},
+    )
+    making.make_waiting()
+    assert Preparation.objects.get().problem["params"]["setting"] == "SKILLQUAY_NPM_REGISTRY"
+
+
+def test_a_registry_that_does_not_answer_is_said_to_be_offline(registry, typescript):
+    registry.stop()
+    typescript()
+    making.make_waiting()
+    row = Preparation.objects.get()
+    assert (row.problem["code"], row.problem["params"]["setting"]) in {
+        ("DEPENDENCIES_OFFLINE", setting) for setting in modules._REGISTRIES.values()
+    }, row.log
+
+
+@pytest.fixture
+def secure(tmp_path, monkeypatch):
+    """``secure(host)``: an https server that answers for the host, and that builds believe."""
+    authority, key, cert = certificate(tmp_path, "modules.example")
+    index = Index((key, cert))
+    monkeypatch.setattr("worker.dependencies.attempt.addresses_of", lambda _host, _port: ["127.0.0.1"])
+    monkeypatch.setitem(modules._ENVIRONMENT, "DENO_CERT", "/skill/scripts/authority.json")
+    index.text = authority.read_text()
+    index.at = f"modules.example:{index.server.server_address[1]}"
+    yield index
+    index.stop()
+
+
+def _importing(typescript, secure, path="/mod.ts"):
+    script = f'import {{ word }} from "https://{secure.at}{path}";\nexport const execute = () => word;\n'
+    return typescript(script, **{"scripts/authority.json": secure.text, "scripts/lib/face.ts": ""})
+
+
+def test_https_modules_come_from_hosts_that_the_site_names(registry, secure, typescript, settings, ask):
+    settings.SKILLQUAY_DENO_HOSTS = [secure.at]
+    secure.files["/mod.ts"] = b'export { word } from "./word.ts";'
+    secure.files["/word.ts"] = b'export const word: string = "from afar";'
+    version = _importing(typescript, secure)
+    row = _made()
+    assert [each["name"] for each in row.packages] == [f"https://{secure.at}/{n}.ts" for n in ("mod", "word")]
+    secure.stop()
+    assert _output(run_here(ask(version))) == "from afar"
+
+
+def test_https_modules_of_other_hosts_are_refused_by_name_and_nobody_is_asked(registry, secure, typescript):
+    _importing(typescript, secure)
+    making.make_waiting()
+    problem = Preparation.objects.get().problem
+    assert (problem["code"], problem["params"]) == ("DEPENDENCIES_HOST", {"host": secure.at})
+    assert secure.asked == []
+
+
+def test_a_redirect_to_a_host_that_is_not_named_is_refused(registry, secure, typescript, settings):
+    settings.SKILLQUAY_DENO_HOSTS = [secure.at]
+    secure.moved["/mod.ts"] = "https://elsewhere.example/mod.ts"
+    _importing(typescript, secure)
+    making.make_waiting()
+    row = Preparation.objects.get()
+    assert row.problem["code"] == "DEPENDENCIES_HOST", row.log
+    assert row.problem["params"] == {"host": "elsewhere.example"}
+
+
+def test_modules_over_a_plain_line_are_refused(registry, typescript):
+    typescript('import "http://modules.example/x.ts"; export const execute = () => 1;')
+    making.make_waiting()
+    assert Preparation.objects.get().problem["code"] == "DEPENDENCIES_FAILED"
+    assert registry.asked == []
+
+
+def test_compiled_caches_are_not_kept_so_that_like_makings_are_alike(registry, typescript):
+    typescript()
+    row = _made()
+    kept = {path.name for path in folder_of(row.digest).iterdir()}
+    assert kept == {"deno.lock", "npm", "remote"}
