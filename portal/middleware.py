@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.db import DataError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
-from portal.views.errors import Moved, bad_request, refusal
+from portal.views.errors import Moved, bad_request, page, refusal
 from registry.packages.problems import Refused
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
@@ -33,13 +33,21 @@ class PrivateMiddleware:
 
 
 class RefusalMiddleware:
-    """Turns a ``Refused`` that a page's view let through into the page that says why and what to do."""
+    """Turns a ``Refused`` that a page's view let through into the page that says why and what to do.
+
+    A button's address that is opened by hand, or after signing in again, is a page of ours too.
+    """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
+        response = self.get_response(request)
+        if isinstance(response, HttpResponseNotAllowed):
+            allowed = response["Allow"]
+            response = page(request, response.status_code)
+            response["Allow"] = allowed
+        return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
         if isinstance(exception, DataError):  # NUL in a text, a number no column holds: PostgreSQL refuses

@@ -62,7 +62,7 @@ class Site:
             self.up = subprocess.Popen(
                 [sys.executable, "manage.py", "up"], cwd=ROOT, env=self.environment, stderr=log, stdout=log
             )
-        self.wait_for(self._answers)
+        self.wait_for(self.answers, seconds=60)
 
     def set_up(self, *teams: str) -> str:
         migrated.lay(self.environment)
@@ -111,7 +111,7 @@ class Site:
     def pids(self, name: str) -> list[int]:
         return [int(pid) for pid in re.findall(rf"{name} started, pid (\d+)", self.log.read_text())]
 
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
         try:
             return self.ask("/", token=None)[0] == 200
         except OSError:

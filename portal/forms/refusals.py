@@ -1,10 +1,12 @@
-"""Puts the problems of a refusal on the fields that they speak of."""
+"""Tells a refusal to the person: on the fields that its problems speak of, or above the page."""
 
 from __future__ import annotations
 
 from django import forms
+from django.contrib import messages
 from django.utils.translation import gettext
 
+from registry.middleware import ActorRequest
 from registry.packages.problems import Refused
 
 
@@ -13,3 +15,9 @@ def add_refusal(form: forms.BaseForm, refused: Refused) -> None:
     for problem in refused.problems:
         field = problem.path if problem.path in form.fields else None
         form.add_error(field, f"{problem.message(gettext)} {problem.remedy(gettext)}")
+
+
+def say(request: ActorRequest, refused: Refused) -> None:
+    """The first problem's message and remedy, on the page that is shown next."""
+    problem = refused.problems[0]
+    messages.error(request, f"{problem.message(gettext)} {problem.remedy(gettext)}")

@@ -42,6 +42,7 @@ class AskForm(forms.Form):
         needs_action: bool = False,
         teams: QuerySet[Team],
         stdin: bool = False,
+        cacheable: bool = False,
         **more: Any,
     ) -> None:
         super().__init__(**more)
@@ -76,6 +77,12 @@ class AskForm(forms.Form):
         self.fields["debug"] = forms.BooleanField(
             label=_("Debug"), required=False, help_text=_("Sets SKILL_DEBUG=1, so that the script logs more.")
         )
+        if cacheable:
+            self.fields["fresh"] = forms.BooleanField(
+                label=_("Run anew"),
+                required=False,
+                help_text=_("Even where a stored answer to the same call would do."),
+            )
 
     def given(self, name: str) -> Any:
         """What a field holds, None where there is no such field or nothing in it."""

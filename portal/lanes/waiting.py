@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-import time
 from urllib.parse import parse_qsl, urlencode
 
 from portal.lanes.inner import Answer, App, Receive, Scope, Send, ask, get
-from portal.lanes.watching import has_ended
+from portal.lanes.watching import ended_within
 
 LONGEST_WAIT_S = 60.0
 _ASKED = "waiting_approval"
@@ -29,7 +27,7 @@ class WaitLane:
             return await self.app(scope, receive, send)
         first = await ask(self.app, {**scope, "query_string": query}, receive)
         uid, kind = _under_way(first), waited[1]
-        if uid and await _ended_within(_awaited(first, kind), uid, wait_s):
+        if uid and await ended_within(_awaited(first, kind), uid, wait_s):
             query = query if scope["method"] == "GET" else b""
             last = await get(self.app, scope, f"/api/v1/{kind}/{uid}", query)
             return await Answer(last.status, _with_location(first, last), last.body).relay(send)
@@ -57,15 +55,6 @@ def _under_way(answer: Answer) -> str | None:
 def _awaited(answer: Answer, kind: str) -> str:
     """A run that somebody has to let is told as soon as they have, or have not."""
     return "approvals" if json.loads(answer.body).get("status") == _ASKED else kind
-
-
-async def _ended_within(kind: str, uid: str, wait_s: float) -> bool:
-    deadline = time.monotonic() + wait_s
-    pause = 0.02
-    while not (ended := await has_ended(kind, uid)) and time.monotonic() < deadline:
-        await asyncio.sleep(pause)
-        pause = min(pause * 1.3, 0.25)
-    return ended
 
 
 def _with_location(first: Answer, last: Answer) -> list[tuple[bytes, bytes]]:

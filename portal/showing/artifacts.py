@@ -15,6 +15,7 @@ from worker.models import Artifact
 
 _MOST_READ = 8  # files whose content a page holds
 _LARGEST = 131_072  # bytes of such a file
+_TOGETHER = 262_144  # of them all: to draw one may take a second
 _LARGEST_IMAGE = 5 * 2**20
 _VALUES = 600  # of each
 _COLUMNS = 12
@@ -43,10 +44,11 @@ class Left:
 
 def left_of(artifacts: Iterable[Artifact]) -> list[Left]:
     """In the order given; the first few small ones are read."""
-    rows, read = [], 0
+    rows, read, left = [], 0, _TOGETHER
     for number, file in enumerate(artifacts, 1):
-        found = _shown(file) if read < _MOST_READ else None
+        found = _shown(file) if read < _MOST_READ and file.size <= left else None
         read += found is not None
+        left -= file.size if found else 0
         rows.append(Left(file, number, _suffix(file) in _IMAGES and file.size <= _LARGEST_IMAGE, found))
     return rows
 

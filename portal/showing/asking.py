@@ -78,6 +78,10 @@ class Asking:
             return None
         return next((team for team in self.teams if team.slug == self.ask["team"].value()), None)
 
+    @property
+    def fresh(self) -> bool:
+        return bool(self.ask.given("fresh"))
+
     def request(self, store: Store) -> Request:
         return Request(
             inputs=self.inputs.inputs(store),
@@ -165,6 +169,7 @@ def _ask_form(
         needs_action=by_action and not only,
         teams=teams,
         stdin=stdin,
+        cacheable=offer.manifest.cacheable,
         initial=initial,
         **bound,
     )

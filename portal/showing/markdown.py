@@ -34,7 +34,8 @@ Address = Callable[[str], str]  # of a file of the package, by its path
 
 
 def render(text: str, *, paths: Iterable[str], page: Address, raw: Address) -> SafeString:
-    """HTML of the text; links and images of the package's files lead there, other images are only named."""
+    """HTML of the text, its headings one below the page's own; links and images of the package's files lead
+    there, other images are only named."""
     parser = _Parser("commonmark", {"html": False, "maxNesting": 20, "highlight": _highlight})
     parser.enable(["table", "strikethrough"])
     end = len(text) if len(text) <= LONGEST else text.rfind("\n", 0, LONGEST) + 1 or LONGEST
@@ -75,6 +76,8 @@ def _lead_home(tokens: Sequence[Token], paths: frozenset[str], page: Address, ra
                 token.attrs["href"] = page(quote(path))
         elif token.type == "image":
             _show_image(token, paths, raw)
+        elif token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
         if token.children:
             _lead_home(token.children, paths, page, raw)
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from portal.showing.comparison import Part, parts_of
+from portal.showing.status import TONES
 from portal.showing.timeline import PLATFORM
 from portal.templatetags.skillquay import short_digest
 from registry.actors import Actor
@@ -52,6 +53,8 @@ class FactRow:
         return self._said(self.fact.after)
 
     def _said(self, value: str) -> str:
+        if self.fact.name == "status":
+            return str(TONES[value][2]) if value in TONES else value
         return short_digest(value) if self.fact.name == "digest" else value
 
 

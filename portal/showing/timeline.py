@@ -21,6 +21,7 @@ from worker.models import Approval, Attempt, Run, Status, Step, StepKind
 
 PLATFORM = {
     "unpack": _("Unpack the package"),
+    "dependencies": _("Wait for what the scripts depend on"),
     "sandbox": _("Start the sandbox"),
     "execute": _("Run the script"),
     "collect": _("Collect files"),

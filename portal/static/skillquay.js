@@ -97,6 +97,7 @@
       if (busy) { waiting = true; return; }
       busy = true;
       waiting = false;
+      const asked = performance.now();
       try {
         const answer = await fetch(`${live.dataset.live}?attempt=${live.dataset.attempt}&position=${position}`);
         if (answer.ok) show(await answer.text());
@@ -110,7 +111,8 @@
         if (empty) empty.textContent = empty.dataset.ended;
         return;
       }
-      setTimeout(() => { busy = false; if (waiting) look(); }, 400);
+      const took = performance.now() - asked;  // a server with many readers is asked less often by each
+      setTimeout(() => { busy = false; if (waiting) look(); }, Math.max(400, 8 * took));
     };
     const poll = () => { timer ||= setInterval(look, 2000); };
     const bell = new EventSource(live.dataset.events);

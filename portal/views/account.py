@@ -12,7 +12,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from portal.forms.refusals import add_refusal
@@ -29,8 +29,8 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class ErasureForm(forms.Form):
-    password = forms.CharField(label=_lazy("Your password"), widget=forms.PasswordInput, strip=False)
-    typed = forms.CharField(label=_lazy("Type your user name to confirm"), max_length=150)
+    password = forms.CharField(label=gettext_lazy("Your password"), widget=forms.PasswordInput, strip=False)
+    typed = forms.CharField(label=gettext_lazy("Type your user name to confirm"), max_length=150)
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

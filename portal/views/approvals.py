@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.forms.approvals import ApprovalFilter, DecisionForm
+from portal.forms.refusals import say
 from portal.showing.approvals import asked_of
 from registry.middleware import ActorRequest
 from registry.packages.problems import Refused
@@ -67,8 +68,7 @@ def decide(request: ActorRequest, uid: str) -> HttpResponse:
         run = deciding.decide(approval, choice, request.actor, reason=given["reason"], rule=given["rule"])
         _say_decided(request, run, choice)
     except Refused as refused:
-        problem = refused.problems[0]
-        messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")
+        say(request, refused)
     return there
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.forms.canonical import ChooseForm, DecisionForm, MirrorForm, SetForm, UnsetForm
-from portal.forms.refusals import add_refusal
+from portal.forms.refusals import add_refusal, say
 from portal.showing.canonical import lines_for, proposal_context, row_of
 from registry.actors import Actor
 from registry.canonical import proposing, setting
@@ -155,7 +155,7 @@ def decide(request: ActorRequest, slug: str) -> HttpResponse:
             )
             messages.success(request, said % _words(canonical))
         except Refused as refused:
-            _say(request, refused)
+            say(request, refused)
     return redirect("canonical", slug)
 
 
@@ -166,7 +166,7 @@ def unset(request: ActorRequest, slug: str) -> HttpResponse:
     try:
         setting.unset(slug, request.actor, reason=request.POST.get("reason", ""))
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
         return redirect("canonical", slug)
     messages.success(request, _("%(name)s means nothing any more.") % {"name": f"_canonical_{slug}"})
     return redirect("canonicals")
@@ -174,8 +174,3 @@ def unset(request: ActorRequest, slug: str) -> HttpResponse:
 
 def _words(canonical: Canonical) -> dict[str, str]:
     return {"name": str(canonical), "version": f"{canonical.skill}@{canonical.number}"}
-
-
-def _say(request: ActorRequest, refused: Refused) -> None:
-    problem = refused.problems[0]
-    messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")

@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.forms.events import EventForm, SubscriptionForm
-from portal.forms.refusals import add_refusal
+from portal.forms.refusals import add_refusal, say
 from registry.abilities import Ability
 from registry.actors import Actor
 from registry.catalog import find_skill
@@ -122,11 +122,6 @@ def teams_for(actor: Actor, action: Action) -> QuerySet[Team]:
     """The actor's teams for which they may do this."""
     own = Team.objects.filter(pk__in=actor.team_ids).order_by("slug")
     return own.filter(pk__in=[team.pk for team in own if may(actor, action, team=team)])
-
-
-def say(request: ActorRequest, refused: Refused) -> None:
-    problem = refused.problems[0]
-    messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")
 
 
 def _told(form: EventForm, actor: Actor) -> Event:

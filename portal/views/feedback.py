@@ -11,8 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.forms.feedback import TriggerTestForm
-from portal.forms.refusals import add_refusal
-from portal.views.events import say
+from portal.forms.refusals import add_refusal, say
 from portal.views.skill import layout
 from registry import feedback, retrials, trials
 from registry.catalog import find_skill

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
-from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
 from portal.showing import highlighting
 from portal.showing.package_files import read_file
+from portal.showing.pictures import is_drawable
 from portal.views.skill import layout
+from registry.api.attachments import harmless
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import File, Version
@@ -77,12 +79,10 @@ def raw(request: ActorRequest, team: str, slug: str, number: str, path: str) -> 
     """The bytes as a download that no browser opens; pictures keep their type, for pages to show."""
     row = _file(_version(request, team, slug, number), path)
     kind = _IMAGES.get(row.path.rpartition(".")[2].lower(), "application/octet-stream")
-    answer = HttpResponse(read_file(row), content_type=kind)
-    answer["Content-Disposition"] = (
-        content_disposition_header(True, row.path.rpartition("/")[2]) or "attachment"
-    )
-    answer["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    answer["X-Content-Type-Options"] = "nosniff"
+    data = read_file(row)
+    if kind in _IMAGES.values() and not is_drawable(io.BytesIO(data)):
+        kind = "application/octet-stream"
+    answer = harmless(HttpResponse(data, content_type=kind), row.path)
     answer["Cache-Control"] = "private, no-cache"
     return answer
 

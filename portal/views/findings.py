@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.forms.findings import ReasonForm
+from portal.forms.refusals import say
 from portal.views.skill import layout
 from registry import reporting, reviewing
 from registry.catalog import find_skill, find_version
@@ -51,7 +52,7 @@ def suppress(request: ActorRequest, team: str, slug: str, number: str, uid: str)
             request, _("The finding is suppressed, here and where a later version says the same.")
         )
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
     return redirect("findings", team, slug, number)
 
 
@@ -75,7 +76,7 @@ def release(request: ActorRequest, team: str, slug: str, number: str) -> HttpRes
         reviewing.release(version, request.actor, reason=form.cleaned_data["reason"])
         messages.success(request, _("%(version)s is released.") % {"version": version})
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
     return redirect("findings", team, slug, number)
 
 
@@ -125,8 +126,3 @@ def _form_for(
 
 def _version(request: ActorRequest, team: str, slug: str, number: str) -> Version:
     return find_version(find_skill(f"{team}/{slug}", request.actor), number, request.actor, even_held=True)
-
-
-def _say(request: ActorRequest, refused: Refused) -> None:
-    problem = refused.problems[0]
-    messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")

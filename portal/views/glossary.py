@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.forms.catalog import line
 from portal.forms.glossary import LineForm
-from portal.forms.refusals import add_refusal
+from portal.forms.refusals import add_refusal, say
 from registry.glossary import editing
 from registry.glossary.documents import built_in_lines
 from registry.middleware import ActorRequest
@@ -73,8 +73,7 @@ def undo(request: ActorRequest, uid: str) -> HttpResponse:
     except Refused as refused:
         if not request.actor.is_administrator:
             raise
-        problem = refused.problems[0]
-        messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")
+        say(request, refused)
     return redirect("glossary")
 
 

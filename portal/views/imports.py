@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.forms.imports import ImportForm, OutcomeFilter
-from portal.forms.refusals import add_refusal
+from portal.forms.refusals import add_refusal, say
 from registry.actors import Actor
 from registry.imports import queue, sources
 from registry.imports.drift import look, published_over
@@ -105,7 +105,7 @@ def again(request: ActorRequest, uid: str) -> HttpResponse:
     try:
         return redirect("import", queue.request(source, request.actor).uid)
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
     return redirect("imports")
 
 
@@ -121,7 +121,7 @@ def compare(request: ActorRequest, uid: str) -> HttpResponse:
         now = {"place": source.location, "now": found.now[:12]}
         messages.info(request, (said if found.is_ahead else same) % now)
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
     return redirect("imports")
 
 
@@ -133,7 +133,7 @@ def remove(request: ActorRequest, uid: str) -> HttpResponse:
         sources.remove(source, request.actor)
         messages.success(request, _("The source is forgotten; its skills stay."))
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
     return redirect("imports")
 
 
@@ -199,8 +199,3 @@ def _teams(actor: Actor) -> QuerySet[Team]:
     """The teams for which the actor may import."""
     seen = Team.objects.visible_to(actor).order_by("slug")
     return seen.filter(pk__in=[team.pk for team in seen if may(actor, Action.PUBLISH, team=team)])
-
-
-def _say(request: ActorRequest, refused: Refused) -> None:
-    problem = refused.problems[0]
-    messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.forms.listing import BundleForm, ListingForm, SubscriptionForm
+from portal.forms.refusals import say
 from portal.showing.listing import STAGES, missing, shown
 from registry import subscriptions
 from registry.catalog import find_skill, find_team
@@ -48,7 +49,7 @@ def subscribe(request: ActorRequest, slug: str) -> HttpResponse:
         else:
             messages.error(request, _("Name a team."))
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
     return redirect("team", slug)
 
 
@@ -62,7 +63,7 @@ def bundle(request: ActorRequest) -> HttpResponse:
         subscriptions.set_bundled(skill, not gone, request.actor)
         messages.success(request, _("Saved."))
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
     return redirect("listing")
 
 
@@ -89,8 +90,3 @@ def _bundled(request: ActorRequest) -> dict[str, Any]:
         return {}
     rows = Skill.objects.visible_to(actor).filter(is_bundled=True).select_related("team")
     return {"bundled": rows.order_by("team__slug", "slug"), "bundle_form": BundleForm(auto_id="bundle-%s")}
-
-
-def _say(request: ActorRequest, refused: Refused) -> None:
-    problem = refused.problems[0]
-    messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")

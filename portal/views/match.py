@@ -11,11 +11,11 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.forms.match import FeedbackForm, MatchForm
+from portal.forms.refusals import say
 from portal.showing.curl import match_line
 from portal.showing.prefilling import run_addresses
 from portal.showing.reasons import stretches
@@ -92,6 +92,5 @@ def report(request: ActorRequest) -> HttpResponse:
         feedback.report(version, told, request.actor)
         messages.success(request, _THANKS[given["outcome"]] % {"skill": version.skill})
     except Refused as refused:
-        problem = refused.problems[0]
-        messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")
+        say(request, refused)
     return redirect(f"{reverse('match')}?{form.question}")

@@ -16,8 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.forms.memory import MemoryFilter
+from portal.forms.refusals import say
 from portal.showing.results import shown
-from portal.views.events import say
 from registry.catalog import find_team
 from registry.middleware import ActorRequest
 from registry.models import Team

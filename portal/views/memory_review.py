@@ -15,10 +15,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from portal.forms.memory import ProposalForm
-from portal.forms.refusals import add_refusal
+from portal.forms.refusals import add_refusal, say
 from portal.showing.explanations import explain
 from portal.showing.results import shown
-from portal.views.events import say
 from registry.actors import Actor
 from registry.middleware import ActorRequest
 from registry.packages.problems import Refused

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
+from portal.forms.refusals import say
 from registry import phrases
 from registry.actors import Actor
 from registry.catalog import find_skill
@@ -41,8 +42,7 @@ def propose(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     except Refused as refused:
         if refused.code == "FORBIDDEN":
             raise
-        problem = refused.problems[0]
-        messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")
+        say(request, refused)
     else:
         said = ngettext("%(n)s new phrase is proposed.", "%(n)s new phrases are proposed.", len(found))
         messages.success(request, said % {"n": len(found)})

@@ -9,8 +9,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from portal.forms.refusals import say
 from portal.showing.preparations import shown_of
-from portal.views.events import say
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import Version

@@ -10,9 +10,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from portal.forms.refusals import add_refusal
+from portal.forms.refusals import add_refusal, say
 from portal.forms.reports import DecisionForm, ReportForm
-from portal.views.events import say
 from portal.views.skill import layout
 from registry import reporting
 from registry.catalog import find_skill, find_version

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from portal.forms.refusals import add_refusal
+from portal.forms.refusals import add_refusal, say
 from portal.forms.rules import RuleForm
 from portal.showing.permissions import rule_rows
 from registry import rules
@@ -59,7 +59,7 @@ def restore(request: ActorRequest, uid: str) -> HttpResponse:
         rules.restore_rule(rule, request.actor)
         messages.success(request, _("The rule for %(name)s stands again.") % {"name": rule.name})
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
     return redirect(_address(holder_of(rule)))
 
 
@@ -76,7 +76,7 @@ def allow(request: ActorRequest, team: str, slug: str) -> HttpResponse:
             rule = rules.add_rule(holder, Effect.ALLOW, name, request.actor, number=number or None)
             _say_added(request, rule)
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
     asked = urlencode({"version": number, "team": named} if named else {"version": number})
     return redirect(f"{reverse('run-form', args=[skill.team.slug, skill.slug])}?{asked}")
 
@@ -116,8 +116,3 @@ def _address(holder: Holder) -> str:
     if isinstance(holder, Team):
         return reverse("team-rules", args=[holder.slug])
     return reverse("token-rules", args=[holder.uid])
-
-
-def _say(request: ActorRequest, refused: Refused) -> None:
-    problem = refused.problems[0]
-    messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")

@@ -14,7 +14,6 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -23,22 +22,25 @@ from django.views.decorators.http import require_GET, require_POST
 from portal.showing import run_log
 from portal.showing.approvals import asked_for_run
 from portal.showing.artifacts import image_type, left_of
-from portal.showing.explanations import explain
+from portal.showing.explanations import Explanation, explain, says_the_same
 from portal.showing.memories import write_rows
+from portal.showing.pictures import is_drawable
 from portal.showing.results import shown
 from portal.showing.run_comparison import others_of
 from portal.showing.timeline import left_off, ran_ms, timeline, waited_ms
 from registry import storage
 from registry.actors import Actor
+from registry.api.attachments import harmless
 from registry.catalog import find_skill, find_version
 from registry.middleware import ActorRequest
 from registry.models import Version
 from registry.models.skill import INTERNAL
-from registry.packages.problems import CODES, Refused
+from registry.packages.problems import Refused
 from worker.children import require_pressable
+from worker.dependencies.waiting import waits_of
 from worker.documents import dials_of
 from worker.erasing import erase_run
-from worker.models import Run, Status
+from worker.models import Artifact, Run, Status
 from worker.protocols.call import Request
 from worker.runs import cancel, request_run
 from worker.states import ENDED
@@ -112,10 +114,7 @@ def log(request: ActorRequest, uid: str) -> HttpResponseBase:
 @require_GET
 def artifact(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
     """A file that the run left, as a download that no browser opens."""
-    seen = _readable(uid, request.actor)
-    row = seen.run.artifacts.filter(path=path).first()
-    if row is None:
-        raise Http404
+    row = _artifact(request, uid, path)
     answer = _download(storage.open_blob(row.digest), path.rpartition("/")[2], "application/octet-stream")
     answer["Content-Length"] = str(row.size)
     return answer
@@ -124,16 +123,14 @@ def artifact(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
 @require_GET
 def artifact_image(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
     """A picture among the files, for the run's page; what its first bytes do not say is one is not shown."""
-    seen = _readable(uid, request.actor)
-    row = seen.run.artifacts.filter(path=path).first()
-    if row is None:
-        raise Http404
+    row = _artifact(request, uid, path)
     file = storage.open_blob(row.digest)
     kind = image_type(file.read(12))
-    file.close()
-    if not kind:
+    if not kind or not is_drawable(file):
+        file.close()
         raise Http404
-    answer = _download(storage.open_blob(row.digest), path.rpartition("/")[2], kind)
+    file.seek(0)
+    answer = _download(file, path.rpartition("/")[2], kind)
     answer["Content-Length"] = str(row.size)
     return answer
 
@@ -218,6 +215,13 @@ def _readable(uid: str, actor: Actor) -> Seen:
     return seen
 
 
+def _artifact(request: ActorRequest, uid: str, path: str) -> Artifact:
+    row = _readable(uid, request.actor).run.artifacts.filter(path=path).first()
+    if row is None:
+        raise Http404
+    return row
+
+
 def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
     run, now = seen.run, timezone.now()
     result = (run.result or {}) if seen.readable else {}
@@ -229,12 +233,13 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "skill_seen": run.skill
         and type(run.skill).objects.visible_to(request.actor).filter(pk=run.skill.pk).exists(),
         "pressable": run.skill is not None and run.skill.type != INTERNAL,
+        "waits": waits_of([run]).get(run.pk, ()),
         "waited_ms": waited_ms(run, now),
         "ran_ms": ran_ms(run, now),
         "rows": timeline(run) if seen.readable else (),
         "dials": dials_of(run) if seen.readable else (),
         "steps_left_off": left_off(run) if seen.readable else 0,
-        "why": explain(run.failure_code, _error(result)) if failed and run.failure_code else None,
+        "why": _why(seen, result) if failed and run.failure_code else None,
         "error": result.get("error"),
         "told": _told(run) if seen.readable else "",
         "error_details": _details(result),
@@ -258,11 +263,20 @@ def _decides(context: dict[str, Any]) -> bool:
     return asked is not None and asked.waits and asked.may_decide
 
 
+def _why(seen: Seen, result: dict[str, Any]) -> Explanation:
+    details = _error(result)
+    match details:
+        case {"remedy": str(remedy)} | {"problems": [{"remedy": str(remedy)}, *_]}:
+            pass
+        case _:
+            remedy = ""
+    message = seen.run.message if seen.readable else ""
+    return explain(seen.run.failure_code, details, message=message, remedy=remedy)
+
+
 def _told(run: Run) -> str:
     """The run's message, unless it says no more than its code's meaning does."""
-    known = CODES.get(run.failure_code)
-    same = known and run.message.rstrip(".").lower() == known.message.rstrip(".").lower()
-    return "" if same else run.message
+    return "" if says_the_same(run.failure_code, run.message) else run.message
 
 
 def _linked(run: Run | None, actor: Actor) -> Run | None:
@@ -341,9 +355,6 @@ def _as_file(pieces: Iterable[bytes]) -> IO[bytes]:
 
 def _download(file: IO[bytes], name: str, content_type: str) -> FileResponse:
     """A file answer: the server sends it without a thread, however slowly it is read."""
-    answer = FileResponse(file, content_type=content_type)
-    answer["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
-    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    answer["X-Content-Type-Options"] = "nosniff"
+    answer = harmless(FileResponse(file, content_type=content_type), name)
     answer["Cache-Control"] = "private, no-store"
     return answer

@@ -86,6 +86,7 @@ def _start(request: ActorRequest, asking: Asking, again: Run | None) -> Run | No
             team=asking.team,
             again_of=again,
             idempotency_key=_once(request),
+            fresh=asking.fresh,
         )
     except Refused as refused:
         asking.take(refused.problems)

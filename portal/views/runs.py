@@ -24,6 +24,7 @@ from portal.views.skill import layout
 from registry.catalog import find_skill
 from registry.middleware import ActorRequest
 from registry.models import Skill
+from worker.dependencies.waiting import waits_of
 from worker.models import Run, RunQuerySet, Status
 from worker.states import WAITING
 
@@ -42,6 +43,7 @@ class Row:
     outcome: str | None
     waited_ms: float
     ran_ms: float | None
+    preparing: bool  # it waits for what it depends on
 
 
 @require_GET
@@ -92,7 +94,7 @@ def _rows(runs: Sequence[Run], request: ActorRequest) -> list[Row]:
     readable = Run.objects.readable_by(request.actor).filter(pk__in=keys)
     requests, results = (_short(readable, field) for field in _HEAVY)
     may_read = set(readable.values_list("pk", flat=True))
-    now = timezone.now()
+    now, waits = timezone.now(), waits_of(runs)
     return [
         Row(
             run,
@@ -100,6 +102,7 @@ def _rows(runs: Sequence[Run], request: ActorRequest) -> list[Row]:
             _outcome(run, results.get(run.pk) or {}) if run.pk in may_read else None,
             waited_ms(run, now),
             ran_ms(run, now),
+            bool(waits.get(run.pk)),
         )
         for run in runs
     ]

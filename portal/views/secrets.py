@@ -15,10 +15,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from portal.forms.refusals import add_refusal
+from portal.forms.refusals import add_refusal, say
 from portal.forms.secrets import OfVersionForm, SecretForm
 from portal.showing.secrets import asked_of, secret_rows
-from portal.views.events import say
 from registry import secrets
 from registry.catalog import find_skill, find_team, find_version
 from registry.middleware import ActorRequest

@@ -25,7 +25,7 @@ from worker import team_limits
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, slug: str) -> HttpResponse:
     team = find_team(slug, request.actor)
-    team_limits.uses_document(team, request.actor)  # refuses who is not on the team
+    team_limits.require_reader(team, request.actor)
     uses = team_limits.uses_of(team)
     form = TeamLimitsForm(request.POST or None, uses=uses)
     if request.method == "POST" and form.is_valid():

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.forms.listing import SubscriptionForm
-from portal.forms.refusals import add_refusal
+from portal.forms.refusals import add_refusal, say
 from portal.forms.teams import MemberForm, RoleForm, TeamForm, TeamSettingsForm
 from registry import teams
 from registry.actors import Actor
@@ -25,6 +25,7 @@ from registry.permissions import Action, may, require
 from registry.subscriptions import subscriptions_of
 
 AUDIT_SHOWN = 50
+_MOST_SKILLS = 100  # on a team's page; the catalog has them all
 
 
 @login_required
@@ -92,7 +93,7 @@ def role(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
         teams.change_role(team, user, request.POST.get("role", ""), request.actor)
         messages.success(request, _("The role of %(name)s is changed.") % {"name": user.username})
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
     return redirect("team", slug)
 
 
@@ -105,7 +106,7 @@ def remove(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
         teams.remove_member(team, user, request.actor)
         messages.success(request, _("%(name)s is no longer on the team.") % {"name": user.username})
     except Refused as refused:
-        _say(request, refused)
+        say(request, refused)
     return redirect(
         "teams" if user == request.actor.user else "team", *([] if user == request.actor.user else [slug])
     )
@@ -117,7 +118,8 @@ def _page(request: ActorRequest, team: Team, form: MemberForm) -> HttpResponse:
     shown = Skill.objects.offered_to(actor).filter(team=team, latest__isnull=False)
     context: dict[str, Any] = {
         "team": team,
-        "skills": shown.select_related("team", "latest").order_by("slug"),
+        "skills": shown.select_related("team", "latest").order_by("slug")[:_MOST_SKILLS],
+        "skill_count": shown.count(),
         "members": _members(team) if is_member else None,
         "may_manage": may(actor, Action.MEMBERS, team=team),
         "subscriptions": subscriptions_of(team, actor) if is_member else None,
@@ -154,8 +156,3 @@ def _member(team: Team, uid: str, actor: Actor) -> User:
     if membership is None:
         raise refuse("NOT_FOUND", what="member", name=uid[:30])
     return membership.user
-
-
-def _say(request: ActorRequest, refused: Refused) -> None:
-    problem = refused.problems[0]
-    messages.error(request, f"{problem.message(_)} {problem.remedy(_)}")

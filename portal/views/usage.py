@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from portal.showing.charts import Block, columns
 from portal.views.skill import layout
 from registry import usage
+from registry.actors import Actor
 from registry.catalog import find_skill
 from registry.middleware import ActorRequest
 from registry.models import Skill, UseKind
@@ -39,6 +40,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     context = layout(request, skill, "usage") | {
         "score": usage.explained(skill),
         "kinds": _kinds(skill, days),
+        "versions": _versions(skill, request.actor),
         "days": [day for day in reversed(days) if day.total],
         "drawn": columns([[day.counts.get(kind, 0) for kind in _KINDS] for day in days], height=CHART_HEIGHT),
         "shown_days": usage.SHOWN_DAYS,
@@ -59,6 +61,13 @@ def _kinds(skill: Skill, days: Sequence[usage.Day]) -> list[Kind]:
     ]
     earlier = skill.usage_count - sum(counts.values())
     return [*kinds, Kind(_("Before kinds were counted apart"), earlier, 0)] if earlier > 0 else kinds
+
+
+def _versions(skill: Skill, actor: Actor) -> list[tuple[str, list[int]]]:
+    """Of each version that was used, the highest first, its uses by kind."""
+    counts = usage.by_version(skill)
+    numbers = skill.versions.visible_to(actor).order_by("-precedence").values_list("number", flat=True)
+    return [(number, [counts[number][kind] for kind in _KINDS]) for number in numbers if number in counts]
 
 
 def _drawn(runs: SkillFigures) -> list[Block]:

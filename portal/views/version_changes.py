@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from portal.forms.refusals import add_refusal
+from portal.forms.refusals import add_refusal, say
 from portal.forms.versions import FORMS, PurgeForm
 from portal.views.skill import layout
 from registry import publishing
@@ -80,8 +80,7 @@ def change(request: ActorRequest, team: str, slug: str, number: str, verb: str) 
             return redirect("version", *place)
         chosen.act(version, request.actor, form.cleaned_data)
     except Refused as refused:
-        problem = refused.problems[0]
-        messages.error(request, f"{problem.message(gettext)} {problem.remedy(gettext)}")
+        say(request, refused)
         return redirect("version", *place)
     undo = reverse(f"version-{chosen.back}", args=place) if chosen.back else ""
     messages.success(request, str(chosen.says) % {"number": version.number}, extra_tags=undo)

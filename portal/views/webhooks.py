@@ -14,8 +14,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.forms.events import RotationForm, WebhookForm
-from portal.forms.refusals import add_refusal
-from portal.views.events import say, teams_for
+from portal.forms.refusals import add_refusal, say
+from portal.views.events import teams_for
 from registry.actors import Actor
 from registry.addresses import absolute
 from registry.events import webhooks

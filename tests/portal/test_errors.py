@@ -51,3 +51,12 @@ def with_session(request):
     request.user, request.session = AnonymousUser(), {}
     request._messages = CookieStorage(request)
     return request
+
+
+@pytest.mark.parametrize("address", ["/teams/docs/settings/", "/runs/compare/", "/skills/match/report/"])
+def test_the_address_of_a_button_opened_by_hand_is_a_page_with_a_way_back(browse, bob, public, address):
+    client = browse(bob)
+    page = client.post(address) if address == "/runs/compare/" else client.get(address)
+    assert page.status_code == 405
+    assert page["Allow"]
+    assert "Go back and use the button on the page." in page.text

@@ -11,9 +11,9 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from portal.lanes import bodies, files, patience, waiting
+from portal.lanes import bodies, files, patience, waiting, watching
 from portal.lanes.files import PIECE, FileLane
-from worker.events import events_after
+from worker.events import Head, told_after
 
 pytestmark = pytest.mark.row("P5", "P9")
 UID = "01kajq3s5d8m6v9x2c4b7n1p20"
@@ -69,8 +69,9 @@ def test_no_position_puts_words_into_the_events(bob, public, team, position):
     from tests.run_samples import make_run
 
     run = make_run(public.latest, bob, team, progress=None)
-    assert "forged" not in events_after(run.uid, position)[1]
-    assert events_after(run.uid, position) == events_after(run.uid, "")
+    told = told_after(run.uid, position)
+    assert "forged" not in told.position
+    assert told == told_after(run.uid)
 
 
 def test_a_body_that_trickles_is_refused_though_it_never_stops(settings, tmp_path, monkeypatch):
@@ -151,23 +152,20 @@ def waited(client_answers, seconds):
 @pytest.mark.row("D6")
 def test_who_waits_for_a_person_is_answered_when_they_have_decided(monkeypatch):
     """A run that was let is told as queued at once; nobody waits on for its end without asking again."""
-    decided = iter([False, False, True])
 
-    async def has_ended(kind, uid):
-        assert (kind, uid) == ("approvals", UID)
-        return next(decided)
+    async def ended_within(kind, uid, wait_s):
+        assert (kind, uid, wait_s) == ("approvals", UID, 5)
+        return True
 
-    monkeypatch.setattr(waiting, "has_ended", has_ended)
+    monkeypatch.setattr(waiting, "ended_within", ended_within)
     assert waited(lambda time: "waiting_approval" if time == 1 else "queued", 5) == ("queued", 2)
-    assert next(decided, None) is None
 
 
 @pytest.mark.row("D6")
 def test_who_waits_for_a_person_who_says_nothing_is_told_so_in_time(monkeypatch):
-    async def has_ended(kind, uid):
-        return False
-
-    monkeypatch.setattr(waiting, "has_ended", has_ended)
+    asks = Head(attempt=0, status="waiting_approval", progress=None, log_bytes=0)
+    watch = watching.Watch(lambda uids: dict.fromkeys(uids, asks), soon_s=0.01)
+    monkeypatch.setitem(watching._waited_for, "approvals", watch)
     monkeypatch.setattr(waiting, "LONGEST_WAIT_S", 0.05)
     assert waited(lambda time: "waiting_approval", 5) == ("waiting_approval", 1)
 
@@ -182,21 +180,21 @@ def test_who_waits_for_a_person_who_says_nothing_is_told_so_in_time(monkeypatch)
     ],
 )
 def test_who_waits_for_a_run_or_an_import_is_answered_when_it_has_ended(monkeypatch, path, read):
-    asked, sent, ended = [], [], iter([False, True])
+    asked, sent = [], []
 
     async def app(scope, receive, send):
         asked.append((scope["path"], scope["query_string"]))
         status = "queued" if len(asked) == 1 else "done"
         await answers(json.dumps({"id": UID, "status": status}).encode())(scope, receive, send)
 
-    async def has_ended(kind, uid):
+    async def ended_within(kind, uid, wait_s):
         assert (kind, uid) == (read.split("/")[3], UID)
-        return next(ended)
+        return True
 
     async def send(message):
         sent.append(message)
 
-    monkeypatch.setattr(waiting, "has_ended", has_ended)
+    monkeypatch.setattr(waiting, "ended_within", ended_within)
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"wait=5&limit=2", "headers": []}
     in_a_loop(waiting.WaitLane(app)(scope, nothing_to_receive, send))
     assert asked == [(path, b"limit=2"), (read, b"limit=2")]

@@ -23,7 +23,7 @@ def rendered(text: str) -> str:
 def test_what_markdown_is_for_is_shown():
     html = rendered("# Title\n\n*a* **b** ~~c~~\n\n- one\n\n|a|b|\n|-|-|\n|1|2|\n\n```python\nimport os\n```")
     for part in (
-        "<h1>Title</h1>",
+        "<h2>Title</h2>",
         "<em>a</em>",
         "<s>c</s>",
         "<li>one</li>",

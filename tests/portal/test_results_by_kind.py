@@ -23,7 +23,7 @@ def run(public, bob, team):
         ("a.tsv", b"a\tb\n1\t2\n", ['aria-label="Table"', '<th scope="col">']),
         ("a.json", b'{"key": [1, {"deep": true}]}', ['<span class="key">', "deep"]),
         ("a.json", b"{broken", ["{broken"]),
-        ("a.md", b"# Title\n\n<script>alert(1)</script> [x](javascript:alert(2))", ["<h1>Title</h1>"]),
+        ("a.md", b"# Title\n\n<script>alert(1)</script> [x](javascript:alert(2))", ["<h2>Title</h2>"]),
         ("a.txt", b"one <b>line</b>", ["one &lt;b&gt;line"]),
         ("a.csv", b"alone", ["alone"]),
         ("a.png", PNG, ['loading="lazy"', "/images/a.png"]),

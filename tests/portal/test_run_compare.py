@@ -30,6 +30,13 @@ def test_two_ticked_runs_lead_to_what_differs(browse, bob, pair):
         assert text in page
 
 
+@pytest.mark.parametrize(("language", "said"), [("en", "Succeeded"), ("zh-hans", "成功")])
+def test_how_the_runs_ended_is_said_in_the_reader_s_language(browse, bob, pair, language, said):
+    page = browse(bob, language).get(f"/runs/{pair[0].uid}/compare/{pair[1].uid}/").text
+    assert f"<bdi>{said}</bdi></td>" in page
+    assert "<bdi>succeeded</bdi>" not in page
+
+
 def test_a_difference_that_is_not_shown_has_no_sign_and_digests_are_short(browse, bob, pair):
     earlier, later = pair
     for run, took in ((earlier, 2000.02), (later, 2000)):

@@ -102,6 +102,21 @@ def test_a_form_made_from_the_schema_starts_a_run_and_leads_to_it(browse, bob, w
         assert text in shown
 
 
+@pytest.mark.row("C12")
+def test_a_stored_answer_is_passed_over_where_the_form_says_so(browse, bob, weather, team, alice):
+    stored = _publish(team, alice, _head("stored", "cacheable: true\nttl: 600\n"), {"stored.py": SCRIPT})
+    client = browse(bob)
+    address = f"/skills/{stored.skill}/run/"
+    assert 'name="fresh"' in client.get(address).text
+    assert 'name="fresh"' not in client.get("/skills/docs/weather/run/").text
+    for once, asked in (("a", {}), ("b", {}), ("c", {"fresh": "on"})):
+        client.post(address, {"version": "1.0.0", "once": once * 26, **asked})
+        run = Run.objects.latest("pk")
+        if run.status == "queued":
+            run_here(run)
+    assert [run.cached_from_id is not None for run in Run.objects.order_by("pk")] == [False, True, False]
+
+
 def test_a_form_sent_twice_starts_one_run(browse, bob, weather):
     client = browse(bob)
     for _ in range(2):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from registry import secrets
+from registry.actors import Actor
 from registry.models import Membership, Team
+from tests.samples import publish_files
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P2")]
 
@@ -87,3 +92,24 @@ def test_a_stranger_reaches_no_member(browse, alice, charlie, team, private, wha
     assert browse(charlie).post(address, {"user": "charlie", "role": "owner"}).status_code == 404
     assert browse(None).post(address).status_code in (302, 404)
     assert role_of(team, charlie) is None
+
+
+@pytest.mark.row("C6")
+def test_a_secret_says_when_and_by_whom_it_was_set_in_one_sentence(browse, alice, team):
+    secrets.put_secret(team, "API_KEY", "a-value", Actor(user=alice))
+    page = browse(alice).get("/teams/docs/secrets/").text
+    assert re.search(r"Set <time[^>]*>[^<]+</time> by <bdi>alice</bdi>", page)
+
+
+def test_of_a_team_with_very_many_skills_the_page_shows_some_and_leads_to_all(
+    browse, charlie, public, monkeypatch
+):
+    link = '<a href="/skills/?team=docs">'
+    assert link not in browse(charlie).get("/teams/docs/").text
+    head = b"---\nname: second\ndescription: Another one.\nversion: 1.0.0\n---\n# Second\n"
+    maker = Membership.objects.get(team=public.team, role="owner").user
+    publish_files({"SKILL.md": head}, team=public.team, user=maker, visibility="public")
+    monkeypatch.setattr("portal.views.teams._MOST_SKILLS", 1)
+    page = browse(charlie).get("/teams/docs/").text
+    assert link in page
+    assert '<span class="count">2</span>' in page

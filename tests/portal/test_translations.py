@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from portal.showing.timeline import PLATFORM
 from registry.packages.problems import CODES
 from tests.conftest import ROOT
 
@@ -87,12 +88,29 @@ def test_every_text_of_code_and_templates_is_in_the_catalogue(entries):
     assert sorted(missing) == [], "run manage.py makemessages -l zh_Hans and translate"
 
 
+def test_a_mark_has_one_of_the_names_by_which_texts_are_found():
+    other = re.compile(r"\w*gettext\w* as (?!_\b)\w+")
+    found = {path.name: other.findall(path.read_text("utf-8")) for path in _code()}
+    assert {name: names for name, names in found.items() if names} == {}
+
+
+@pytest.mark.row("C11")
+def test_every_step_that_the_portal_takes_has_words():
+    taken = [re.findall(r'\.step\("(\w+)"\)', path.read_text("utf-8")) for path in _code()]
+    assert {name for names in taken for name in names} == set(PLATFORM)
+
+
+def _code():
+    return [
+        path for floor in ("registry", "worker", "portal") for path in sorted((ROOT / floor).rglob("*.py"))
+    ]
+
+
 def _texts_of_code():
-    for floor in ("registry", "worker", "portal"):
-        for path in sorted((ROOT / floor).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if _is_marked(node):
-                    yield path, node.args[0].value
+    for path in _code():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if _is_marked(node):
+                yield path, node.args[0].value
 
 
 def _is_marked(node: ast.AST) -> bool:

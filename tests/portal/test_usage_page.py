@@ -30,6 +30,15 @@ def test_the_page_says_how_the_score_came_about_and_draws_every_kind(browse, bob
     assert '<td class="num">2</td><td class="num">1</td><td class="num">1</td>' in page
 
 
+def test_the_page_says_which_versions_are_used(browse, bob, private):
+    usage.record_use(private, "user:1", "run", version="1.2.0")
+    usage.record_use(private, "user:2", "load", version="9.9.9")  # it is gone
+    page = browse(bob).get(ADDRESS).text.partition("Uses by version")[2]
+    assert page.count("1.2.0</a></th>") == 1
+    assert '</th><td class="num">1</td><td class="num">0</td><td class="num">0</td></tr>' in page
+    assert "9.9.9" not in page
+
+
 def test_the_page_says_how_the_runs_of_each_version_went(browse, bob, used):
     page = browse(bob).get(ADDRESS).content.decode()
     assert "75.0 %" in page
