@@ -3,6 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+export PYTHONDONTWRITEBYTECODE :=  # else each process that starts compiles all of our code again
 
 .PHONY: run test check bubblewrap
 

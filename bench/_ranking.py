@@ -64,7 +64,7 @@ def _fill(skills, now):
         while some := list(islice(rows, _AT_ONCE)):
             bulk.insert(Skill, list(like), some)
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
 
 
 def _used(dice, now, number):

@@ -18,13 +18,13 @@ def add_arguments(parser):
     parser.add_argument("--queries", default=str(EVAL / "queries_dev.jsonl"), help="queries, one JSON a line")
 
 
-def ask(options, *, skills, rounds, answers, say):
+def ask(options, *, skills, rounds, answers, say, canonical=0):
     """What the catalog answers at each size; ``skills`` [] for the corpus as it is."""
     for name in ("corpus", "queries"):
         if not Path(options[name]).is_file():
             raise RuntimeError(f"{options[name]} is not there: name a file with --{name}")
     files = {name: str(Path(options[name]).resolve()) for name in ("corpus", "queries")}
-    asked = {**files, "skills": skills, "rounds": rounds, "answers": answers}
+    asked = {**files, "skills": skills, "rounds": rounds, "answers": answers, "canonical": canonical}
     return run("bench._catalog", asked, database=options.get("database") or "", say=say)
 
 

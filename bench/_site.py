@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
 from dataclasses import asdict
+from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
 
 import django
 
@@ -18,6 +21,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from bench import _bare
+from bench._peers import Peers
 from registry.actors import Actor
 from registry.models import Team, User
 from registry.packages.reading import read_files
@@ -26,6 +30,8 @@ from worker import runs, states
 from worker.dispatch import wake
 from worker.models import Run
 from worker.protocols.call import Request
+from worker.sandbox import bwrap, layout, runtimes
+from worker.sandbox.policy import Job, Limits
 from worker.unpacking import opened
 
 SKILL = b"---\nname: bench\ndescription: Prints one JSON line.\nversion: 1.0.0\n---\n# Bench\n"
@@ -39,19 +45,22 @@ def main():
     actor, version = _publish()
     job = _like_job(actor, version)
     loops = _Loops(asked["processes"], job)
+    like = {"file": job["file"], "processes": asked["processes"], "bwrap": job["tier"] == "bwrap"}
+    peers = Peers(asked["peers"], {**like, "redis": settings.REDIS_URL})
     worker = _start_worker(asked["processes"])
     try:
         _burst(actor, version, asked["burst"], wakes=asked["processes"])  # everything is warm now
         loops.time("bare_sandboxed", asked["processes"])
         until = time.monotonic() + asked["seconds"]
-        rounds = _rounds(actor, version, loops, asked, until)
+        rounds = _rounds(actor, version, loops, peers, asked, until)
         idle = _pairs(actor, version, loops, asked, until + asked["seconds"] / 2)
     finally:
         worker.terminate()
         worker.wait()
         loops.close()
-    tier = Run.objects.order_by("-pk").values_list("sandbox", flat=True)[0]["tier"]
-    print(json.dumps({"rounds": rounds, "idle": idle, "tier": tier, "processes": asked["processes"]}))
+        peers.close()
+    found = {"rounds": rounds, "idle": idle, "tier": job["tier"], "processes": asked["processes"]}
+    print(json.dumps({**found, "peers": peers.versions}))
 
 
 def _publish():
@@ -80,12 +89,37 @@ def _like_job(actor, version):
         package.paths, package.manifest, package.profile, Request(**run.request), read=package.read
     )
     limits = asdict(runs.limits_of(package.manifest))
-    return {
+    job = {
         "argv": list(call.argv),
         "package": str(package.folder),
         "limits": limits,
         "environment": dict(call.environment),
+        "tier": run.sandbox["tier"],
+        "file": str(settings.SKILLQUAY_VAR / "start.json"),
     }
+    Path(job["file"]).write_text(json.dumps({"plain": _plain(job), "bwrap": _bwrap(job)}))
+    return job
+
+
+def _plain(job):
+    """The argv outside every sandbox, and where it is run."""
+    program, *rest = (part.replace("/skill/", f"{job['package']}/") for part in job["argv"])
+    return [str(runtimes.installed()[program].program), *rest], str(settings.SKILLQUAY_VAR)
+
+
+def _bwrap(job):
+    """bubblewrap's options as the sandbox gives them, for a job folder whose name is put in at each start."""
+    template = settings.SKILLQUAY_VAR / "jobs" / "template"
+    (template / "input").mkdir(parents=True)
+    like = Job(
+        argv=tuple(job["argv"]),
+        package_dir=Path(job["package"]),
+        job_dir=template,
+        environment=job["environment"],
+        limits=Limits(**job["limits"]),
+    )
+    plan = bwrap.plan(like, layout.steps(like, os.path.realpath))
+    return {**plan, "program": str(plan["program"]), "template": str(template), "jobs": str(template.parent)}
 
 
 class _Loops:
@@ -127,11 +161,11 @@ def _start_worker(processes):
     return subprocess.Popen(command, stdout=sys.stderr)
 
 
-def _rounds(actor, version, loops, asked, until):
+def _rounds(actor, version, loops, peers, asked, until):
     """As many as were asked for, fewer (but three) on a machine that is too busy for them."""
     rounds = []
     while len(rounds) < asked["rounds"] and (len(rounds) < 3 or time.monotonic() < until):
-        rounds.append(_round(len(rounds), actor, version, loops, asked))
+        rounds.append(_round(len(rounds), actor, version, loops, peers, asked))
         ratio = rounds[-1]["burst"] / rounds[-1]["bare_sandboxed"]
         _say(f"round {len(rounds)} of {asked['rounds']}: burst {ratio:.2f} of the bare sandboxed loop")
     return rounds
@@ -149,18 +183,22 @@ def _say(line):
     print(f"  {line}", file=sys.stderr, flush=True)
 
 
-def _round(number, actor, version, loops, asked):
-    """All four in one round, each round beginning with another, so that a busy moment meets them all."""
+def _round(number, actor, version, loops, peers, asked):
+    """All kinds in one round, each round beginning with another, so that a busy moment meets them all."""
     count = asked["burst"]
     kinds = {
-        "bare_subprocess": lambda: loops.time("bare_subprocess", count),
-        "bare_sandboxed": lambda: loops.time("bare_sandboxed", count),
-        "burst": lambda: _burst(actor, version, count, wakes=asked["processes"]),
-        "burst_with_requests": lambda: _burst(actor, version, count, wakes=None),
+        "bare_subprocess": lambda: count / loops.time("bare_subprocess", count),
+        "bare_sandboxed": lambda: count / loops.time("bare_sandboxed", count),
+        "burst": lambda: count / _burst(actor, version, count, wakes=asked["processes"]),
+        "burst_with_requests": lambda: count / _burst(actor, version, count, wakes=None),
     }
+    if "rq_bwrapped" in peers.kinds:
+        kinds["bare_bwrapped"] = lambda: count / loops.time("bare_bwrapped", count)
+    for kind in peers.kinds:
+        kinds[kind] = partial(peers.rate, kind, peers.count(kind, count, asked["processes"]))
     names = list(kinds)
     turn = number % len(names)
-    rates = {name: count / kinds[name]() for name in names[turn:] + names[:turn]}
+    rates = {name: kinds[name]() for name in names[turn:] + names[:turn]}
     return {name: rates[name] for name in names}
 
 

@@ -13,6 +13,12 @@ from statistics import median
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
+_OWN_BARE = {
+    "rq": "bare_subprocess",
+    "rq_bwrapped": "bare_bwrapped",
+    "prefect": "bare_subprocess",
+    "prefect_tasks": "bare_subprocess",
+}
 DEFAULT_REDIS = "redis://127.0.0.1:6379/9"
 
 
@@ -24,6 +30,12 @@ def add_arguments(parser):
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--redis", default=os.environ.get("REDIS_URL") or DEFAULT_REDIS)
     parser.add_argument("--only", choices=("embedded", "redis"))
+    parser.add_argument(
+        "--peers",
+        default="",
+        metavar="PYTHON",
+        help="an interpreter that has rq, prefect or both; needs Redis",
+    )
 
 
 def measure(options, *, say=lambda line: None):
@@ -34,6 +46,10 @@ def measure(options, *, say=lambda line: None):
     if "redis" in brokers and not _reachable(options["redis"]):
         say("Redis does not answer: only the embedded broker is measured.")
         del brokers["redis"]
+    if options["peers"] and "redis" not in brokers:
+        raise RuntimeError(
+            "peers are measured beside the queue on Redis, which does not answer or is left out"
+        )
     return {"bench": "runs", **{name: _one(name, url, options, say) for name, url in brokers.items()}}
 
 
@@ -58,8 +74,9 @@ def _one(name, url, options, say):
             "DATABASE_URL": "",
             "REDIS_URL": url,
         }
-        asked = json.dumps({key: options[key] for key in ("rounds", "burst", "idle", "processes", "seconds")})
-        command = [sys.executable, "-m", "bench._site", asked]
+        asked = {key: options[key] for key in ("rounds", "burst", "idle", "processes", "seconds")}
+        asked["peers"] = os.path.abspath(options["peers"]) if options["peers"] and name == "redis" else ""
+        command = [sys.executable, "-m", "bench._site", json.dumps(asked)]
         ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=False)
     if ended.returncode:
         raise RuntimeError(f"the measurement on the {name} broker failed")
@@ -75,6 +92,12 @@ def _figures(raw):
             for kind in ("burst", "burst_with_requests")
         },
         "of_bare_subprocess": {"burst": _spread([r["burst"] / r["bare_subprocess"] for r in rounds])},
+        "peers": raw["peers"],
+        "of_own_bare": {
+            kind: _spread([r[kind] / r[bare] for r in rounds])
+            for kind, bare in _OWN_BARE.items()
+            if kind in rounds[0]
+        },
         "idle_ms": {
             "bare_sandboxed": _spread([pair["bare"] for pair in raw["idle"]]),
             "queue": _spread([pair["queue"] for pair in raw["idle"]]),
@@ -102,6 +125,8 @@ def lines(document):
             yield f"  {kind:<22}{_shown(spread)} runs/s"
         for kind, spread in one["of_bare_sandboxed"].items():
             yield f"  {kind + ' / bare_sandboxed':<38}{_shown(spread)}"
+        for kind, spread in one["of_own_bare"].items():
+            yield f"  {kind + ' / ' + _OWN_BARE[kind]:<38}{_shown(spread)}"
         for kind, spread in one["idle_ms"].items():
             yield f"  idle {kind:<17}{_shown(spread)} ms"
 

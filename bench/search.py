@@ -11,12 +11,18 @@ def add_arguments(parser):
         "--skills", type=int, nargs="+", default=[1000, 10_000, 100_000], help="sizes of the catalog"
     )
     parser.add_argument("--rounds", type=int, default=3, help="times that every query is asked")
+    parser.add_argument("--canonical", type=int, default=0, help="canonical skills of each size")
     parser.add_argument("--database", default="", help="an empty PostgreSQL database instead of SQLite")
 
 
 def measure(options, *, say=lambda line: None):
     found = _scratch.ask(
-        options, skills=sorted(options["skills"]), rounds=options["rounds"], answers=False, say=say
+        options,
+        skills=sorted(options["skills"]),
+        rounds=options["rounds"],
+        answers=False,
+        canonical=options["canonical"],
+        say=say,
     )
     return {"bench": "search", "sizes": [_figures(raw) for raw in found]}
 

@@ -1,0 +1,97 @@
+"""People who follow a run's log over HTTP, leave, come back and count what they are told; no Django here."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+
+_LOOK_S = 0.4  # at least, between two looks of a page; more where answers take long, as its script has it
+
+_SETTLED_S = 1.0  # after coming: what was printed earlier than this is caught up with, not waited for
+
+
+class Follower:
+    """Reads ``/events`` as a browser's EventSource does: each event at once, the last ``id`` kept."""
+
+    def __init__(self, port, uid, token, dice, *, stays, cookie=""):
+        self.port, self.uid, self.token, self.dice = port, uid, token, dice
+        self.cookie, self.looks, self.looking, self.lines = cookie, [], None, ""  # has the page open
+        self.stays = stays  # seconds of each visit but the last, which lasts until the run has ended
+        self.position = self.tail = ""
+        self.numbers, self.delays, self.visits, self.refused = [], [], 0, 0
+        self.ended = False
+
+    async def follow(self):
+        while not self.ended and self.visits < 50:
+            stay = self.stays[self.visits] if self.visits < len(self.stays) else None
+            self.visits += 1
+            try:
+                async with asyncio.timeout(stay):
+                    await self._visit()
+            except TimeoutError:
+                await asyncio.sleep(self.dice.uniform(0.05, 1.0))
+
+    async def _visit(self):
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            writer.write(self._request())
+            status = await reader.readuntil(b"\r\n\r\n")
+            if not status.startswith(b"HTTP/1.1 200"):
+                self.refused += 1
+                return await asyncio.sleep(0.5)
+            await self._read(reader, since=time.time() + _SETTLED_S)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            return None
+        finally:
+            writer.close()
+
+    def _request(self):
+        last = f"Last-Event-ID: {self.position}\r\n" if self.position else ""
+        head = f"GET /api/v1/runs/{self.uid}/events HTTP/1.1\r\nHost: bench\r\n{last}"
+        return f"{head}Authorization: Bearer {self.token}\r\n\r\n".encode()
+
+    async def _read(self, reader, *, since):
+        text = b""
+        while size := int(await reader.readuntil(b"\r\n"), 16):
+            text += (await reader.readexactly(size + 2))[:-2]
+            *events, text = text.split(b"\n\n")
+            for event in events:
+                self._hear(event.decode(), since)
+            if self.cookie and (self.looking is None or self.looking.done()):
+                self.looking = asyncio.create_task(self._look())
+
+    def _hear(self, event, since):
+        told = dict(line.split(": ", 1) for line in event.splitlines() if not line.startswith(":"))
+        self.position = told.get("id", self.position)
+        if told.get("event") == "log":
+            self._count(json.loads(told["data"])["text"], since)
+        self.ended = self.ended or told.get("event") == "end"
+
+    def _count(self, text, since):
+        now = time.time()
+        *lines, self.tail = (self.tail + text).split("\n")
+        for line in lines:
+            if line.startswith("line "):
+                _, number, printed = line.split()
+                self.numbers.append(int(number))
+                if float(printed) > since:
+                    self.delays.append((now - float(printed)) * 1000)
+
+    async def _look(self):
+        """What the run's page asks for when it hears of something."""
+        begun = time.monotonic()
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            path = f"/runs/{self.uid}/live/?attempt=1&position={self.lines}"
+            head = f"GET {path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\nCookie: {self.cookie}\r\n\r\n"
+            writer.write(head.encode())
+            told = (await reader.read(-1)).decode()
+        finally:
+            writer.close()
+        took = time.monotonic() - begun
+        self.looks.append(took * 1000)
+        if found := re.search(r'id="log-new" data-position="([0-9.]+)"', told):
+            self.lines = found[1]
+        await asyncio.sleep(max(_LOOK_S, 8 * took))

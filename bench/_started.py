@@ -1,0 +1,57 @@
+"""One start of the measured script by ``subprocess``: as it is, or by bubblewrap with the sandbox's options.
+
+Bare loops and peers call the same two functions. Only the standard library, for peers have an interpreter of
+their own; what is started stands in a file, for a queue carries arguments with every job.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+
+def plain(file: str) -> bytes:
+    """What the script prints."""
+    return _run(*_read(file, "plain"))
+
+
+def bwrapped(file: str) -> bytes:
+    """The same in bubblewrap, with a job folder of its own; no limits are held, no processes watched."""
+    order = _read(file, "bwrap")
+    folder = tempfile.mkdtemp(dir=order["jobs"])
+    for name in ("input", "output"):
+        os.mkdir(f"{folder}/{name}")
+    line, open_files = [order["program"]], []
+    try:
+        for option in order["options"]:
+            if isinstance(option, dict):
+                open_files.append(_holding(option["bytes"].encode("latin-1")))
+                option = str(open_files[-1])
+            line.append(option.replace(order["template"], folder))
+        return _run([*line, "--", *order["argv"]], folder, pass_fds=open_files)
+    finally:
+        for each in open_files:
+            os.close(each)
+        shutil.rmtree(folder)
+
+
+def _read(file: str, kind: str) -> Any:
+    return json.loads(Path(file).read_bytes())[kind]
+
+
+def _holding(content: bytes) -> int:
+    """A descriptor from which these bytes are read."""
+    file = os.memfd_create("option")
+    os.write(file, content)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
+def _run(argv: list[str], cwd: str, pass_fds: list[int] | tuple[()] = ()) -> bytes:
+    ended = subprocess.run(argv, cwd=cwd, env={}, capture_output=True, check=True, pass_fds=pass_fds)
+    return ended.stdout
