@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from portal import env
 pytestmark = pytest.mark.row("P9")
 
 NAME = "SKILLQUAY_TRIED"
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("value", ["nonsense!", "a b", "-x", "http://x"])
@@ -58,3 +62,21 @@ def test_a_number_is_whole_and_within_its_bounds(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(NAME, value)
     with pytest.raises(ImproperlyConfigured, match=f"{NAME}=.*whole number from 1 to 65535"):
         env.number(NAME, 8000, least=1, most=65535)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("SKILLQUAY_BIND", "127.0.0.1:8000", "SKILLQUAY_BIND='127.0.0.1:8000': expected an IP address"),
+        ("DATABASE_URL", "postgres://nobody@127.0.0.1:1/none", "The database does not answer"),
+    ],
+)
+def test_a_command_ends_with_a_line_and_no_traceback(
+    tmp_path: Path, name: str, value: str, said: str
+) -> None:
+    asked = [sys.executable, "manage.py", "set_up"]
+    environment = {**os.environ, "SKILLQUAY_VAR": str(tmp_path), name: value}
+    done = subprocess.run(asked, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
