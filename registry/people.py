@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
@@ -27,6 +28,7 @@ from registry.models import (
     User,
     Version,
 )
+from registry.moments import moment
 from registry.packages.problems import refuse
 
 
@@ -58,11 +60,10 @@ def export_person(user: User, by: Actor) -> dict[str, Any]:
         ),
         "sessions": len(_sessions(user)),
         "versions": [
-            {"version": str(row), "digest": row.digest, "at": row.created_at.isoformat()} for row in versions
+            {"version": str(row), "digest": row.digest, "at": moment(row.created_at)} for row in versions
         ],
         "uses": [
-            {"skill": str(row.skill), "count": row.count, "last": row.last_counted_at.isoformat()}
-            for row in uses
+            {"skill": str(row.skill), "count": row.count, "last": moment(row.last_counted_at)} for row in uses
         ],
         "events": _columns(
             Event.objects.filter(sender=user), "uid", "team__slug", "type", "payload", "received_at"
@@ -156,6 +157,6 @@ def _caller(user: User) -> str:
 
 def _columns(rows: QuerySet[Any], *columns: str) -> list[dict[str, Any]]:
     return [
-        {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in row.items()}
+        {name: moment(value) if isinstance(value, datetime) else value for name, value in row.items()}
         for row in rows.order_by("pk").values(*columns)
     ]

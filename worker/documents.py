@@ -13,6 +13,7 @@ from registry.actors import Actor
 from registry.addresses import absolute
 from registry.catalog import notices
 from registry.models import Version
+from registry.moments import moment
 from registry.packages.problems import CODES, Refused, problem, refuse
 from worker import team_limits
 from worker.approvals import asking
@@ -74,7 +75,7 @@ def _standing(run: Run) -> dict[str, Any]:
         "attempt": run.attempt,
         "duration_ms": duration_ms(run),
         "sandbox": run.sandbox or {"tier": "", "enforcement": {}},
-        "erased_at": run.erased_at.isoformat() if run.erased_at else None,
+        "erased_at": moment(run.erased_at),
     }
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from registry import audit, erasing
 from registry.actors import Actor
 from registry.models import Skill, Tombstone, User, Version
+from registry.moments import moment
 from registry.packages.problems import refuse
 from worker import states, unpacking
 from worker.approvals import erasing as approvals
@@ -81,7 +82,7 @@ def sweep() -> None:
 
 def _exported(run: Run, who: Actor) -> dict[str, Any]:
     asked: Mapping[str, Any] = run.request
-    return {**run_document(run, actor=who), "created_at": run.created_at.isoformat(), "request": dict(asked)}
+    return {**run_document(run, actor=who), "created_at": moment(run.created_at), "request": dict(asked)}
 
 
 def _lock(runs: QuerySet[Run]) -> None:

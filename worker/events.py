@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from registry.moments import moment
 from worker.models import Attempt, Run, Status, Step
 from worker.recording import pieces_after
 from worker.states import ENDED
@@ -171,6 +172,6 @@ def _tell_progress(row: Mapping[str, Any], telling: _Telling) -> None:
 
 
 def _tell_status(row: Mapping[str, Any], telling: _Telling) -> None:
-    finished = row["finished_at"].isoformat().replace("+00:00", "Z") if row["finished_at"] else None
+    finished = moment(row["finished_at"])
     shown = {key: row[key] for key in ("status", "failure_code", "attempt")}
     telling.tell("status", {**shown, "finished_at": finished}, status=row["status"])

@@ -18,7 +18,7 @@ from registry.packages.problems import refuse
 
 _EXPORT: dict[str, Any] = {
     "account": {"uid": examples.ME["id"], "username": "alice", "email": "alice@skills.example"},
-    "memberships": [{"team__slug": "docs", "role": "owner", "created_at": "2026-11-20T09:30:00+00:00"}],
+    "memberships": [{"team__slug": "docs", "role": "owner", "created_at": "2026-11-20T09:30:00.000000Z"}],
     "tokens": [],
     "sessions": 1,
     "versions": [],

@@ -31,7 +31,7 @@ _RULE: dict[str, Any] = {
     "granted": _ASKS,
     "given_for": "docs/summarise@1.2.0",
     "made_by": "alice",
-    "made_at": "2026-11-20T09:30:00+00:00",
+    "made_at": "2026-11-20T09:30:00.000000Z",
     "removed_at": None,
 }
 _DECISION: dict[str, Any] = {
@@ -227,7 +227,7 @@ class RuleDetail(_OneRule):
         summary="Remove a rule",
         tags=["rules"],
         responses={200: RuleDoc},
-        examples=[examples.answers({**_RULE, "removed_at": "2026-11-20T10:00:00+00:00"})],
+        examples=[examples.answers({**_RULE, "removed_at": "2026-11-20T10:00:00.000000Z"})],
     )
     def delete(self, request: Request, uid: str) -> HttpResponse:
         """In a session: maintainers remove allowances, owners denials."""

@@ -28,14 +28,14 @@ _GRANT: dict[str, Any] = {
     "digest": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "hosts": ["api.example.org"],
     "granted_by": "alice",
-    "granted_at": "2026-11-20T09:30:00+00:00",
+    "granted_at": "2026-11-20T09:30:00.000000Z",
     "revoked_at": None,
 }
 _SECRET: dict[str, Any] = {
     "name": "API_KEY",
     "team": "docs",
     "set_by": "alice",
-    "set_at": "2026-11-20T09:00:00+00:00",
+    "set_at": "2026-11-20T09:00:00.000000Z",
     "grants": [_GRANT],
 }
 _NEEDS: dict[str, Any] = {
@@ -45,7 +45,7 @@ _NEEDS: dict[str, Any] = {
     "secrets": [{"name": "API_KEY", "is_set": True, "granted": True}],
     "hosts": ["api.example.org"],
     "reviewed_by": "bob",
-    "reviewed_at": "2026-11-20T09:20:00+00:00",
+    "reviewed_at": "2026-11-20T09:20:00.000000Z",
 }
 _PERSON = (Action.SEE,)  # no token reaches further: the verbs ask for the person
 
@@ -196,7 +196,7 @@ class SecretGrantDetail(Endpoint):
         summary="Revoke a grant",
         tags=["secrets"],
         responses=GrantDoc,
-        examples=[examples.answers({**_GRANT, "revoked_at": "2026-11-20T10:00:00+00:00"})],
+        examples=[examples.answers({**_GRANT, "revoked_at": "2026-11-20T10:00:00.000000Z"})],
     )
     def delete(self, request: Request, team: str, uid: str) -> HttpResponse:
         """For maintainers, in a session: no run that begins later gets it."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from registry.addresses import absolute
 from registry.models import Rule
+from registry.moments import moment
 from registry.rules.deciding import Decision
 
 
@@ -19,8 +20,8 @@ def rule_document(rule: Rule) -> dict[str, Any]:
         "granted": rule.granted,
         "given_for": rule.given_for or None,
         "made_by": rule.made_by.username if rule.made_by else None,
-        "made_at": rule.made_at.isoformat(),
-        "removed_at": rule.removed_at.isoformat() if rule.removed_at else None,
+        "made_at": moment(rule.made_at),
+        "removed_at": moment(rule.removed_at),
     }
 
 

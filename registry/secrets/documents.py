@@ -7,6 +7,7 @@ from typing import Any
 
 from registry.actors import Actor
 from registry.models import Secret, SecretGrant, Team, Version
+from registry.moments import moment
 from registry.secrets.giving import given_to
 from registry.secrets.granting import grants_of, reach_of
 from registry.secrets.keeping import secrets_of
@@ -26,7 +27,7 @@ def secret_document(row: Secret, grants: list[dict[str, Any]]) -> dict[str, Any]
         "name": row.name,
         "team": row.team.slug,
         "set_by": row.set_by.username if row.set_by else None,
-        "set_at": row.set_at.isoformat(),
+        "set_at": moment(row.set_at),
         "grants": grants,
     }
 
@@ -41,8 +42,8 @@ def grant_document(row: SecretGrant) -> dict[str, Any]:
         "digest": row.digest or None,
         "hosts": row.hosts,
         "granted_by": row.granted_by.username if row.granted_by else None,
-        "granted_at": row.granted_at.isoformat(),
-        "revoked_at": row.revoked_at.isoformat() if row.revoked_at else None,
+        "granted_at": moment(row.granted_at),
+        "revoked_at": moment(row.revoked_at),
     }
 
 
@@ -59,5 +60,5 @@ def needs_document(version: Version, team: Team) -> dict[str, Any]:
         ],
         "hosts": list(reach_of(version)),
         "reviewed_by": review.reviewer.username if review and review.reviewer else None,
-        "reviewed_at": review.reviewed_at.isoformat() if review else None,
+        "reviewed_at": moment(review.reviewed_at) if review else None,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from statistics import median
 
 import pytest
@@ -86,3 +87,15 @@ def test_only_one_door_leads_out():
         if _client(imported)
     ]
     assert wrong == []
+
+
+@pytest.mark.row("P9")
+def test_programs_are_told_moments_in_one_way():
+    told = re.compile(r'(?:_at|now\(\)|_at"\])\.isoformat\(')
+    lines = {
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in SOURCES
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if told.search(line)
+    }
+    assert lines == set()

@@ -184,7 +184,7 @@ class Erase(Endpoint):
         tags=["runs"],
         request=None,
         responses=RunDoc,
-        examples=[examples.answers({**examples.RUN, "erased_at": "2026-11-20T10:00:00+00:00"})],
+        examples=[examples.answers({**examples.RUN, "erased_at": "2026-11-20T10:00:00.000000Z"})],
     )
     def post(self, request: Request, uid: str) -> HttpResponse:
         """In a session, for who may read it. Inputs, log, steps, answer and artifacts go for good; that it

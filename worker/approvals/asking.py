@@ -12,6 +12,7 @@ from django.db.models import Q
 from registry.actors import Actor
 from registry.addresses import absolute
 from registry.models import Skill
+from registry.moments import moment
 from registry.packages.problems import refuse
 from registry.packages.rule_names import ANY
 from registry.rules import Decision
@@ -79,13 +80,13 @@ def approval_document(approval: Approval, actor: Actor) -> dict[str, Any]:
     return {
         "standing": standing_of(approval),
         "page": absolute(f"/runs/{approval.run.uid}/"),
-        "expires_at": approval.expires_at.isoformat(),
+        "expires_at": moment(approval.expires_at),
         "asks": approval.asks,
         "new": approval.new,
         "unsafe_properties": approval.unsafe,
         "exact": exact,
         "prefix": exact + ANY if exact else None,
-        "decided_at": approval.decided_at.isoformat() if approval.decided_at else None,
+        "decided_at": moment(approval.decided_at),
         "decided_by": approval.decided_by.username if approval.decided_by else None,
         "reason": approval.reason,
         "rule": approval.rule.uid if approval.rule else None,
@@ -104,7 +105,7 @@ def approval_row(approval: Approval, actor: Actor) -> dict[str, Any]:
         "caller": run.caller.username if run.caller else None,
         "token": run.token_name or None,
         "status": run.status,
-        "created_at": run.created_at.isoformat(),
+        "created_at": moment(run.created_at),
         **approval_document(approval, actor),
     }
 

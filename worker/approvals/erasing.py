@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from registry.models import User
+from registry.moments import moment
 from registry.packages.problems import problem
 from worker.models import Approval, Choice, Run
 
@@ -27,7 +28,7 @@ def export_person(user: User) -> dict[str, Any]:
                 "decision": row.decision,
                 "reason": row.reason,
                 "rule": str(row.rule) if row.rule else None,
-                "at": row.decided_at.isoformat() if row.decided_at else None,
+                "at": moment(row.decided_at),
             }
             for row in rows.iterator(chunk_size=100)
         ]
