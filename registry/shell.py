@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from argparse import ArgumentParser
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -13,6 +13,7 @@ from django.db import DatabaseError
 from django.utils.translation import gettext
 
 from registry.actors import Actor, shell_actor
+from registry.listing.plain import one_line
 from registry.packages.problems import Problem, Refused
 
 WRONG_CALL = 2
@@ -79,13 +80,50 @@ def exact(name: str) -> str:
     return name
 
 
+def plain_lines(document: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+    """A document for people: a line a field, what is within further to the right."""
+    for name, value in document.items():
+        if _is_short(value):
+            yield f"{indent}{one_line(name)}: {_plain(value)}"
+            continue
+        yield f"{indent}{one_line(name)}:"
+        if isinstance(value, Mapping):
+            yield from plain_lines(value, indent + "  ")
+        else:
+            yield from (line for each in value for line in _item(each, indent + "  "))
+
+
+def _item(value: Any, indent: str) -> Iterator[str]:
+    """Of a list; what is short all through stands in one line."""
+    if not isinstance(value, Mapping):
+        yield indent + _plain(value)
+    elif all(map(_is_short, value.values())):
+        yield indent + "  ".join(plain_lines(value))
+    else:
+        yield from plain_lines(value, indent)
+
+
+def _is_short(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return not any(isinstance(each, Mapping) for each in value)
+    return not (value and isinstance(value, Mapping))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        value = ", ".join(map(_plain, value))
+    return one_line(str(value)) if value or value == 0 else "-"
+
+
 class ChangeCommand(ShellCommand):
     """A command that does one deed and answers ``{ok, …, problems}``."""
 
     def handle(self, *args: Any, **options: Any) -> None:
         told = self.change(self.actor(options), options)
-        lines = [f"{key}: {value}" for key, value in told.items()]
-        self.answer({"ok": True, **told, "problems": []}, lines, as_json=options["json"], ok=True)
+        document = {"ok": True, **told, "problems": []}
+        self.answer(document, plain_lines(told), as_json=options["json"], ok=True)
 
     @abstractmethod
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
