@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, close_old_connections, connection
 
 
 @contextmanager
@@ -16,8 +16,10 @@ def kept(renew: Callable[[], object], *, every_s: float) -> Iterator[None]:
 
     def go_on() -> None:
         while not ended.wait(every_s):
-            with suppress(DatabaseError):
+            try:
                 renew()
+            except DatabaseError:
+                close_old_connections()  # one that was cut would fail for ever
         connection.close()
 
     thread = threading.Thread(target=go_on, daemon=True)

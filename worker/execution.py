@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, close_old_connections
 
 from registry import secrets, usage
 from registry.models import Skill, UseKind
@@ -50,7 +50,7 @@ def execute(claim: Claim, *, wait: bool = False) -> bool:
     try:
         result = _attempt(claim, watch, wait=wait)
     except NotYet:
-        return put_off(claim, _LATER_S)
+        return _insistently(lambda: put_off(claim, _LATER_S))
     except Refused as no:
         result = Result(_refused(no))
     except Exception as error:
@@ -168,6 +168,7 @@ def _insistently(write: Callable[[], bool]) -> bool:
             return write()
         except DatabaseError:
             log.warning("The end of a run could not be written; trying again", exc_info=True)
+            close_old_connections()
             time.sleep(pause)
     return write()
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, close_old_connections
 
 from worker import protocols, recording
 from worker.protocols.call import StepTrace
@@ -109,6 +109,7 @@ class Supervision:
             return self._tick(now)
         except DatabaseError:
             log.warning("Run %s: the database does not answer", self.claim.uid, exc_info=True)
+            close_old_connections()  # else what a restart has cut fails until the lease has run out
             self.lost = now - self._renewed_at > settings.SKILLQUAY_LEASE_SECONDS
             return "lease_lost" if self.lost else None
 
@@ -128,6 +129,7 @@ class Supervision:
         try:
             return self._hear(time.monotonic()) and not self.lost
         except DatabaseError:
+            close_old_connections()
             return False
 
     def _hear(self, now: float) -> bool:
