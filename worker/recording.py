@@ -106,6 +106,7 @@ UPDATE worker_run SET log_bytes = %s, progress = %s WHERE id = %s AND claim_toke
 """
 _CHUNK = """
 INSERT INTO worker_logchunk (run_id, attempt, seq, stream, "offset", data) VALUES (%s, %s, %s, %s, %s, %s)
+ON CONFLICT DO NOTHING
 """
 _STEPS = "UPDATE worker_attempt SET steps = %s WHERE run_id = %s AND number = %s"
 
@@ -136,7 +137,10 @@ def write_live(
 
 
 def write_log(claim: Claim, pieces: Sequence[Piece]) -> None:
-    """Appends to the attempt's log; part of a transaction that holds the claim."""
+    """Appends to the attempt's log; part of a transaction that holds the claim.
+
+    What is there already was written by a commit of which the database's end kept the worker from hearing.
+    """
     if not pieces:
         return
     rows = [(claim.run_id, claim.attempt, p.seq, p.stream, p.offset, p.data) for p in pieces]
@@ -147,21 +151,24 @@ def write_log(claim: Claim, pieces: Sequence[Piece]) -> None:
 def write_steps(claim: Claim, steps: Sequence[StepTrace], *, first: int = 0) -> None:
     children = _keys_of([step.child for step in steps if step.child])
     Step.objects.bulk_create(
-        Step(
-            run_id=claim.run_id,
-            attempt=claim.attempt,
-            seq=seq,
-            step_id=clean_text(step.step_id)[:200],
-            name=clean_text(step.name)[:200],
-            input=clean(step.input),
-            output=clean(step.output),
-            error=clean(step.error),
-            duration_ms=clean(step.duration_ms),
-            timestamp=clean(step.timestamp),
-            kind=step.kind,
-            child_id=children.get(step.child),
-        )
-        for seq, step in enumerate(steps, first)
+        (
+            Step(
+                run_id=claim.run_id,
+                attempt=claim.attempt,
+                seq=seq,
+                step_id=clean_text(step.step_id)[:200],
+                name=clean_text(step.name)[:200],
+                input=clean(step.input),
+                output=clean(step.output),
+                error=clean(step.error),
+                duration_ms=clean(step.duration_ms),
+                timestamp=clean(step.timestamp),
+                kind=step.kind,
+                child_id=children.get(step.child),
+            )
+            for seq, step in enumerate(steps, first)
+        ),
+        ignore_conflicts=True,
     )
 
 

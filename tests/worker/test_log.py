@@ -5,11 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from django.db import OperationalError
 from hypothesis import given
 from hypothesis import strategies as st
 
 from worker import recording, states
+from worker.protocols.call import StepTrace
 from worker.recording import CHUNK_BYTES, LogBuffer, log_after
+from worker.supervision import Supervision
 
 pytestmark = pytest.mark.row("B6", "P5")
 
@@ -110,3 +113,21 @@ def test_the_log_of_an_attempt_that_never_was_has_ended_with_its_run(logged):
     assert not log_after(logged, 2).ended
     type(logged).objects.filter(pk=logged.pk).update(status="succeeded")
     assert log_after(logged, 2).ended
+
+
+@pytest.mark.django_db
+def test_what_was_written_by_a_commit_that_nobody_heard_of_stands_there_once(queued, monkeypatch):
+    def write_and_lose(*arguments, **more):
+        written(*arguments, **more)
+        raise OperationalError("the connection was lost while it committed")
+
+    watch = Supervision(states.claim_next("w"))
+    written = recording.write_live
+    for line, write in ((b"one\n", write_and_lose), (b"two\n", written)):
+        monkeypatch.setattr(recording, "write_live", write)
+        watch.on_output("stderr", line)
+        watch.note(StepTrace(line.decode(), "step"))
+        watch._wrote_at = 0.0
+        assert watch.tick() is None
+    assert log_after(queued, 1).text == "one\ntwo\n"
+    assert [step.step_id for step in queued.steps.order_by("seq")] == ["one\n", "two\n"]
