@@ -75,8 +75,10 @@ def _wake_free_slots() -> int:
 
 
 def _busy_slots() -> int:
+    """A worker that was killed is busy with nothing, though its leases last for a while."""
     here = Attempt.objects.filter(finished_at=None, worker__startswith=f"{host_name()}:", run__parent=None)
-    return here.filter(run__status=Status.RUNNING).count()
+    workers = here.filter(run__status=Status.RUNNING).values_list("worker", flat=True)
+    return sum(Path("/proc", worker.rpartition(":")[2]).exists() for worker in workers)
 
 
 def sweep_once() -> None:

@@ -42,7 +42,7 @@ class Channel(filesystem.Channel):
                 os.rename(os.path.join(self.data_folder_in, name), taken)
             except FileNotFoundError:
                 continue
-            with open(taken) as file:
+            with open(taken) as file, contextlib.suppress(ValueError):  # emptied where the power went
                 return loads(file.read())
         raise Empty
 

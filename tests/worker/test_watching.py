@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from datetime import timedelta
 
 import pytest
@@ -126,6 +127,19 @@ def test_busy_slots_are_not_woken(hello, ask, settings):
     assert reap_once().woken == 0
 
 
+def test_a_slot_whose_worker_was_killed_is_woken_before_its_lease_is_over(hello, ask, settings):
+    from worker.tasks import host_name
+
+    settings.SKILLQUAY_WORKERS = 1
+    ask(hello)
+    ask(hello)
+    with subprocess.Popen(["true"]) as killed:
+        killed.wait()
+    states.claim_next(f"{host_name()}:{killed.pid}")
+    _missed()
+    assert reap_once() == Reaped(lapsed=0, woken=1)
+
+
 def test_the_reaper_takes_back_what_a_dead_worker_held(claimed):
     Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert reap_once().lapsed == 1
@@ -189,3 +203,12 @@ def test_messages_that_were_taken_are_swept(broker, tmp_path):
     assert transport.sweep(tmp_path) == 0
     os.utime(taken[0], (0, 0))
     assert transport.sweep(tmp_path) == 1
+
+
+@pytest.mark.parametrize("left", [b"", b"\0" * 40, b'{"body": "'])
+def test_a_message_that_lost_its_bytes_with_the_power_holds_up_no_other(broker, tmp_path, left):
+    (tmp_path / "broker" / "queue" / f"1_a.{tmp_path.name}.msg").write_bytes(left)
+    queue = broker.SimpleQueue(tmp_path.name)
+    queue.put("whole")
+    assert queue.get(timeout=1).payload == "whole"
+    queue.close()
