@@ -12,8 +12,6 @@ import time
 import django
 
 OTHERS = "datname = '{}' AND pid <> pg_backend_pid()"
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
-)
 OVER_A_HEARTBEAT_S = 0.6
 
 
