@@ -116,7 +116,8 @@ class Build:
         trouble = source.trouble
         if trouble is None or trouble.code not in _UNREACHED:
             return trouble if trouble and trouble.code == "DEPENDENCIES_OFF" else None
-        reason = trouble.problems[0].params.get("reason") or trouble.code  # no address of the index
+        told = trouble.problems[0].params  # but for the address of the index
+        reason = told.get("reason") or f"{trouble.code} {told.get('status', '')}".strip()
         return refuse("DEPENDENCIES_OFFLINE", kind=source.kind, setting=source.setting, reason=reason)
 
     def _elsewhere(self, dial: Dial) -> Refused:

@@ -32,6 +32,7 @@ _PIP = (
     *("--isolated", "--disable-pip-version-check", "--no-input", "--no-color", "--no-cache-dir"),
     *("install", "--only-binary", ":all:", "--index-url", f"{INDEX}/simple/", "--retries", "0"),
 )
+_PYTHON_S_OWN = sys.stdlib_module_names | {"sitecustomize", "usercustomize"}  # those two start unasked
 _INSTALL = (
     'python -S -B -m pip "$@" && python -S -m compileall -q -j 1 --invalidation-mode unchecked-hash '
     "-s output/deps -p /deps output/deps; test -d output/deps"
@@ -67,8 +68,13 @@ def _python(build: Build) -> Made:
     words = (*_PIP, "--require-hashes", "--no-deps", "--no-compile", "--target", "/job/output/deps")
     script = ("/bin/sh", "-c", _INSTALL, "sh", *words, "-r", "/skill/lock.txt")
     build.start(script, job, index.answer, mounts, PYTHONPATH="/pip", PIP_CONFIG_FILE="/dev/null")
-    stored = store_tree(job / "output", "deps", tick=build.tick)
+    stored = store_tree(job / "output", "deps", tick=build.tick, is_kept=_takes_no_place)
     return Made(lock, tuple(map(_package, lock.splitlines())), stored.digest, stored.size)
+
+
+def _takes_no_place(path: str) -> bool:
+    """Whether it is not named as a module of Python's own, which it would go before: PYTHONPATH does."""
+    return path.partition("/")[0].partition(".")[0] not in _PYTHON_S_OWN
 
 
 def _check_python(wanted: list[str]) -> None:

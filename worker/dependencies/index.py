@@ -136,11 +136,10 @@ class PythonIndex:
         kept = {name: row[name] for name in ("requires-python", "yanked") if row.get(name) is not None}
         metadata = row.get("core-metadata") or row.get("dist-info-metadata") or False
         url = f"/file/{len(self.files) - 1}/{row['filename']}"
-        hashes = row.get("hashes") or {}
         return {
             "filename": row["filename"],
             "url": url,
-            "hashes": hashes,
+            "hashes": row.get("hashes") or {},
             "dist-info-metadata": metadata,
             **kept,
         }
@@ -154,19 +153,18 @@ def _is_wheel_of(row: Mapping[str, Any], name: str) -> bool:
 
 
 def _rows(found: outbound.Fetched) -> list[dict[str, Any]]:
-    """The files of a page, each with its whole address."""
+    """The files of a page, each with its whole address; none of a page that cannot be read."""
     text = found.body.decode("utf-8", "replace")
-    if "json" in found.headers.get("content-type", ""):
-        try:
-            listed = json.loads(text).get("files", [])
-        except (ValueError, AttributeError):
-            return []
-        rows = [dict(row) for row in listed if isinstance(row, dict) and isinstance(row.get("url"), str)]
-    else:
-        links = _Links()
-        links.feed(text)
-        rows = links.rows
-    return [{**row, "url": urljoin(found.url, row["url"])} for row in rows]
+    try:
+        if "json" in found.headers.get("content-type", ""):
+            rows = [dict(row) for row in json.loads(text)["files"]]
+        else:
+            links = _Links()
+            links.feed(text)
+            rows = links.rows
+        return [{**row, "url": urljoin(found.url, row["url"])} for row in rows]
+    except (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError):
+        return []
 
 
 class _Links(HTMLParser):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tarfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
@@ -29,8 +29,10 @@ _REPORT_BYTES = 64 << 20
 _LONGEST_BUILD_S = 3 * 3600
 
 
-def store_tree(folder: Path, name: str, *, tick: Tick) -> Stored:
-    """Stores the regular files below ``folder/name``, the same bytes for the same files.
+def store_tree(
+    folder: Path, name: str, *, tick: Tick, is_kept: Callable[[str], bool] = lambda _path: True
+) -> Stored:
+    """Stores the regular files below ``folder/name`` that are kept, the same bytes for the same files.
 
     Links, devices and other people's files are left out; every process that made them is dead by now.
     """
@@ -46,7 +48,8 @@ def store_tree(folder: Path, name: str, *, tick: Tick) -> Stored:
     def pieces(go_on: GoOn) -> Iterator[bytes]:
         for one in found:
             go_on()
-            yield from _member(one.path, one.size, one.file)
+            if is_kept(one.path):
+                yield from _member(one.path, one.size, one.file)
         yield bytes(2 * _BLOCK)
 
     limit = (most << 20) + files * 4096
