@@ -5,6 +5,8 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import secrets
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -96,6 +98,36 @@ def secret(name: str, *, needed_by: str) -> str:
     if text(needed_by) and not value:
         raise _wrong(name, value, f"a secret, because {needed_by} is set")
     return value
+
+
+def kept_key(path: Path) -> str:
+    """A key that was made once, readable by its owner alone; whole from the moment that anybody sees it."""
+    if not path.exists():
+        _make_key(path)
+    key = path.read_text()
+    if key.strip("\0 \n"):
+        return key
+    raise ImproperlyConfigured(
+        f"{path} is empty. Put it back from a backup; without one delete it, and another is made: people "
+        "sign in again, and secrets are given again."
+    )
+
+
+def _make_key(path: Path) -> None:
+    beside = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    try:
+        with open(beside, "x", opener=_owner_only) as file:
+            file.write(secrets.token_urlsafe(48))
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):  # another process was first: its key is everybody's
+            os.link(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _owner_only(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def file(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -102,25 +101,8 @@ SKILLQUAY_SOURCES = env.sources()
 
 
 # Django ----------------------------------------------------------------------------------------------------
-def _kept_key(name: str) -> str:
-    """A key that was made once under ``var/``, readable by its owner alone."""
-    path = SKILLQUAY_VAR / name
-    try:
-        with open(path, "x", opener=_owner_only) as file:
-            file.write(secrets.token_urlsafe(48))
-    except FileExistsError:
-        pass
-    return path.read_text()
-
-
-def _owner_only(path: str, flags: int) -> int:
-    import os
-
-    return os.open(path, flags, 0o600)
-
-
-SECRET_KEY = env.text("SKILLQUAY_SECRET_KEY") or _kept_key("secret-key")
-SKILLQUAY_SECRETS_KEYS = env.names("SKILLQUAY_SECRETS_KEYS") or [_kept_key("secrets-key")]
+SECRET_KEY = env.text("SKILLQUAY_SECRET_KEY") or env.kept_key(SKILLQUAY_VAR / "secret-key")
+SKILLQUAY_SECRETS_KEYS = env.names("SKILLQUAY_SECRETS_KEYS") or [env.kept_key(SKILLQUAY_VAR / "secrets-key")]
 DEBUG = False
 ALLOWED_HOSTS = ["*"]  # no address is ever made from Host: see registry.addresses
 INTERNAL_IPS: list[str] = []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,28 @@ def test_a_web_address_needs_a_scheme_and_a_host(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(NAME, value)
     with pytest.raises(ImproperlyConfigured, match=f"{NAME}=.*https://"):
         env.url(NAME, "", ("http", "https"))
+
+
+def test_of_many_who_make_a_key_at_once_all_have_the_same(tmp_path: Path) -> None:
+    path, gate = tmp_path / "key", threading.Barrier(8)
+
+    def ask(_: int) -> str:
+        gate.wait(10)
+        return env.kept_key(path)
+
+    with ThreadPoolExecutor(8) as people:
+        keys = set(people.map(ask, range(8)))
+    assert keys == {path.read_text()}
+    assert len(path.read_text()) == 64
+    assert [(each.name, each.stat().st_mode & 0o777) for each in tmp_path.iterdir()] == [("key", 0o600)]
+
+
+@pytest.mark.parametrize("left", [b"", b"\0" * 64])
+def test_a_key_that_went_with_the_power_is_said_and_no_other_taken(tmp_path: Path, left: bytes) -> None:
+    (tmp_path / "key").write_bytes(left)
+    with pytest.raises(ImproperlyConfigured, match="key is empty"):
+        env.kept_key(tmp_path / "key")
+    assert (tmp_path / "key").read_bytes() == left
 
 
 @pytest.mark.parametrize("value", ["", "  "])
