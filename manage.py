@@ -8,6 +8,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import OperationalError
 
+from registry.packages.problems import Refused
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     try:
@@ -16,3 +18,5 @@ if __name__ == "__main__":
         sys.exit(f"{wrong}")
     except OperationalError as away:
         sys.exit(f"The database does not answer: {away}")
+    except Refused as refused:
+        sys.exit(f"{refused.code}: {refused} {refused.problems[0].remedy()}")

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from registry.models import Membership, Role, Skill, User, Visibility
+from registry.packages.problems import Refused, refuse
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P9")]
 
@@ -42,3 +43,16 @@ def test_examples_are_there_to_be_found_before_signing_in(settings, tmp_path, mo
     monkeypatch.setattr("portal.management.commands.set_up.EXAMPLES", tmp_path)
     assert "1 example skills" in set_up()
     assert Skill.objects.get(slug="hello").visibility == Visibility.PUBLIC
+
+
+def test_a_site_whose_storage_is_away_is_not_set_up(tmp_path, monkeypatch):
+    (tmp_path / "hello").mkdir()
+    (tmp_path / "hello" / "SKILL.md").write_text("---\nname: hello\ndescription: Says hello.\n---\n# Hello\n")
+    monkeypatch.setattr("portal.management.commands.set_up.EXAMPLES", tmp_path)
+
+    def away(*arguments, **more):
+        raise refuse("UNAVAILABLE")
+
+    monkeypatch.setattr("portal.management.commands.set_up.publish", away)
+    with pytest.raises(Refused, match="does not answer"):
+        set_up()

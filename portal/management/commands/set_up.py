@@ -16,7 +16,7 @@ from registry.canonical import indexed
 from registry.indexing import reindex
 from registry.models import Membership, Role, Team, User, Visibility
 from registry.packages.limits import Limits
-from registry.packages.problems import Refused
+from registry.packages.problems import CODES, Refused
 from registry.packages.reading import read_folder
 from registry.publishing import publish
 from registry.subscriptions import set_bundled
@@ -66,6 +66,8 @@ class Command(BaseCommand):
                     set_bundled(done.version.skill, True, actor)
                 created += done.created
             except Refused as refused:
+                if CODES[refused.code].retryable:  # not what the example is: what it was to be put into
+                    raise
                 self.stderr.write(f"example {folder.name}: {refused.code}: {refused}")
         if created:
             self.stdout.write(f"{created} example skills were published in team examples.")
