@@ -65,9 +65,9 @@ class Supervisor:
         self.selector = selectors.DefaultSelector()
 
     def run(self) -> None:
-        """Returns when a SIGTERM or SIGINT has ended every child."""
-        signal.signal(signal.SIGTERM, self._stop)
-        signal.signal(signal.SIGINT, self._stop)
+        """Returns when a signal has ended every child; the same again changes nothing."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._stop)
         while not self.stopping:
             self._start_due()
             self._relay(timeout=0.5)
@@ -79,7 +79,8 @@ class Supervisor:
 
     def say(self, name: str, line: str) -> None:
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        print(f"{stamp} {name:<7} {line}", file=self.log, flush=True)
+        with contextlib.suppress(OSError):  # a full disk, a terminal that is gone: the site goes on
+            print(f"{stamp} {name:<7} {line}", file=self.log, flush=True)
 
     def _start_due(self) -> None:
         now = time.monotonic()

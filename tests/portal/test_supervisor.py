@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from portal.supervisor import escape
+from portal.supervisor import Supervisor, escape
 
 pytestmark = pytest.mark.row("P9", "B6")
 
@@ -67,8 +67,19 @@ def test_a_dead_child_comes_back(tmp_path):
         assert _wait_for(lambda: _pids(log, "a")[1:])[0] != first
         assert "a was ended by SIGKILL; back in 1 s" in log.read_text()
     finally:
-        process.terminate()
+        for told in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            process.send_signal(told)
         assert process.wait(10) == 0
+    assert log.read_text().count("ending") == 1
+
+
+def test_a_log_that_cannot_be_written_ends_nothing():
+    full = open("/dev/full", "w")  # noqa: SIM115 - it cannot be closed well either
+    supervisor = Supervisor([], folder=Path("."), grace_s=0, log=full)
+    for _ in range(2):
+        supervisor.say("up", "still here")
+    with pytest.raises(OSError):
+        full.close()
 
 
 def test_term_ends_every_child_even_a_stubborn_one(tmp_path):
