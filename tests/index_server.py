@@ -10,6 +10,7 @@ import ssl
 import tarfile
 import threading
 import zipfile
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
@@ -85,6 +86,18 @@ class Index:
             context.load_cert_chain(tls[1], tls[0])
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @classmethod
+    @contextmanager
+    def serving(cls, settings):
+        """One that the site may dial, with the time that a build takes beside the rest of the suite."""
+        settings.SKILLQUAY_OUTBOUND_ALLOW = ["127.0.0.1"]
+        settings.SKILLQUAY_DEPENDENCIES_SECONDS = 60
+        index = cls()
+        try:
+            yield index
+        finally:
+            index.stop()
 
     @property
     def url(self):

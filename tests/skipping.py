@@ -14,3 +14,11 @@ def pytest_runtest_makereport(item, call):
     if report.skipped and os.environ.get("TEST_NOTHING_SKIPPED") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped, where nothing may be: {report.longrepr[2]}"
+
+
+def require_network():
+    """Skips where no tier gives a run a network of its own."""
+    from worker import sandbox
+
+    if not {"bwrap", "nsrun"} & {tier.name for tier in sandbox.usable_tiers() if tier.usable}:
+        pytest.skip("no tier of this machine has a network of its own")

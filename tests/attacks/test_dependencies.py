@@ -13,7 +13,7 @@ from registry.actors import Actor
 from registry.packages.reading import read_files
 from registry.publishing import publish
 from tests.index_server import Index, wheel
-from worker import sandbox
+from tests.skipping import require_network
 from worker.dependencies import making
 from worker.dependencies.keeping import folder_of
 from worker.models import Preparation
@@ -31,14 +31,10 @@ OWN = "open('/job/output/owned', 'w').write('x'); import builtins; builtins.OWNE
 
 @pytest.fixture
 def index(settings):
-    if not {"bwrap", "nsrun"} & {tier.name for tier in sandbox.usable_tiers() if tier.usable}:
-        pytest.skip("no tier of this machine has a network of its own")
-    index = Index()
-    settings.SKILLQUAY_PYTHON_INDEX = index.url
-    settings.SKILLQUAY_OUTBOUND_ALLOW = ["127.0.0.1"]
-    settings.SKILLQUAY_DEPENDENCIES_SECONDS = 60
-    yield index
-    index.stop()
+    require_network()
+    with Index.serving(settings) as index:
+        settings.SKILLQUAY_PYTHON_INDEX = index.url
+        yield index
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from registry.actors import Actor
 from registry.packages.reading import read_files
 from registry.publishing import publish
 from tests.index_server import Index, integrity, npm_archive
-from worker import sandbox
+from tests.skipping import require_network
 from worker.dependencies import making
 from worker.dependencies.keeping import folder_of
 from worker.models import Preparation
@@ -28,14 +28,10 @@ OF_JSR = 'import { evil } from "jsr:@bad/evil@1";\nexport const execute = () => 
 
 @pytest.fixture
 def registry(settings):
-    if not {"bwrap", "nsrun"} & {tier.name for tier in sandbox.usable_tiers() if tier.usable}:
-        pytest.skip("no tier of this machine has a network of its own")
-    index = Index()
-    settings.SKILLQUAY_NPM_REGISTRY, settings.SKILLQUAY_JSR_URL = f"{index.root}/npm", f"{index.root}/jsr"
-    settings.SKILLQUAY_OUTBOUND_ALLOW = ["127.0.0.1"]
-    settings.SKILLQUAY_DEPENDENCIES_SECONDS = 60
-    yield index
-    index.stop()
+    require_network()
+    with Index.serving(settings) as index:
+        settings.SKILLQUAY_NPM_REGISTRY, settings.SKILLQUAY_JSR_URL = f"{index.root}/npm", f"{index.root}/jsr"
+        yield index
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from registry.actors import Actor
 from registry.packages.reading import read_files
 from registry.publishing import publish
 from tests.index_server import Index, integrity, npm_archive, wheel
-from worker import sandbox, unpacking
+from tests.skipping import require_network
+from worker import unpacking
 from worker.dependencies import keeping, making, queue
 from worker.dependencies.preparing import preparation_document, prepare_again
 from worker.execution import execute
@@ -49,20 +50,16 @@ console.log(JSON.stringify({ said: face, ran: existsSync("/node_modules/smile/ra
 
 @pytest.fixture
 def network():
-    if not {"bwrap", "nsrun"} & {tier.name for tier in sandbox.usable_tiers() if tier.usable}:
-        pytest.skip("no tier of this machine has a network of its own")
+    require_network()
 
 
 @pytest.fixture
 def index(settings):
-    index = Index()
-    index.add("cheerful", wheel("cheerful", files=CHEERFUL, needs=["grin"]))
-    index.add("grin", wheel("grin", files={"grin.py": "FACE = ':-)'\n"}))
-    settings.SKILLQUAY_PYTHON_INDEX = index.url.replace("//", "//reader:s3cret@")
-    settings.SKILLQUAY_OUTBOUND_ALLOW = ["127.0.0.1"]
-    settings.SKILLQUAY_DEPENDENCIES_SECONDS = 60
-    yield index
-    index.stop()
+    with Index.serving(settings) as index:
+        index.add("cheerful", wheel("cheerful", files=CHEERFUL, needs=["grin"]))
+        index.add("grin", wheel("grin", files={"grin.py": "FACE = ':-)'\n"}))
+        settings.SKILLQUAY_PYTHON_INDEX = index.url.replace("//", "//reader:s3cret@")
+        yield index
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from registry.actors import Actor
 from registry.packages.reading import read_files
 from registry.publishing import publish
 from tests.index_server import Index, certificate
-from worker import sandbox, unpacking
+from tests.skipping import require_network
+from worker import unpacking
 from worker.dependencies import making, modules
 from worker.dependencies.keeping import folder_of
 from worker.models import Preparation, Status
@@ -33,19 +34,17 @@ HELLO = 'import smile from "npm:smile@^1.0.0";\nexport { hello } from "./hello.t
 
 @pytest.fixture
 def registry(settings):
-    if not {"bwrap", "nsrun"} & {tier.name for tier in sandbox.usable_tiers() if tier.usable}:
-        pytest.skip("no tier of this machine has a network of its own")
-    index = Index()
-    index.npm("smile", {"index.js": "module.exports = require('grin').face"}, dependencies={"grin": "^2.0.0"})
-    index.npm("grin", {"index.js": "exports.face = ' :-)'"}, "2.1.0")
-    said = "export const hello = (who: string): string => `hello ${who}`;"
-    index.jsr("@std/hello", {"/mod.ts": HELLO, "/hello.ts": said})
-    settings.SKILLQUAY_NPM_REGISTRY = f"{index.root}/npm".replace("//", "//reader:s3cret@")
-    settings.SKILLQUAY_JSR_URL = f"{index.root}/jsr/"
-    settings.SKILLQUAY_OUTBOUND_ALLOW = ["127.0.0.1"]
-    settings.SKILLQUAY_DEPENDENCIES_SECONDS = 60
-    yield index
-    index.stop()
+    require_network()
+    with Index.serving(settings) as index:
+        index.npm(
+            "smile", {"index.js": "module.exports = require('grin').face"}, dependencies={"grin": "^2.0.0"}
+        )
+        index.npm("grin", {"index.js": "exports.face = ' :-)'"}, "2.1.0")
+        said = "export const hello = (who: string): string => `hello ${who}`;"
+        index.jsr("@std/hello", {"/mod.ts": HELLO, "/hello.ts": said})
+        settings.SKILLQUAY_NPM_REGISTRY = f"{index.root}/npm".replace("//", "//reader:s3cret@")
+        settings.SKILLQUAY_JSR_URL = f"{index.root}/jsr/"
+        yield index
 
 
 @pytest.fixture

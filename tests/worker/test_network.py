@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from registry.actors import Actor
-from worker import sandbox
+from tests.skipping import require_network
 from worker.documents import run_document
 from worker.models import Attempt, Status
 from worker.runs import run_here
@@ -58,9 +58,7 @@ def finished(published, ask, server):
 
 @pytest.fixture(autouse=True)
 def _some_network():
-    tiers = [tier.name for tier in sandbox.usable_tiers() if tier.usable]
-    if not {"bwrap", "nsrun"} & set(tiers):
-        pytest.skip("no tier of this machine has a network of its own")
+    require_network()
 
 
 def test_a_listed_host_is_reached_where_the_site_lists_its_address(finished, settings, alice):

@@ -28,19 +28,16 @@ def index(settings):
     report = next(tier for tier in sandbox.usable_tiers(Site()) if tier.name == "landlock")
     if not report.usable:
         pytest.skip(f"landlock: {report.reason}")
-    index = Index()
-    index.add(
-        "cheerful",
-        wheel("cheerful", files={"cheerful.py": "import grin\nsay = lambda: grin.FACE"}, needs=["grin"]),
-    )
-    index.add("grin", wheel("grin", files={"grin.py": "FACE = ':-)'\n"}))
-    index.npm("smile", {"index.js": "module.exports = ':-)'"})
-    settings.SKILLQUAY_SANDBOX = settings.SKILLQUAY_SANDBOX_MINIMUM = "landlock"
-    settings.SKILLQUAY_PYTHON_INDEX, settings.SKILLQUAY_NPM_REGISTRY = index.url, f"{index.root}/npm"
-    settings.SKILLQUAY_OUTBOUND_ALLOW = ["127.0.0.1"]
-    settings.SKILLQUAY_DEPENDENCIES_SECONDS = 60
-    yield index
-    index.stop()
+    with Index.serving(settings) as index:
+        index.add(
+            "cheerful",
+            wheel("cheerful", files={"cheerful.py": "import grin\nsay = lambda: grin.FACE"}, needs=["grin"]),
+        )
+        index.add("grin", wheel("grin", files={"grin.py": "FACE = ':-)'\n"}))
+        index.npm("smile", {"index.js": "module.exports = ':-)'"})
+        settings.SKILLQUAY_SANDBOX = settings.SKILLQUAY_SANDBOX_MINIMUM = "landlock"
+        settings.SKILLQUAY_PYTHON_INDEX, settings.SKILLQUAY_NPM_REGISTRY = index.url, f"{index.root}/npm"
+        yield index
 
 
 def _lock(index):
