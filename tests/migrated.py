@@ -43,7 +43,8 @@ def kept(folder: Path) -> Iterator[None]:
     yield
     connections.close_all()
     others = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
-    cluster.execute(server, others)  # of threads that outlive their tests: the database could not be dropped
+    # Threads of portal/lanes/watching keep theirs for CONNECTION_S, and the database could not be dropped.
+    cluster.execute(server, others)
     cluster.execute(server, f"DROP DATABASE {copy}")
 
 
