@@ -17,7 +17,7 @@ from typing import cast
 from django.conf import settings
 
 from registry import storage
-from registry.models import Version
+from registry.models import File, Version
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest, Profile
 from registry.packages.problems import refuse
@@ -48,8 +48,9 @@ def opened(digest: str, *, tick: Tick | None = None) -> Opened:
     A run that is stopped meanwhile, as its ``tick`` says, is refused as CANCELLED.
     """
     folder = _root() / digest.partition(":")[2]
-    if not mark_used(folder):  # not here yet, or swept since
+    if not mark_used(folder) or not _is_whole(digest, folder):  # not here yet, or swept since
         _opened.cache_clear()
+        _is_whole.cache_clear()
         if not _is_named(folder.name):
             raise refuse("PACKAGE_MISSING")
         if tick:
@@ -66,6 +67,18 @@ def _opened(digest: str, folder: Path) -> Opened:
         raise refuse("PACKAGE_MISSING")
     paths = tuple(sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()))
     return Opened(folder, paths, manifest_of(version["manifest"]), cast("Profile", version["profile"]))
+
+
+@lru_cache(maxsize=256)
+def _is_whole(digest: str, folder: Path) -> bool:
+    """Where the power went soon after it was unpacked, files are there without their bytes: then it goes."""
+    for path, size in File.objects.filter(version__digest=digest).values_list("path", "size"):
+        with suppress(FileNotFoundError):
+            if (folder / path).stat().st_size == size:
+                continue
+        take_away(folder)
+        return False
+    return True
 
 
 def _unpack(digest: str, folder: Path) -> None:

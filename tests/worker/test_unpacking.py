@@ -56,3 +56,14 @@ def test_it_follows_no_link_that_lies_in_its_place(digest, folder, tmp_path):
 def test_nothing_unpacked_can_be_written_to(digest, folder):
     unpacking._unpack(digest, folder)
     assert all(not path.stat().st_mode & 0o222 for path in Path(folder).rglob("*"))
+
+
+@pytest.mark.django_db
+def test_a_package_that_lost_its_bytes_with_the_power_is_unpacked_again(hello):
+    script = unpacking.opened(hello.digest).folder / "scripts" / "hello.py"
+    whole = script.read_bytes()
+    script.chmod(0o644)
+    script.write_bytes(b"")
+    for kept in (unpacking._opened, unpacking._is_whole):  # as in a process that has just started
+        kept.cache_clear()
+    assert unpacking.opened(hello.digest).read("scripts/hello.py") == whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tarfile
 import time
 from collections.abc import Callable, Iterator
@@ -96,6 +97,7 @@ def _unpack(digest: str, folder: Path, go_on: GoOn) -> None:
             pass
     if f"sha256:{hashed.hash.hexdigest()}" != digest:
         raise refuse("BLOB_MISSING", digest=digest)
+    os.sync()  # nobody looks at each file again, and where the power goes they would lie there empty
 
 
 class _Hashed:
