@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 
@@ -23,6 +24,14 @@ def run_skill(*words):
     except SystemExit as ended:
         status = int(ended.code or 0)
     return status, json.loads(out.getvalue())
+
+
+def told(*words):
+    """The lines for people."""
+    out = io.StringIO()
+    with contextlib.suppress(SystemExit):
+        call_command("run_skill", *words, "--here", stdout=out)
+    return out.getvalue()
 
 
 def test_the_document_has_exactly_the_keys_that_were_promised(hello):
@@ -52,6 +61,17 @@ def test_all_that_a_script_printed_is_in_the_document(published):
     published(script=f"print('y' * {STREAM_BYTES + 10})")
     status, document = run_skill("docs/hello")
     assert (status, len(document["stdout"]), document["warnings"]) == (0, STREAM_BYTES + 11, [])
+
+
+def test_people_read_what_was_said_in_its_own_script_but_no_commands_to_their_terminal(published):
+    published(script="""import json; print(json.dumps({"said": "步骤\\x1b[2J"}))""")
+    assert told("docs/hello") == 'docs/hello@1.0.0 succeeded: done\n{\n  "said": "步骤\\u001b[2J"\n}\n'
+
+
+def test_people_read_what_to_do_about_a_refusal(hello):
+    first, *others = told("docs/absent").splitlines()
+    assert first == "docs/absent refused: NOT_FOUND"
+    assert others[-1].startswith("Check the spelling")
 
 
 @pytest.mark.parametrize("inputs", ["{bad", "[1]", "7"])

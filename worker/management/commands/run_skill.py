@@ -96,12 +96,22 @@ def _request(options: dict[str, Any]) -> Request:
 def _lines(document: dict[str, Any]) -> list[str]:
     told = document["failure_code"] or "done"
     answer = document.get("outputs") or document.get("output")
+    name = "@".join(filter(None, (document["skill"], document["version"])))
     return [
-        f"{document['skill']}@{document['version']} {document['status']}: {told}",
+        f"{name} {document['status']}: {told}",
         *([_escaped(document["message"])] if document.get("message") else []),
-        *([json.dumps(answer, ensure_ascii=True, indent=2)] if answer else []),
+        *map(_escaped, _remedies(document)),
+        *([_escaped(json.dumps(answer, ensure_ascii=False, indent=2))] if answer else []),
         *(f"{file['path']} ({file['size']} bytes) {file['url']}" for file in document.get("artifacts", [])),
     ]
+
+
+def _remedies(document: dict[str, Any]) -> list[str]:
+    """What to do about it; the details of a script's answer may be anything."""
+    match document.get("error"):
+        case {"details": {"problems": [*problems]}}:
+            return [str(each["remedy"]) for each in problems if isinstance(each, dict) and each.get("remedy")]
+    return []
 
 
 def _escaped(text: str) -> str:
