@@ -6,7 +6,6 @@ unpack → sandbox (folders, inputs, the call) → its way (worker.ways) → rec
 from __future__ import annotations
 
 import logging
-import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -26,6 +25,7 @@ from worker.dependencies import placing
 from worker.dependencies.placing import NotYet
 from worker.memory import proposing
 from worker.protocols.call import Outcome, Request
+from worker.sandbox.clearing import clear
 from worker.states import Claim, Verdict, finish, put_off
 from worker.storable import MOST_VALUES, clean_text, is_heavy
 from worker.supervision import Supervision
@@ -83,7 +83,7 @@ def _attempt(claim: Claim, watch: Supervision, *, wait: bool) -> Result:
             return Result(_refused(refuse("CANCELLED")), result.ended)
         return replace(result, outcome=_lightened(result.outcome))
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        clear(folder)
 
 
 def _make_folders(claim: Claim, folder: Path, watch: Supervision) -> None:

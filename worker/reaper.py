@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from worker.dispatch import wake, wake_importer, wake_preparer
 from worker.memory import erasing as memory
 from worker.memory import webhook
 from worker.models import Attempt, Run, Status
+from worker.sandbox.clearing import clear
 from worker.tasks import host_name
 
 log = logging.getLogger(__name__)
@@ -107,6 +107,6 @@ def sweep_job_folders() -> int:
     for folder in root.iterdir() if root.is_dir() else ():
         with suppress(FileNotFoundError):  # its own run, or another sweep, was first
             if folder.name not in alive and folder.stat().st_mtime < time.time() - _JOB_FOLDER_KEPT_S:
-                shutil.rmtree(folder, ignore_errors=True)
+                clear(folder)
                 removed += 1
     return removed

@@ -24,6 +24,7 @@ from worker.dependencies.index import NodeRegistry, PythonIndex, Source
 from worker.dependencies.keeping import read_made, root, store_tree
 from worker.dependencies.modules import make_modules
 from worker.dependencies.queue import Hold, Made, Package
+from worker.sandbox.clearing import clear
 from worker.sandbox.policy import Tick
 from worker.unpacking import made_once, mark_used
 
@@ -53,7 +54,7 @@ def build(hold: Hold, tick: Tick = lambda: None) -> Made:
     try:
         return kinds[row.kind](Build(hold, folder, tick=tick))
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        clear(folder)
 
 
 def _python(build: Build) -> Made:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from worker.sandbox import layout, runtimes, seccomp
+from worker.sandbox.clearing import clear
 from worker.sandbox.policy import Ended, Job, OnOutput, Stream
 
 Reach = Callable[[Path], str]
@@ -87,10 +87,9 @@ def furnish(job: Job, reach: Reach) -> None:
     """A /tmp of the run's own and the runtimes' names, in the job's folder before it is given away."""
     for name in (_TMP, _NAMES):  # an earlier start in the same folder may have left anything there
         place = job.job_dir / name
-        if place.is_dir() and not place.is_symlink():
-            shutil.rmtree(place)
-        else:
-            place.unlink(missing_ok=True)
+        clear(place)
+        if place.is_symlink() or place.exists():
+            place.unlink()
         place.mkdir(mode=0o755)
     folder = job.job_dir / _NAMES
     for runtime in runtimes.installed().values():
@@ -125,21 +124,13 @@ def close_inputs(job: Job) -> None:
 
 
 def open_again(job: Job) -> None:
-    """So that the folders of the run can be swept, whatever modes they were given."""
-    for folder in _folders(job.job_dir):
-        os.chmod(folder, 0o700, follow_symlinks=True)
-
-
-def _folders(top: Path) -> Iterator[str]:
-    todo = [str(top)]
+    """So that what the run left can be collected, whatever modes its folders were given."""
+    todo = [str(job.job_dir)]
     while todo:
         folder = todo.pop()
-        yield folder
-        todo += [entry.path for entry in os.scandir(folder) if stat.S_ISDIR(_mode(entry))]
-
-
-def _mode(entry: os.DirEntry[str]) -> int:
-    return entry.stat(follow_symlinks=False).st_mode
+        with suppress(OSError):  # nobody can name what lies too deep
+            os.chmod(folder, 0o700)
+            todo += [entry.path for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
 
 
 def plan(job: Job, names: Names, reach: Reach) -> dict[str, Any]:
