@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -42,9 +42,9 @@ def keep(job_dir: Path, limits: Limits, *, mask: Mask, tick: Tick) -> Collection
     left_out: list[str] = []
 
     def leave_out(path: str, reason: str) -> None:
-        left_out.append(f"{clean_text(path)[:200]}: {reason}")
+        left_out.append(f"{clean_text(mask.name(path))[:200]}: {reason}")
 
-    found = _found(job_dir, limits, leave_out)
+    found = _named(_found(job_dir, limits, leave_out), mask, leave_out)
     first = next(found, None)
 
     def store(go_on: GoOn) -> None:
@@ -70,6 +70,20 @@ def _found(job_dir: Path, limits: Limits, leave_out: Callable[[str, str], None])
             leave_out(one.path, "the path is too long")
         else:
             yield one
+
+
+def _named(
+    found: Iterator[Collected], mask: Mask, leave_out: Callable[[str, str], None]
+) -> Iterator[Collected]:
+    """By names without secrets, each once: two that differ in a secret alone are one name."""
+    taken: set[str] = set()
+    for one in found:
+        path = mask.name(one.path)
+        if path in taken:
+            leave_out(one.path, "another file has that name")
+        else:
+            taken.add(path)
+            yield replace(one, path=path)
 
 
 def _heard(blocks: Iterator[bytes], go_on: GoOn) -> Iterator[bytes]:

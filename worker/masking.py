@@ -3,39 +3,53 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from worker.sandbox.policy import Ended, OnOutput, Stream
 
 LEAST = 4  # characters; what is shorter stands in too many words
 _LONGEST = 4096  # bytes of a pattern: of a longer value its lines
 _SHOWN = b"***"
+_LEAST_CODED = 6  # characters of base64 that are told from any other
+_OF_ADDRESSES = bytes.maketrans(b"+/", b"-_")
+_OF_MARKUP = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"}
 
 
 class Mask:
-    """What replaces each secret: as it is, line by line, as JSON, addresses and base64 write it."""
+    """What replaces each secret: as it is, line by line, as JSON, addresses, markup and base64 write it."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         written = {form for value in values for form in _forms(value)}
         self._patterns = sorted((form for form in written if len(form) <= _LONGEST), key=len, reverse=True)
-        self._any = re.compile(b"|".join(map(re.escape, self._patterns))) if self._patterns else None
 
     def __bool__(self) -> bool:
         return bool(self._patterns)
 
     def text(self, said: bytes) -> bytes:
-        return self._any.sub(_SHOWN, said) if self._any else said
+        found = self._found(said)
+        return found.sub(_SHOWN, said) if found else said
+
+    def name(self, said: str) -> str:
+        """A host or a path that the script chose."""
+        return self.text(said.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+    def _found(self, said: bytes) -> re.Pattern[bytes] | None:
+        """What finds the patterns that are there: of hundreds hardly any is, and to look for one is quick."""
+        there = [re.escape(pattern) for pattern in self._patterns if pattern in said]
+        return re.compile(b"|".join(there)) if there else None
 
     def ended(self, ended: Ended) -> Ended:
-        """The end of a script with all that it answered masked."""
+        """The end of a script with all that it answered, and the hosts that it asked for, masked."""
         if not self:
             return ended
         said = [self.text(stream) for stream in (ended.stdout, ended.stderr, ended.channel)]
-        return replace(ended, stdout=said[0], stderr=said[1], channel=said[2])
+        network = tuple(replace(dial, host=self.name(dial.host)) for dial in ended.network)
+        return replace(ended, stdout=said[0], stderr=said[1], channel=said[2], network=network)
 
     def blocks(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """A stream in pieces; a secret that lies across two of them is found."""
@@ -48,7 +62,8 @@ class Mask:
     def _whole(self, said: bytes) -> tuple[bytes, bytes]:
         """What may be said now, masked, and the rest with which a secret may begin."""
         end = len(said)
-        ends = [found.end() for found in self._any.finditer(said)] if self._any else []
+        found = self._found(said)
+        ends = [each.end() for each in found.finditer(said)] if found else []
         for pattern in self._patterns:
             start = max(len(said) - len(pattern) + 1, ends[-1] if ends else 0)
             while (start := said.find(pattern[:1], start, end)) != -1:
@@ -82,8 +97,32 @@ def _forms(value: str) -> Iterator[bytes]:
     lines = [line for line in value.splitlines() if len(line) >= 2 * LEAST] if "\n" in value else []
     for text in (value, value.strip(), *lines):
         if len(text) >= LEAST:
-            yield text.encode()
-            yield json.dumps(text)[1:-1].encode()
-            yield json.dumps(text, ensure_ascii=False)[1:-1].encode()
-            yield quote(text, safe="").encode()
-            yield base64.b64encode(text.encode()).rstrip(b"=")
+            yield from (form.encode() for form in _as_text(text))
+            yield from _as_bytes(text.encode())
+
+
+def _as_text(text: str) -> Iterator[str]:
+    """As it is, as addresses and markup have it, and as programs show it: JSON, JSON within JSON, Python."""
+    yield from (
+        text,
+        quote(text, safe=""),
+        quote(text),
+        quote_plus(text),
+        html.escape(text),
+        repr(text)[1:-1],
+    )
+    for ascii_alone in (True, False):
+        once = json.dumps(text, ensure_ascii=ascii_alone)[1:-1]
+        yield from (once, once.replace("/", "\\/"), once.translate(_OF_MARKUP))
+        yield json.dumps(once, ensure_ascii=ascii_alone)[1:-1]
+
+
+def _as_bytes(data: bytes) -> Iterator[bytes]:
+    """In hexadecimal, and in base64 wherever in it the text begins, as after a name in credentials."""
+    yield data.hex().encode()
+    yield base64.b64encode(data).rstrip(b"=")
+    for before in range(3):
+        coded = base64.b64encode(bytes(before) + data)
+        whole = coded[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+        if len(whole) >= _LEAST_CODED:
+            yield from (whole, whole.translate(_OF_ADDRESSES))

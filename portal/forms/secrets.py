@@ -21,6 +21,10 @@ class SecretForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "off", "spellcheck": "false"}),
     )
 
+    def clean_value(self) -> str:
+        """Line ends as scripts expect them: a form sends others, which some keys are not read with."""
+        return str(self.cleaned_data["value"]).replace("\r\n", "\n")
+
 
 class OfVersionForm(forms.Form):
     """Names the version that a grant or a review is about."""

@@ -10,6 +10,7 @@ from django.core.management import call_command
 from registry import secrets
 from registry.actors import Actor
 from registry.models import AuditEntry, Membership, Role
+from registry.secrets.sealing import unseal
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C6")]
 
@@ -143,6 +144,13 @@ def test_pages_do_the_whole_path(session, alice, bob, team, keyed):
     assert not secrets.grants_of(team).exists()
     page = client.post("/teams/docs/secrets/remove/", {"name": "API_KEY"}, follow=True).content.decode()
     assert "keeps no secret" in page
+
+
+def test_a_key_of_many_lines_keeps_its_line_ends(session, alice, team):
+    client = session(alice)
+    client.post("/teams/docs/secrets/", {"name": "API_KEY", "value": "-----BEGIN\r\nabc\r\n"})
+    row = team.secrets.get()
+    assert unseal(row.sealed, team=team.uid, name="API_KEY") == "-----BEGIN\nabc\n"
 
 
 def test_the_shell_sets_from_its_standard_input(team, keyed, capsys, monkeypatch):

@@ -18,6 +18,7 @@ from worker.children.door import Door
 from worker.children.lineage import require_pressable
 from worker.documents import run_document
 from worker.execution import execute
+from worker.masking import Mask
 from worker.models import Run, Status, Step, TeamLimits
 from worker.runs import cancel, run_here
 from worker.sandbox.policy import Limits
@@ -134,7 +135,7 @@ def test_an_answer_that_no_line_can_hold_names_its_run(asking, hello, ask, monke
 
 
 def test_a_shut_door_starts_nothing(hello):
-    door = Door(SimpleNamespace(limits=Limits(timeout_s=1)))
+    door = Door(SimpleNamespace(limits=Limits(timeout_s=1), mask=Mask()))
     door.shut()
     answer = json.loads(door.answer(b'{"skill": "docs/hello"}\n'))
     assert (answer["ok"], answer["error"]["code"]) == (False, "CHILD_DOOR_SHUT")

