@@ -16,7 +16,7 @@ from registry import feedback, reviewing, storage
 from registry.actors import administrator_actor
 from registry.events import receiving
 from registry.imports import engine
-from worker import erasing, imports, inputs, states, transport, unpacking
+from worker import clock, erasing, imports, inputs, states, transport, unpacking
 from worker.approvals import deciding
 from worker.dependencies import keeping
 from worker.dependencies import queue as preparations
@@ -33,6 +33,7 @@ SWEEP_EVERY_S = 600.0
 _WAKE_AGAIN = timedelta(seconds=5)
 _JOB_FOLDER_KEPT_S = 600.0
 _RESCANNED = 200  # versions that one sweep scans with new rules
+_time = clock.Watch()
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class Reaped:
 
 def reap_once() -> Reaped:
     """Takes back runs of dead workers and wakes this host's free slots for runs that nobody was woken for."""
-    lapsed = states.lapse(timezone.now())
+    now = clock.now()
+    lapsed = states.lapse(now) if _time.may_be_believed(now) else []
     for uid in lapsed:
         log.warning("The worker of run %s is gone", uid)
     for uid in deciding.expire(timezone.now()):
@@ -83,6 +85,8 @@ def _busy_slots() -> int:
 
 def sweep_once() -> None:
     """Removes what nothing needs (inputs, blobs, packages, folders of dead runs); scans what is stale."""
+    if not _time.may_be_believed(clock.now()):
+        return  # what came a moment before a machine slept seems old
     inputs.sweep()
     storage.sweep()
     unpacking.sweep()

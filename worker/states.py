@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
-from worker import turns
+from worker import clock, turns
 from worker.models import Attempt, Run, RunQuerySet, Status
 from worker.storable import json_text
 
@@ -119,7 +119,7 @@ def answer_from_cache(run: Run, source: Run) -> None:
 
 
 _CLAIM = """
-UPDATE worker_run SET status = 'running', attempt = attempt + 1, claim_token = %s, lease_until = %s,
+UPDATE worker_run SET status = 'running', attempt = attempt + 1, claim_token = %s, lease_until = {lease},
        started_at = %s, progress = NULL, log_bytes = 0
  WHERE status = 'queued' AND id = (
        SELECT id FROM worker_run WHERE status = 'queued' AND run_after <= %s AND {which}
@@ -152,9 +152,12 @@ def _claimed(cursor: Any, worker: str, which: str, named: tuple[int, ...]) -> Cl
     """Takes the oldest runnable run of these, in one statement of which one asker gets the row."""
     now, token = timezone.now(), secrets.token_hex(16)
     locked = connection.features.has_select_for_update_skip_locked
-    statement = _CLAIM.format(skip="FOR UPDATE SKIP LOCKED" if locked else "", which=which)
+    ends = (
+        ("clock_timestamp() + %s", clock.lease()) if clock.is_shared() else ("%s", _at(now + clock.lease()))
+    )
+    statement = _CLAIM.format(skip="FOR UPDATE SKIP LOCKED" if locked else "", which=which, lease=ends[0])
     with transaction.atomic(savepoint=False):
-        cursor.execute(statement, (token, _at(now + _lease()), _at(now), _at(now), *named))
+        cursor.execute(statement, (token, ends[1], _at(now), _at(now), *named))
         row = cursor.fetchone()
         if row is None:
             return None
@@ -177,8 +180,7 @@ def heartbeat(claim: Claim) -> Heartbeat:
 
 def renew(claim: Claim) -> bool:
     """Extends the lease; False when another has the run: then nothing more may be written (fencing)."""
-    until = timezone.now() + _lease()
-    return bool(_held(claim).update(lease_until=until))
+    return bool(_held(claim).update(lease_until=Now() + clock.lease()))
 
 
 _FINISH = """
@@ -247,7 +249,10 @@ def cancel_children(run_id: int) -> None:
 
 
 def lapse(now: datetime) -> list[str]:
-    """Takes running runs whose lease ran out from their dead workers; returns their uids. Safe to repeat."""
+    """Takes running runs whose lease ran out, by ``worker.clock``, from their dead workers.
+
+    Returns their uids. Safe to repeat.
+    """
     lapsed = Run.objects.filter(status=Status.RUNNING, lease_until__lt=now)
     rows = lapsed.values("id", "uid", "claim_token", "attempt", "max_attempts", "cancel_requested_at")
     return [row["uid"] for row in rows if _take_back(row, now)]
@@ -301,10 +306,6 @@ def hurry(digests: Collection[str]) -> int:
 
 def _held(claim: Claim) -> RunQuerySet:
     return Run.objects.filter(pk=claim.run_id, claim_token=claim.token, status=Status.RUNNING)
-
-
-def _lease() -> timedelta:
-    return timedelta(seconds=settings.SKILLQUAY_LEASE_SECONDS)
 
 
 def _at(moment: datetime) -> Any:

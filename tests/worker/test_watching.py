@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from worker import recording, states, transport
+from worker import clock, recording, states, transport
 from worker.events import heads, told_after
 from worker.models import Run, Status
 from worker.reaper import Reaped, reap_once, sweep_job_folders
@@ -146,6 +146,22 @@ def test_the_reaper_takes_back_what_a_dead_worker_held(claimed):
     assert reap_once().lapsed == 0
     claimed.refresh_from_db()
     assert claimed.status == Status.LOST
+
+
+def test_no_run_is_taken_back_while_its_worker_wakes_with_its_machine(hello, ask, monkeypatch):
+    alive, dead = (ask(hello) for _ in range(2))
+    assert states.claim_next("host:1")
+    assert states.claim_next("host:1")
+    asleep = timedelta(hours=1)
+    monkeypatch.setattr("worker.reaper._time", clock.Watch())
+    assert reap_once().lapsed == 0
+    monkeypatch.setattr("worker.clock.now", lambda now=clock.now: now() + asleep)
+    assert reap_once().lapsed == 0, "time has jumped over both leases"
+    Run.objects.filter(pk=alive.pk).update(lease_until=clock.now() + clock.lease())
+    monkeypatch.setattr("worker.reaper._time.unsure_until", 0.0)
+    assert reap_once().lapsed == 1
+    dead.refresh_from_db()
+    assert dead.status == Status.LOST
 
 
 def test_a_wake_up_that_cannot_be_published_is_tried_again(queued, monkeypatch):
