@@ -26,11 +26,12 @@ class Lacking:
 
 @dataclass(frozen=True)
 class Asked:
-    """A version, the secrets that it names, and the hosts to which a run of it could carry them."""
+    """A version, the secrets that it names, and where a run could carry them: hosts and skills."""
 
     version: Version
     needs: tuple[secrets.Given, ...]
     hosts: tuple[str, ...]
+    starts: tuple[str, ...]
     review: VersionReview | None
     may_review: bool
 
@@ -54,6 +55,7 @@ def asked_of(version: Version, team: Team, actor: Actor) -> Asked:
         version,
         secrets.given_to(version, team),
         secrets.reach_of(version),
+        secrets.starts_of(version),
         secrets.reviewed_by(version, team),
         secrets.may_review(version, team, actor),
     )

@@ -44,6 +44,7 @@ _NEEDS: dict[str, Any] = {
     "team": "docs",
     "secrets": [{"name": "API_KEY", "is_set": True, "granted": True}],
     "hosts": ["api.example.org"],
+    "starts": [],
     "reviewed_by": "bob",
     "reviewed_at": "2026-11-20T09:20:00.000000Z",
 }
@@ -102,6 +103,10 @@ class SecretNeedsDoc(Doc):
     team = serializers.CharField()
     secrets = NeedDoc(many=True)
     hosts = serializers.ListField(child=serializers.CharField(), help_text="Where a run could carry them.")
+    starts = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Skills that a run could hand them to; each has its hosts.",
+    )
     reviewed_by = serializers.CharField(allow_null=True)
     reviewed_at = serializers.DateTimeField(allow_null=True)
 

@@ -2,7 +2,7 @@
 
 from registry.secrets import codes as codes
 from registry.secrets.giving import Given, given_to, missing_of, require_given, values_of
-from registry.secrets.granting import GRANTED_FOR, grant, granted_for, grants_of, reach_of, revoke
+from registry.secrets.granting import GRANTED_FOR, grant, granted_for, grants_of, reach_of, revoke, starts_of
 from registry.secrets.keeping import find_secret, put_secret, remove_secret, require_reader, secrets_of
 from registry.secrets.reviews import may_review, review, reviewed_by, withdraw_review
 
@@ -25,6 +25,7 @@ __all__ = [
     "reviewed_by",
     "revoke",
     "secrets_of",
+    "starts_of",
     "values_of",
     "withdraw_review",
 ]

@@ -9,7 +9,7 @@ from registry.actors import Actor
 from registry.models import Secret, SecretGrant, Team, Version
 from registry.moments import moment
 from registry.secrets.giving import given_to
-from registry.secrets.granting import grants_of, reach_of
+from registry.secrets.granting import grants_of, reach_of, starts_of
 from registry.secrets.keeping import secrets_of
 from registry.secrets.reviews import reviewed_by
 
@@ -59,6 +59,7 @@ def needs_document(version: Version, team: Team) -> dict[str, Any]:
             for each in given_to(version, team)
         ],
         "hosts": list(reach_of(version)),
+        "starts": list(starts_of(version)),
         "reviewed_by": review.reviewer.username if review and review.reviewer else None,
         "reviewed_at": moment(review.reviewed_at) if review else None,
     }

@@ -43,6 +43,11 @@ def reach_of(version: Version) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_PATH.sub("", entry) for entry in listed))
 
 
+def starts_of(version: Version) -> tuple[str, ...]:
+    """The skills that a run of it may start, and hand what it is given; each reaches hosts of its own."""
+    return manifest_of(version.manifest).requires
+
+
 @transaction.atomic
 def grant(secret: Secret, version: Version, actor: Actor, *, to: str = "version") -> SecretGrant:
     """Gives the secret to runs of this digest, or (``to="reviewed"``) of versions that its team has reviewed.

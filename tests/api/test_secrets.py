@@ -89,6 +89,22 @@ def test_who_grants_is_told_hosts_and_no_path_that_would_hold_nobody(team, alice
     assert reach_of(version) == ("https://api.example.org", "api.example.org:8443")
 
 
+def test_who_grants_is_told_which_skills_it_could_be_handed_to(session, team, alice):
+    from registry.packages.reading import read_files
+    from registry.publishing import publish
+
+    text = "---\nname: handing\ndescription: x\nversion: 1.0.0\nrequires: [docs/other]\n"
+    text += "security: {secrets: [API_KEY]}\n---\n# H\n"
+    package = read_files([("SKILL.md", text.encode()), ("scripts/main.py", b"print('{}')")])
+    publish(package, team=team, actor=Actor(user=alice), visibility="site")
+    client = session(alice)
+    needs = client.get("/api/v1/skills/docs/handing/versions/1.0.0/secrets?team=docs").json()
+    assert (needs["hosts"], needs["starts"]) == ([], ["docs/other"])
+    page = client.get("/teams/docs/secrets/?skill=docs/handing").content.decode()
+    assert "docs/other" in page
+    assert "reaches no host" not in page
+
+
 def test_a_member_reads_names_and_changes_nothing(session, alice, bob, team, keyed):
     secrets.put_secret(team, "API_KEY", VALUE, Actor(user=alice))
     client = session(bob)
