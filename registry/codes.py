@@ -18,7 +18,10 @@ declare(
     Code(
         "FORBIDDEN",
         gettext_noop("You may not do this here: %(action)s."),
-        gettext_noop("Ask an owner of the team; docs/permissions.md has the table of who may do what."),
+        gettext_noop(
+            "Ask an owner of the team; what no access token may do, a person does in a session. "
+            "docs/permissions.md has the table of who may do what."
+        ),
         http=403,
     ),
     Code(

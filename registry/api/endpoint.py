@@ -59,6 +59,6 @@ class Endpoint(APIView):
         if not actions or any(in_scope(who, action) for action in actions):
             return
         needed = sorted(scope for scope in Scope if SCOPES[scope] & set(actions))
-        raise refuse(
-            "TOKEN_SCOPE_MISSING", scopes=", ".join(sorted(who.scopes)), needed=", ".join(needed) or "-"
-        )
+        if not needed:
+            raise refuse("FORBIDDEN", action=actions[0].value)
+        raise refuse("TOKEN_SCOPE_MISSING", scopes=", ".join(sorted(who.scopes)), needed=", ".join(needed))
