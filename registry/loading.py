@@ -15,7 +15,7 @@ from registry import canonical, catalog, storage, usage, words
 from registry.actors import Actor
 from registry.listing import choosing, offering
 from registry.listing.formats import files_address
-from registry.listing.plain import one_line
+from registry.listing.plain import brief, one_line
 from registry.models import Canonical, File, Skill, UseKind, Version
 from registry.packages.manifest import manifest_of
 from registry.packages.problems import Refused, refuse
@@ -124,7 +124,7 @@ def list_document(found: Loadables) -> dict[str, Any]:
 def _loadable(offer: offering.Offer, manifest: dict[str, Any]) -> Loadable:
     is_pinned = offer.name.startswith(canonical.PREFIX)
     tools = tuple(map(one_line, manifest_of(manifest).allowed_tools))
-    return Loadable(offer.name if is_pinned else str(offer.skill), offer.name, offer.text, tools)
+    return Loadable(offer.name if is_pinned else str(offer.skill), offer.name, brief(offer.text), tools)
 
 
 def _by_id(name: str, actor: Actor) -> Version | None:

@@ -10,6 +10,7 @@ import unicodedata
 from wcwidth import wcwidth
 
 ELLIPSIS = "…"
+BRIEF = 1024  # characters: as long as the open format lets a description be
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})  # controls, directions, tags, zero widths, nobody's
 _BLANK = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
@@ -23,6 +24,12 @@ def one_line(text: str) -> str:
     if spaced.isascii() and spaced.isprintable():
         return spaced
     return " ".join("".join(one for one in spaced if _is_seen(one)).split())
+
+
+def brief(text: str) -> str:
+    """One line of so many characters: nobody fills the prompt of who only asked what there is."""
+    line = one_line(text)
+    return line if len(line) <= BRIEF else line[: BRIEF - 1] + ELLIPSIS
 
 
 def quiet(text: str) -> str:

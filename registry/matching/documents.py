@@ -9,7 +9,8 @@ from urllib.parse import quote
 from registry.abilities import Ability, abilities_of
 from registry.actors import Actor
 from registry.addresses import absolute
-from registry.matching import Match, Matches
+from registry.listing.plain import brief, one_line
+from registry.matching import Match, Matches, Reason
 from registry.models import Skill, Version
 from registry.packages.manifest import manifest_of
 from registry.permissions import Action, may
@@ -46,9 +47,9 @@ def _row(found: Match, actor: Actor) -> dict[str, Any]:
         "version": number,
         "score": round(found.score, 3),
         "tier": found.tier.name.lower(),
-        "reasons": [{**asdict(reason), "share": round(reason.share, 3)} for reason in found.reasons],
-        "name": offered.name,
-        "description": offered.description,
+        "reasons": list(map(_reason, found.reasons)),
+        "name": one_line(offered.name),
+        "description": brief(offered.description),
         "can": {
             "load": may(actor, Action.INSTALL, skill=skill),
             "run": runs and leave != "deny",
@@ -63,6 +64,11 @@ def _row(found: Match, actor: Actor) -> dict[str, Any]:
     }
 
 
+def _reason(reason: Reason) -> dict[str, Any]:
+    """A trigger is told as any text of publishers is: agents read it."""
+    return {**asdict(reason), "text": one_line(reason.text), "share": round(reason.share, 3)}
+
+
 def _offered(skill: Skill) -> _Offered:
     if skill.found_as and (version := skill.found_as.version):
         said = manifest_of(version.manifest)
@@ -73,7 +79,8 @@ def _offered(skill: Skill) -> _Offered:
 
 
 def _leave(skill: Skill, version: Version | None, actor: Actor) -> Outcome:
-    """What rules say to an agent; a person who presses Run has been asked by that."""
-    if version is None or not binds(actor):
+    """What rules say; a person who presses Run has been asked by that, but a denial holds for everybody."""
+    if version is None:
         return "allow"
-    return decide(version, team=calling_team(actor, skill), token=actor.token).outcome
+    outcome = decide(version, team=calling_team(actor, skill), token=actor.token).outcome
+    return "allow" if outcome == "ask" and not binds(actor) else outcome

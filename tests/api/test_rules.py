@@ -190,7 +190,7 @@ def test_a_match_says_to_an_agent_whether_somebody_is_to_be_asked(publish, as_al
     assert row(agent) == (True, False)
     as_alice("DELETE", f"rules/{allowance['id']}")
     add(as_alice, "docs/report", "deny")
-    assert row(agent) == (False, False)
+    assert (row(agent), row(as_alice)) == ((False, False), (False, False))
 
 
 # By command

@@ -53,6 +53,12 @@ def test_the_list_says_id_name_description_and_allowed_tools(published, alice):
     assert loading.skills_list(Actor(user=alice), paths=("a.css",), limit=1).more == 1
 
 
+def test_no_description_fills_the_prompt_of_who_lists(published, alice):
+    published("flood", description="x" * 60_000)
+    (told,) = loading.list_document(loading.skills_list(Actor(user=alice)))["skills"]
+    assert told["description"] == "x" * 1023 + "…"
+
+
 def test_a_skill_is_loaded_whole_with_where_its_files_are(published, alice, settings):
     settings.SKILLQUAY_PUBLIC_URL = "https://skills.example"
     version = published("report", body="# Report\n", files=(PackageFile("scripts/a b.py", b"print()"),))

@@ -329,6 +329,21 @@ def test_each_row_says_what_can_be_done_and_what_it_needs(published, ask, alice,
     assert row["input_schema"] is None
 
 
+@pytest.mark.row("D7")
+def test_what_publishers_wrote_is_told_to_agents_in_one_line_of_what_readers_see(published, ask, alice):
+    unseen = "\n\u202e\U000e0041\x1b"
+    published(
+        "kite",
+        name=f"Kite{unseen} string",
+        description=f"Winds{unseen} strings. " + 5000 * "x",
+        triggers=Triggers(phrases=(f"wind{unseen} up the kite",)),
+    )
+    (row,) = document(ask("please wind up the kite"), Actor(user=alice))["results"]
+    assert row["name"] == "Kite string"
+    assert row["reasons"][0]["text"] == "wind up the kite"
+    assert row["description"] == "Winds strings. " + 1008 * "x" + "…"
+
+
 def test_the_original_scorers_right_answers_stay_right(published, slugs):
     """Keyword 0.6, description 0.3, domain 0.1; an intent or phrase that is said; a priority on top."""
     published("pdf", keywords=("pdf",), description="Extracts text from documents.", domain="office")
