@@ -19,7 +19,7 @@ from worker import states, unpacking
 from worker.approvals import erasing as approvals
 from worker.documents import run_document
 from worker.memory import erasing as memory
-from worker.models import Approval, Artifact, Attempt, InputFile, LogChunk, Run, Step
+from worker.models import Approval, Artifact, Attempt, InputFile, LogChunk, Run, Status, Step
 from worker.protocols.call import Request
 
 
@@ -98,7 +98,11 @@ def _stop_and_erase(runs: QuerySet[Run]) -> set[str]:
 
 
 def _erase(runs: QuerySet[Run]) -> set[str]:
-    """Empties those that have ended; answers the digests that they named."""
+    """Empties those that have ended; answers the digests that they named.
+
+    None while a run is under way, which may have stored the same bytes and names them at its end: then the
+    sweep takes them.
+    """
     ended = runs.filter(status__in=states.ENDED, erased_at=None)
     files = {run.pk: run.files for run in ended.only("files")}
     artifacts = Artifact.objects.filter(run__in=files)
@@ -120,7 +124,7 @@ def _erase(runs: QuerySet[Run]) -> set[str]:
         cache_until=None,
         erased_at=timezone.now(),
     )
-    return digests
+    return set() if Run.objects.filter(status=Status.RUNNING).exists() else digests
 
 
 def _named(files: Iterable[list[dict[str, Any]]]) -> set[str]:

@@ -11,7 +11,7 @@ from registry import people, publishing, storage
 from registry.actors import Actor
 from registry.models import AuditEntry, Membership, Role, Tombstone, User
 from registry.packages.problems import Refused
-from worker import erasing, unpacking
+from worker import erasing, states, unpacking
 from worker.caching import find
 from worker.documents import run_document
 from worker.models import Artifact, Attempt, LogChunk, Run, Status, Step
@@ -79,6 +79,19 @@ def test_the_content_of_a_run_goes_and_its_row_stays(finished, alice, commit, ac
     assert document["erased_at"]
     erasing.erase_run(run, actor=actor_of(alice))
     assert AuditEntry.objects.filter(action="run.erase").count() == 1
+
+
+def test_bytes_that_a_run_under_way_may_have_stored_too_are_left_to_the_sweep(
+    finished, ask, hello, alice, commit, actor_of
+):
+    run = finished()
+    digest = run.artifacts.get().digest
+    assert states.claim_next("w", run_id=ask(hello).pk)
+    commit(erasing.erase_run, run, actor=actor_of(alice))
+    assert_empty(run)
+    assert storage.exists(digest)
+    storage.sweep(grace=timedelta(0))
+    assert not storage.exists(digest)
 
 
 def test_erasing_is_for_who_may_read_a_run_that_has_ended(
