@@ -9,10 +9,12 @@ from registry.models import Skill
 from registry.packages.problems import Refused
 from registry.packages.reading import read_files
 from registry.publishing import publish
+from worker import sandbox
 from worker.events import told_after
-from worker.models import Run, Step
+from worker.models import Attempt, Run, Step, TeamDay
 from worker.protocols.call import Request
 from worker.runs import request_here, request_run, run_document
+from worker.sandbox.policy import Dial, Ended
 
 pytestmark = [pytest.mark.row("D4"), pytest.mark.django_db]
 
@@ -212,3 +214,17 @@ def test_a_use_is_counted_and_a_script_cannot_be_named(prompt, use, alice):
 def test_charlie_learns_of_no_prompt(prompt, charlie):
     with pytest.raises(Refused):
         request_run(actor=Actor(user=charlie), version=prompt("Plain."), request=Request())
+
+
+@pytest.mark.row("C6")
+def test_cpu_time_and_hosts_of_all_commands_are_the_run_s(prompt, use, monkeypatch, team):
+    """A team's limit of CPU time was passed by a prompt whose last command did nothing."""
+    ends = iter(
+        Ended("exited", 0, None, b"x", b"", b"", 0.1, "bwrap", {}, "", (Dial(host, 443, False, "why"),), 3.0)
+        for host in ("a.example", "b.example")
+    )
+    monkeypatch.setattr(sandbox, "run", lambda *_given, **_more: next(ends))
+    run = use(prompt("!`one` and !`two`"))
+    assert said(run) == "x and x"
+    assert TeamDay.objects.get(team=team).cpu_ms == 6000
+    assert [dial["host"] for dial in Attempt.objects.get(run=run).network] == ["a.example", "b.example"]

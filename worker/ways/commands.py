@@ -16,6 +16,7 @@ from worker.ways.values import Attempted
 SKILL_DIR = "/skill"
 _SHOWN = 20_000  # characters of an output that a step keeps
 _LEAST_S = 0.05
+_DIALS = 200  # decisions about hosts that are kept of a run
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,10 @@ class Said:
 
 
 class Commands:
-    """Runs one command after the other; time, output and disk are counted together."""
+    """Runs one command after the other; time, output and disk are counted together.
+
+    ``last`` is the last one's end, with the CPU time and the hosts of all.
+    """
 
     def __init__(self, attempted: Attempted, call: Call) -> None:
         self.attempted, self.call = attempted, call
@@ -65,7 +69,7 @@ class Commands:
         )
         ended = start(self.attempted, order, tick or watch.tick)
         self._output = max(0, self._output - len(ended.stdout) - len(ended.stderr))
-        self.last = ended
+        self.last = _after(self.last, ended)
         return Said(ended, ended.stdout.decode("utf-8", "replace"), ended.stderr.decode("utf-8", "replace"))
 
     def run_call(self, call: Call) -> Said:
@@ -77,6 +81,13 @@ class Commands:
         used = folder_usage(self.attempted.folder / "output", entries=1 << 20, size=1 << 40)
         disk = max(1, limits.disk_mb - (used.size >> 20))
         return replace(limits, timeout_s=self.seconds_left, output_bytes=max(1, self._output), disk_mb=disk)
+
+
+def _after(earlier: Ended | None, ended: Ended) -> Ended:
+    if earlier is None:
+        return ended
+    network = tuple(dict.fromkeys((*earlier.network, *ended.network)))[:_DIALS]
+    return replace(ended, cpu_s=earlier.cpu_s + ended.cpu_s, network=network)
 
 
 def step_of(said: Said, written: str, *, kind: str, number: int, begun: float, name: str = "") -> StepTrace:
