@@ -183,6 +183,11 @@ def renew(claim: Claim) -> bool:
     return bool(_held(claim).update(lease_until=Now() + clock.lease()))
 
 
+def hold(claim: Claim) -> bool:
+    """Whether the claim still holds; then it does until the transaction ends, for what is started in it."""
+    return bool(_held(claim).select_for_update(of=("self",), no_key=True).values_list("pk"))
+
+
 _FINISH = """
 UPDATE worker_run SET status = %s, failure_code = %s, message = %s, result = %s, exit_code = %s, sandbox = %s,
        log_bytes = %s, progress = %s, finished_at = %s, cache_until = %s, lease_until = NULL, claim_token = ''

@@ -142,6 +142,18 @@ def test_a_shut_door_starts_nothing(hello):
     assert Run.objects.count() == 0
 
 
+def test_a_run_that_is_another_workers_by_now_starts_nothing(asking, hello, ask):
+    claim = states.claim_next("asleep:1", run_id=ask(asking("")).pk)
+    manifest = SimpleNamespace(requires=("docs/hello",))
+    attempted = {"claim": claim, "limits": Limits(timeout_s=9), "mask": Mask()}
+    door = Door(SimpleNamespace(**attempted, package=SimpleNamespace(manifest=manifest)))
+    states.put_off(claim, 0)
+    assert states.claim_next("awake:1")
+    answer = json.loads(door.answer(b'{"skill": "docs/hello"}\n'))
+    assert (answer["ok"], answer["error"]["code"]) == (False, "CHILD_DOOR_SHUT")
+    assert Run.objects.count() == 1
+
+
 def test_no_person_presses_what_is_internal(inner):
     with pytest.raises(Refused, match="internal") as refused:
         require_pressable(inner)

@@ -97,6 +97,8 @@ class Door:
         version = catalog.find_version(catalog.find_skill(label, actor), number, actor)
         rules.require_allowed(rules.decide(version, team=parent.team, token=actor.token))
         with transaction.atomic():
+            if not states.hold(self.attempted.claim):  # another worker's by now, or cancelled by the reaper
+                raise refuse("CHILD_DOOR_SHUT")
             run = request_run(
                 actor=actor,
                 version=version,
