@@ -14,6 +14,7 @@ from registry import loading
 from registry.api import etags, examples
 from registry.api.documents import Doc
 from registry.api.endpoint import Endpoint
+from registry.api.matching import MOST_PATHS
 from registry.api.shapes import Query, read_query
 from registry.listing import CONTEXT_TOKENS, Why, formats, list_skills
 from registry.listing.choosing import MOST, Place
@@ -70,6 +71,12 @@ class _PathsQuery(Query):
         max_length=200,
         help_text="Files that are worked on, by commas or repeated; within the project, such as `src/a.py`.",
     )
+
+    def validate_paths(self, texts: list[str]) -> list[str]:
+        paths = [path.strip() for text in texts for path in text.split(",") if path.strip()]
+        if len(paths) > MOST_PATHS:
+            raise serializers.ValidationError(f"Name at most {MOST_PATHS} files.")
+        return paths
 
 
 class ListingQuery(_PathsQuery):
@@ -161,7 +168,7 @@ class Listings(Endpoint):
         form = query["format"]
         limit = query.get("limit", formats.SECTION_LIMIT if form == "section" else None)
         found = list_skills(
-            self.actor, context_tokens=query["context_tokens"], paths=_paths(query), limit=limit
+            self.actor, context_tokens=query["context_tokens"], paths=query["paths"], limit=limit
         )
         if form == "json":
             return etags.document_response(request, formats.document(found))
@@ -185,9 +192,9 @@ class AgentSkills(Endpoint):
         examples=[examples.answers({"skills": [_LOADABLE], "more": 0})],
     )
     def get(self, request: Request) -> HttpResponse:
-        """The tool `skills_list`: the same skills as the listing, with whole descriptions."""
+        """The tool `skills_list`: the same skills as the listing, with more of their descriptions."""
         query = read_query(AgentQuery, request)
-        found = loading.skills_list(self.actor, paths=_paths(query), limit=query["limit"])
+        found = loading.skills_list(self.actor, paths=query["paths"], limit=query["limit"])
         return etags.document_response(request, loading.list_document(found))
 
 
@@ -217,7 +224,3 @@ class AgentSkill(Endpoint):
         name = read_query(LoadQuery, request)["name"]
         loaded = loading.skills_load(name, self.actor, is_use=request.method == "GET")
         return etags.document_response(request, loading.document(loaded))
-
-
-def _paths(query: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(path.strip() for text in query["paths"] for path in text.split(",") if path.strip())

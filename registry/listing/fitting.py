@@ -10,6 +10,7 @@ from registry.listing.plain import ELLIPSIS, cut, width
 
 LONGEST = 250  # characters of a text
 LEAST = 20  # columns; a text of fewer says nothing, so the names stand alone
+_OTHERS = 4  # one part of so many is for the others' names, however much is bundled
 
 
 class Stage(StrEnum):
@@ -70,8 +71,11 @@ def fit(entries: Sequence[Entry], budget: int) -> Fitted:
 
 
 def named_within(entries: Sequence[Entry], budget: int) -> tuple[Entry, ...]:
-    """Of the entries, the most urgent first, those whose names the budget holds; bundled ones all."""
-    room = budget - _bundled_width(entries) + 1  # the last line ends without a break
+    """Of the entries, the most urgent first, those whose names the budget holds; bundled ones all.
+
+    Bundled ones may take more than the budget; they do not take all room from a team's own.
+    """
+    room = max(budget - _bundled_width(entries), budget // _OTHERS) + 1  # the last line ends without a break
     kept = []
     for entry in entries:
         if not entry.is_bundled:

@@ -15,6 +15,7 @@ _MOST_STARS = 3  # in one part of a pattern, and of ``**``: the time to fail gro
 _LONGEST_NAME = 255
 _MOST_FOLDERS = 64
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_OUTSIDE = re.compile(r"|\.\.?|~|[A-Za-z]:")  # where a path begins that is not of the project
 _OUTER_COMMA = re.compile(r",(?![^{]*\})")
 
 
@@ -80,5 +81,5 @@ def _within(paths: Iterable[str]) -> Iterator[str]:
         plain = posixpath.normpath(path.replace("\\", "/"))
         parts = plain.split("/")
         is_short = len(parts) <= _MOST_FOLDERS and max(map(len, parts)) <= _LONGEST_NAME
-        if is_short and parts[0] not in ("", ".", ".."):
+        if is_short and not _OUTSIDE.fullmatch(parts[0]):
             yield plain

@@ -36,6 +36,9 @@ def test_what_is_asked_wrongly_is_refused(as_bob):
     for query in ("context_tokens=-1", "context_tokens=x", "format=yaml", "limit=0", "limit=1001"):
         refused(as_bob.get(f"listing?{query}"), 400, "QUERY_INVALID")
     refused(as_bob.get("listing?tokens=5"), 400, "QUERY_UNKNOWN")
+    many = "paths=" + ",".join(["a"] * 1001)
+    for asked in ("listing", "agent/skills"):
+        refused(as_bob.get(f"{asked}?{many}"), 400, "QUERY_INVALID")
 
 
 @pytest.mark.row("D8")

@@ -108,6 +108,14 @@ class TestStages:
         if kept:
             assert fit(kept, budget).width <= budget
 
+    def test_whatever_is_bundled_a_quarter_is_left_for_the_names_of_others(self):
+        bundled = [Entry("bundled", "x" * 500, is_bundled=True)]
+        others = [Entry(f"s-{number:02}", "y" * 100) for number in range(20)]
+        kept = named_within([*bundled, *others], 400)
+        assert kept == (*bundled, *others[: (100 + 1) // len("- s-00\n")])
+        assert fit(kept, 400).stage is Stage.NAMES
+        assert named_within([*bundled, *others], 0) == tuple(bundled)
+
     @pytest.mark.parametrize(
         ("tokens", "budget"), [(200_000, 8000), (1_000_000, 40_000), (1, 0), (33, 1), (0, 0), (128_000, 5120)]
     )
@@ -298,6 +306,10 @@ class TestReach:
         assert listed() == ["all"]
         assert listed(paths=("src/a/b.scss",)) == ["all", "styles"]
         for outside in ("b.scss", "/src/b.css", "../src/b.css", "src/vendor/x.css"):
+            assert listed(paths=(outside,)) == ["all"], outside
+        published("anywhere", paths=("**/*.py",))
+        assert listed(paths=("src\\a.py",)) == ["all", "anywhere"]
+        for outside in ("C:\\src\\a.py", "c:/a.py", "~/src/a.py", "/a.py", "src/../../a.py", ""):
             assert listed(paths=(outside,)) == ["all"], outside
 
     def test_two_of_one_slug_are_called_by_their_teams(self, published, alice, listed):
