@@ -119,6 +119,11 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
+def _until_tomorrow() -> int:
+    now = datetime.now(UTC)
+    return 86_400 - (now.hour * 60 + now.minute) * 60 - now.second
+
+
 def _day(team: Team) -> TeamDay:
     try:
         with transaction.atomic():
@@ -138,7 +143,7 @@ def _kept_bytes(team: Team) -> int:
 
 def _require(team: Team, name: str, used: int, most: int) -> None:
     if most and used >= most:
-        raise refuse(_CODES[name], team=str(team), limit=most)
+        raise refuse(_CODES[name], team=str(team), limit=most, retry_after_s=_until_tomorrow())
 
 
 def uses_document(team: Team, actor: Actor) -> dict[str, object]:

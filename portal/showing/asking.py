@@ -101,6 +101,8 @@ class Asking:
             field = for_entry.get(problem.code)
             if field in self.ask.fields:
                 self.ask.add_error(field, problem.message(gettext))
+            elif not problem.path:  # of no field: what is to be done is all that helps
+                self.ask.add_error(None, f"{problem.message(gettext)} {problem.remedy(gettext)}")
             else:
                 rest.append(problem)
         self.inputs.take(rest)

@@ -68,7 +68,10 @@ def grant(request: ActorRequest, slug: str) -> HttpResponse:
     try:
         row = secrets.find_secret(team, request.POST.get("name", ""), request.actor)
         secrets.grant(row, version, request.actor, to=to)
-        messages.success(request, _("Runs of %(skill)s get %(name)s.") % {"skill": version, "name": row.name})
+        said = _("Runs of %(skill)s get %(name)s.")
+        if to == "reviewed":
+            said = _("Runs of %(skill)s get %(name)s once the team has reviewed it, as each later version.")
+        messages.success(request, said % {"skill": version, "name": row.name})
     except Refused as refused:
         say(request, refused)
     return redirect(_address(team, request.POST))

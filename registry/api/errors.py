@@ -66,7 +66,7 @@ def problem_response(request: HttpRequest | Request, *problems: Problem) -> Http
     response = HttpResponse(json.dumps(document), content_type="application/json", status=code.http)
     response["Cache-Control"] = "private, no-store"
     if code.retryable:
-        response["Retry-After"] = str(_RETRY_AFTER_S)
+        response["Retry-After"] = str(first.params.get("retry_after_s", _RETRY_AFTER_S))
     if code.http == 401:
         response["WWW-Authenticate"] = 'Bearer realm="skillquay"'
     return response

@@ -145,6 +145,7 @@ def test_pages_do_the_whole_path(session, alice, bob, team, keyed):
     )
     page = answer.content.decode()
     assert "its reviewed versions" in page
+    assert "once the team has reviewed it" in page
     assert "api.example.org" in page
     assert "Not granted" in page, "nobody has read it yet"
     Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)

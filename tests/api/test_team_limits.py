@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from worker.models import TeamDay
 from worker.team_limits import today
@@ -67,3 +69,16 @@ def test_the_shell_sets_and_shows(team, capsys):
     call_command("team_limits", "docs", "--set", "runs_a_day=", "--json")
     document = json.loads(capsys.readouterr().out)
     assert not any(row["own"] for row in document["limits"])
+
+
+def test_who_asks_beyond_a_day_s_limit_is_told_when_and_what_helps(client, administrator, bob, version, team):
+    client.force_login(administrator)
+    TeamDay.objects.create(team=team, day=today(), runs=10)
+    _set(client, runs_a_day=10)
+    client.force_login(bob)
+    asked = {"skill": str(version.skill), "inputs": {}}
+    answer = client.post("/api/v1/runs", asked, content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (429, "TEAM_RUNS_SPENT")
+    assert 1 <= int(answer["Retry-After"]) <= 86_400
+    left = timedelta(days=1) - (timezone.now() - timezone.now().replace(hour=0, minute=0, second=0))
+    assert abs(int(answer["Retry-After"]) - left.total_seconds()) < 60

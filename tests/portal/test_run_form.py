@@ -8,8 +8,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from registry.models import Membership, Role
 from tests.samples import publish_files
-from worker.models import InputFile, Run
+from worker.models import InputFile, Run, TeamDay, TeamLimits
 from worker.runs import run_here
+from worker.team_limits import today
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C5", "P10", "P11", "A4", "A5", "B5", "B6")]
 
@@ -138,6 +139,16 @@ def test_every_problem_is_at_its_field_and_the_upload_is_kept(browse, bob, weath
     both = client.post("/skills/docs/weather/run/", _fields(None, **{"input-0": "", "input-1": "99"}))
     assert both.content.decode().count('<li><a href="#id_input-') == 2
     assert not Run.objects.exists()
+
+
+def test_what_no_field_can_mend_is_said_with_what_helps(browse, bob, weather, team):
+    TeamLimits.objects.create(team=team, runs_a_day=1)
+    TeamDay.objects.create(team=team, day=today(), runs=1)
+    answer = browse(bob).post(
+        "/skills/docs/weather/run/", _fields(None, **{"input-0": "Kyiv", "input-1": "2"})
+    )
+    assert answer.status_code == 422
+    assert "has started its 1 runs of today. Try again after midnight UTC" in answer.text
 
 
 def test_what_a_field_cannot_see_is_said_together_with_what_it_can(browse, bob, weather):
