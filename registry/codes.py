@@ -101,8 +101,8 @@ declare(
     ),
     Code(
         "VERSION_HELD",
-        gettext_noop("%(version)s is held: a scan found something in it that a maintainer has to judge."),
-        gettext_noop("A maintainer other than its publisher reads the findings and releases it."),
+        gettext_noop("%(version)s is held: a maintainer has to judge what a scan or a report says of it."),
+        gettext_noop("A maintainer other than its publisher reads it and releases it."),
         http=409,
     ),
     Code(
@@ -111,6 +111,14 @@ declare(
         gettext_noop(
             "%(clear)s Or a maintainer other than its publisher reads the findings and releases the version."
         ),
+        severity="warning",
+    ),
+    Code(
+        "REPORT_HOLDS",
+        gettext_noop(
+            "An earlier version was found to do harm and none was released since: this is held."
+        ),
+        gettext_noop("A maintainer other than its publisher reads it and releases it."),
         severity="warning",
     ),
     Code(

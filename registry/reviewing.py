@@ -145,7 +145,7 @@ def _recorded(version: Version, found: tuple[Found, ...], digest: str, actor: Ac
     version.scanned_with = digest
     held = not version.is_held and any(_place(one) not in known for one in holding)
     upheld = version.reports.filter(state=ReportState.UPHELD).exists()  # a person's word, not a rule's
-    freed = version.is_held and not holding and not upheld
+    freed = version.is_held and bool(known) and not holding and not upheld
     if held:
         scanning.hold(version, holding, actor)
     elif freed:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.db.models import Max
 from django.utils import timezone
 
 from registry import audit
 from registry.actors import Actor
-from registry.models import Finding, Skill, Suppression, Version
+from registry.models import Finding, Report, ReportReason, ReportState, Skill, Suppression, Version
 from registry.packages.package import Package
 from registry.packages.problems import Problem, Said, problem
 from registry.packages.problems import gettext_noop as _
@@ -75,7 +76,18 @@ def record(version: Version, found: Sequence[Found], actor: Actor) -> None:
     _keep(version, found)
     if holding := judgements_of(version).holding(found):
         hold(version, holding, actor)
+    elif is_distrusted(version.skill):
+        version.held_at = timezone.now()
+        audit.record(actor, "version.hold", str(version), team=version.skill.team, rules="report")
+    if version.is_held:
         version.save(update_fields=["held_at", "released_at"])
+
+
+def is_distrusted(skill: Skill) -> bool:
+    """Whether a version of it was found to do harm, and nobody has released one since."""
+    harm = Report.objects.filter(state=ReportState.UPHELD, reason=ReportReason.MALICIOUS)
+    last = harm.filter(version__skill=skill).aggregate(at=Max("decided_at"))["at"]
+    return last is not None and not skill.versions.filter(released_at__gt=last).exists()
 
 
 def keep(version: Version, found: Sequence[Found]) -> None:

@@ -14,7 +14,7 @@ from registry.models import Finding as Kept
 from registry.models import Redirect, Skill, Source, Team, Tombstone, Version
 from registry.packages import versions
 from registry.packages.package import Package
-from registry.packages.problems import Problem, Refused, refuse
+from registry.packages.problems import Problem, Refused, problem, refuse
 from registry.packages.scan.checks import Finding
 from registry.packages.scan.scanning import scan
 from registry.permissions import Action, require
@@ -116,6 +116,7 @@ def check(
             *(found for found in package.problems if found.severity != "error"),
             *phrases.hints(draft.manifest, team, skill),
             *scanning.problems_of_scan(scan(package), scanning.judgements_before(skill, package)),
+            *([problem("REPORT_HOLDS")] if skill and scanning.is_distrusted(skill) else ()),
             *(
                 _tried(draft, number)
                 if number and existing is None and trials.are_there(package, skill)
@@ -174,7 +175,9 @@ def _try_triggers(draft: Draft, version: Version) -> tuple[Problem, ...]:
 def _told(version: Version, found: Iterable[Finding | Kept]) -> tuple[Problem, ...]:
     """What the publisher should know of: problems, and what the scan found."""
     judged = scanning.judgements_of(version)
-    return (*problems_of(version), *scanning.problems_of_scan(found, judged))
+    reported = version.is_held and scanning.is_distrusted(version.skill)
+    told = [problem("REPORT_HOLDS")] if reported else ()
+    return (*problems_of(version), *scanning.problems_of_scan(found, judged), *told)
 
 
 def _skill(draft: Draft) -> Skill:

@@ -55,7 +55,10 @@ def dismiss(row: Report, actor: Actor, *, reason: str) -> Report:
 
 @transaction.atomic
 def uphold(row: Report, actor: Actor, *, reason: str) -> Report:
-    """It is as was said: the version is held, as a scan would hold it, until somebody releases it."""
+    """It is as was said: the version is held, as a scan would hold it, until somebody releases it.
+
+    Where it does harm, those that are published later are held too, until one is released.
+    """
     return _decide(row, ReportState.UPHELD, actor, reason)
 
 

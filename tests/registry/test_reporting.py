@@ -120,6 +120,35 @@ def test_upheld_it_is_held_until_a_reviewer_releases_it(version, stranger, root,
     assert is_told(ANONYMOUS)
 
 
+def test_what_follows_a_harmful_version_waits_for_a_reviewer_too(version, stranger, root, published, owner):
+    (row,) = harm(version, stranger)
+    reporting.uphold(row, root, reason="It does.")
+    following = published(version="1.0.1", visibility="public", description="Draws harbour charts.")
+    assert following.is_held
+    assert not is_told(ANONYMOUS)
+    assert code(catalog.find_named, "docs/report@1.0.1", stranger) == "NOT_FOUND"
+    assert following in reviewing.held_versions(root)
+    assert code(reviewing.release, following, owner, reason="Mine.") == "JUDGE_OWN"
+    again = reviewing.rescan(following, root)
+    assert again is not None
+    assert not again.freed
+    reviewing.release(following, root, reason="Read: the host is gone.")
+    assert is_told(ANONYMOUS)
+    assert not published(version="1.0.2", visibility="public").is_held
+
+
+def test_its_publisher_is_told_why_it_waits(version, stranger, root, owner, package_of):
+    reasons = {"malicious": ["REPORT_HOLDS"], "broken": []}
+    for reason, told in reversed(reasons.items()):
+        row = reporting.report(version, stranger, reason=reason)
+        reporting.uphold(row, root, reason="So it is.")
+        package = package_of(version=f"2.0.{len(told)}", body=f"# {reason}")
+        checked = publishing.check(package, team=version.skill.team, actor=owner)
+        done = publishing.publish(package, team=version.skill.team, actor=owner)
+        for problems in (checked.problems, done.problems):
+            assert [each.code for each in problems if each.severity == "warning"] == told
+
+
 def test_who_published_it_does_not_decide_and_no_token_does(version, stranger, owner, mate, root, alice):
     (row,) = harm(version, stranger)
     assert code(reporting.dismiss, row, owner, reason="No.") == "REPORT_OWN"

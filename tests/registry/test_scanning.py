@@ -205,6 +205,7 @@ class TestAnotherScan:
 
     def test_what_new_rules_find_nothing_in_is_freed(self, publish):
         version = publish().version
+        version.findings.create(rule="retired", severity="high", certain=True, path="SKILL.md", quote="x")
         Version.objects.update(held_at=version.created_at, scanned_with="older")
         publishing.latest.show_latest(version.skill)
         [again] = reviewing.rescan_some(administrator_actor(), most=10)
