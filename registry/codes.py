@@ -115,9 +115,7 @@ declare(
     ),
     Code(
         "REPORT_HOLDS",
-        gettext_noop(
-            "An earlier version was found to do harm and none was released since: this is held."
-        ),
+        gettext_noop("An earlier version was found to do harm and none was released since: this is held."),
         gettext_noop("A maintainer other than its publisher reads it and releases it."),
         severity="warning",
     ),
