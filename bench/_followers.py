@@ -8,6 +8,7 @@ import re
 import time
 
 _LOOK_S = 0.4  # at least, between two looks of a page; more where answers take long, as its script has it
+_WHOLE_S = 5.0  # for which it asks for lines alone while nothing else was told
 
 _SETTLED_S = 1.0  # after coming: what was printed earlier than this is caught up with, not waited for
 
@@ -18,6 +19,7 @@ class Follower:
     def __init__(self, port, uid, token, dice, *, stays, cookie=""):
         self.port, self.uid, self.token, self.dice = port, uid, token, dice
         self.cookie, self.looks, self.looking, self.lines = cookie, [], None, ""  # has the page open
+        self.whole_at = 0.0
         self.stays = stays  # seconds of each visit but the last, which lasts until the run has ended
         self.position = self.tail = ""
         self.numbers, self.delays, self.visits, self.refused = [], [], 0, 0
@@ -59,6 +61,8 @@ class Follower:
             *events, text = text.split(b"\n\n")
             for event in events:
                 self._hear(event.decode(), since)
+                if b"event: " in event and b"event: log" not in event:
+                    self.whole_at = 0.0
             if self.cookie and (self.looking is None or self.looking.done()):
                 self.looking = asyncio.create_task(self._look())
 
@@ -84,7 +88,9 @@ class Follower:
         begun = time.monotonic()
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
-            path = f"/runs/{self.uid}/live/?attempt=1&position={self.lines}"
+            part = "&part=log" if begun - self.whole_at < _WHOLE_S else ""
+            self.whole_at = self.whole_at if part else begun
+            path = f"/runs/{self.uid}/live/?attempt=1&position={self.lines}{part}"
             head = f"GET {path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\nCookie: {self.cookie}\r\n\r\n"
             writer.write(head.encode())
             told = (await reader.read(-1)).decode()

@@ -76,7 +76,8 @@
   const live = document.querySelector("[data-live]");
   if (live) {
     const log = document.getElementById("log");
-    let position = live.dataset.position, busy = false, waiting = false, over = false, timer = 0;
+    const LINES = 1, ALL = 2;
+    let position = live.dataset.position, busy = false, wanted = 0, wholeUntil = 0, over = false, timer = 0;
     const show = (text) => {
       const page = new DOMParser().parseFromString(text, "text/html");
       for (const part of page.querySelectorAll("[data-part]")) {
@@ -93,13 +94,17 @@
       position = fresh.dataset.position || position;
       over = fresh.hasAttribute("data-ended");
     };
-    const look = async () => {
-      if (busy) { waiting = true; return; }
-      busy = true;
-      waiting = false;
+    // Lines come often and are quickly made; the rest is looked at when it may have changed, and once in a while.
+    const look = async (event) => {
       const asked = performance.now();
+      wanted = Math.max(wanted, event?.type === "log" && asked < wholeUntil ? LINES : ALL);
+      if (busy) return;
+      const part = wanted === LINES ? "&part=log" : "";
+      busy = true;
+      wanted = 0;
+      if (!part) wholeUntil = asked + 5000;
       try {
-        const answer = await fetch(`${live.dataset.live}?attempt=${live.dataset.attempt}&position=${position}`);
+        const answer = await fetch(`${live.dataset.live}?attempt=${live.dataset.attempt}&position=${position}${part}`);
         if (answer.ok) show(await answer.text());
       } catch { /* the network is away: the next look may find it */ }
       if (over) {
@@ -112,7 +117,7 @@
         return;
       }
       const took = performance.now() - asked;  // a server with many readers is asked less often by each
-      setTimeout(() => { busy = false; if (waiting) look(); }, Math.max(400, 8 * took));
+      setTimeout(() => { busy = false; if (wanted) look({ type: "log" }); }, Math.max(400, 8 * took));
     };
     const poll = () => { timer ||= setInterval(look, 2000); };
     const bell = new EventSource(live.dataset.events);

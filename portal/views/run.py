@@ -76,7 +76,9 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
 @require_GET
 @never_cache
 def live(request: ActorRequest, uid: str) -> HttpResponse:
-    """The parts that change while a run goes on, and the log's lines after ``?position=``."""
+    """The parts that change while a run goes on, and the log's lines after ``?position=``; or those alone."""
+    if request.GET.get("part") == "log":
+        return _new_lines(request, uid)
     seen = _seen(uid, request.actor)
     attempt = _attempt(request, seen.run)
     context = _context(seen, request) | {"attempt": attempt}
@@ -84,6 +86,17 @@ def live(request: ActorRequest, uid: str) -> HttpResponse:
         position = request.GET.get("position", "")
         context["log"] = run_log.since(seen.run, attempt, position, running=not seen.ended)
     return render(request, "run/live.html", context)
+
+
+def _new_lines(request: ActorRequest, uid: str) -> HttpResponse:
+    """A sixth of the work: most of what a run tells are lines. That it has ended the other parts say."""
+    readable = Run.objects.readable_by(request.actor).only("uid", "status", "attempt")
+    run = readable.filter(uid=uid).first()
+    if run is None:
+        raise Http404
+    attempt, position = _attempt(request, run), request.GET.get("position", "")
+    log = run_log.since(run, attempt, position, running=run.status not in ENDED)
+    return render(request, "run/new_lines.html", {"run": run, "attempt": attempt, "log": log})
 
 
 @require_GET

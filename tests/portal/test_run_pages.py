@@ -73,7 +73,9 @@ def test_the_skills_authors_see_status_code_and_duration_alone(browse, charlie, 
     assert "not yours to read" in browse(bob).get("/runs/").content.decode()
 
 
-@pytest.mark.parametrize("path", ["", "live/", "log/", "log/?raw=1", "artifacts/out/report.csv"])
+@pytest.mark.parametrize(
+    "path", ["", "live/", "live/?part=log", "log/", "log/?raw=1", "artifacts/out/report.csv"]
+)
 def test_who_has_nothing_to_do_with_a_run_learns_nothing_of_it(browse, charlie, run, path):
     for person in (charlie, None):
         answer = browse(person).get(f"/runs/{run.uid}/{path}")
@@ -123,6 +125,8 @@ def test_a_running_log_goes_on_where_it_was_without_cutting_a_line(browse, bob, 
     assert '<div id="L3"' in more
     assert "three" in more
     assert "one" not in more.split('id="log-new"')[1]
+    lines = client.get(f"/runs/{run.uid}/live/?attempt=1&position={position}&part=log").content.decode()
+    assert lines.strip() == more[more.index('<div id="log-new"') :].strip()
     assert 'http-equiv="refresh"' not in client.get(f"/runs/{run.uid}/?refresh=0").content.decode()
 
 
