@@ -1,12 +1,11 @@
 """Schemathesis makes requests from the OpenAPI document, in form and out of it: nothing may end in a 500."""
 
-import contextlib
 import os
+from functools import cache
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis.errors import Unsatisfiable
 from schemathesis import checks
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi import checks as openapi_checks
@@ -24,12 +23,16 @@ THERE = {"team": "docs", "slug": "summarise", "number": "1.0.0", "path": "SKILL.
 THERE |= {"before": "1.0.0", "after": "latest", "name": "stable"}
 
 
-@pytest.fixture(scope="module")
-def schema():
+@cache
+def _document():
     from drf_spectacular.generators import SchemaGenerator
 
-    document = SchemaGenerator().get_schema(request=None, public=True)
-    loaded = schemathesis.openapi.from_dict(document)
+    return SchemaGenerator().get_schema(request=None, public=True)
+
+
+@pytest.fixture(scope="module")
+def schema():
+    loaded = schemathesis.openapi.from_dict(_document())
     loaded.app = _read_and_closed
     return loaded
 
@@ -43,10 +46,7 @@ def _read_and_closed(environ, start_response):
 
 
 def _operations():
-    from drf_spectacular.generators import SchemaGenerator
-
-    paths = SchemaGenerator().get_schema(request=None, public=True)["paths"]
-    return [(path, method) for path, methods in paths.items() for method in methods]
+    return [(path, method) for path, methods in _document()["paths"].items() for method in methods]
 
 
 @pytest.mark.row("P2")
@@ -55,8 +55,19 @@ def _operations():
 def test_no_request_ends_in_a_server_error(schema, version, bob, token_api, path, method):
     credentials = {"Authorization": f"Bearer {token_api(bob).secret}"}
     operation = schema[path][method.upper()]
-    for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
-        _fuzz(operation, mode, credentials)
+    _fuzz(operation, GenerationMode.POSITIVE, credentials)
+    if _has_a_form(operation):
+        _fuzz(operation, GenerationMode.NEGATIVE, credentials)
+
+
+def _has_a_form(operation):
+    """What takes nothing but any text in its path cannot be asked out of form: the search tries 459 times."""
+    any_text = ("path", {"type": "string"})
+    given = [
+        (parameter.location.value, parameter.definition["schema"])
+        for parameter in operation.iter_parameters()
+    ]
+    return bool(operation.body) or any(each != any_text for each in given)
 
 
 def _fuzz(operation, mode, credentials):
@@ -77,5 +88,4 @@ def _fuzz(operation, mode, credentials):
         response = case.call(headers=credentials)
         case.validate_response(response, checks=CHECKS)
 
-    with contextlib.suppress(Unsatisfiable):  # what takes nothing cannot be asked out of form
-        each()
+    each()
