@@ -192,7 +192,7 @@ FRONT_MATTER = (
     ),
     Code(
         "FRONT_MATTER_INVALID",
-        _("The front matter is not YAML: %(reason)s."),
+        _("The YAML cannot be read: %(reason)s."),
         _("Mend the line; put values that hold special characters into quotes."),
     ),
     Code(
@@ -202,17 +202,17 @@ FRONT_MATTER = (
     ),
     Code(
         "FRONT_MATTER_REFERENCE",
-        _("The front matter uses an anchor, an alias or a tag (%(text)s)."),
+        _("The YAML uses an anchor, an alias or a tag (%(text)s)."),
         _("Write the value out, or put it into quotes if it is text."),
     ),
     Code(
         "FRONT_MATTER_TOO_DEEP",
-        _("The front matter is nested more than %(limit)s deep."),
+        _("The YAML is nested more than %(limit)s deep."),
         _("Nest less."),
     ),
     Code(
         "FRONT_MATTER_TOO_MANY",
-        _("The front matter holds more than %(limit)s values."),
+        _("The YAML holds more than %(limit)s values."),
         _("Move long lists into a file of the package."),
     ),
     Code(

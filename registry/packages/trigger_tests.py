@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from registry.packages.limits import Limits
 from registry.packages.package import PackageFile
@@ -39,10 +39,10 @@ def read_trigger_tests(files: Sequence[PackageFile]) -> TriggerTests:
     reader = YamlReader(Limits(), TRIGGERS_YAML)
     try:
         values = reader.read(_text(file.data))
-    except (Refused, UnicodeDecodeError) as error:
-        line = error.problems[0].line if isinstance(error, Refused) else 1
-        reason = str(error) if isinstance(error, Refused) else "it is not UTF-8 text"
-        return TriggerTests(problems=(_flaw(line, reason),))
+    except UnicodeDecodeError:
+        return TriggerTests(problems=(_flaw(1, "it is not UTF-8 text"),))
+    except Refused as refused:
+        return TriggerTests(problems=tuple(replace(each, severity="warning") for each in refused.problems))
     return _read(values, reader)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from registry import texts
@@ -13,6 +13,7 @@ from registry.packages import versions
 from registry.packages.package import Manifest, Package
 from registry.packages.problems import Problem, Refused, problem, refuse
 from registry.packages.repack import digest_of, repack
+from registry.packages.trigger_tests import TRIGGERS_YAML
 from registry.permissions import Action, require
 from registry.publishing.channels import check_channel
 
@@ -55,13 +56,23 @@ class Draft:
         return f"{self.team.slug}/{self.manifest.slug}"
 
     @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """The package's; trigger tests that cannot be tried are errors where failing ones would block."""
+        if not self.team.failing_triggers_block:
+            return self.package.problems
+        return tuple(
+            replace(each, severity="error") if each.path == TRIGGERS_YAML else each
+            for each in self.package.problems
+        )
+
+    @cached_property
     def changelog(self) -> str:
         return plain_changelog(self.wishes.changelog)
 
 
 def problems_of_draft(draft: Draft) -> tuple[Problem, ...]:
     """What can be held against a draft without asking what is published already; all of it at once."""
-    found = [each for each in draft.package.problems if each.severity == "error"]
+    found = [each for each in draft.problems if each.severity == "error"]
     stated, asked = draft.manifest.version, draft.wishes.version
     if asked and not versions.normalise(asked):
         found.append(problem("VERSION_NUMBER_INVALID", path="version", version=asked[:80]))

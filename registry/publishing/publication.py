@@ -75,7 +75,7 @@ def publish(
     draft = Draft(package, team, actor, wishes)
     against = problems_of_draft(draft)
     if against:
-        raise Refused(*against, *(found for found in package.problems if found.severity == "warning"))
+        raise Refused(*against, *(found for found in draft.problems if found.severity == "warning"))
     storage.store(draft.archive)  # before the row that names it; swept later if that row never comes
     found = scan(package)  # before the transaction: other writers would wait for it
     with transaction.atomic():
@@ -113,7 +113,7 @@ def check(
         creates_skill=skill is None,
         problems=(
             *against,
-            *(found for found in package.problems if found.severity != "error"),
+            *(found for found in draft.problems if found.severity != "error"),
             *phrases.hints(draft.manifest, team, skill),
             *scanning.problems_of_scan(scan(package), scanning.judgements_before(skill, package)),
             *([problem("REPORT_HOLDS")] if skill and scanning.is_distrusted(skill) else ()),

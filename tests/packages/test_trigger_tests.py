@@ -37,8 +37,6 @@ def test_utterances_are_read_with_their_lines():
         ("match:\n  - ''\n", 2),
         (f"match:\n  - {'x' * 501}\n", 2),
         ("match: [twice]\nnot_match:\n  - twice\n", 3),
-        ("match:\n  - &anchor x\n", 2),
-        ("match: [\n", 2),
         (b"match:\n  - \xff\n", 1),
         ("match:\n" + "".join(f"  - say {n}\n" for n in range(MOST_TESTS + 5)), MOST_TESTS + 2),
         ("#" * 70_000, 1),
@@ -56,3 +54,18 @@ def test_what_cannot_be_read_is_said_with_its_line(text, line):
 
 def test_an_empty_file_says_so():
     assert read("").problems != ()
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line", "said"),
+    [
+        ("match: [\n", "FRONT_MATTER_INVALID", 2, "The YAML cannot be read: expected"),
+        ("match:\n  - &anchor x\n", "FRONT_MATTER_REFERENCE", 2, "The YAML uses an anchor"),
+        ("match: [x]\nmatch: [y]\n", "FRONT_MATTER_DUPLICATE", 2, "The field match stands there twice"),
+        ("#" * 70_000, "TRIGGER_TESTS_INVALID", 1, "A trigger test cannot be read"),
+    ],
+)
+def test_what_is_no_yaml_is_said_of_this_file_and_not_of_the_front_matter(text, code, line, said):
+    (problem,) = read(text).problems
+    assert (problem.code, problem.line, problem.severity) == (code, line, "warning")
+    assert problem.message().startswith(said)

@@ -10,7 +10,7 @@ from registry import feedback, matching, retrials, trials
 from registry.actors import Actor
 from registry.models import Skill, TriggerTest, TriggerTrial, Version
 from registry.packages.package import PackageFile, Triggers
-from registry.packages.problems import Refused
+from registry.packages.problems import Refused, problem
 from registry.publishing import check, publish
 from tests.registry.conftest import make_package
 
@@ -67,6 +67,20 @@ def test_where_the_team_wants_it_failing_tests_block(team, alice, actor_of):
     with pytest.raises(Refused) as refused:
         publish(failing, team=team, actor=actor_of(alice))
     assert refused.value.code == "TRIGGER_NOT_MET"
+    assert not Version.objects.exists()
+
+
+def test_where_failing_tests_block_those_that_cannot_be_tried_do_too(team, alice, actor_of):
+    flawed = [problem("TRIGGER_TESTS_INVALID", path="tests/triggers.yaml", line=1, reason="x")]
+    broken = make_package(version="1.0.0", problems=flawed)
+    assert check(broken, team=team, actor=actor_of(alice)).ok
+    team.failing_triggers_block = True
+    team.save()
+    preview = check(broken, team=team, actor=actor_of(alice))
+    assert [(each.code, each.severity) for each in preview.problems] == [("TRIGGER_TESTS_INVALID", "error")]
+    with pytest.raises(Refused) as refused:
+        publish(broken, team=team, actor=actor_of(alice))
+    assert [each.severity for each in refused.value.problems] == ["error"]
     assert not Version.objects.exists()
 
 
