@@ -12,8 +12,10 @@ from rest_framework import serializers
 from registry import canonical, catalog, publishing
 from registry.actors import Actor
 from registry.addresses import absolute
+from registry.listing.offering import said_by
 from registry.models import File, Skill, Version
 from registry.moments import moment
+from registry.packages.package import Manifest
 
 
 def api_address(*parts: str) -> str:
@@ -29,12 +31,7 @@ def skill_document(skill: Skill) -> dict[str, Any]:
         "skill": label,
         "team": skill.team.slug,
         "slug": skill.slug,
-        "name": skill.name,
-        "description": skill.description,
-        "type": skill.type,
-        "domain": skill.domain,
-        "category": skill.category,
-        "tags": skill.tags,
+        **_words(skill),
         "visibility": skill.visibility,
         "source": skill.source,
         "deprecated_at": moment(skill.deprecated_at),
@@ -46,6 +43,19 @@ def skill_document(skill: Skill) -> dict[str, Any]:
         "updated_at": moment(skill.updated_at),
         "url": api_address("skills", label),
         "page": absolute(f"/skills/{quote(label)}/"),
+    }
+
+
+def _words(skill: Skill) -> dict[str, Any]:
+    """What it says of itself: by a canonical name what was accepted, whatever a later version says."""
+    said = said_by(skill.found_as) if skill.found_as else skill
+    return {
+        "name": (said.display_name or said.name) if isinstance(said, Manifest) else said.name,
+        "description": said.description,
+        "type": said.type or "",
+        "domain": said.domain,
+        "category": said.category,
+        "tags": list(said.tags),
     }
 
 

@@ -55,7 +55,7 @@ class Versions(_OfSkill):
         examples=[examples.answers(examples.page(examples.VERSION_SUMMARY))],
     )
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """The highest first, by the order of semantic versions."""
+        """The highest first, by the order of semantic versions; by a canonical name the pinned one alone."""
         skill = catalog.find_skill(f"{team}/{slug}", self.actor)
         page = cursors.page_of(f"versions:{skill.uid}", read_query(PageQuery, request), kinds=(str, str))
         rows = (
@@ -63,6 +63,8 @@ class Versions(_OfSkill):
             .select_related("skill__team")
             .defer("manifest", "body", "problems")
         )
+        if skill.found_as:
+            rows = rows.filter(canonicals=skill.found_as)
         found, cursor = cursors.highest_first(rows, page, "precedence")
         return etags.document_response(
             request, page_document([version_summary(version) for version in found], cursor)
