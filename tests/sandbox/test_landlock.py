@@ -34,6 +34,14 @@ def test_an_older_landlock_is_refused_by_what_it_lacks(monkeypatch, abi, lacks):
         inner.require_abi()
 
 
+def test_files_are_moved_between_folders_in_every_tier(go, job_dir):
+    script = "mkdir output/a output/b; echo x > output/a/one && mv output/a/one output/b/two"
+    script += " && python -c \"import os; os.rename('output/b/two', 'output/a/three')\""
+    ended = go("bash", "-c", script)
+    assert (ended.exit_code, ended.stderr) == (0, b"")
+    assert (job_dir / "output" / "a" / "three").read_text() == "x\n"
+
+
 def test_it_serves_only_where_the_site_lets_it(usable, package, job_dir):
     with pytest.raises(Refused, match="SKILLQUAY_SANDBOX_MINIMUM"):
         run(Job(("true",), package, job_dir), site=Site(choice="landlock"))
