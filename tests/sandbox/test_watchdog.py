@@ -8,8 +8,7 @@ import pytest
 
 from tests.attacks.people import Absent, as_plain_user
 from worker.sandbox import Limits
-from worker.sandbox.attacks.bombs import BOMBS
-from worker.sandbox.attacks.tried import arena, bomb
+from worker.sandbox.attacks.tried import BOMBS, arena, bomb
 from worker.sandbox.site import Site
 
 pytestmark = pytest.mark.row("C6")

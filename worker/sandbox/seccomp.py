@@ -1,9 +1,10 @@
 """The seccomp program: a deny list answering EPERM, assembled once for this machine's architecture.
 
-A deny list, since an allow list breaks what users import; reviewed against Docker's default profile. It goes
-further where a network namespace does not confine (vsock), where memory escapes a watchdog (System V shared
-memory and message queues), where a count is the whole machine's (io_setup), and for what has a history of
-holes (io_uring, userfaultfd, the new mount calls).
+A deny list, since an allow list breaks what users import; reviewed against Docker's default profile. It
+goes further where a network namespace does not confine (vsock), where memory escapes a watchdog (System V
+objects, secret and huge pages, pages lent to pipes), where a count is the whole machine's (io_setup), where
+runs of one package would feel each other (leases, watches), and for what has a history of holes (io_uring,
+userfaultfd, the new mount calls, protocols that load a module). Calls newer than the tables do not exist.
 """
 
 from __future__ import annotations
@@ -11,20 +12,25 @@ from __future__ import annotations
 import errno
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _AND = 0x54
 _ALLOW, _KILL, _ERRNO, _ASK = 0x7FFF_0000, 0x8000_0000, 0x0005_0000, 0x7FC0_0000
 _NUMBER, _ARCHITECTURE = 0, 4
-_ARGUMENT_0, _ARGUMENT_1, _ARGUMENT_2 = 16, 24, 32  # low halves; both architectures are little-endian
+# Low halves; both architectures are little-endian.
+_ARGUMENT_0, _ARGUMENT_1, _ARGUMENT_2, _ARGUMENT_3 = 16, 24, 32, 40
+_NEWEST = 470  # the last call that was looked at
 _X32 = 0x4000_0000
 _NEW_NAMESPACES = 0x7E02_0000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _FAMILIES = (1, 2, 10)  # UNIX, INET, INET6
 _UNIX, _PROCESS = 1, 1
 _INET, _STREAM = 2, 1
+_KINDS, _PROTOCOLS = (1, 2), (0, 6, 17)  # of the network: streams and datagrams, by TCP and UDP alone
+_TCP_LEVEL, _ULP = 6, 31  # what is laid over TCP: the kernel's own TLS
+_HUGE_MAP, _HUGE_FILE = 0x4_0000, 4  # MAP_HUGETLB, MFD_HUGETLB: pages that the host has put aside
 _CONNECT = {"x86_64": 42, "aarch64": 203}
 _SOCKET_LEVEL, _BUFFERS = 1, (7, 8)  # SO_SNDBUF, SO_RCVBUF
 _SET_DUMPABLE = 4  # a process that is closed to its own user hides what it holds from the watchdog
@@ -44,11 +50,14 @@ _BOTH = {  # numbered alike on every architecture since 5.1
     "fspick": 433,
     "process_madvise": 440,
     "mount_setattr": 442,
+    "memfd_secret": 447,
     "process_mrelease": 448,
+    "cachestat": 451,
     "quotactl_fd": 443,
     "set_mempolicy_home_node": 450,
     "statmount": 457,
     "listmount": 458,
+    "lsm_set_self_attr": 460,
     "open_tree_attr": 467,
     "listns": 470,
 }
@@ -71,9 +80,9 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
         "clock_settime 227, clock_adjtime 305, adjtimex 159, sethostname 170, setdomainname 171, "
         "move_pages 279, mbind 237, migrate_pages 256, set_mempolicy 238, fanotify_init 300, "
         "vhangup 153, lookup_dcookie 212, nfsservctl 180, iopl 172, ioperm 173, modify_ldt 154, "
-        "uselib 134, ustat 136, sysfs 139, _sysctl 156, shmget 29, msgget 68, clone 56, clone3 435, "
-        "ioctl 16, socket 41, socketpair 53, personality 135, io_setup 206, prctl 157, "
-        "setsockopt 54"
+        "uselib 134, ustat 136, sysfs 139, _sysctl 156, shmget 29, msgget 68, semget 64, vmsplice 278, "
+        "inotify_add_watch 254, clone 56, clone3 435, ioctl 16, socket 41, socketpair 53, "
+        "personality 135, io_setup 206, prctl 157, setsockopt 54, fcntl 72, mmap 9, memfd_create 319"
     ),
     "aarch64": _BOTH
     | _table(
@@ -85,8 +94,9 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
         "reboot 142, syslog 116, acct 89, settimeofday 170, clock_settime 112, clock_adjtime 266, "
         "adjtimex 171, sethostname 161, setdomainname 162, move_pages 239, mbind 235, "
         "migrate_pages 238, set_mempolicy 237, fanotify_init 262, vhangup 58, lookup_dcookie 18, "
-        "nfsservctl 42, shmget 194, msgget 186, clone 220, clone3 435, ioctl 29, socket 198, "
-        "socketpair 199, personality 92, io_setup 0, prctl 167, setsockopt 208"
+        "nfsservctl 42, shmget 194, msgget 186, semget 190, vmsplice 75, inotify_add_watch 27, clone 220, "
+        "clone3 435, ioctl 29, socket 198, socketpair 199, personality 92, io_setup 0, prctl 167, "
+        "setsockopt 208, fcntl 25, mmap 222, memfd_create 279"
     ),
 }
 # Where no namespace stands between a run and others of its user (tier C). Landlock holds no owner from
@@ -103,15 +113,13 @@ SHARED: Mapping[str, Mapping[str, int]] = {
         "socket 41, chown 92, fchown 93, lchown 94, fchownat 260, setxattr 188, lsetxattr 189, "
         "fsetxattr 190, removexattr 197, lremovexattr 198, fremovexattr 199, setxattrat 463, "
         "removexattrat 466, file_setattr 469, "
-        "inotify_add_watch 254, mq_open 240, mq_unlink 241, semget 64, semop 65, "
-        "semctl 66, semtimedop 220, "
+        "mq_open 240, mq_unlink 241, semop 65, semctl 66, semtimedop 220, "
         "shmat 30, shmctl 31, msgsnd 69, msgrcv 70, msgctl 71"
     ),
     "aarch64": _table(
         "socket 198, fchown 55, fchownat 54, setxattr 5, lsetxattr 6, fsetxattr 7, removexattr 14, "
         "lremovexattr 15, fremovexattr 16, setxattrat 463, removexattrat 466, file_setattr 469, "
-        "inotify_add_watch 27, "
-        "mq_open 180, mq_unlink 181, semget 190, semctl 191, semtimedop 192, semop 193, shmctl 195, "
+        "mq_open 180, mq_unlink 181, semctl 191, semtimedop 192, semop 193, shmctl 195, "
         "shmat 196, msgctl 187, msgrcv 188, msgsnd 189"
     ),
 }
@@ -126,10 +134,13 @@ OTHERS: Mapping[str, Mapping[str, int]] = {
         "sched_setattr 274, setpriority 140, ioprio_set 30"
     ),
 }
-_FCNTL = {"x86_64": 72, "aarch64": 25}
-_LEASES = (1024, 1026)  # F_SETLEASE, F_NOTIFY
+_TO_OTHERS = (1024, 1026, 1031)  # F_SETLEASE, F_NOTIFY, F_SETPIPE_SZ: of one count for all of a user's
 _FLAGS = (0x4008_6602, 0x401C_5820)  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
-_CONDITIONAL = ("clone", "clone3", "ioctl", "socket", "socketpair", "personality", "prctl", "setsockopt")
+_OWN_WALLS = (444, 445, 446)  # Landlock's: their rules are memory that nobody weighs
+CONDITIONAL = (
+    *("clone", "clone3", "ioctl", "socket", "socketpair", "personality", "prctl", "setsockopt", "fcntl"),
+    *("mmap", "memfd_create"),
+)
 
 
 def _op(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
@@ -140,34 +151,47 @@ def _answer(number: int) -> bytes:
     return _op(_RETURN, _ERRNO | number)
 
 
+def _passed_by(values: Sequence[int]) -> bytes:
+    """The next instruction is left out where what is loaded is one of them."""
+    return b"".join(_op(_EQUAL, value, len(values) - place) for place, value in enumerate(values))
+
+
+def _met_by(values: Sequence[int]) -> bytes:
+    """The next instruction is for them alone."""
+    last = len(values) - 1
+    return b"".join(
+        _op(_EQUAL, value, last - place, int(place == last)) for place, value in enumerate(values)
+    )
+
+
 def _unless_one_of(call: int, offset: int, values: tuple[int, ...]) -> bytes:
     """EPERM for ``call`` unless the argument is one of ``values``; else goes on, the number reloaded."""
-    body = _op(_LOAD, offset)
-    for place, value in enumerate(values):
-        body += _op(_EQUAL, value, len(values) - place)
-    body += _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
+    body = _op(_LOAD, offset) + _passed_by(values) + _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
     return _op(_EQUAL, call, 0, len(body) // 8) + body
 
 
 def _if_one_of(call: int, offset: int, values: tuple[int, ...]) -> bytes:
-    body = _op(_LOAD, offset)
-    for place, value in enumerate(values):
-        body += _op(_EQUAL, value, len(values) - place - 1, int(place == len(values) - 1))
-    body += _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
+    body = _op(_LOAD, offset) + _met_by(values) + _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
     return _op(_EQUAL, call, 0, len(body) // 8) + body
 
 
-def _if_any_bit(call: int, offset: int, bits: int) -> bytes:
-    body = _op(_LOAD, offset) + _op(_ANY_BIT, bits, 0, 1) + _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
+def _if_any_bit(call: int, offset: int, bits: int, reply: int = errno.EPERM) -> bytes:
+    body = _op(_LOAD, offset) + _op(_ANY_BIT, bits, 0, 1) + _answer(reply) + _op(_LOAD, _NUMBER)
     return _op(_EQUAL, call, 0, len(body) // 8) + body
 
 
-def _buffers_as_they_are(call: int) -> bytes:
-    """A wish for larger buffers is heard and not granted: no process's memory shows what lies in them."""
-    send, receive = _BUFFERS
-    body = _op(_LOAD, _ARGUMENT_1) + _op(_EQUAL, _SOCKET_LEVEL, 0, 4)
-    body += _op(_LOAD, _ARGUMENT_2) + _op(_EQUAL, send, 1) + _op(_EQUAL, receive, 0, 1)
-    body += _answer(0) + _op(_LOAD, _NUMBER)
+def _option(call: int, level: int, options: tuple[int, ...], reply: int) -> bytes:
+    body = _op(_LOAD, _ARGUMENT_2) + _met_by(options) + _answer(reply)
+    body = _op(_LOAD, _ARGUMENT_1) + _op(_EQUAL, level, 0, len(body) // 8) + body + _op(_LOAD, _NUMBER)
+    return _op(_EQUAL, call, 0, len(body) // 8) + body
+
+
+def _plain_protocols(call: int) -> bytes:
+    """Sockets of the network by TCP and UDP: what else there is loads a module into the host's kernel."""
+    no = _answer(errno.EPROTONOSUPPORT)
+    body = _op(_LOAD, _ARGUMENT_1) + _op(_AND, 0xF) + _passed_by(_KINDS) + no
+    body += _op(_LOAD, _ARGUMENT_2) + _passed_by(_PROTOCOLS) + no
+    body = _op(_LOAD, _ARGUMENT_0) + _op(_EQUAL, _UNIX, len(body) // 8) + body + _op(_LOAD, _NUMBER)
     return _op(_EQUAL, call, 0, len(body) // 8) + body
 
 
@@ -189,13 +213,21 @@ def program(
     )
     if machine == "x86_64":
         text += _op(_AT_LEAST, _X32, 0, 1) + _op(_RETURN, _KILL)
-    text += _op(_EQUAL, numbers["clone3"], 0, 1) + _answer(errno.ENOSYS)
+    text += _op(_AT_LEAST, _NEWEST + 1, 0, 1) + _answer(errno.ENOSYS)
+    for number in (numbers["clone3"], *_OWN_WALLS):
+        text += _op(_EQUAL, number, 0, 1) + _answer(errno.ENOSYS)
     text += _if_any_bit(numbers["clone"], _ARGUMENT_0, _NEW_NAMESPACES)
     text += _if_one_of(numbers["ioctl"], _ARGUMENT_1, (_TIOCSTI, _TIOCLINUX))
+    text += _if_one_of(numbers["fcntl"], _ARGUMENT_1, _TO_OTHERS)
+    text += _if_any_bit(numbers["mmap"], _ARGUMENT_3, _HUGE_MAP, errno.ENOMEM)
+    text += _if_any_bit(numbers["memfd_create"], _ARGUMENT_1, _HUGE_FILE, errno.ENOMEM)
     text += _unless_one_of(numbers["socket"], _ARGUMENT_0, _FAMILIES)
+    text += _plain_protocols(numbers["socket"])
     text += _unless_one_of(numbers["socketpair"], _ARGUMENT_0, _FAMILIES)
     text += _unless_one_of(numbers["personality"], _ARGUMENT_0, _PERSONALITIES)
-    text += _buffers_as_they_are(numbers["setsockopt"])
+    # A wish for larger buffers is heard and not granted: no process's memory shows what lies in them.
+    text += _option(numbers["setsockopt"], _SOCKET_LEVEL, _BUFFERS, 0)
+    text += _option(numbers["setsockopt"], _TCP_LEVEL, (_ULP,), errno.ENOENT)
     text += _if_one_of(numbers["prctl"], _ARGUMENT_0, (_SET_DUMPABLE,))
     if asking:
         text += _asking(machine)
@@ -203,10 +235,8 @@ def program(
         text += _op(_EQUAL, OTHERS[machine]["sched_setaffinity"], 0, 1) + _answer(errno.EPERM)
     if not alone:
         text += _apart(machine)
-    denied = sorted(number for name, number in numbers.items() if name not in _CONDITIONAL)
-    for place, number in enumerate(denied):
-        text += _op(_EQUAL, number, len(denied) - place)
-    return text + _op(_RETURN, _ALLOW) + _answer(errno.EPERM)
+    denied = sorted(number for name, number in numbers.items() if name not in CONDITIONAL)
+    return text + _met_by(denied) + _answer(errno.EPERM) + _op(_RETURN, _ALLOW)
 
 
 def _asking(machine: str) -> bytes:
@@ -221,8 +251,7 @@ def _asking(machine: str) -> bytes:
 
 def _apart(machine: str) -> bytes:
     numbers = OTHERS[machine]
-    text = _if_one_of(_FCNTL[machine], _ARGUMENT_1, _LEASES)
-    text += _if_one_of(NUMBERS[machine]["ioctl"], _ARGUMENT_1, _FLAGS)
+    text = _if_one_of(NUMBERS[machine]["ioctl"], _ARGUMENT_1, _FLAGS)
     text += _unless_one_of(NUMBERS[machine]["socketpair"], _ARGUMENT_0, (_UNIX,))
     for name, number in numbers.items():
         which = (_PROCESS if name == "ioprio_set" else 0,)

@@ -8,12 +8,16 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PAGE = os.sysconf("SC_PAGE_SIZE")
-_SOCKETS = 64  # that cost nothing
+_FREE = 64  # of a kind that cost nothing
 _SOCKET_BYTES = 245_760  # that one can hold, since the filter grants no larger buffers
+_PIPE_BYTES, _TERMINAL_BYTES = 65_536, 139_264
+_TERMINALS = os.makedev(5, 2)  # where the outer end of each is opened
+_SOCKET_KINDS = ("unix", "tcp", "tcp6", "udp", "udp6")
+_WAITED_OUT = "06"  # a connection that is over holds nothing
 _MAP_BYTES = 1 << 20  # of a process's map that are read: a longer one hides something
 _MAPPED = 64  # unnamed files in it, likewise
 _GONE = b" (deleted)"
+_LONGEST = 3_840  # bytes of a path below which a name may still be said
 
 
 def members(first: int) -> list[int]:
@@ -52,9 +56,16 @@ def ask_to_end(first: int) -> bool:
 
 
 def resident_bytes(pids: list[int], cap: int) -> int:
-    """Resident memory of all; where that is above ``cap``, shared pages are counted once (slower)."""
-    total = sum(_resident(pid) for pid in pids)
-    return sum(_proportional(pid, "Pss:") for pid in pids) if total > cap else total
+    """Memory of all with the tables that map it; where it is above ``cap``, shared pages count once (slower).
+
+    Tables count apart: a page of zeros that is only read is in nobody's memory, and each has one.
+    """
+    held = [_held_by(pid) for pid in pids]
+    tables = sum(of_tables for _resident, of_tables in held)
+    resident = sum(of_pages for of_pages, _tables in held)
+    if resident + tables > cap:
+        resident = sum(_proportional(pid, "Pss:") for pid in pids)
+    return resident + tables
 
 
 def shared_bytes(pids: list[int]) -> int:
@@ -62,9 +73,15 @@ def shared_bytes(pids: list[int]) -> int:
     return sum(_proportional(pid, "Pss_Shmem:") for pid in pids)
 
 
+def _held_by(pid: int) -> tuple[int, int]:
+    """Bytes of resident pages, and of the tables that map them."""
+    found = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/status").splitlines() if ":" in line)
+    pages, tables = (int(found.get(name, "0").split()[0]) * 1024 for name in ("VmRSS", "VmPTE"))
+    return pages, tables
+
+
 def _resident(pid: int) -> int:
-    fields = _read(f"/proc/{pid}/statm").split()
-    return int(fields[1]) * PAGE if len(fields) > 1 else 0
+    return _held_by(pid)[0]
 
 
 def _proportional(pid: int, which: str) -> int:
@@ -78,13 +95,15 @@ def _proportional(pid: int, which: str) -> int:
 class Unlinked:
     """Bytes of open or mapped files without a name any more: on the job's disk, and in memory (memfd, tmpfs).
 
-    ``sockets`` hold memory that no process has in its map; ``hidden`` are processes that cannot be looked at,
-    ``on_their_way`` the descriptors that were sent and are in nobody's hands yet.
+    ``sockets``, pipes and terminals hold memory that no process has in its map; ``hidden`` are processes that
+    cannot be looked at, ``on_their_way`` the descriptors that were sent and are in nobody's hands yet.
     """
 
     disk: int = 0
     files: int = 0
     sockets: int = 0
+    pipes: int = 0
+    terminals: int = 0
     on_their_way: int = 0
     hidden: set[int] = field(default_factory=set)
     seen: set[tuple[int, int]] = field(default_factory=set)
@@ -97,12 +116,14 @@ class Unlinked:
             held._add(pid, device)
         for pid in pids[1:]:
             held._add_mapped(pid, device)
+        held.sockets = max(held.sockets, _sockets_around(pids[1:]))
         held.hidden -= set(pids[:1])
         return held
 
     @property
     def memory(self) -> int:
-        return self.files + max(0, self.sockets - _SOCKETS) * _SOCKET_BYTES
+        kinds = ((self.sockets, _SOCKET_BYTES), (self.pipes, _PIPE_BYTES), (self.terminals, _TERMINAL_BYTES))
+        return self.files + sum(max(0, count - _FREE) * most for count, most in kinds)
 
     def _add(self, pid: int, device: int) -> None:
         try:
@@ -123,6 +144,11 @@ class Unlinked:
                 self.seen.add(key)
                 self.sockets += 1
                 self.on_their_way += _sent_by(pid, name)
+            elif key not in self.seen and stat.S_ISFIFO(status.st_mode):
+                self.seen.add(key)
+                self.pipes += 1
+            elif status.st_rdev == _TERMINALS:
+                self.terminals += 1
             elif stat.S_ISREG(status.st_mode) and not status.st_nlink:
                 self._count(key, status.st_blocks * 512, device)
 
@@ -150,6 +176,22 @@ class Unlinked:
             self.disk += size
         else:
             self.files += size
+
+
+def _sockets_around(pids: list[int]) -> int:
+    """All in the run's own network: those that wait to be accepted are in nobody's hands, and hold bytes."""
+    for pid in pids:
+        try:
+            if os.readlink(f"/proc/{pid}/ns/net") != os.readlink("/proc/self/ns/net"):
+                return sum(_sockets_in(f"/proc/{pid}/net/{kind}") for kind in _SOCKET_KINDS)
+        except OSError:
+            continue
+    return 0
+
+
+def _sockets_in(table: str) -> int:
+    lines = _read(table).splitlines()[1:]
+    return sum(table.endswith("unix") or line.split(None, 4)[3] != _WAITED_OUT for line in lines)
 
 
 def _sent_by(pid: int, descriptor: str) -> int:
@@ -187,7 +229,10 @@ def folder_usage(folder: Path, *, entries: int, size: int) -> Usage:
     """What lies below ``folder``, counted until either bound is passed; no link is followed."""
     counted, used, todo = 0, 0, [] if folder.is_symlink() else [str(folder)]
     while todo and counted <= entries and used <= size:
-        for entry in _scan(todo.pop()):
+        below = todo.pop()
+        if len(os.fsencode(below)) > _LONGEST:
+            return Usage(entries + 1, used)  # nobody can name what lies there, and so weigh it
+        for entry in _scan(below):
             counted += 1
             try:
                 status = entry.stat(follow_symlinks=False)
@@ -224,16 +269,19 @@ def _scan_closed(folder: str) -> list[os.DirEntry[str]]:
 
 
 def tmpfs_usage(first: int) -> Usage:
-    """What the run has put below its own /tmp; nothing where that cannot be seen."""
-    folder = f"/proc/{first}/root/tmp"
+    """What the run has put below its own /tmp, with the entries of its /dev/shm, whose bytes have a cap.
+
+    Nothing where that cannot be seen.
+    """
+    folder = f"/proc/{first}/root"
     try:
-        if os.stat(folder).st_dev == os.stat("/tmp").st_dev:
+        if os.stat(f"{folder}/tmp").st_dev == os.stat("/tmp").st_dev:
             return Usage(0, 0)  # the sandbox is not furnished yet: that is the host's
-        status = os.statvfs(folder)
+        status, shared = os.statvfs(f"{folder}/tmp"), os.statvfs(f"{folder}/dev/shm")
     except OSError:
         return Usage(0, 0)
     used = (status.f_blocks - status.f_bfree) * status.f_frsize
-    return Usage(status.f_files - status.f_ffree, used)
+    return Usage(sum(each.f_files - each.f_ffree for each in (status, shared)), used)
 
 
 def _read(path: str) -> str:

@@ -24,7 +24,7 @@ class Bomb:
     alone: bool = False  # judged by the clock, which others beside it would slow
 
 
-def _ends_by(*endings: str) -> Judge:
+def ends_by(*endings: str) -> Judge:
     def judge(ended: Ended, job_dir: Path) -> Verdict:
         return ended.ending in endings, f"{ended.ending} after {ended.duration_s:.2f} s"
 
@@ -49,7 +49,7 @@ def _cut_at(size: int) -> Judge:
     return judge
 
 
-def _ends_in_time(limit: float) -> Judge:
+def ends_in_time(limit: float) -> Judge:
     def judge(ended: Ended, job_dir: Path) -> Verdict:
         return ended.ending == "timed_out" and ended.duration_s < limit + 2, f"{ended.duration_s:.2f} s"
 
@@ -241,53 +241,51 @@ for _ in range(8):
         fill()
 time.sleep(20)
 """
-_SMALL = Limits(timeout_s=10, memory_mb=96, disk_mb=16, files=1000, processes=32, descriptors=64)
-_ROOMY = Limits(timeout_s=10, memory_mb=400, disk_mb=16, files=1000, processes=32, descriptors=256)
+SMALL = Limits(timeout_s=10, memory_mb=96, disk_mb=16, files=1000, processes=32, descriptors=64)
+ROOMY = Limits(timeout_s=10, memory_mb=400, disk_mb=16, files=1000, processes=32, descriptors=256)
 _FULL = "import os\nwhile True: os.write(1, b'x' * 65536); os.write(2, b'y' * 1000)"
 BOMBS = (
-    Bomb("fork bomb", _FORK, _SMALL, _counts_to(32)),
-    Bomb("memory bomb", _MEMORY, _SMALL, _ends_by("memory_limit")),
-    Bomb("memory bomb in a child whose parent exits 0", _MEMORY_IN_CHILD, _SMALL, _ends_by("memory_limit")),
-    Bomb("memory bomb of files without a name", _MEMORY_FILES, _SMALL, _ends_by("memory_limit")),
+    Bomb("fork bomb", _FORK, SMALL, _counts_to(32)),
+    Bomb("memory bomb", _MEMORY, SMALL, ends_by("memory_limit")),
+    Bomb("memory bomb in a child whose parent exits 0", _MEMORY_IN_CHILD, SMALL, ends_by("memory_limit")),
+    Bomb("memory bomb of files without a name", _MEMORY_FILES, SMALL, ends_by("memory_limit")),
     Bomb(
         "memory bomb of files that are sent and not received",
         _ON_THEIR_WAY % "os.memfd_create('x')",
-        _SMALL,
-        _ends_by("memory_limit", "disk_limit"),
+        SMALL,
+        ends_by("memory_limit", "disk_limit"),
     ),
-    Bomb("memory bomb of shared pages that are let go", _LET_GO, _SMALL, _ends_by("memory_limit")),
+    Bomb("memory bomb of shared pages that are let go", _LET_GO, SMALL, ends_by("memory_limit")),
     Bomb(
         "memory bomb in the buffers of sockets",
         _SOCKETS,
-        replace(_ROOMY, memory_mb=128),
-        _ends_by("memory_limit"),
+        replace(ROOMY, memory_mb=128),
+        ends_by("memory_limit"),
     ),
-    Bomb("disk bomb", _DISK, _ROOMY, _ends_by("disk_limit")),
-    Bomb("disk bomb of deleted files", _UNLINKED, _ROOMY, _ends_by("disk_limit")),
+    Bomb("disk bomb", _DISK, ROOMY, ends_by("disk_limit")),
+    Bomb("disk bomb of deleted files", _UNLINKED, ROOMY, ends_by("disk_limit")),
     Bomb(
         "disk bomb of deleted files that are sent and not received",
         _ON_THEIR_WAY % "os.open('output/x', os.O_RDWR | os.O_CREAT); os.unlink('output/x')",
-        _ROOMY,
-        _ends_by("memory_limit", "disk_limit"),
+        ROOMY,
+        ends_by("memory_limit", "disk_limit"),
     ),
-    Bomb("disk bomb in a closed folder", _CLOSED, _ROOMY, _ends_by("disk_limit")),
-    Bomb("disk bomb in /tmp", _TMP, _ROOMY, _ends_by("disk_limit", "exited")),
-    Bomb("inode bomb in /job", _INODES % "output", _ROOMY, _ends_by("disk_limit")),
-    Bomb("inode bomb in /tmp", _INODES % '{os.environ["TMPDIR"]}', _ROOMY, _ends_by("disk_limit", "exited")),
+    Bomb("disk bomb in a closed folder", _CLOSED, ROOMY, ends_by("disk_limit")),
+    Bomb("disk bomb in /tmp", _TMP, ROOMY, ends_by("disk_limit", "exited")),
+    Bomb("inode bomb in /job", _INODES % "output", ROOMY, ends_by("disk_limit")),
+    Bomb("inode bomb in /tmp", _INODES % '{os.environ["TMPDIR"]}', ROOMY, ends_by("disk_limit", "exited")),
     Bomb("output bomb", _FULL, Limits(timeout_s=10, output_bytes=1_000_000), _cut_at(1_000_000)),
-    Bomb("descriptor bomb", _DESCRIPTORS, _SMALL, _counts_to(64)),
+    Bomb("descriptor bomb", _DESCRIPTORS, SMALL, _counts_to(64)),
     Bomb(
         "ignore SIGTERM, setsid and fork twice",
         _STUBBORN,
         Limits(timeout_s=0.5),
-        _ends_in_time(0.5),
+        ends_in_time(0.5),
         alone=True,
     ),
-    Bomb("kill everything it may signal", _EVERYTHING, _SMALL, _ends_by("exited")),
-    Bomb("fork ahead of whoever would kill it", _CHAIN, Limits(timeout_s=1), _ends_by("exited", "timed_out")),
-    Bomb(
-        "spin in as many processes as it gets", _SPIN, Limits(timeout_s=0.5), _ends_in_time(0.5), alone=True
-    ),
-    Bomb("leave a daemon behind", _ORPHAN, Limits(timeout_s=10), _ends_by("exited")),
-    Bomb("links, pipes and set-uid files among the output", _LINKS, _SMALL, _collects_only("good")),
+    Bomb("kill everything it may signal", _EVERYTHING, SMALL, ends_by("exited")),
+    Bomb("fork ahead of whoever would kill it", _CHAIN, Limits(timeout_s=1), ends_by("exited", "timed_out")),
+    Bomb("spin in as many processes as it gets", _SPIN, Limits(timeout_s=0.5), ends_in_time(0.5), alone=True),
+    Bomb("leave a daemon behind", _ORPHAN, Limits(timeout_s=10), ends_by("exited")),
+    Bomb("links, pipes and set-uid files among the output", _LINKS, SMALL, _collects_only("good")),
 )

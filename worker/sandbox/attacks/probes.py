@@ -212,7 +212,7 @@ calls("swap, quota, accounting, kernel log", "swapon", "swapoff", "quotactl", "a
 calls("set the clock or the host's name", "settimeofday", "clock_settime", "sethostname", "setdomainname")
 calls("move memory between nodes", "move_pages", "mbind", "migrate_pages", "set_mempolicy")
 calls("the machine's count of asynchronous requests", "io_setup")
-calls("memory that no process owns", "shmget", "msgget")
+calls("memory that no process owns", "shmget", "msgget", "semget")
 calls("watch every file, hang up the terminal", "fanotify_init", "vhangup")
 
 

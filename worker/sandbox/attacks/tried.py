@@ -23,12 +23,16 @@ from typing import Any
 
 from worker.sandbox import seccomp
 from worker.sandbox.attacks import destination
-from worker.sandbox.attacks import neighbours as neighbours  # their probes follow those of the other
+from worker.sandbox.attacks import machine as machine  # their probes stand in the order of the imports
+from worker.sandbox.attacks import neighbours as neighbours
 from worker.sandbox.attacks import probes as probes
-from worker.sandbox.attacks.bombs import BOMBS, Bomb
+from worker.sandbox.attacks.bombs import BOMBS as EXHAUSTING
+from worker.sandbox.attacks.bombs import Bomb
+from worker.sandbox.attacks.hoards import HOARDS
 from worker.sandbox.attacks.proxied import PROXIED
 from worker.sandbox.attacks.trying import PROBES
 from worker.sandbox.cgroup import find_parents
+from worker.sandbox.clearing import clear
 from worker.sandbox.policy import Ended, Job, Limits
 from worker.sandbox.running import run_in
 from worker.sandbox.site import Site, Tier
@@ -38,7 +42,7 @@ _ROOT = _HERE.parents[2]
 _TRY = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from attacks import neighbours, probes, trying
+from attacks import machine, neighbours, probes, trying
 trying.main()
 """
 _TRY_PROXY = """
@@ -48,7 +52,10 @@ from attacks import proxied, trying
 trying.main(proxied.PROXIED)
 """
 _TOGETHER = 4
+BOMBS = (*EXHAUSTING, *HOARDS)
 MODES = "change modes, times and owners of another run's file"
+PACKAGE = "change the package under the next run"
+SIGNALS = "signal another process of its user in every other way"
 LOST_WORKER = "kill the worker in the middle of a run"
 
 
@@ -94,7 +101,7 @@ def arena(tier: Tier, site: Site) -> Iterator[Arena]:
             copy.chmod(0o644)
         yield opened
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        clear(folder)
 
 
 def all_attacks(tier: Tier, site: Site) -> list[Check]:
@@ -131,15 +138,16 @@ def single_calls(opened: Arena) -> list[Check]:
             ("python", "-B", "-I", "-S", "-c", _TRY, "/skill"),
             opened.package,
             opened.job_dir(),
-            stdin=json.dumps(host).encode(),
             limits=Limits(timeout_s=30),
         )
-        ended = run_in(opened.tier, job, site=opened.site)
-        untouched = _untouched(host)
-    return [
-        replace(check, passed=False) if check.attack == MODES and not untouched else check
-        for check in _told(ended)
-    ]
+        before = _contents(opened.package)
+        with _bystander() as stands_by:
+            host["bystander"] = stands_by.pid
+            job = replace(job, stdin=json.dumps(host).encode())
+            ended = run_in(opened.tier, job, site=opened.site)
+            held = {SIGNALS: stands_by.poll() is None}
+        held |= {MODES: _untouched(host), PACKAGE: _contents(opened.package) == before}
+    return [replace(check, passed=check.passed and held.get(check.attack, True)) for check in _told(ended)]
 
 
 def through_the_proxy(opened: Arena) -> list[Check]:
@@ -165,6 +173,23 @@ def _told(ended: Ended) -> list[Check]:
             Check("run all probes", False, f"{ended.ending} {ended.exit_code} {ended.signal}: {why}")
         )
     return checks
+
+
+@contextlib.contextmanager
+def _bystander() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the worker's user that has nothing to do with the run."""
+    process = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _contents(folder: Path) -> dict[str, tuple[int, float, bytes]]:
+    """Mode, time and bytes of each file: what the next run of the package would find."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path): (path.stat().st_mode, path.stat().st_mtime, path.read_bytes()) for path in files}
 
 
 def _untouched(host: dict[str, Any]) -> bool:

@@ -143,6 +143,7 @@ def _start(order: dict[str, Any], keeper: int, streams: list[int], status: int) 
             with open(file, "w") as group:
                 group.write("0")
         _pin(order["processors"])
+        _come_last()
         for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(ignored_by_python, signal.SIG_DFL)
         _become(order["uid"])
@@ -169,6 +170,14 @@ def _pin(processors: int) -> None:
     allowed = sorted(os.sched_getaffinity(0))
     if 0 < processors < len(allowed):
         os.sched_setaffinity(0, [allowed[(os.getpid() + n) % len(allowed)] for n in range(processors)])
+
+
+def _come_last() -> None:
+    """Whatever the worker may: a run is ended first when memory runs out, and takes no processor by force."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
+        score.write("1000")
+    for kind in (resource.RLIMIT_RTPRIO, resource.RLIMIT_NICE):
+        resource.setrlimit(kind, (0, 0))
 
 
 def _become(uid: int | None) -> None:
