@@ -68,6 +68,8 @@ def read_query(
     shape: type[Query], request: Request, *, also: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """The address's parameters, typed; every problem at once. ``also``: a form's fields, which yield."""
+    if twice := _said_twice(shape, request.query_params):
+        raise Refused(*twice)
     if also is None:
         return _read(shape, request.query_params, "QUERY")
     return _read(shape, {**also, **request.query_params.dict()}, "QUERY")
@@ -76,6 +78,16 @@ def read_query(
 def read_body(shape: type[Shape], body: Any) -> dict[str, Any]:
     """The JSON body, typed; every problem at once."""
     return _read(shape, body, "FIELD")
+
+
+def _said_twice(shape: type[Query], given: QueryDict) -> list[Problem]:
+    """A filter of which only the last value would count."""
+    fields = shape().fields
+    return [
+        problem("QUERY_INVALID", path=name, field=name, reason="it stands there more than once")
+        for name, values in given.lists()
+        if len(values) > 1 and not isinstance(fields.get(name), serializers.ListField)
+    ]
 
 
 def _read(shape: type[Shape], given: Any, kind: str) -> dict[str, Any]:

@@ -36,11 +36,15 @@ from registry.permissions import Action
 from registry.search import search
 
 MOST_IDS = 100
+MOST_FOUND = 1000  # of a search: who needs more needs other words
 
 
 class SkillsQuery(PageQuery, FilterQuery):
     q = serializers.CharField(
-        required=False, allow_blank=True, max_length=500, help_text="Only what search finds, best first."
+        required=False,
+        allow_blank=True,
+        max_length=500,
+        help_text="Only what search finds, best first, at most 1,000.",
     )
     ids = serializers.CharField(
         required=False, max_length=4000, help_text="At most 100 ids or team/slug, separated by commas."
@@ -87,15 +91,20 @@ class Skills(Endpoint):
         return found, page.next_cursor(astuple(after)) if after else None
 
     def _found(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
-        page = cursors.page_of("skills", query, kinds=(int,))
-        start = min(max(page.after[0], 0), cursors.LONGEST_PAGE * 10) if page.after else 0
-        end = start + page.limit
-        found = search(query["q"], self.actor, limit=end + 1, filters=filters_of(query)).hits
+        """A place is how many came before and the last of them, behind which it goes on wherever it is."""
+        page = cursors.page_of("skills", query, kinds=(int, int))
+        start, last = page.after or (0, 0)
+        start = min(max(start, 0), MOST_FOUND)
+        most = min(start + 2 * page.limit, MOST_FOUND) + 1  # what was published meanwhile may stand before
+        found = search(query["q"], self.actor, limit=most, filters=filters_of(query)).hits
+        start = next((at for at, hit in enumerate(found, 1) if hit.skill.pk == last), start)
+        end = min(start + page.limit, MOST_FOUND)
         chosen = [hit.skill for hit in found[start:end]]
+        cursor = page.next_cursor([end, chosen[-1].pk]) if len(found) > end < MOST_FOUND else None
         if "ids" in query:
             wanted = set(query["ids"].split(","))
             chosen = [skill for skill in chosen if {skill.uid, str(skill)} & wanted]
-        return chosen, page.next_cursor([end]) if len(found) > end else None
+        return chosen, cursor
 
 
 class SkillDetail(Endpoint):

@@ -66,6 +66,12 @@ def test_a_filter_misspelt_is_refused_instead_of_listing_everything(as_alice):
     assert document["problems"][0]["path"] == "taem"
 
 
+def test_a_filter_said_twice_is_refused_for_only_one_would_count(as_alice):
+    document = refused(as_alice.get("skills?tag=a&tag=b"), 400, "QUERY_INVALID")
+    assert [each["path"] for each in document["problems"]] == ["tag"]
+    assert as_alice.get("agent/skills?paths=a.md&paths=b.md").status_code == 200
+
+
 def test_pages_follow_one_another_without_a_gap(publish, as_alice):
     from registry import usage
     from registry.models import Skill
@@ -90,6 +96,26 @@ def test_pages_of_a_search_follow_one_another(publish, as_alice):
     slugs = [item["slug"] for item in first["items"] + second["items"]]
     assert sorted(slugs) == [f"skill-{name}" for name in "abcde"]
     assert second["next_cursor"] is None
+
+
+def test_pages_of_a_search_repeat_nothing_when_something_better_is_published_in_between(publish, as_alice):
+    for name in "abcde":
+        publish({"SKILL.md": f"---\nname: skill-{name}\ndescription: Common words, {name}.\n---\n"})
+    first = as_alice.get("skills?q=common&limit=3").json()
+    publish({"SKILL.md": "---\nname: common\ndescription: Common.\n---\n"})
+    second = as_alice.get(f"skills?q=common&limit=3&cursor={first['next_cursor']}").json()
+    slugs = [item["slug"] for item in first["items"] + second["items"]]
+    assert sorted(slugs) == [f"skill-{name}" for name in "abcde"]
+    assert second["next_cursor"] is None
+
+
+def test_pages_of_a_search_come_to_an_end_where_more_is_found_than_is_listed(publish, as_alice, monkeypatch):
+    monkeypatch.setattr("registry.api.skills.MOST_FOUND", 3)
+    for name in "abcde":
+        publish({"SKILL.md": f"---\nname: skill-{name}\ndescription: Common words, {name}.\n---\n"})
+    first = as_alice.get("skills?q=common&limit=2").json()
+    second = as_alice.get(f"skills?q=common&limit=2&cursor={first['next_cursor']}").json()
+    assert (len(first["items"]), len(second["items"]), second["next_cursor"]) == (2, 1, None)
 
 
 @pytest.mark.parametrize("cursor", ["x", "AAAA", "WyJ4Il0", "W10", "eyJhIjoxfQ", "%00", "%FF", "[" * 900])
