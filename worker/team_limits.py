@@ -115,6 +115,14 @@ def warnings_of(team: Team | None) -> Iterator[Problem]:
             yield problem("TEAM_LIMIT_NEAR", team=str(team), name=use.name, percent=percent, limit=use.limit)
 
 
+def held_back_by(run: Run) -> int:
+    """The limit of runs at once for which a queued run waits, though workers may be free; 0 is none."""
+    if run.status != Status.QUEUED or run.team is None:
+        return 0
+    (use,) = uses_of(run.team, ["concurrent_runs"])
+    return use.limit if use.is_spent else 0
+
+
 def today() -> date:
     return datetime.now(UTC).date()
 

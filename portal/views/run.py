@@ -44,6 +44,7 @@ from worker.models import Artifact, Run, Status
 from worker.protocols.call import Request
 from worker.runs import cancel, request_run
 from worker.states import ENDED
+from worker.team_limits import held_back_by
 
 
 @dataclass(frozen=True)
@@ -247,6 +248,7 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         and type(run.skill).objects.visible_to(request.actor).filter(pk=run.skill.pk).exists(),
         "pressable": run.skill is not None and run.skill.type != INTERNAL,
         "waits": waits_of([run]).get(run.pk, ()),
+        "most_at_once": held_back_by(run),
         "waited_ms": waited_ms(run, now),
         "ran_ms": ran_ms(run, now),
         "rows": timeline(run) if seen.readable else (),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.run_samples import add_artifact, add_log, add_step, make_hostile_run, make_run
+from worker.models import TeamLimits
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P5", "P8", "C11", "B3", "B6")]
 
@@ -256,3 +257,14 @@ def test_use_of_a_private_skill_is_nobodys_but_the_teams(browse, charlie, privat
         assert browse(person).get("/skills/docs/weekly-report/use/").status_code == 404
         assert browse(person).get("/skills/docs/weekly-report/run/").status_code == 404
         assert browse(person).get("/skills/docs/weekly-report/runs/").status_code in (302, 404)
+
+
+def test_a_run_that_waits_for_its_team_s_own_runs_says_so(browse, bob, public, team):
+    for status in ("running", "queued"):
+        waiting = make_run(public.latest, bob, team, status=status)
+    TeamLimits.objects.create(team=team, concurrent_runs=2)
+    assert "Waiting for a free worker." in browse(bob).get(f"/runs/{waiting.uid}/").text
+    TeamLimits.objects.update(concurrent_runs=1)
+    page = browse(bob).get(f"/runs/{waiting.uid}/").text
+    assert "runs 1 at once, the most that it may" in page
+    assert "free worker" not in page
