@@ -46,7 +46,7 @@ class Told:
 
 
 def report(version: Version, told: Told, actor: Actor) -> bool:
-    """Takes what a caller says of a version; whether it counted, which a skill's working does once a minute.
+    """Takes what a caller says of a version, once a minute; whether it counted as a use.
 
     Who says that it is the wrong skill learns nothing of what others said before.
     """
@@ -56,10 +56,10 @@ def report(version: Version, told: Told, actor: Actor) -> bool:
     with transaction.atomic():
         if told.outcome == FeedbackOutcome.WRONG_SKILL:
             _propose(version, told.utterance, note, actor)
-        elif usage.record_use(skill, actor.caller, UseKind.RUN, version=version.number):
-            _keep(version, told.outcome, note, actor)
         else:
-            return False
+            if not _told_just_now(skill, actor):  # else what follows a load within the minute would be lost
+                _keep(version, told.outcome, note, actor)
+            return usage.record_use(skill, actor.caller, UseKind.RUN, version=version.number)
     return True
 
 
@@ -140,6 +140,11 @@ def _propose(version: Version, utterance: str, note: str, actor: Actor) -> None:
     )
     if is_new:
         _keep(version, FeedbackOutcome.WRONG_SKILL, note, actor)
+
+
+def _told_just_now(skill: Skill, actor: Actor) -> bool:
+    told = skill.feedback.filter(caller=actor.caller, created_at__gt=timezone.now() - usage.HOLD)
+    return told.exclude(outcome=FeedbackOutcome.WRONG_SKILL).exists()
 
 
 def _keep(version: Version, outcome: str, note: str, actor: Actor) -> None:

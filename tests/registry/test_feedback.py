@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from registry import feedback, people
+from registry import feedback, people, usage
 from registry.actors import Actor
 from registry.events.receiving import Happening, receive
 from registry.feedback import Told
-from registry.models import Event, Feedback, ProposedTriggerTest, TriggerTest, UseDay
+from registry.models import Event, Feedback, ProposedTriggerTest, TriggerTest, UseDay, UseKind
 from registry.packages.problems import Refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D9", "C4")]
@@ -39,6 +39,15 @@ def test_what_worked_or_failed_counts_as_a_run_once_a_minute(version, bob, charl
     assert list(UseDay.objects.values_list("kind", "count")) == [("run", 2)]
     assert feedback.counts(version.skill) == {"worked": 1, "failed": 1, "wrong_skill": 0}
     assert [row.note for row in feedback.notes(version.skill)] == ["fine"]
+
+
+def test_what_failed_within_the_minute_of_a_load_is_kept_and_is_no_second_use(version, bob):
+    usage.record_use(version.skill, Actor(user=bob).caller, UseKind.LOAD)
+    assert not feedback.report(version, Told("failed", note="no PDF"), Actor(user=bob))
+    assert feedback.counts(version.skill) == {"worked": 0, "failed": 1, "wrong_skill": 0}
+    assert [row.note for row in feedback.notes(version.skill)] == ["no PDF"]
+    version.skill.refresh_from_db()
+    assert version.skill.usage_count == 1
 
 
 def test_the_wrong_skill_proposes_a_test_once_and_is_no_use(version, bob, charlie):
