@@ -6,6 +6,7 @@ import json
 import os
 
 import pytest
+from redis import Redis
 
 from tests.faults.conftest import BUSY
 from tests.faults.remains import fill
@@ -14,7 +15,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.row("P5", "P9")]
 ROOM = 60  # MB
 
 
-def test_a_run_asked_for_while_the_broker_is_gone_runs_later(make_site, redis):
+def test_a_run_asked_for_while_the_broker_is_gone_or_takes_nothing_runs_later(make_site, redis):
     site = make_site(REDIS_URL=redis.url)
     server = redis()
     site.start()
@@ -22,11 +23,23 @@ def test_a_run_asked_for_while_the_broker_is_gone_runs_later(make_site, redis):
     assert site.run("ops/once", wait=30)["status"] == "succeeded"
     server.kill()
     server.wait()
+    run = _asked_in_vain(site)
+    redis()
+    assert site.ended(run, wait=60)["status"] == "succeeded"
+    with Redis.from_url(redis.url) as broker:
+        broker.flushall()
+        assert site.run("ops/once", wait=30)["status"] == "succeeded"
+        broker.replicaof("127.0.0.1", "1")
+        run = _asked_in_vain(site)
+        broker.replicaof("NO", "ONE")
+    assert site.ended(run, wait=60)["status"] == "succeeded"
+
+
+def _asked_in_vain(site):
     status, _, body = site.ask("/api/v1/runs", body={"skill": "ops/once"})
     run = json.loads(body)
     assert (status, run["status"]) == (202, "queued")
-    redis()
-    assert site.ended(run, wait=60)["status"] == "succeeded"
+    return run
 
 
 def test_a_full_disk_is_said_and_survived(disk, make_site):
