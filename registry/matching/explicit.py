@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
@@ -19,15 +19,15 @@ from registry.words import Piece
 LEAST_CONTAINED = 0.7  # what a phrase somewhere in a long utterance scores; one that is all of it scores 1
 _WHOLE_LEAST = 0.5  # of the utterance: a single word that covers less asks for nothing by itself
 _KEYS_AT_ONCE = 2000
-_KEYS_OF_A_REQUEST = 400  # a longer text is first asked for the pairs of words that triggers begin with
 _PINNED = re.compile(rf"(?<![\w-]){PREFIX}([a-z0-9]+(?:-[a-z0-9]+)*)", re.ASCII)
 _MOST_PINNED = 20  # of one utterance
 _READ = """
     SELECT skill_id, kind, key, text FROM registry_trigger WHERE key IN ({keys}) AND kind IN ({kinds}){seen}
 """
-_LONGER = """
+_BEGUN = """
     SELECT column1 FROM (VALUES {pairs}) AS pairs
-    WHERE EXISTS (SELECT 1 FROM registry_trigger WHERE key > column1 || ' ' AND key < column1 || '!')
+    WHERE EXISTS (SELECT 1 FROM registry_trigger WHERE key >= column1 AND key < column1 || '!')
+    OR EXISTS (SELECT 1 FROM registry_pinnedtrigger WHERE key >= column1 AND key < column1 || '!')
 """
 _CALLING = frozenset("/$@`\"'“”「」")  # what stands before a name that is called
 
@@ -83,8 +83,7 @@ def _canonical(utterance: str, actor: Actor) -> Iterator[Asked]:
 
 def _said(utterance: str, pieces: Sequence[Piece], pinned: Pinned, readable: Sight) -> Iterator[Asked]:
     """The phrases, intents and names that stand in the utterance, whole words only."""
-    is_long = len(pieces) * LONGEST_PHRASE > _KEYS_OF_A_REQUEST
-    windows = _windows(pieces, _begun(pieces) if is_long else None)
+    windows = _windows(utterance, pieces)
     keys = sorted(windows)
     kinds = (TriggerKind.PHRASE, TriggerKind.INTENT, TriggerKind.NAME)
     for at in range(0, len(keys), _KEYS_AT_ONCE):
@@ -108,29 +107,28 @@ def _triggers(
     yield from pinned.triggers(keys, kinds)
 
 
-def _windows(pieces: Sequence[Piece], begun: Collection[str] | None) -> dict[str, tuple[int, int]]:
-    """Each run of at most twelve pieces, and where it stands first; with ``begun``, of more than two pieces
-    those alone with which a trigger begins."""
+def _windows(utterance: str, pieces: Sequence[Piece]) -> dict[str, tuple[int, int]]:
+    """Each run of at most twelve pieces that may be a trigger and asks, and where it stands first."""
     found: dict[str, tuple[int, int]] = {}
-    for begin in range(len(pieces)):
-        key = pieces[begin].key
-        found.setdefault(key, (begin, begin + 1))
+    begun = _begun(pieces)
+    for begin, piece in enumerate(pieces):
+        key = piece.key
+        if _asks(utterance, pieces, begin, begin + 1, TriggerKind.NAME):
+            found.setdefault(key, (begin, begin + 1))
         for end in range(begin + 2, min(begin + LONGEST_PHRASE, len(pieces)) + 1):
             key = f"{key} {pieces[end - 1].key}"
-            found.setdefault(key, (begin, end))
-            if begun is not None and end == begin + 2 and key not in begun:
+            if end == begin + 2 and key not in begun:
                 break
+            found.setdefault(key, (begin, end))
     return found
 
 
 def _begun(pieces: Sequence[Piece]) -> set[str]:
-    """The pairs of neighbours with which a longer trigger begins."""
+    """The pairs of neighbours with which a trigger begins: few of a text's, and of those few runs are any."""
     pairs = sorted({f"{one.key} {two.key}" for one, two in pairwise(pieces)})
-    begun: set[str] = set()
-    for at in range(0, len(pairs), _KEYS_AT_ONCE):
-        part = pairs[at : at + _KEYS_AT_ONCE]
-        begun |= {pair for (pair,) in bulk.read(_LONGER.format(pairs=", ".join(["(%s)"] * len(part))), part)}
-    return begun
+    if not pairs:
+        return set()
+    return {pair for (pair,) in bulk.read(_BEGUN.format(pairs=", ".join(["(%s)"] * len(pairs))), pairs)}
 
 
 def _asks(utterance: str, pieces: Sequence[Piece], begin: int, end: int, kind: str) -> bool:

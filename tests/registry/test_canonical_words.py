@@ -78,6 +78,8 @@ def test_phrases_intents_and_names_are_those_of_the_accepted_version(accepted, s
     assert told("please bake a loaf", Actor(user=alice)) == [("docs/report", "2.0.0")]
     (best,) = match(Request("please chart the harbour"), stranger).rows
     assert [(each.kind, each.text) for each in best.reasons] == [("phrase", "chart the harbour")]
+    (best,) = match(Request("a long story " * 20 + "please chart the harbour"), stranger).rows
+    assert best.reasons[0].text == "chart the harbour"
 
 
 def test_phrases_accepted_beside_the_package_are_not_what_was_vouched_for(accepted, stranger, alice):
