@@ -16,6 +16,7 @@ from worker.states import ENDED, Claim
 from worker.storable import clean, clean_text, json_text
 
 CHUNK_BYTES = 65_536
+_IN_TURNS = 5_000  # chunks of a run until the order between its two streams is no longer kept: each is a row
 _LOG_READ_BYTES = 262_144
 STREAM_BYTES = 1_048_576  # of stdout and of stderr in the document of a run; the log has all of both
 _INSIDE_CHARACTER = bytes(range(0x80, 0xC0))
@@ -61,8 +62,9 @@ class LogBuffer:
         self._waiting: list[tuple[Stream, bytearray]] = []
 
     def add(self, stream: Stream, data: bytes) -> None:
-        if self._waiting and self._waiting[-1][0] == stream:
-            self._waiting[-1][1].extend(data)
+        near = self._waiting if self._seq + len(self._waiting) > _IN_TURNS else self._waiting[-1:]
+        if held := next((held for name, held in reversed(near) if name == stream), None):
+            held.extend(data)
         elif data:
             self._waiting.append((stream, bytearray(data)))
 

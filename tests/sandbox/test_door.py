@@ -49,6 +49,16 @@ def test_runtimes_open_it_by_name(go, program):
     assert ended.stdout.strip() == b"heard hello", ended.stderr
 
 
+def test_a_line_that_comes_byte_by_byte_between_blanks_is_one_request(go):
+    told = """
+for place in b"  \\n \\n hel lo\\n\\n\\n":
+    os.write(asking, bytes([place]))
+print(answers.readline(), ask(b"again"))
+"""
+    ended = go("python", "-I", "-S", "-c", ASK + told, door=lambda line: b"heard " + line.strip())
+    assert ended.stdout == b"b'heard hel lo\\n' b'heard again\\n'\n", ended.stderr
+
+
 def test_without_a_door_there_is_nothing_to_ask(go):
     ended = go(
         "bash", "-c", 'echo "${SKILLQUAY_DOOR-none}"; for n in 3 4 5; do { : >&$n; } 2>&- || echo $n; done'

@@ -28,6 +28,20 @@ def test_neighbours_of_one_stream_are_one_piece():
     ]
 
 
+def test_streams_that_take_turns_byte_by_byte_are_not_a_row_for_each():
+    buffer, pieces = LogBuffer(), []
+    for number in range(40_000):
+        buffer.add("stdout", b"o")
+        buffer.add("stderr", b"e")
+        if number % 1000 == 999:
+            pieces += buffer.take(final=False)
+    pieces += buffer.take(final=True)
+    assert 5_000 <= len(pieces) < 5_200
+    assert [p.offset for p in pieces] == [0, *(p.end for p in pieces[:-1])]
+    for stream, letter in (("stdout", b"o"), ("stderr", b"e")):
+        assert b"".join(p.data for p in pieces if p.stream == stream) == letter * 40_000
+
+
 def test_half_a_character_waits_for_its_rest():
     buffer = LogBuffer()
     buffer.add("stdout", "好".encode()[:2])

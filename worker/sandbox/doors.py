@@ -28,6 +28,7 @@ class Doorkeeper:
         self.door, self.asking, self.answering = door, asking, answering
         self.stopped = threading.Event()
         self.heard = bytearray()
+        self.searched = 0  # bytes of it without an end of line: a line that comes byte by byte is read once
         self.left = REQUESTS
         self._thread = threading.Thread(target=self._serve, name="skillquay-door", daemon=True)
 
@@ -58,11 +59,13 @@ class Doorkeeper:
     def _line(self) -> bytes | None:
         """The next request that is not blank; None where no more will be answered."""
         while not self.stopped.is_set():
-            line, found, rest = self.heard.partition(b"\n")
-            if found:
-                self.heard = rest
+            end = self.heard.find(b"\n", self.searched)
+            if end >= 0:
+                line = bytes(self.heard[:end])
+                del self.heard[: end + 1]
+                self.searched = 0
                 if line.strip():
-                    return bytes(line)
+                    return line
             elif len(self.heard) > REQUEST_BYTES or not self._hear():
                 return None
         return None
@@ -71,8 +74,9 @@ class Doorkeeper:
         """False where the script has closed its end."""
         if not _ready(self.asking, select.POLLIN):
             return True
+        self.searched = len(self.heard)
         piece = os.read(self.asking, _PIECE)
-        self.heard = (self.heard + piece).lstrip()  # blanks are no request, and cost nothing
+        self.heard += piece if self.heard else piece.lstrip()  # blanks are no request, and cost nothing
         return bool(piece)
 
     def _say(self, answer: bytes) -> bool:

@@ -39,7 +39,7 @@ class Conversation:
         self.job, self.leash, self.group, self.began, self.grace_s = job, leash, group, began, grace_s
         self.grouped = group is not None and "memory" in group.holds
         self.stdin, self.streams = streams[0], streams[1:]
-        self.taken: list[list[bytes]] = [[], [], []]
+        self.taken = (bytearray(), bytearray(), bytearray())  # a script that writes bytes one by one is cheap
         self.room = [job.limits.output_bytes, job.channel_bytes]
         self.said: dict[str, Any] = {}
         self.heard = b""
@@ -92,9 +92,9 @@ class Conversation:
             ending=self.reason or "exited",
             exit_code=code,
             signal=signal if signal is not None else (9 if self.reason and code is None else None),
-            stdout=b"".join(self.taken[0]),
-            stderr=b"".join(self.taken[1]),
-            channel=b"".join(self.taken[2]),
+            stdout=bytes(self.taken[0]),
+            stderr=bytes(self.taken[1]),
+            channel=bytes(self.taken[2]),
             duration_s=self.finished - self.began,
             tier=tier,
             enforcement=enforcement,
@@ -111,7 +111,7 @@ class Conversation:
         return code, self.said.get("signal")
 
     def _last_line(self) -> str:
-        lines = b"".join(self.taken[1]).decode(errors="replace").strip().splitlines()
+        lines = self.taken[1].decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else ""
 
     # the leash
@@ -185,7 +185,7 @@ class Conversation:
         kept = chunk[: self.room[purse]]
         self.room[purse] -= len(kept)
         if kept:
-            self.taken[place].append(kept)
+            self.taken[place].extend(kept)
             if self.on_output and place < 2:
                 self.on_output(_NAMES[place], kept)
         if len(kept) < len(chunk):
