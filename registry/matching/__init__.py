@@ -18,6 +18,7 @@ from registry.listing.offering import pinned_rows, pinned_to, said_by
 from registry.matching import lexical
 from registry.matching.asking import MOST_PIECES, concepts, word_of
 from registry.matching.confidence import LEAST, confidence
+from registry.matching.denying import denied_places
 from registry.matching.explicit import Asked, asked_for
 from registry.matching.pinned import Pinned
 from registry.models import Canonical, Skill
@@ -100,10 +101,16 @@ def match(request: Request, actor: Actor, *, limit: int = 20) -> Matches:
     utterance = request.utterance[:MOST_CHARACTERS]
     pieces = words.pieces(utterance, most=MOST_PIECES)
     reach, known, pinned = retrieval.reach(actor), glossary.lines(), Pinned(pinned_to(actor))
-    asked = asked_for(
-        utterance, pieces, pinned, intent=request.intent, event=request.event, actor=actor, readable=reach
-    )
-    scores = lexical.score(concepts(utterance, pieces, known), known, actor, reach, pinned)
+    denied = denied_places(utterance, pieces)
+    asked = [
+        each
+        for each in asked_for(
+            utterance, pieces, pinned, intent=request.intent, event=request.event, actor=actor, readable=reach
+        )
+        if not each.end or each.start not in denied
+    ]
+    wanted = [each for each in concepts(utterance, pieces, known) if each.start not in denied]
+    scores = lexical.score(wanted, known, actor, reach, pinned)
     best = _best(asked, scores, limit + _SPARE)
     pins_of = {**pinned_rows(pinned.keys, best), **{each.skill: each.pin for each in asked if each.pin}}
     ranked = _ranked(asked, scores, _open(best, request, pins_of))[:limit]
