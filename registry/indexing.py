@@ -31,7 +31,7 @@ from registry.models import (
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
 
-RULES = 4  # counted up when what is written changes; ``reindex`` finds by it what older rules wrote
+RULES = 5  # counted up when what is written changes; ``reindex`` finds by it what older rules wrote
 EVERY = ""  # the term of every skill, which no text has: it counts them, and its row is held by writers
 EVERY_CJK = " cjk"  # the same of the skills that are described in Chinese, Japanese or Korean
 RANK = 4096  # a posting's weight is its best field's rank times this, and its frequency
@@ -84,7 +84,6 @@ _WEIGHING = {
     Field.BODY: _Weighing(0.5, 200, 0.75),
     Field.DENIED: _Weighing(0.1, 35, 0.75),
 }
-_BESIDE = {Field.NAME: 1500, Field.KEYWORDS: 1000, Field.DESCRIPTION: 1000}  # of words side by side
 _BEGINNING = {Field.NAME: 500, Field.TAGS: 300}  # the weight of a word that is only begun
 
 
@@ -227,8 +226,7 @@ def _postings(texts: Mapping[Field, str]) -> dict[str, tuple[int, Field]]:
         term: (_weight(tf, ranks[masks[term]]), fields[masks[term]]) for term, tf in frequency.items()
     }
     begun = ((field, weight, words.beginnings(texts[field])) for field, weight in _BEGINNING.items())
-    beside = ((field, weight, _neighbours(texts[field])) for field, weight in _BESIDE.items())
-    for field, weight, terms in (*begun, *beside):
+    for field, weight, terms in begun:
         for term in terms:
             known, mask = postings.get(term, (0, Field(0)))
             postings[term] = (max(weight + RANK * _rank(field), known), mask | field)
@@ -236,10 +234,6 @@ def _postings(texts: Mapping[Field, str]) -> dict[str, tuple[int, Field]]:
     if words.has_cjk(texts[Field.NAME] + texts[Field.DESCRIPTION]):
         postings[EVERY_CJK] = (0, Field(0))
     return postings
-
-
-def _neighbours(text: str) -> Iterator[str]:
-    return (term for _place, term in words.neighbours(words.pieces(text)))
 
 
 def _weight(frequency: float, rank: int) -> int:

@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 LONGEST = 60  # characters of a term; what is longer is cut
@@ -115,17 +114,6 @@ def pieces(text: str, *, most: int | None = None) -> list[Piece]:
 def phrase_key(text: str) -> str:
     """A phrase as its pieces: equal where two texts say the same words in the same order."""
     return " ".join(piece.key for piece in pieces(text))
-
-
-def neighbours(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
-    """The terms of two telling words that follow each other, whatever says nothing between them, with the
-    place of the first; a blank goes before, so that no word is such a term or begins as one."""
-    telling = [
-        (at, piece.key)
-        for at, piece in enumerate(pieces)
-        if not piece.is_cjk and piece.key not in SAYING_NOTHING
-    ]
-    return ((at, f" {one} {two}"[:LONGEST]) for (at, one), (_, two) in pairwise(telling))
 
 
 def has_cjk(text: str) -> bool:

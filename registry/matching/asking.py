@@ -15,7 +15,6 @@ from registry.words import Piece
 MOST_PIECES = 500  # of an utterance; what stands after them is not read
 ACROSS = 0.8  # what a word of another language counts, less the more of them there are
 ALIKE = 0.65  # and one of the same
-BESIDE = 0.4  # and two words that a skill has side by side as the request has
 _MOST_OTHERS = 8  # of a concept
 
 _SAYING_NOTHING_ZH = """
@@ -38,23 +37,20 @@ class Concept:
     key: str  # as the glossary has it
     terms: tuple[str, ...]
     others: Mapping[str, float] = field(default_factory=dict)
-    beside: tuple[str, ...] = ()  # the terms of its words with their neighbours
 
     @property
     def every(self) -> tuple[str, ...]:
-        return (*self.terms, *self.others, *self.beside)
+        return (*self.terms, *self.others)
 
 
 def concepts(utterance: str, pieces: Sequence[Piece], known: glossary.Lines) -> list[Concept]:
     """What the utterance asks about by its own words, each once, in its order."""
     found: dict[tuple[str, ...], Concept] = {}
-    neighbours = dict(words.neighbours(pieces))
     for begin, end, key in _spans(pieces, known):
         terms = _terms_of(pieces[begin:end])
         if terms not in found:
             start, stop = pieces[begin].start, pieces[end - 1].end
-            beside = tuple(neighbours[at] for at in range(begin, end) if at in neighbours)
-            found[terms] = Concept(utterance[start:stop], start, stop, key, terms, beside=beside)
+            found[terms] = Concept(utterance[start:stop], start, stop, key, terms)
     return list(found.values())
 
 

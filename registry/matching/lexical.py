@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
 from itertools import groupby
+from math import isqrt
 from operator import itemgetter
 
 from registry import glossary, retrieval
 from registry.actors import Actor
 from registry.indexing import RANK, Field
-from registry.matching.asking import BESIDE, Concept, with_meanings
+from registry.matching.asking import Concept, with_meanings
 from registry.matching.pinned import Pinned
 from registry.retrieval import Counts, Sight
 
@@ -24,11 +25,12 @@ _TYPO = 0.8
 _COMMON_PART = 10  # a term in more than a tenth of the skills brings none up where others do
 _SAID = ~int(Field.DENIED)
 _KEYS = 2**63  # past any skill's key
+_FINE = 10**9  # so that the whole root of a weight in thousandths by it is its root × 10⁶
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a concept adds to a skill's score, by which term, in which fields."""
+    """What a term adds to a skill's score, of which concept, in which fields."""
 
     concept: Concept
     is_own: bool
@@ -39,14 +41,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Scores:
-    """What was asked and read, the score × 10⁶ of each skill, what one would get that says everything."""
+    """What was asked and read, and the score × 10⁶ of each skill."""
 
     asked: Sequence[Concept]
     weighed: Mapping[int, Sequence[_Weighed]]
     rows: Sequence[retrieval.Row]  # of the best
     scores: Mapping[int, int]
     near: Sequence[int]  # the best ``LOOKED_UP``, in no order
-    ideal: int
     skills: int  # that the actor may see
 
     def best(self, most: int) -> list[int]:
@@ -95,8 +96,7 @@ def score(
     if more := retrieval.complete(cut, best, rows):
         rows += pinned.without(more)
         scores |= _scores(weighed, rows)
-    ideal = sum(round(_tells(concept, counts) * 2.2e6) for concept in telling)
-    return Scores(telling, weighed, rows, scores, best, ideal, counts.skills)
+    return Scores(telling, weighed, rows, scores, best, counts.skills)
 
 
 def _narrowed(asked: Sequence[Concept], actor: Actor, pinned: Pinned) -> Sequence[Concept]:
@@ -139,34 +139,34 @@ def _weighed(asked: Sequence[Concept], counts: Counts) -> dict[int, list[_Weighe
     """By the key of each term that is looked for, what it is worth to which concept."""
     found: defaultdict[int, list[_Weighed]] = defaultdict(list)
     for place, concept in enumerate(asked):
-        own = {**dict.fromkeys(concept.beside, BESIDE), **dict.fromkeys(concept.terms, 1.0)}
+        own = dict.fromkeys(concept.terms, 1.0)
         for text, weight in {**concept.others, **own}.items():
             if known := counts.terms.get(text):
-                worth = round(counts.idf(text) * weight * 1000)
+                worth = round(counts.idf(text) * weight * _FINE)
                 found[known.key].append(_Weighed(place, text, text in own, worth))
     return found
 
 
 def _scores(weighed: Mapping[int, Sequence[_Weighed]], rows: Iterable[retrieval.Row]) -> dict[int, int]:
-    """A concept counts as its own words or as those in their place, whichever is more; whole numbers only,
-    so that the order in which a database answers changes nothing."""
-    scores: defaultdict[int, int] = defaultdict(int)
+    """A concept counts as its own words or as those in their place, whichever is more, and by its root: to
+    speak of two things a little is more than to speak of one a lot. Whole numbers only, so that the order in
+    which a database answers changes nothing."""
     own: defaultdict[int, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
     others: defaultdict[int, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
-    two_sided = {each.concept for every in weighed.values() for each in every if not each.is_own}
     for key, some in groupby(rows, itemgetter(0)):
         said = [(skill, weight % RANK) for _, skill, weight, mask in some if mask & _SAID]
         for each in weighed[key]:
-            side = (own if each.is_own else others)[each.concept] if each.concept in two_sided else scores
-            worth = each.worth
+            side, worth = (own if each.is_own else others)[each.concept], each.worth
             for skill, weight in said:
                 side[skill] += weight * worth
-    for concept in two_sided:
-        mine, theirs = own[concept], others[concept]
-        for skill, score in mine.items():
-            scores[skill] += max(score, theirs.pop(skill, 0))
-        for skill, score in theirs.items():
-            scores[skill] += score
+    scores: defaultdict[int, int] = defaultdict(int)
+    for concept in {**own, **others}:
+        most = own[concept]
+        for skill, weight in others[concept].items():
+            if weight > most[skill]:
+                most[skill] = weight
+        for skill, weight in most.items():
+            scores[skill] += isqrt(weight)
     return scores
 
 
@@ -177,10 +177,18 @@ def _best(scores: Mapping[int, int], most: int) -> list[int]:
 
 
 def _counted(parts: Iterable[Part]) -> list[Part]:
-    """Of each concept the side that counted: its own words, or those in their place."""
+    """Of each concept the side that counted, its own words or those in their place, by their parts of it."""
     sides: defaultdict[int, dict[bool, list[Part]]] = defaultdict(lambda: {True: [], False: []})
     for part in parts:
         sides[part.concept.start][part.is_own].append(part)
-    best = (max(each.values(), key=lambda side: sum(part.score for part in side)) for each in sides.values())
-    found = [part for side in best for part in side]
+    best = (max(each.values(), key=_weight) for each in sides.values())
+    found = [
+        replace(part, score=isqrt(_weight(side)) * part.score // max(_weight(side), 1))
+        for side in best
+        for part in side
+    ]
     return sorted(found, key=lambda part: (-part.score, part.concept.start, part.term))
+
+
+def _weight(side: Iterable[Part]) -> int:
+    return sum(part.score for part in side)

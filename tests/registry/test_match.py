@@ -110,13 +110,14 @@ class TestLexical:
         assert slugs("恢复集群")[0] == "k8s-backup"
         assert slugs("put my bills in order")[0] == "invoice-sorter"
 
-    def test_words_side_by_side_tell_more_than_apart(self, published, ask):
-        published("apart", description="Winds the string of a boat kite.")
-        published("beside", description="Winds the kite string of a boat.")
+    def test_a_little_of_each_thing_asked_for_is_more_than_a_lot_of_one(self, published, ask):
+        published("kite", name="Kite", tags=("kite",), keywords=("kite",), description="A kite.")
+        published("holder", body=f"Holds the string of a kite. {'Some other words. ' * 40}")
         rows = ask("wind up a kite string, please").rows
-        assert [row.skill.slug for row in rows] == ["beside", "apart"]
+        assert [row.skill.slug for row in rows] == ["holder", "kite"]
         assert rows[0].score > rows[1].score
-        assert {reason.text for reason in rows[0].reasons} == {"wind", "kite", "string"}
+        assert {reason.text for reason in rows[0].reasons} == {"kite", "string"}
+        assert sum(reason.share for reason in rows[0].reasons) == pytest.approx(1)
 
     def test_what_is_left_of_a_contraction_says_nothing(self, catalog, published, slugs):
         published("letters", name="S and T", description="Draws the letters S, T, D and M.")
