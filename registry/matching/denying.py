@@ -9,7 +9,8 @@ from itertools import islice
 from registry import words
 from registry.words import Piece
 
-_MARKS = frozenset(map(words.stem, "don dont not never need instead rather 不 勿 无 别".split()))
+_SAID = "don dont not never need instead rather 不 勿 无 别"
+_MARKS = frozenset(map(words.stem, _SAID.split()))  # a piece of every denial
 _MOST_MARKS = 8  # of an utterance
 _BEFORE, _AFTER = 24, 24  # characters around a mark in which a denial begins and ends
 _DENYING = re.compile(
