@@ -8,7 +8,7 @@ import re
 import time
 
 _LOOK_S = 0.4  # at least, between two looks of a page; more where answers take long, as its script has it
-_WHOLE_S = 5.0  # for which it asks for lines alone while nothing else was told
+_WHOLE_S = 20.0  # for which it asks for lines alone while nothing else was told
 
 _SETTLED_S = 1.0  # after coming: what was printed earlier than this is caught up with, not waited for
 
@@ -19,7 +19,7 @@ class Follower:
     def __init__(self, port, uid, token, dice, *, stays, cookie=""):
         self.port, self.uid, self.token, self.dice = port, uid, token, dice
         self.cookie, self.looks, self.looking, self.lines = cookie, [], None, ""  # has the page open
-        self.whole_at = 0.0
+        self.whole_at = time.monotonic()
         self.stays = stays  # seconds of each visit but the last, which lasts until the run has ended
         self.position = self.tail = ""
         self.numbers, self.delays, self.visits, self.refused = [], [], 0, 0
@@ -61,8 +61,8 @@ class Follower:
             *events, text = text.split(b"\n\n")
             for event in events:
                 self._hear(event.decode(), since)
-                if b"event: " in event and b"event: log" not in event:
-                    self.whole_at = 0.0
+                if b"event: " in event and b"event: log" not in event and time.time() > since:
+                    self.whole_at = 0.0  # what was told before stands in the page that was opened
             if self.cookie and (self.looking is None or self.looking.done()):
                 self.looking = asyncio.create_task(self._look())
 

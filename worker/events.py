@@ -43,6 +43,14 @@ def _position(text: str) -> _Position:
     return _Position(int(parts[0]), int(parts[1]), parts[2], parts[3], int(parts[4]), int(parts[5]))
 
 
+def position_of(run: Run) -> str:
+    """Where somebody stands who has seen the run as its row tells it."""
+    attempt = Attempt.objects.filter(run=run, number=run.attempt).values_list("steps", flat=True).first()
+    own = Step.objects.filter(run=run, attempt=run.attempt).count()
+    progress = "" if run.progress is None else str(run.progress)
+    return str(_Position(run.attempt, run.log_bytes, run.status, progress, len(_done(attempt)), own))
+
+
 Event = dict[str, Any]  # {"event": "log" | "progress" | "status" | "step", "data": {…}, "id": position after}
 
 
@@ -146,11 +154,15 @@ def _tell_steps(row: Mapping[str, Any], telling: _Telling) -> None:
         .values_list("steps", flat=True)
         .first()
     )
-    done = [step for step in steps or [] if step["status"] != "running"]
+    done = _done(steps)
     first = telling.seen.steps
     for seq, step in enumerate(done[first:], first):
         shown = {key: step[key] for key in ("name", "status", "duration_ms", "error")}
         telling.tell("step", {"seq": seq, "kind": "platform", **shown}, steps=seq + 1)
+
+
+def _done(steps: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    return [step for step in steps or [] if step["status"] != "running"]
 
 
 def _tell_own_steps(row: Mapping[str, Any], telling: _Telling) -> None:

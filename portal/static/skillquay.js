@@ -76,8 +76,9 @@
   const live = document.querySelector("[data-live]");
   if (live) {
     const log = document.getElementById("log");
-    const LINES = 1, ALL = 2;
-    let position = live.dataset.position, busy = false, wanted = 0, wholeUntil = 0, over = false, timer = 0;
+    const LINES = 1, ALL = 2, WHOLE_MS = 20000;
+    let position = live.dataset.position, busy = false, wanted = 0, over = false, timer = 0;
+    let wholeUntil = performance.now() + WHOLE_MS;
     const show = (text) => {
       const page = new DOMParser().parseFromString(text, "text/html");
       for (const part of page.querySelectorAll("[data-part]")) {
@@ -102,7 +103,7 @@
       const part = wanted === LINES ? "&part=log" : "";
       busy = true;
       wanted = 0;
-      if (!part) wholeUntil = asked + 5000;
+      if (!part) wholeUntil = asked + WHOLE_MS;
       try {
         const answer = await fetch(`${live.dataset.live}?attempt=${live.dataset.attempt}&position=${position}${part}`);
         if (answer.ok) show(await answer.text());
@@ -124,7 +125,6 @@
     for (const name of ["log", "progress", "step", "status"]) bell.addEventListener(name, look);
     bell.addEventListener("end", () => { bell.close(); look(); poll(); });
     bell.addEventListener("error", () => { if (bell.readyState === EventSource.CLOSED) poll(); });
-    look();
   }
 
   // The first thing to read after a refused form is what to mend.

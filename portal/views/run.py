@@ -40,6 +40,7 @@ from worker.children import require_pressable
 from worker.dependencies.waiting import waits_of
 from worker.documents import dials_of
 from worker.erasing import erase_run
+from worker.events import position_of
 from worker.models import Artifact, Run, Status
 from worker.protocols.call import Request
 from worker.runs import cancel, request_run
@@ -69,7 +70,8 @@ class Seen:
 def page(request: ActorRequest, uid: str) -> HttpResponse:
     """Everything about a run; it refreshes itself where scripts are off, unless asked to hold still."""
     seen = _seen(uid, request.actor)
-    context = _context(seen, request) | _log(seen, request)
+    heard = "" if seen.ended else position_of(seen.run)  # before all else: what comes meanwhile is told again
+    context = {"heard": heard} | _context(seen, request) | _log(seen, request)
     context |= {"refreshes": not seen.ended and not _decides(context) and request.GET.get("refresh") != "0"}
     return render(request, "run/run.html", context)
 

@@ -120,6 +120,7 @@ def test_a_running_log_goes_on_where_it_was_without_cutting_a_line(browse, bob, 
     assert 'role="log"' in page
     assert 'http-equiv="refresh"' in page
     assert 'value="40"' in page
+    assert f'data-events="/api/v1/runs/{run.uid}/events?after=1.11.running.40.' in page
     position = page.split('data-position="')[1].split('"')[0]
     add_log(run, ("stdout", "ee\nfour\n"))
     more = client.get(f"/runs/{run.uid}/live/?attempt=1&position={position}").content.decode()

@@ -10,8 +10,9 @@ import pytest
 from django.utils import timezone
 
 from worker import clock, recording, states, transport
-from worker.events import heads, told_after
+from worker.events import heads, position_of, told_after
 from worker.models import Run, Status
+from worker.protocols.call import StepTrace
 from worker.reaper import Reaped, reap_once, sweep_job_folders
 from worker.recording import LogBuffer
 from worker.runs import run_here
@@ -51,6 +52,24 @@ def test_who_comes_back_gets_what_is_new_alone(queued):
     assert not ended
     assert not heads([queued.uid])[queued.uid].ended
     assert _after(queued.uid, position)[0] == []
+
+
+def test_who_has_seen_the_rows_is_told_what_came_after_them(queued):
+    claim = states.claim_next("w")
+    buffer = LogBuffer()
+    buffer.add("stdout", b"old\n")
+    steps = [{"name": "unpack", "status": "succeeded", "duration_ms": 1, "error": None}]
+    own = [StepTrace("1", "first")]
+    recording.write_live(claim, buffer.take(final=False), progress=7, size=4, steps=steps, own=own)
+    queued.refresh_from_db()
+    position = position_of(queued)
+    assert _after(queued.uid, position) == ([], position, False)
+    buffer.add("stdout", b"new\n")
+    steps.append({**steps[0], "name": "execute"})
+    own = [StepTrace("2", "second")]
+    recording.write_live(claim, buffer.take(final=False), progress=7, size=8, steps=steps, own=own, first=1)
+    told = [event["data"] for event in _after(queued.uid, position)[0]]
+    assert [each.get("text") or each["name"] for each in told] == ["new\n", "execute", "second"]
 
 
 def test_watching_costs_one_query_while_nothing_happens(queued, django_assert_num_queries):
