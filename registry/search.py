@@ -5,6 +5,7 @@ All that it knows — counts, candidates, orders — is of what the actor may se
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -35,6 +36,7 @@ _CALLED_SO = """
     SELECT DISTINCT skill_id FROM registry_trigger JOIN registry_skill ON registry_skill.id = skill_id
     WHERE key = %s AND kind = %s AND (slug = %s OR name_key = %s){seen} ORDER BY skill_id LIMIT {spare}
 """.replace("{spare}", str(_SPARE))
+_NUMBER = re.compile(r"@v?\d[\w.+-]*$")  # of a version, behind a skill's name
 _BEGUN = 20  # words of text that a begun word may be, where no name or tag begins so
 
 
@@ -177,11 +179,12 @@ def document(result: Search) -> dict[str, object]:
 
 
 def _exact(text: str, actor: Actor, filters: Filters) -> set[int]:
-    """The skills whose slug, name, team/slug or canonical name the text is."""
+    """The skills whose slug, name, team/slug or canonical name the text is, with a version or without."""
+    text = _NUMBER.sub("", text.strip())
     key, seen = words.key(text), retrieval.sight(actor)
     called = (words.phrase_key(text)[:200], TriggerKind.NAME.value, key.replace(" ", "-"), key)
     found = {skill for (skill,) in bulk.read(_CALLED_SO.format(seen=seen.seen), (*called, *seen.values))}
-    team, slash, slug = text.strip().partition("/")
+    team, slash, slug = text.lower().partition("/")
     if team.startswith(canonical.PREFIX):
         pinned = Canonical.objects.filter(slug=team.removeprefix(canonical.PREFIX), version__isnull=False)
         found |= set(pinned.values_list("skill_id", flat=True))

@@ -36,8 +36,10 @@ class Command(ShellCommand):
 
 
 def _line(hit: search.Hit) -> str:
-    number = hit.skill.latest.number if hit.skill.latest else "-"
-    return f"{hit.skill}@{number}  {hit.tier.name.lower()}  {hit.score:.2f}  {hit.skill.description[:80]}"
+    version = hit.skill.found_as.version if hit.skill.found_as else hit.skill.latest
+    number = version.number if version else "-"
+    label = hit.skill.found_as or hit.skill
+    return f"{label}@{number}  {hit.tier.name.lower()}  {hit.score:.2f}  {hit.skill.description[:80]}"
 
 
 def _counts(counts: dict[str, list[dict[str, object]]]) -> Iterator[str]:
