@@ -20,7 +20,7 @@ class ListingForm(ForPaths):
         help_text=_("A hundredth of it is for the listing; 200000 where nothing is said."),
     )
     form = forms.ChoiceField(
-        label=_("Form"),
+        label=_("Format"),
         required=False,
         choices=[
             ("lines", _("Plain lines")),

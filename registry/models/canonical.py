@@ -90,6 +90,16 @@ class CanonicalChange(models.Model):
     after_digest = models.CharField(max_length=71, blank=True)
     reason = models.CharField(max_length=500)
 
+    @property
+    def replaced(self) -> dict[str, str]:
+        """The skill and version that it took away, to be pinned again."""
+        skill, _, version = self.before.partition("@")
+        return (
+            {"skill": skill, "version": version}
+            if self.before and self.deed != CanonicalDeed.REJECTED
+            else {}
+        )
+
 
 class CanonicalUse(models.Model):
     """Who got a skill by its canonical name: whom a change of it affects."""

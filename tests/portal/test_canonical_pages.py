@@ -95,6 +95,18 @@ def test_a_change_is_accepted_or_rejected_on_its_page(pinned, publish, as_root):
     assert "is answered with docs/report@3.0.0 now." in text_of(done)
 
 
+def test_what_was_replaced_or_taken_away_is_pinned_again_from_the_history(
+    pinned, publish, as_root, administrator
+):
+    second = publish("2.0.0")
+    setting.accept("report", Actor(user=administrator), digest=second.digest)
+    again = "/canonical/new/?skill=docs/report&amp;version=1.0.0"
+    assert text_of(as_root.get("/canonical/report/")).count(again) == 1
+    assert pinned.digest in text_of(as_root.get(again.replace("&amp;", "&")))
+    setting.unset("report", Actor(user=administrator), reason="No more.")
+    assert text_of(as_root.get("/canonical/")).count("/canonical/new/?skill=docs/report&amp;version=") == 2
+
+
 def test_the_name_leads_to_the_pinned_version_and_the_skill_says_that_it_is_canonical(
     pinned, publish, browse
 ):
