@@ -55,7 +55,8 @@ def execute(claim: Claim, *, wait: bool = False) -> bool:
         result = Result(_refused(no))
     except Exception as error:
         log.exception("Run %s, attempt %d, failed in the portal", claim.uid, claim.attempt)
-        result = Result(_refused(refuse("WORKER_ERROR", reason=type(error).__name__)))
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        result = Result(_refused(refuse("WORKER_ERROR", reason=reason)))
     if watch.lost or (result.ended and result.ended.ending == "lease_lost"):
         log.warning("Run %s, attempt %d, lost its lease: nothing is written", claim.uid, claim.attempt)
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -98,6 +99,30 @@ def test_an_index_that_wants_credentials_is_said_to_answer_so(index, prepared, m
     row = prepared()
     assert row.problem["code"] == "DEPENDENCIES_OFFLINE", row.log
     assert "401" in row.problem["params"]["reason"]
+
+
+def test_an_index_that_drips_is_left_at_the_limit_and_nothing_is_logged_as_our_failure(
+    index, prepared, settings, caplog
+):
+    settings.SKILLQUAY_DEPENDENCIES_SECONDS = 5
+    answers = index.server.RequestHandlerClass
+    usual = answers.do_GET
+
+    def drips(self):
+        if not self.path.endswith(".whl"):
+            return usual(self)
+        self.send_response(200)
+        self.send_header("Content-Length", "100000")
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while not index.stopping.wait(0.2):
+                self.wfile.write(b"x")
+        return None
+
+    answers.do_GET = drips
+    row = prepared(wheel("evil"))
+    assert row.problem["code"] in ("DEPENDENCIES_SLOW", "DEPENDENCIES_OFFLINE"), row.log
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 class Answer:

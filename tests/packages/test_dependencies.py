@@ -21,12 +21,12 @@ def _python(text, *, script="import six\n"):
     return (PackageFile("scripts/a.py", script.encode()), PackageFile("requirements.txt", text.encode()))
 
 
-def _node(entries, dependencies=None, **lock):
+def _node(entries, dependencies=None, *, lock_version=3, **more):
     wanted = {"name": "x", "dependencies": {"smile": "^1.0.0"} if dependencies is None else dependencies}
-    locked = {"lockfileVersion": 3, "packages": {"": wanted, **entries}} | lock
+    locked = {"lockfileVersion": lock_version, "packages": {"": wanted, **entries}}
     return (
         PackageFile("scripts/a.mjs", b"import 'smile'\n"),
-        PackageFile("package.json", json.dumps(wanted).encode()),
+        PackageFile("package.json", json.dumps(wanted | more).encode()),
         PackageFile("package-lock.json", json.dumps(locked).encode()),
     )
 
@@ -219,7 +219,7 @@ def test_an_entry_from_elsewhere_is_refused(entry):
         (_node({"../../../etc": _entry()}), "DEPENDENCY_ELSEWHERE"),
         (_node({"packages/own": _entry()}), "DEPENDENCY_ELSEWHERE"),
         (_node({"node_modules/smile": _entry(integrity="sha1-abc")}), "DEPENDENCY_INVALID"),
-        (_node({}, lockfileVersion=1), "DEPENDENCY_INVALID"),
+        (_node({}, lock_version=1), "DEPENDENCY_INVALID"),
         (_node({}, {"smile": "git+https://host.example/x"}), "DEPENDENCY_ELSEWHERE"),
         (_node({}, {"smile": "file:../x"}), "DEPENDENCY_ELSEWHERE"),
         (_node({}, {"smile": "npm:other@1"}), "DEPENDENCY_ELSEWHERE"),
@@ -230,6 +230,33 @@ def test_an_entry_from_elsewhere_is_refused(entry):
 )
 def test_a_lock_that_is_none_is_refused(files, code):
     assert [each for each, _, _ in _codes(files)] == [code]
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"smile": "npm:other@1"},
+        {"smile": {".": "git+https://host.example/x"}},
+        {"smile": {"grin": {"deep": "file:../x"}}},
+        {"smile": "$grin/../x"},
+    ],
+)
+def test_overrides_lead_nowhere_else(overrides):
+    files = _node({"node_modules/smile": _entry()}, overrides=overrides)
+    assert [code for code, _, _ in _codes(files)] == ["DEPENDENCY_ELSEWHERE"]
+
+
+def test_overrides_are_kept_for_npm_which_checks_the_lock_by_them():
+    overrides = {"grin": "2.1.0", "smile": {".": "$smile", "grin": "^2"}}
+    found = read_dependencies(_node({"node_modules/smile": _entry()}, overrides=overrides))
+    assert found.problems == ()
+    assert found.node.manifest["overrides"] == overrides
+
+
+def test_optional_packages_alone_are_installed_too():
+    wanted = {"optionalDependencies": {"smile": "^1.0.0"}}
+    found = read_dependencies(_node({"node_modules/smile": _entry(optional=True)}, {}, **wanted))
+    assert [each.name for each in found.node.packages] == ["smile"]
 
 
 def test_two_registries_in_one_lock_are_refused():

@@ -26,7 +26,8 @@ _CHANGED = (
     *("DO NOT MATCH THE HASHES", "EINTEGRITY"),
     *("checksum did not match", "Integrity check failed", "lockfile is out of date"),
 )
-_FULL = ("No space left on device", "File too large", "File size limit exceeded", "ENOSPC", "EFBIG")
+_FULL = ("No space left on device", "ENOSPC")
+_TOO_LARGE = ("File too large", "File size limit exceeded", "EFBIG")
 _UNREACHED = (
     "OUTBOUND_FAILED",
     "OUTBOUND_TIMEOUT",
@@ -102,8 +103,10 @@ class Build:
             return refuse("DEPENDENCIES_SLOW", limit=settings.SKILLQUAY_DEPENDENCIES_SECONDS)
         too_large = any(each.trouble and each.trouble.code == "OUTBOUND_TOO_LARGE" for each in troubles)
         too_much = any(dial.why == "NETWORK_TOO_MUCH" for dial in ended.network)
-        if ended.ending == "disk_limit" or too_large or too_much or any(sign in said for sign in _FULL):
+        if ended.ending == "disk_limit" or too_large or too_much or any(sign in said for sign in _TOO_LARGE):
             return refuse("DEPENDENCIES_TOO_LARGE", limit=settings.SKILLQUAY_DEPENDENCIES_MB)
+        if any(sign in said for sign in _FULL):
+            return refuse("DEPENDENCIES_DISK")
         if troubles and (no := self._offline(troubles[0])):
             return no
         if refused := [dial for dial in ended.network if not dial.allowed]:
@@ -139,7 +142,12 @@ def _limits() -> Limits:
 
 
 def _last(said: str) -> str:
-    """What an installer named as the error, as one line; else the last thing that it said."""
+    """What an installer named as the error, as one line; else the last thing that it said.
+
+    npm explains itself after it, pip before.
+    """
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    errors = [line for line in lines if line.upper().startswith(("ERROR", "NPM ERROR", "NPM ERR"))]
-    return re.sub(r"^(npm )?ERROR:? ", "", (errors or lines or [""])[-1], flags=re.IGNORECASE)[:300]
+    of_npm = [line for line in lines if re.match(r"npm error (?!code |errno |syscall |path )\S", line)]
+    of_pip = [line for line in lines if line.upper().startswith("ERROR")]
+    told = of_npm[:1] or of_pip[-1:] or lines[-1:] or [""]
+    return re.sub(r"^(npm )?ERROR:? ", "", told[0], flags=re.IGNORECASE)[:300]

@@ -41,7 +41,7 @@ _INSTALL = (
 _NPM = (
     *("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--omit=dev"),
     *("--no-update-notifier", f"--registry={INDEX}/", "--cache=/job/tmp/npm", "--fetch-retries=0"),
-    *("--loglevel=notice", "--no-progress"),
+    *("--loglevel=notice", "--no-progress", "--logs-max=0"),
 )
 
 

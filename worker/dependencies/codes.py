@@ -41,6 +41,13 @@ declare(
         http=413,
     ),
     Code(
+        "DEPENDENCIES_DISK",
+        gettext_noop("The worker's disk is full, so the dependencies could not be made."),
+        gettext_noop("An administrator frees space where SKILLQUAY_VAR lies; then press Retry."),
+        http=507,
+        retryable=True,
+    ),
+    Code(
         "DEPENDENCIES_SLOW",
         gettext_noop("Installing the dependencies took longer than %(limit)s seconds."),
         gettext_noop("Press Retry; the limit is SKILLQUAY_DEPENDENCIES_SECONDS."),

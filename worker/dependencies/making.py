@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Callable
 
@@ -39,7 +40,9 @@ def make(hold: Hold, tick: Tick = lambda: None) -> None:
             hold.fail(no.problems[0])
         except Exception as error:
             log.exception("Preparation %s failed in the portal", hold.row.uid)
-            hold.fail(problem("DEPENDENCIES_FAILED", reason=type(error).__name__))
+            is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+            failed = problem("DEPENDENCIES_FAILED", reason=type(error).__name__)
+            hold.fail(problem("DEPENDENCIES_DISK") if is_full else failed)
 
 
 def _watched(hold: Hold, tick: Tick) -> Tick:

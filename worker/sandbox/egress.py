@@ -126,6 +126,8 @@ class Proxy:
             await self._converse(reader, writer)
         except (OSError, asyncio.IncompleteReadError, TimeoutError):
             pass  # the script went away
+        except asyncio.CancelledError:
+            pass  # the run has ended: asyncio would log that as a failure of ours
         finally:
             await _close(writer)
             self.open -= 1

@@ -29,7 +29,7 @@ _ALLOWED = frozenset(
 )
 _KEPT = (
     *("name", "version", "integrity", "dependencies", "optionalDependencies", "peerDependencies"),
-    *("peerDependenciesMeta", "optional", "devOptional", "peer", "engines", "os", "cpu", "libc"),
+    *("peerDependenciesMeta", "overrides", "optional", "devOptional", "peer", "engines", "os", "cpu", "libc"),
 )
 
 
@@ -80,7 +80,8 @@ def _read(manifest: PackageFile, lock: PackageFile | None) -> Node:
     if isinstance(document, Problem):
         return Node(problems=(document,))
     wrong = [found for group in _GROUPS for found in _named(manifest.path, document.get(group))]
-    if wrong or not document.get("dependencies"):
+    wrong += _overridden(manifest.path, document.get("overrides"))
+    if wrong or not (document.get("dependencies") or document.get("optionalDependencies")):
         return Node(problems=tuple(wrong))
     if lock is None:
         return Node(problems=(problem("DEPENDENCY_LOCK_MISSING", path=manifest.path),))
@@ -108,6 +109,17 @@ def _named(path: str, group: object) -> Iterator[Problem]:
     for name, wanted in (group or {}).items():
         if not isinstance(wanted, str) or not _RANGE.fullmatch(wanted):
             yield _elsewhere(path, f"{name}: {wanted}")
+
+
+def _overridden(path: str, overrides: object) -> Iterator[Problem]:
+    """The same of ``overrides``, which may lie within one another and say ``$name`` for one that is named."""
+    groups = [overrides]
+    while groups:
+        group = groups.pop()
+        if isinstance(group, Mapping):
+            groups += [each for each in group.values() if isinstance(each, Mapping)]
+            plain = {name: each for name, each in group.items() if not isinstance(each, Mapping)}
+            yield from _named(path, {name: str(each).removeprefix("$") for name, each in plain.items()})
 
 
 def _locked(manifest: Mapping[str, Any], lock: PackageFile, document: Mapping[str, Any]) -> Node:
