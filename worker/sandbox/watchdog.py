@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ _SOCKET_KINDS = ("unix", "tcp", "tcp6", "udp", "udp6")
 _WAITED_OUT = "06"  # a connection that is over holds nothing
 _MAP_BYTES = 1 << 20  # of a process's map that are read: a longer one hides something
 _MAPPED = 64  # unnamed files in it, likewise
+_HELD = re.compile(r"^Vm(RSS|PTE):\s+(\d+)", re.MULTILINE)
 _GONE = b" (deleted)"
 _LONGEST = 3_840  # bytes of a path below which a name may still be said
 
@@ -75,9 +77,8 @@ def shared_bytes(pids: list[int]) -> int:
 
 def _held_by(pid: int) -> tuple[int, int]:
     """Bytes of resident pages, and of the tables that map them."""
-    found = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/status").splitlines() if ":" in line)
-    pages, tables = (int(found.get(name, "0").split()[0]) * 1024 for name in ("VmRSS", "VmPTE"))
-    return pages, tables
+    found = dict(_HELD.findall(_read(f"/proc/{pid}/status")))
+    return int(found.get("RSS", 0)) * 1024, int(found.get("PTE", 0)) * 1024
 
 
 def _resident(pid: int) -> int:
