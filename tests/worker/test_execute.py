@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from unittest.mock import Mock
+
 import pytest
 
 from registry import storage
 from registry.models import Skill
+from registry.packages.problems import refuse
 from worker.documents import run_document
 from worker.models import Status
+from worker.recording import log_after
 from worker.runs import run_here
 
 pytestmark = pytest.mark.django_db
@@ -135,14 +141,30 @@ def test_a_package_whose_bytes_are_gone_fails_with_its_reason(hello, ask):
 
 
 @pytest.mark.row("P5")
-def test_a_fault_of_the_portal_ends_the_run_and_says_so(queued, monkeypatch):
-    def broken(digest, **more):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("worker.execution.opened", broken)
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (ZeroDivisionError(), "ZeroDivisionError"),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "No space left on device"),
+    ],
+)
+def test_a_fault_of_the_portal_ends_the_run_and_says_so(queued, monkeypatch, fault, said):
+    monkeypatch.setattr("worker.execution.opened", Mock(side_effect=fault))
     run = run_here(queued)
     assert (run.status, run.failure_code) == (Status.FAILED, "WORKER_ERROR")
-    assert "ZeroDivisionError" in run.message
+    assert said in run.message
+
+
+@pytest.mark.row("P5", "P9")
+def test_a_storage_that_goes_away_under_a_run_leaves_its_log_and_says_so(hello, run_of, monkeypatch):
+    def away(chunks, *, limit):
+        raise refuse("UNAVAILABLE")
+
+    monkeypatch.setattr("worker.artifacts.storage.store_stream", away)
+    run = run_of(hello, {"output_dir": ""})
+    assert (run.status, run.failure_code) == (Status.FAILED, "UNAVAILABLE")
+    assert "50% complete" in log_after(run, 1).text
+    assert not run.artifacts.exists()
 
 
 @pytest.mark.row("P5")
