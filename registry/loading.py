@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from registry import canonical, catalog, storage, usage, words
 from registry.actors import Actor
@@ -18,7 +19,7 @@ from registry.listing.formats import files_address
 from registry.listing.plain import brief, one_line
 from registry.models import Canonical, File, Skill, UseKind, Version
 from registry.packages.manifest import manifest_of
-from registry.packages.problems import Refused, refuse
+from registry.packages.problems import Problem, Refused, refuse
 from registry.permissions import Action, may
 
 LISTED = 100
@@ -48,6 +49,7 @@ class Loaded:
     version: Version
     content: str  # the whole SKILL.md
     files: tuple[File, ...]
+    notices: tuple[Problem, ...]  # that it is yanked, deprecated or reported
 
 
 def skills_list(actor: Actor, *, paths: Collection[str] = (), limit: int = LISTED) -> Loadables:
@@ -70,7 +72,8 @@ def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> Loaded:
     skill = version.skill
     if is_use:
         usage.record_use(skill, actor.caller, UseKind.LOAD, version=version.number)
-    return Loaded(skill, version, _content(version), tuple(version.files.order_by("path")))
+    files = tuple(version.files.order_by("path"))
+    return Loaded(skill, version, _content(version), files, catalog.notices(version, actor))
 
 
 def find(name: str, actor: Actor) -> Version:
@@ -103,6 +106,7 @@ def document(loaded: Loaded) -> dict[str, Any]:
             {"path": file.path, "size": file.size, "url": f"{base}{quote(file.path)}"}
             for file in loaded.files
         ],
+        "notices": [each.document(gettext) for each in loaded.notices],
     }
 
 

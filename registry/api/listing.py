@@ -12,7 +12,7 @@ from rest_framework.request import Request
 
 from registry import loading
 from registry.api import etags, examples
-from registry.api.documents import Doc
+from registry.api.documents import Doc, ProblemDoc
 from registry.api.endpoint import Endpoint
 from registry.api.matching import MOST_PATHS
 from registry.api.shapes import Query, read_query
@@ -60,6 +60,7 @@ _LOADED = {
     "base": _FILES,
     "archive": f"{_HOST}/api/v1/skills/docs/summarise/versions/1.2.0/archive",
     "files": [{"path": "SKILL.md", "size": 98, "url": f"{_FILES}SKILL.md"}],
+    "notices": [],
 }
 
 
@@ -144,6 +145,7 @@ class LoadedDoc(LoadableDoc):
     base = serializers.URLField(help_text="Under which all files are.")
     archive = serializers.URLField()
     files = LoadedFileDoc(many=True)
+    notices = ProblemDoc(many=True, help_text="That it is yanked, deprecated or reported.")
 
 
 class Listings(Endpoint):

@@ -123,6 +123,19 @@ def test_a_yanked_version_is_loaded_by_its_number_alone(published, load, alice):
 
 
 @pytest.mark.row("P2")
+def test_what_is_deprecated_or_yanked_says_so_where_it_is_loaded(published, alice):
+    owner, version, better = Actor(user=alice), published("report"), published("better")
+
+    def notices(name):
+        return [each["code"] for each in loading.document(loading.skills_load(name, owner))["notices"]]
+
+    assert notices("report") == []
+    publishing.deprecate_skill(version.skill, owner, reason="Old.", successor=better.skill)
+    assert notices("report") == ["SKILL_DEPRECATED"]
+    publishing.yank(version, owner, reason="Broken.")
+    assert notices("docs/report@1.0.0") == ["VERSION_YANKED", "SKILL_DEPRECATED"]
+
+
 def test_another_teams_skill_is_loaded_by_its_full_name_if_it_may_be_seen(published, load, charlie):
     mine = Actor(user=charlie)
     published("shown", visibility="site")

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from registry import loading
-from registry.shell import ShellCommand
+from registry.shell import ShellCommand, problem_line
 
 
 class Command(ShellCommand):
@@ -17,4 +17,6 @@ class Command(ShellCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         loaded = loading.skills_load(options["name"], self.actor(options))
+        for notice in loaded.notices:
+            self.stderr.write(problem_line(notice))
         self.answer(loading.document(loaded), [loaded.content], as_json=options["json"], ok=True)
