@@ -13,6 +13,7 @@ import threading
 import time
 import urllib.request
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -152,10 +153,22 @@ def test_followers_hold_no_thread(site):
         thread.join()
 
 
-def test_a_killed_web_process_comes_back(site):
-    pid = site.pids("web")[-1]
-    os.kill(pid, signal.SIGKILL)
+def test_a_killed_web_process_comes_back_and_leaves_nothing_of_an_upload(site):
+    var, pid = site.folder / "var", site.pids("web")[-1]
+    had = set(var.iterdir())
+    head = "POST /api/v1/inputs?name=a HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n"
+    with socket.create_connection(("127.0.0.1", site.port)) as client:
+        client.sendall(f"{head}Authorization: Bearer {site.token}\r\n\r\n".encode() + bytes(1_000_000))
+        site.wait_for(lambda: _open_below(var, pid))
+        os.kill(pid, signal.SIGKILL)
     site.wait_for(lambda: site.pids("web")[-1] != pid and site.answers())
+    assert set(var.iterdir()) == had
+
+
+def _open_below(folder, pid):
+    """Files without a name that the process writes there."""
+    files = [os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir()]
+    return [name for name in files if name.startswith(f"{folder}/") and name.endswith("(deleted)")]
 
 
 @pytest.mark.row("P3")
