@@ -39,6 +39,9 @@ class Part:
     mask: int
 
 
+_Sides = defaultdict[tuple[int, bool], list[tuple[int, str, int]]]  # by concept and whether own: terms found
+
+
 @dataclass(frozen=True)
 class Scores:
     """What was asked and read, and the score × 10⁶ of each skill."""
@@ -56,14 +59,28 @@ class Scores:
 
     def parts(self, skills: Collection[int]) -> dict[int, list[Part]]:
         """Why these skills have their scores: the terms that counted, the heaviest first."""
-        found: dict[int, list[Part]] = {skill: [] for skill in skills}
+        found: dict[int, _Sides] = {skill: defaultdict(list) for skill in skills}
         for key, skill, weight, mask in self.rows:
             if skill in found and mask & _SAID:
-                found[skill] += [
-                    Part(self.asked[each.concept], each.is_own, each.text, weight % RANK * each.worth, mask)
-                    for each in self.weighed[key]
-                ]
-        return {skill: _counted(parts) for skill, parts in found.items()}
+                for each in self.weighed[key]:
+                    found[skill][each.concept, each.is_own].append(
+                        (weight % RANK * each.worth, each.text, mask)
+                    )
+        return {skill: self._counted(sides) for skill, sides in found.items()}
+
+    def _counted(self, sides: _Sides) -> list[Part]:
+        """Of each concept the side that counted: its own words, or those in their place."""
+        best: dict[int, tuple[int, bool]] = {}
+        for (place, is_own), terms in sides.items():
+            weight = sum(score for score, _, _ in terms)
+            best[place] = max(best.get(place, (0, False)), (weight, is_own))
+        parts = [
+            Part(self.asked[place], is_own, text, isqrt(weight) * score // weight, mask)
+            for place, (weight, is_own) in best.items()
+            if weight
+            for score, text, mask in sides[place, is_own]
+        ]
+        return sorted(parts, key=lambda part: (-part.score, part.concept.start, part.term))
 
 
 @dataclass(frozen=True)
@@ -151,19 +168,18 @@ def _scores(weighed: Mapping[int, Sequence[_Weighed]], rows: Iterable[retrieval.
     """A concept counts as its own words or as those in their place, whichever is more, and by its root: to
     speak of two things a little is more than to speak of one a lot. Whole numbers only, so that the order in
     which a database answers changes nothing."""
-    own: defaultdict[int, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
-    others: defaultdict[int, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
+    sides: defaultdict[tuple[int, bool], dict[int, int]] = defaultdict(dict)
     for key, some in groupby(rows, itemgetter(0)):
         said = [(skill, weight % RANK) for _, skill, weight, mask in some if mask & _SAID]
         for each in weighed[key]:
-            side, worth = (own if each.is_own else others)[each.concept], each.worth
+            side, worth = sides[each.concept, each.is_own], each.worth
             for skill, weight in said:
-                side[skill] += weight * worth
+                side[skill] = side.get(skill, 0) + weight * worth
     scores: defaultdict[int, int] = defaultdict(int)
-    for concept in {**own, **others}:
-        most = own[concept]
-        for skill, weight in others[concept].items():
-            if weight > most[skill]:
+    for concept in {concept for concept, _ in sides}:
+        most, theirs = sides[concept, True], sides[concept, False]
+        for skill, weight in theirs.items():
+            if weight > most.get(skill, 0):
                 most[skill] = weight
         for skill, weight in most.items():
             scores[skill] += isqrt(weight)
@@ -174,21 +190,3 @@ def _best(scores: Mapping[int, int], most: int) -> list[int]:
     """The highest first, equals by key; as one number each, for of some thousands this is the quickest."""
     ordered = nlargest(most, [score * _KEYS - skill for skill, score in scores.items()])
     return [-each % _KEYS for each in ordered]
-
-
-def _counted(parts: Iterable[Part]) -> list[Part]:
-    """Of each concept the side that counted, its own words or those in their place, by their parts of it."""
-    sides: defaultdict[int, dict[bool, list[Part]]] = defaultdict(lambda: {True: [], False: []})
-    for part in parts:
-        sides[part.concept.start][part.is_own].append(part)
-    best = (max(each.values(), key=_weight) for each in sides.values())
-    found = [
-        replace(part, score=isqrt(_weight(side)) * part.score // max(_weight(side), 1))
-        for side in best
-        for part in side
-    ]
-    return sorted(found, key=lambda part: (-part.score, part.concept.start, part.term))
-
-
-def _weight(side: Iterable[Part]) -> int:
-    return sum(part.score for part in side)
