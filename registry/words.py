@@ -86,10 +86,10 @@ def beginnings(text: str) -> Iterator[str]:
 
 def query_words(text: str) -> list[Word]:
     """The words of a query, each once; empty ones and lone characters only where there is nothing else."""
-    folded, places = _fold_with_places(text)
+    folded, places, ends = _fold_with_places(text)
     found: dict[str, Word] = {}
     for run in _RUN.finditer(folded):
-        for word in _words_of(run, places):
+        for word in _words_of(run, places, ends):
             found.setdefault(word.term, word)
     words = list(found.values())
     telling = [word for word in words if word.term not in _EMPTY and not _is_lone(word.term)]
@@ -98,16 +98,16 @@ def query_words(text: str) -> list[Word]:
 
 def pieces(text: str, *, most: int | None = None) -> list[Piece]:
     """The words and characters of a text, in order, with their places in it; the first ``most``."""
-    folded, places = _fold_with_places(text)
+    folded, places, ends = _fold_with_places(text)
     found: list[Piece] = []
     for run in _RUN.finditer(folded):
         if most is not None and len(found) >= most:
             break
         if run["cjk"]:
             every = range(run.start(), run.end())
-            found += [Piece(folded[at], places[at], places[at] + 1, True) for at in every]
+            found += [Piece(folded[at], places[at], ends[at], True) for at in every]
         else:
-            found.append(Piece(stem(run[0]), places[run.start()], places[run.end() - 1] + 1, False))
+            found.append(Piece(stem(run[0]), places[run.start()], ends[run.end() - 1], False))
     return found[:most]
 
 
@@ -180,20 +180,20 @@ def _pairs(run: str) -> Iterator[str]:
     return (run[at : at + 2] for at in range(len(run) - 1))
 
 
-def _words_of(run: re.Match[str], places: Sequence[int]) -> Iterator[Word]:
+def _words_of(run: re.Match[str], places: Sequence[int], ends: Sequence[int]) -> Iterator[Word]:
     start, end, text = run.start(), run.end(), run[0]
     if run["cjk"]:
         size = min(len(text), 2)
         for at in range(start, end - size + 1):
             pair = text[at - start : at - start + size]
-            yield Word(pair, pair, places[at], places[at + size - 1] + 1)
+            yield Word(pair, pair, places[at], ends[at + size - 1])
         return
     parts = _CASE_CHANGE.split(text)
     yield Word(
         stem(text),
         text,
         places[start],
-        places[end - 1] + 1,
+        ends[end - 1],
         parts=tuple(map(stem, parts)) if len(parts) > 1 else (),
         beginning=f"{text.lower()}*" if end == len(run.string) and 2 <= len(text) < 16 else "",
     )
@@ -203,13 +203,19 @@ def _is_lone(term: str) -> bool:
     return len(term) == 1 and not term.isascii()
 
 
-def _fold_with_places(text: str) -> tuple[str, Sequence[int]]:
-    """The folded text, and for each of its characters its place in ``text``."""
+def _fold_with_places(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
+    """The folded text, and for each of its characters where it begins and, accents included, ends."""
     if text.isascii():
-        return text, range(len(text))
+        return text, range(len(text)), range(1, len(text) + 1)
     pieces = [_fold_character(character) for character in text]
     places = [place for place, piece in enumerate(pieces) for _ in piece]
-    return "".join(pieces), places
+    ends: list[int] = []
+    for end, piece in enumerate(pieces, 1):
+        if piece:
+            ends += [end] * len(piece)
+        elif ends:  # an accent that fell away
+            ends[-1] = end
+    return "".join(pieces), places, ends
 
 
 @lru_cache(maxsize=8192)

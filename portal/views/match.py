@@ -57,7 +57,8 @@ class Row:
 
 @require_safe
 def page(request: ActorRequest) -> HttpResponse:
-    form = MatchForm({name: request.GET.get(name, "") for name in MatchForm.base_fields})
+    given = {name: request.GET.get(name, "") for name in MatchForm.base_fields}
+    form = MatchForm({name: text.replace("\r\n", "\n") for name, text in given.items()})  # as it was typed
     if not form.is_valid():
         return render(request, "match/match.html", {"form": form, "examples": EXAMPLES}, status=422)
     asked = form.request

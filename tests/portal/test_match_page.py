@@ -52,6 +52,12 @@ def test_the_phrase_is_marked_where_it_stands_with_its_field_and_skill(ask, week
     assert "<bdi>, will you</bdi>" in page.text
 
 
+def test_a_sentence_of_several_lines_shows_no_character_that_the_browser_added(ask, weekly):
+    page = ask(q="Good morning,\r\nwrap up\r\nmy week")
+    assert marks(page) == [("docs/weekly-report: trigger phrases", "wrap up\nmy week")]
+    assert "U+000D" not in page.text
+
+
 def test_words_are_marked_and_weighed_in_both_languages(ask, weekly):
     page = ask(q="把笔记变成报告 with figures")
     said = dict(reversed(mark) for mark in marks(page))

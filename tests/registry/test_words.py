@@ -54,6 +54,14 @@ def test_a_word_that_only_looks_like_a_form_keeps_its_own(word):
     assert words.stem(word) not in others
 
 
+def test_the_place_of_a_word_holds_the_accents_that_are_written_apart():
+    text = "\U0001f600 re\u0301sume\u0301 天\u0301气, x\u0301"
+    said = ["re\u0301sume\u0301", "天\u0301", "气", "x\u0301"]
+    assert [text[each.start : each.end] for each in words.pieces(text)] == said
+    found = {word.term: text[word.start : word.end] for word in words.query_words(text)}
+    assert found == {"resum": said[0], "天气": "天\u0301气", "x": said[3]}
+
+
 def test_words_of_a_query_say_where_they_stand():
     query = "生成ＰＤＦ  weekly Reports"
     found = words.query_words(query)
