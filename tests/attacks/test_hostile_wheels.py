@@ -125,6 +125,14 @@ def test_an_index_that_drips_is_left_at_the_limit_and_nothing_is_logged_as_our_f
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
+def test_an_index_at_an_inner_address_is_told_by_the_setting_that_lets_it(index, prepared, settings):
+    settings.SKILLQUAY_OUTBOUND_ALLOW = []
+    settings.SKILLQUAY_PYTHON_INDEX = index.url.replace("http:", "https:")
+    row = prepared()
+    assert row.problem["code"] == "DEPENDENCIES_OFFLINE", row.log
+    assert "SKILLQUAY_OUTBOUND_ALLOW" in row.problem["params"]["reason"]
+
+
 class Answer:
     url = "https://index.example/simple/evil/"
 

@@ -56,6 +56,14 @@ def test_the_page_lists_what_was_installed(needy, browse):
     assert "hx-get" not in page.partition('id="preparation"')[2].partition(">")[0]
 
 
+def test_the_page_says_what_becomes_of_what_was_swept(needy, browse):
+    Preparation.objects.update(state="unused")
+    page = browse().get(PAGE).content.decode()
+    assert "Unused" in page
+    assert "the next run has it made again" in page
+    assert "Retry" not in page
+
+
 def test_what_failed_shows_why_with_its_log_to_the_team_and_a_button_to_maintainers(
     failed, browse, alice, charlie
 ):

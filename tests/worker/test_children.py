@@ -20,6 +20,7 @@ from worker.documents import run_document
 from worker.execution import execute
 from worker.masking import Mask
 from worker.models import Run, Status, Step, TeamLimits
+from worker.recording import streams_of
 from worker.runs import cancel, run_here
 from worker.sandbox.policy import Limits
 
@@ -94,6 +95,18 @@ def test_a_shell_script_uses_the_program_that_lies_in_its_folder(published, hell
     package = read_files([("SKILL.md", head), ("scripts/shell.sh", script)])
     version = publish(package, team=team, actor=Actor(user=alice), visibility="private").version
     assert outputs(run_here(ask(version)))["outputs"]["greeting"] == "hello it's"
+
+
+def test_a_program_whose_way_out_was_shut_says_how_it_stays_open(published, hello, ask):
+    script = """
+        import os, subprocess
+        asks = [os.environ["SKILLQUAY_RUN"], "docs/hello", "{}"]
+        for shuts in (True, False):
+            ended = subprocess.run(asks, close_fds=shuts, capture_output=True, text=True)
+            print(ended.returncode, "close_fds=False" in ended.stderr, "Traceback" in ended.stderr)
+    """
+    run = run_here(ask(published("piped", script, front="requires: docs/hello\n")))
+    assert streams_of(run)[0] == "2 True False\n0 False False\n"
 
 
 @pytest.mark.parametrize("suffix", ["py", "js", "ts"])

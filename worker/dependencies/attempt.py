@@ -120,7 +120,8 @@ class Build:
         if trouble is None or trouble.code not in _UNREACHED:
             return trouble if trouble and trouble.code == "DEPENDENCIES_OFF" else None
         told = trouble.problems[0].params  # but for the address of the index
-        reason = told.get("reason") or f"{trouble.code} {told.get('status', '')}".strip()
+        setting = "SKILLQUAY_OUTBOUND_ALLOW" if trouble.code == "OUTBOUND_REFUSED" else told.get("status", "")
+        reason = told.get("reason") or f"{trouble.code} {setting}".strip()
         return refuse("DEPENDENCIES_OFFLINE", kind=source.kind, setting=source.setting, reason=reason)
 
     def _elsewhere(self, dial: Dial) -> Refused:

@@ -25,7 +25,11 @@ def main() -> int:
     asking, _, answering = os.environ.get("SKILLQUAY_DOOR", "").partition(",")
     if not answering:
         parser.error("this skill names no other one in requires")
-    with os.fdopen(int(asking), "wb", closefd=False) as out:
+    try:
+        out = os.fdopen(int(asking), "wb", closefd=False)
+    except OSError:
+        parser.error("what started this program has shut its way out; from Python: close_fds=False")
+    with out:
         out.write(json.dumps(request).encode() + b"\n")
     line = _line(int(answering))
     sys.stdout.write(line)
