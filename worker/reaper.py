@@ -104,13 +104,17 @@ def sweep_once() -> None:
 
 
 def sweep_job_folders() -> int:
-    """Folders that a killed worker left: those of no running attempt, untouched for ten minutes."""
+    """Folders that a killed worker left: those of no running attempt, untouched for ten minutes.
+
+    A run dates its own folder as it likes: one of times to come is as old as one of long ago.
+    """
     root, removed = Path(settings.SKILLQUAY_VAR) / "jobs", 0
     running = set(Run.objects.filter(status=Status.RUNNING).values_list("uid", "attempt"))
     alive = {f"{uid}-{attempt}" for uid, attempt in running}
     for folder in root.iterdir() if root.is_dir() else ():
         with suppress(FileNotFoundError):  # its own run, or another sweep, was first
-            if folder.name not in alive and folder.stat().st_mtime < time.time() - _JOB_FOLDER_KEPT_S:
+            age = abs(time.time() - folder.stat().st_mtime)
+            if folder.name not in alive and age > _JOB_FOLDER_KEPT_S:
                 clear(folder)
                 removed += 1
     return removed

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from registry.packages.package import Manifest, Profile
 from registry.packages.problems import refuse
 from registry.packages.repack import unpack
 from worker.hearing import heard
+from worker.sandbox.clearing import clear
 from worker.sandbox.policy import Tick
 
 KEPT_UNUSED_S = 7 * 24 * 3600.0
@@ -117,7 +117,7 @@ def _make_beside(folder: Path, fill: Callable[[Path], object]) -> None:
         if not folder.is_dir():
             raise
     finally:
-        _remove(beside)
+        clear(beside)
 
 
 def _make_read_only(folder: Path) -> None:
@@ -168,7 +168,7 @@ def take_away(folder: Path) -> None:
     gone = folder.with_name(f".gone-{secrets.token_hex(8)}")
     with suppress(FileNotFoundError):
         os.rename(folder, gone)
-    _remove(gone)
+    clear(gone)
 
 
 def remove_older(root: Path, before: float) -> int:
@@ -183,14 +183,6 @@ def remove_older(root: Path, before: float) -> int:
 
 def _folders(root: Path) -> Iterable[Path]:
     return [Path(entry.path) for entry in os.scandir(root)] if root.is_dir() else []
-
-
-def _remove(folder: Path) -> None:
-    if not folder.exists():
-        return
-    for here, _, _ in os.walk(folder):
-        Path(here).chmod(0o755)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _root() -> Path:

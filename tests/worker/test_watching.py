@@ -191,11 +191,12 @@ def test_a_wake_up_that_cannot_be_published_is_tried_again(queued, monkeypatch):
     assert reap_once().woken == 1
 
 
-def test_folders_of_dead_runs_are_swept_and_those_of_living_ones_kept(claimed, settings):
+@pytest.mark.parametrize("moment", [0, 1 << 33], ids=["long ago", "times to come"])
+def test_folders_of_dead_runs_are_swept_and_those_of_living_ones_kept(claimed, settings, moment):
     root = settings.SKILLQUAY_VAR / "jobs"
     for name in (f"{claimed.uid}-1", "01dead-1"):
         (root / name / "output").mkdir(parents=True)
-        os.utime(root / name, (0, 0))
+        os.utime(root / name, (moment, moment))
     assert sweep_job_folders() == 1
     assert [path.name for path in root.iterdir()] == [f"{claimed.uid}-1"]
 
