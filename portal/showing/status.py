@@ -27,7 +27,6 @@ TONES: dict[str, tuple[str, str, str | Promise]] = {
     "proposed": ("info", "dot", _("Proposed")),
     # What became of proposed memory
     "ready": ("ok", "ok", _("Ready")),
-    "unused": ("quiet", "dot", _("Unused")),
     "unused": ("quiet", "queued", _("Made again by the next run")),
     "waiting": ("warn", "queued", _("Waiting for review")),
     "committed": ("ok", "ok", _("Remembered")),
