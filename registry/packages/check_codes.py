@@ -69,6 +69,12 @@ FIELDS = (
         severity="warning",
     ),
     Code(
+        "PATHS_NEVER_FIT",
+        _("No file fits the pattern %(pattern)s."),
+        _("Write it as in .gitignore, from the project's folder, with / between folders: src/**/*.py."),
+        severity="warning",
+    ),
+    Code(
         "VERSION_NORMALISED",
         _("Version %(written)s was read as %(version)s."),
         _("Write versions as MAJOR.MINOR.PATCH."),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from registry.packages import profiles
+from registry.packages.conditions import unfit
 from registry.packages.dependencies import read_dependencies
 from registry.packages.endpoints import is_allowed
 from registry.packages.frontmatter import SKILL_MD, FrontMatter
@@ -20,6 +21,7 @@ from registry.packages.tools import schema_of
 from registry.packages.trigger_tests import read_trigger_tests
 
 DESCRIPTION_CHARACTERS = 1024
+_TOLD = 5  # patterns
 _SCANNED = 256 * 1024  # bytes of a file, or of all phases and actions, that are looked at
 _REQUIRED = {
     "name": gettext_noop("lower-case letters, digits and hyphens"),
@@ -91,6 +93,12 @@ def check_description(facts: Facts, _: Profile) -> Iterator[Problem]:
     length = len(facts.manifest.description)
     if length > DESCRIPTION_CHARACTERS:
         yield facts.at("DESCRIPTION_TOO_LONG", "description", length=length, limit=DESCRIPTION_CHARACTERS)
+
+
+def check_paths(facts: Facts, _: Profile) -> Iterator[Problem]:
+    """A condition that no file fits would keep the skill from every agent."""
+    for pattern in unfit(facts.manifest.paths)[:_TOLD]:
+        yield facts.at("PATHS_NEVER_FIT", "paths", pattern=shown(pattern))
 
 
 def check_scripts(facts: Facts, profile: Profile) -> Iterator[Problem]:
@@ -270,6 +278,7 @@ def check_dependencies(facts: Facts, _: Profile) -> Iterator[Problem]:
 CHECKS = (
     check_required,
     check_description,
+    check_paths,
     check_scripts,
     check_endpoints,
     check_entry,

@@ -16,6 +16,9 @@ _LONGEST_NAME = 255
 _MOST_FOLDERS = 64
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _OUTSIDE = re.compile(r"|\.\.?|~|[A-Za-z]:")  # where a path begins that is not of the project
+_MISWRITTEN = re.compile(
+    r"#|\.\.?/|~/|[A-Za-z]:|.*\\[\w*]"
+)  # a comment, or as a shell or Windows names files
 _OUTER_COMMA = re.compile(r",(?![^{]*\})")
 
 
@@ -28,6 +31,18 @@ def fits(patterns: Sequence[str], paths: Collection[str]) -> bool:
     """Whether there is no condition, or one of the files fits it; files outside the project never do."""
     spec = _spec(tuple(patterns))
     return spec is None or any(spec.match_file(path) for path in _within(paths))
+
+
+def unfit(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Those which no file can fit, as they are written."""
+    said = [pattern.strip() for pattern in _expanded(patterns)]
+    if said and all(pattern.startswith("!") for pattern in said):
+        return tuple(said)
+    return tuple(
+        pattern
+        for pattern in said
+        if not _is_sound(_bare(pattern)) or _MISWRITTEN.match(pattern.removeprefix("!"))
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -3,10 +3,12 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from registry.packages.conditions import fits
 from registry.packages.package import PROFILES, Package
 from registry.packages.problems import problem
 from registry.packages.reading import fares, read_files, read_upload
@@ -302,6 +304,42 @@ def test_a_long_description_blocks_document_c_only() -> None:
     long = "description: " + "很" * 1025
     assert package(STRICT.replace("description: Strict.", long), **ENTRY).ok is False
     assert package(f"name: a\n{long}\n").ok
+
+
+@pytest.mark.row("D8")
+@pytest.mark.parametrize(
+    ("paths", "told"),
+    [
+        (
+            [
+                "src/**/*.py",
+                "!src/vendor/**",
+                "*.{ts,tsx}",
+                "**",
+                "/a b.md",
+                "\\#a",
+                "\\!b",
+                "文档/[a-c]?.md",
+            ],
+            0,
+        ),
+        (["../x.py"], 1),
+        (["./lib/*.js", "lib/*.js"], 1),
+        (["~/a.py"], 1),
+        (["C:/src/*.py"], 1),
+        (["src\\**\\*.py"], 1),
+        (["# all of them"], 1),
+        (["!*.py", "!*.js"], 2),
+        (["a*b*c*d*e", "a" * 301], 2),
+        ([f"./{n}" for n in range(50)], 5),
+    ],
+)
+def test_a_condition_that_no_file_fits_is_told_of_its_line(paths: list[str], told: int) -> None:
+    found = package(f"name: a\ndescription: b\npaths: {json.dumps(paths)}\n")
+    rows = [one for one in found.problems if one.code == "PATHS_NEVER_FIT"]
+    assert found.ok
+    assert (len(rows), {one.line for one in rows}) == (told, {4} if told else set())
+    assert all(not fits([str(one.params["pattern"])], ["src/a.py", "lib/a.js", "a.py"]) for one in rows)
 
 
 @pytest.mark.row("C2")
