@@ -261,13 +261,11 @@ def _write_postings(skill: Skill, before: Mapping[int, _Row], after: Mapping[int
 
 
 def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> None:
-    called = set(words.terms(f"{texts[Field.NAME]}\n{texts[Field.TAGS]}"))
-    wanted = {ids[term]: term for term in called if words.may_be_misspelt(term)}
-    known = set(Misspelling.objects.filter(term_id__in=wanted).values_list("term_id", flat=True))
-    rows = (
-        (text, key) for key, term in wanted.items() if key not in known for text in words.misspellings(term)
-    )
-    bulk.insert(Misspelling, ("text", "term_id"), rows)
+    called = set(words.written(f"{texts[Field.NAME]}\n{texts[Field.TAGS]}"))
+    keys = {word: ids[term] for word in called if (term := words.stem(word)) in ids}
+    wanted = {(text, key) for word, key in keys.items() for text in words.misspellings(word)}
+    known = Misspelling.objects.filter(term_id__in={key for _, key in wanted})
+    bulk.insert(Misspelling, ("text", "term_id"), wanted - set(known.values_list("text", "term_id")))
 
 
 def write_triggers(skill: Skill, manifest: Manifest) -> None:

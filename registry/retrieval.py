@@ -184,15 +184,14 @@ def _rows_of(values: Collection[int]) -> str:
     return ", ".join(["(%s)"] * len(values))
 
 
-def meant(wrong: Iterable[str], actor: Actor) -> dict[str, str]:
-    """For terms that no skill has, the commonest one a slip away that a name or tag in sight has."""
-    slips = {text: term for term in wrong if words.may_be_misspelt(term) for text in words.misspellings(term)}
+def meant(wrong: Mapping[str, str], actor: Actor) -> dict[str, str]:
+    """For terms that no skill has, by what was written, the commonest one a slip away that a name or tag in
+    sight has."""
+    slips = {text: term for term, word in wrong.items() for text in words.misspellings(word)}
     if not slips:
         return {}
     near = Misspelling.objects.filter(text__in=slips).values_list("text", "term_id", "term__text")
-    likely = {
-        (slips[text], key, right) for text, key, right in near if abs(len(right) - len(slips[text])) < 2
-    }
+    likely = {(slips[text], key, right) for text, key, right in near}
     named = Posting.objects.visible_to(actor).filter(
         term_id__in={key for _, key, _ in likely}, weight__gte=RANK * 2
     )

@@ -267,7 +267,7 @@ def _begun(word: Word, actor: Actor) -> list[_Term]:
 def _meant(unknown: Sequence[Word], actor: Actor) -> list[_Term]:
     """What unknown words were probably meant to be, a slip away."""
     asked = {word.term: word for word in unknown}
-    meant = retrieval.meant(asked, actor)
+    meant = retrieval.meant({term: word.text.lower() for term, word in asked.items()}, actor)
     if not meant:
         return []
     counts = retrieval.count(meant.values(), actor)

@@ -78,10 +78,15 @@ def terms(text: str) -> Iterator[str]:
 
 def beginnings(text: str) -> Iterator[str]:
     """The terms under which the words of a name or tag are found by their first letters."""
+    for word in written(text):
+        yield from (f"{word[:length]}*" for length in range(2, min(len(word), 16)))
+
+
+def written(text: str) -> Iterator[str]:
+    """The words with all their letters, and the parts of those written as fooBar."""
     for run in _RUN.finditer(fold(text)):
         if not run["cjk"]:
-            for word in {run[0].lower(), *(part.lower() for part in _CASE_CHANGE.split(run[0]))}:
-                yield from (f"{word[:length]}*" for length in range(2, min(len(word), 16)))
+            yield from {run[0].lower(), *(part.lower() for part in _CASE_CHANGE.split(run[0]))}
 
 
 def query_words(text: str) -> list[Word]:
@@ -120,13 +125,15 @@ def has_cjk(text: str) -> bool:
     return bool(_CJK_CHARACTER.search(text))
 
 
-def may_be_misspelt(term: str) -> bool:
-    return 4 <= len(term) <= 20 and term.isascii() and term.isalpha()
+def misspellings(word: str) -> set[str]:
+    """A word, its term, and what is left of each when a letter falls out: two words one slip apart share one
+    of them, also where the slip is in an ending that the term has not."""
+    whole = {each for each in (word, stem(word)) if _may_be_misspelt(each)}
+    return whole | {each[:at] + each[at + 1 :] for each in whole for at in range(len(each))}
 
 
-def misspellings(term: str) -> set[str]:
-    """The term and what is left when a letter falls out: two words one slip apart share one of them."""
-    return {term, *(term[:at] + term[at + 1 :] for at in range(len(term)))}
+def _may_be_misspelt(word: str) -> bool:
+    return 4 <= len(word) <= 20 and word.isascii() and word.isalpha()
 
 
 def key(text: str) -> str:

@@ -63,6 +63,6 @@ def _ended(skill: Skill, actor: Actor) -> tuple[int, int]:
 
 def _meant(wrong: str, skill: Skill) -> str:
     """The word of the skill's name or tags that is a slip away."""
-    near = words.misspellings(words.stem(wrong))
+    near = words.misspellings(wrong.lower())
     called = (word.text for text in (skill.name, skill.slug, *skill.tags) for word in words.query_words(text))
-    return next((text for text in called if near & words.misspellings(words.stem(text))), wrong)
+    return next((text for text in called if near & words.misspellings(text.lower())), wrong)

@@ -10,7 +10,7 @@ from itertools import groupby
 from math import isqrt
 from operator import itemgetter
 
-from registry import glossary, retrieval
+from registry import glossary, retrieval, words
 from registry.actors import Actor
 from registry.indexing import RANK, Field
 from registry.matching.asking import Concept, with_meanings
@@ -136,7 +136,8 @@ def _most_telling(asked: Sequence[Concept], counts: Counts) -> list[Concept]:
 
 def _with_typos(asked: Sequence[Concept], counts: Counts, actor: Actor) -> tuple[Sequence[Concept], Counts]:
     """Words that nobody has are taken for the names and tags a slip away."""
-    unknown = {c.terms[0] for c in asked if not any(term in counts.terms for term in c.every)}
+    alone = (c for c in asked if not any(term in counts.terms for term in c.every))
+    unknown = {c.terms[0]: words.fold(c.text).lower() for c in alone}
     meant = retrieval.meant(unknown, actor) if unknown else {}
     if not meant:
         return asked, counts

@@ -108,6 +108,12 @@ def test_the_last_word_may_be_only_begun(published, find, text, slugs):
     assert find(text) == slugs
 
 
+@pytest.mark.parametrize("slip", ["learnign", "learningg", "laerning", "lerning", "Learnimg"])
+def test_a_slip_in_an_ending_is_forgiven_as_one_in_the_middle_is(published, find, slip):
+    published("deep-learning", name="Deep learning", description="x")
+    assert find(slip) == ["deep-learning"]
+
+
 def test_within_a_tier_relevance_then_use_then_freshness_decide(published, find):
     for slug in ("one", "two", "three"):
         published(slug, name="Report maker", description="x")
