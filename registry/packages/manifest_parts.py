@@ -12,7 +12,7 @@ from registry.packages.paths import shown
 from registry.packages.problems import Said, gettext_noop
 from registry.packages.variables import is_taken
 
-_HOST = re.compile(r"(?:https?://)?(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
+_HOST = re.compile(r"(?:https?://)?((?:\*\.)?[\w-]+(?:\.[\w-]+)*)(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 _IPV6 = re.compile(r"(?:https?://)?\[[0-9a-f:.]+\](?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 DEFAULT_PRIORITY = 0.5
@@ -84,8 +84,8 @@ def _is_text(fields: Fields, name: str) -> bool:
 def _hosts(fields: Fields, *names: str) -> tuple[str, ...]:
     hosts = []
     for host in fields.texts(*names):
-        if _HOST.fullmatch(host) or _IPV6.fullmatch(host):
-            hosts.append(host)
+        if enforced := _as_enforced(host):
+            hosts.append(enforced)
             if host.rstrip("/").count("/") > (2 if "://" in host else 0):
                 fields.note("NETWORK_PATH_IGNORED", fields.written(*names), host=shown(host))
         else:
@@ -96,6 +96,17 @@ def _hosts(fields: Fields, *names: str) -> tuple[str, ...]:
                 expected=gettext_noop("a list of hosts or addresses"),
             )
     return tuple(hosts)
+
+
+def _as_enforced(host: str) -> str:
+    """In ASCII, or "": who grants must not take letters of another alphabet for those they look like."""
+    name = _HOST.fullmatch(host)
+    if name is None or name[1].isascii():
+        return host if name or _IPV6.fullmatch(host) else ""
+    try:
+        return host[: name.start(1)] + name[1].encode("idna").decode() + host[name.end(1) :]
+    except UnicodeError:
+        return ""
 
 
 def _older_hosts(older: Fields) -> tuple[str, ...]:

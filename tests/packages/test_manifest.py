@@ -256,6 +256,22 @@ def test_a_path_in_the_allowlist_is_a_warning_since_only_host_and_port_are_enfor
         assert problems(listed % whole) == []
 
 
+@pytest.mark.row("C6")
+@pytest.mark.parametrize(
+    ("written", "enforced"),
+    [
+        ("https://api.op\u0435nai.com:8443/v1", "https://api.xn--opnai-0we.com:8443/v1"),
+        ("*.b\u00fccher.example", "*.xn--bcher-kva.example"),
+        ("stra\u00dfe.example", "strasse.example"),
+        ("API.example.org", "API.example.org"),
+    ],
+    ids=["letters that look alike", "below a name", "another letter", "ASCII"],
+)
+def test_hosts_are_kept_and_shown_as_the_proxy_enforces_them(written: str, enforced: str) -> None:
+    security = manifest(f"security: {{network: allowlist, network_allowlist: ['{written}']}}").security
+    assert security.network_allowlist == (enforced,)
+
+
 TAKEN = ["LD_PRELOAD", "PYTHONPATH", "NODE_OPTIONS", "PATH", "HTTPS_PROXY", "no_proxy", "SKILLQUAY_DOOR"]
 
 
