@@ -314,6 +314,12 @@ declare(
         severity="notice",
     ),
     Code(
+        "PHRASE_UNHEARD",
+        gettext_noop("No request can hold the phrase “%(phrase)s”: it has no word, or more than %(most)s."),
+        gettext_noop("Write what somebody would say; each Chinese character counts as a word."),
+        severity="warning",
+    ),
+    Code(
         "MODEL_OFF",
         gettext_noop("No model proposes phrases here."),
         gettext_noop("An administrator names one in SKILLQUAY_MODEL_URL and SKILLQUAY_MODEL_NAME."),

@@ -36,7 +36,8 @@ EVERY = ""  # the term of every skill, which no text has: it counts them, and it
 EVERY_CJK = " cjk"  # the same of the skills that are described in Chinese, Japanese or Korean
 RANK = 4096  # a posting's weight is its best field's rank times this, and its frequency
 MOST_TERMS = 8000  # of a field; what stands after them is not searched
-LONGEST_PHRASE = 12  # pieces; a longer one is found by its words only
+LONGEST_PHRASE = 24  # pieces: a Chinese sentence has one a character; a longer one is found by its words only
+_LONGEST_KEY = 200  # characters of a trigger's
 _MOST_TRIGGERS = 200  # of a skill
 _SATURATION = 1.2
 _CHUNK = 500  # rows named in one statement
@@ -293,7 +294,10 @@ def asked_by(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
         TriggerKind.NAME: _phrases((manifest.slug, manifest.name, manifest.display_name)),
     }
     found = {
-        (kind.value, key[:200]): text[:200] for kind, texts in asked.items() for key, text in texts if key
+        (kind.value, key[:_LONGEST_KEY]): text[:200]
+        for kind, texts in asked.items()
+        for key, text in texts
+        if key
     }
     for (kind, key), text in islice(found.items(), _MOST_TRIGGERS):
         yield kind, key, text
@@ -302,8 +306,13 @@ def asked_by(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
 def _phrases(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     for text in texts:
         key = words.phrase_key(text)
-        if key and key.count(" ") < LONGEST_PHRASE:
+        if is_heard(key):
             yield key, text
+
+
+def is_heard(key: str) -> bool:
+    """Whether an utterance can hold the phrase of this key."""
+    return 0 < len(key) <= _LONGEST_KEY and key.count(" ") < LONGEST_PHRASE
 
 
 def term_ids(texts: Collection[str]) -> dict[str, int]:

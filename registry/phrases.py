@@ -23,7 +23,7 @@ from registry.models import ProposalState, Skill, SkillPhrase, Team
 from registry.outbound import fetch
 from registry.packages.manifest import manifest_of
 from registry.packages.package import Manifest
-from registry.packages.problems import Problem, refuse
+from registry.packages.problems import Problem, problem, refuse
 from registry.permissions import Action, require
 
 MOST_OF_A_LANGUAGE = 8  # that are taken of an answer
@@ -68,11 +68,17 @@ def ask(skill: Skill, actor: Actor) -> list[str]:
 
 
 def hints(manifest: Manifest, team: Team, skill: Skill | None) -> tuple[Problem, ...]:
-    """A notice for each language in which the team is asked and the skill is not."""
+    """A notice for each language in which the team is asked and the skill is not, and for each phrase that
+    nobody can say."""
+    unheard = tuple(
+        problem("PHRASE_UNHEARD", path="SKILL.md", phrase=text[:80], most=indexing.LONGEST_PHRASE)
+        for text in manifest.triggers.phrases
+        if not indexing.is_heard(words.phrase_key(text))
+    )
     if not missing(team, manifest.triggers.phrases):
-        return ()
+        return unheard
     rows = skill.phrases.filter(state=ProposalState.ACCEPTED) if skill else SkillPhrase.objects.none()
-    return missing(team, (*manifest.triggers.phrases, *rows.values_list("text", flat=True)))
+    return unheard + missing(team, (*manifest.triggers.phrases, *rows.values_list("text", flat=True)))
 
 
 @transaction.atomic
@@ -159,4 +165,4 @@ def _phrases(found: Mapping[str, object]) -> Iterator[str]:
 
 def _is_phrase(text: str) -> bool:
     key = words.phrase_key(text)
-    return text.isprintable() and len(text) <= LONGEST and 0 < key.count(" ") < indexing.LONGEST_PHRASE
+    return text.isprintable() and len(text) <= LONGEST and " " in key and indexing.is_heard(key)

@@ -108,7 +108,7 @@ def _triggers(
 
 
 def _windows(utterance: str, pieces: Sequence[Piece]) -> dict[str, tuple[int, int]]:
-    """Each run of at most twelve pieces that may be a trigger and asks, and where it stands first."""
+    """Each run of pieces that may be a trigger and asks, and where it stands first."""
     found: dict[str, tuple[int, int]] = {}
     begun = _begun(pieces)
     for begin, piece in enumerate(pieces):

@@ -97,8 +97,9 @@ class TestExplicit:
             published(slug, description="x", triggers=triggers)
         assert slugs("wrap up my day") == ["high", "middle", "low", "words"]
 
-    def test_a_phrase_of_more_than_twelve_words_is_found_by_its_words(self, published, ask):
-        phrase = "please take all of the quarterly numbers and turn them into a zebra striped brochure"
+    def test_a_phrase_of_more_words_than_are_looked_up_is_found_by_its_words(self, published, ask):
+        phrase = "please take all of the quarterly numbers and turn them into a zebra striped brochure "
+        phrase += "that each of our customers may read on the train home"
         published("brochure", description="x", triggers=Triggers(phrases=(phrase,)))
         row = ask(phrase).rows[0]
         assert (row.skill.slug, row.tier) == ("brochure", Tier.LEXICAL)

@@ -148,6 +148,16 @@ def test_a_text_is_chinese_where_there_is_any(text, language):
     assert language_of(text) == language
 
 
+def test_a_phrase_that_nobody_can_say_is_told_to_its_author(team, alice, actor_of):
+    said = ("帮我把这份财务报告翻译成英文版本再发给客户看", "!!!", "one word " * 20, "weekly report")
+    package = make_package(version="1.0.0", triggers=Triggers(phrases=said))
+    done = publish(package, team=team, actor=actor_of(alice))
+    told = [each.params["phrase"] for each in done.problems if each.code == "PHRASE_UNHEARD"]
+    assert told == ["!!!", ("one word " * 20)[:80]]
+    (first,) = matching.match(matching.Request(said[0]), actor_of(alice)).rows
+    assert (first.tier, first.score) == (matching.Tier.EXPLICIT, 1)
+
+
 def test_publishing_hints_where_a_language_of_the_team_has_no_phrase(team, alice, actor_of, settings):
     settings.SKILLQUAY_LANGUAGES = ["en"]
     package = make_package(version="1.0.0", triggers=Triggers(phrases=("总结报告",)))
