@@ -56,6 +56,27 @@ def test_runs_of_a_killed_worker_are_lost_or_repeated_and_leave_nothing(site):
     assert (ended["status"], ended["attempt"]) == ("succeeded", 2)
 
 
+def test_a_worker_that_stood_still_for_long_writes_nothing_when_it_goes_on(site):
+    run = site.run("ops/again", seconds=2)
+    of_run = f"(SELECT id FROM worker_run WHERE uid = '{run['id']}' AND log_bytes > 0)"
+    held = f"SELECT worker FROM worker_attempt WHERE number = 1 AND run_id = {of_run}"
+    worker = int(site.wait_for(lambda: site.rows(held))[0][0].rpartition(":")[2])
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        with site.connected() as database:
+            database.execute(f"UPDATE worker_run SET lease_until = '2026-01-01' WHERE id = {of_run}")
+        ended = site.ended(run)
+        assert (ended["status"], ended["attempt"]) == ("succeeded", 2)
+    finally:
+        os.kill(worker, signal.SIGCONT)
+    site.wait_for(lambda: not processes_of_runs(site))
+    site.wait_for(lambda: "lost its lease: nothing is written" in site.log.read_text())
+    assert site.ended(run) == ended
+    assert site.rows(f"SELECT status FROM worker_attempt WHERE number = 1 AND run_id = {of_run}") == [
+        ("lost",)
+    ]
+
+
 def test_a_cancel_is_felt_at_once(site):
     run = site.run("ops/once", seconds=300)
     site.wait_for(lambda: processes_of_runs(site))
