@@ -22,6 +22,7 @@ from django.views.decorators.http import require_GET, require_POST
 from portal.showing import run_log
 from portal.showing.approvals import asked_for_run
 from portal.showing.artifacts import image_type, left_of
+from portal.showing.enforcement import held
 from portal.showing.explanations import Explanation, explain, says_the_same
 from portal.showing.memories import write_rows
 from portal.showing.pictures import is_drawable
@@ -249,6 +250,7 @@ def _context(seen: Seen, request: ActorRequest) -> dict[str, Any]:
         "skill_seen": run.skill
         and type(run.skill).objects.visible_to(request.actor).filter(pk=run.skill.pk).exists(),
         "pressable": run.skill is not None and run.skill.type != INTERNAL,
+        "held": held(run.sandbox),
         "waits": waits_of([run]).get(run.pk, ()),
         "most_at_once": held_back_by(run),
         "waited_ms": waited_ms(run, now),
