@@ -48,6 +48,8 @@ def test_a_full_disk_is_said_and_survived(disk, make_site):
     site.start()
     site.publish("once", BUSY, team="ops")
     assert site.run("ops/once", wait=30)["status"] == "succeeded"
+    under_way = site.run("ops/once", seconds=1.5)
+    site.wait_for(lambda: site.rows("SELECT 1 FROM worker_run WHERE status = 'running' AND log_bytes > 0"))
     filler = small_disk / "var" / "filler"
     fill(filler)
     asked = [site.ask("/api/v1/runs", body={"skill": "ops/once"}) for _ in range(3)]
@@ -59,9 +61,9 @@ def test_a_full_disk_is_said_and_survived(disk, make_site):
     filler.unlink()
     site.publish("large", BUSY, team="ops")
     assert site.run("ops/large", wait=30)["status"] == "succeeded"
-    for status, _, body in asked:
-        if status == 202:
-            assert site.ended(json.loads(body))["status"] in ("succeeded", "failed", "lost")
+    for run in [under_way, *(json.loads(body) for status, _, body in asked if status == 202)]:
+        assert site.ended(run)["status"] in ("succeeded", "failed", "lost")
+    assert "begun" in site.ask(f"/api/v1/runs/{under_way['id']}/log")[2].decode()
     assert site.rows("PRAGMA integrity_check") == [("ok",)]
     assert not list((small_disk / "var" / "blobs").rglob(".coming-*"))
     assert site.stop() == 0
