@@ -55,7 +55,10 @@ declare(
     ),
     Code(
         "GLOSSARY_WORD_INVALID",
-        gettext_noop("%(word)s has no letters, or more than %(most)s words or characters without spaces."),
+        gettext_noop(
+            "%(word)s has no letters, one that nobody sees, or more than %(most)s words"
+            " or characters without spaces."
+        ),
         gettext_noop("Shorten it to what people would say, or leave it away."),
     ),
     Code(

@@ -74,7 +74,7 @@ def _checked(text: str, *, but: GlossaryEntry | None = None) -> str:
     line = texts.plain(text, field="text", most=MOST_CHARACTERS).lstrip("#").replace("、", ",")
     found: dict[str, str] = {}
     for word in read_line(line):
-        if not 0 < len(words.pieces(word)) <= LONGEST:
+        if not word.replace("\u3000", " ").isprintable() or not 0 < len(words.pieces(word)) <= LONGEST:
             raise refuse("GLOSSARY_WORD_INVALID", path="text", word=word[:80], most=LONGEST)
         found.setdefault(words.phrase_key(word), word)
     if not 2 <= len(found) <= MOST_WORDS:

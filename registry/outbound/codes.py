@@ -6,7 +6,10 @@ declare(
     Code(
         "OUTBOUND_ADDRESS",
         gettext_noop("This is not an address that can be read: %(reason)s."),
-        gettext_noop("Give an https:// address, without a user name and a password in it."),
+        gettext_noop(
+            "Give an https:// address without a user name and a password;"
+            " http:// is for what SKILLQUAY_OUTBOUND_ALLOW lists."
+        ),
     ),
     Code(
         "OUTBOUND_REFUSED",

@@ -51,6 +51,8 @@ def test_a_line_is_kept_tidy(root):
         ("flumph, +++", "GLOSSARY_WORD_INVALID"),
         ("flumph, one two three four five six seven", "GLOSSARY_WORD_INVALID"),
         ("flumph, 一二三四五六七", "GLOSSARY_WORD_INVALID"),
+        ("flumph, zwibble\ninvoice, bill", "GLOSSARY_WORD_INVALID"),
+        ("flumph, \u202ezwibble", "GLOSSARY_WORD_INVALID"),
         ("flumph, \0", "TEXT_INVALID"),
         ("x" * 501, "TEXT_INVALID"),
         ("pdf, 便携文档", "GLOSSARY_LINE_KNOWN"),
