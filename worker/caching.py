@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from registry.models import Team, Version
 from registry.packages.package import Manifest
+from registry.packages.problems import refuse
 from registry.packages.safety import asks_of
 from worker import recording, states
 from worker.models import Run, Status
@@ -103,4 +104,8 @@ def answer(run: Run, source: Run) -> None:
     """Inserts the run as answered by ``source``; it has all records of its own and never answers itself."""
     run.cache_key, run.cache_ttl = "", None
     states.answer_from_cache(run, source)
+    if not Run.objects.filter(
+        pk=source.pk, erased_at=None
+    ).exists():  # since it was found; now it holds still
+        raise refuse("UNAVAILABLE")
     recording.copy_records(source, run)

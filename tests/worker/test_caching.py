@@ -8,6 +8,8 @@ import pytest
 from django.utils import timezone
 
 from registry.packages.package import Manifest, Security
+from registry.packages.problems import Refused
+from worker import caching
 from worker.documents import run_document
 from worker.models import Run, Status
 from worker.runs import run_here
@@ -246,6 +248,26 @@ def test_an_erased_run_answers_nobody(cacheable, ask, answered, actor_of, alice)
 
     erase_run(answered, actor=actor_of(alice))
     assert ask(cacheable, {"who": "A", "output_dir": "x"}).status == Status.QUEUED
+
+
+def test_a_run_that_is_erased_while_it_answers_answers_nobody(
+    cacheable, ask, answered, actor_of, alice, monkeypatch
+):
+    from worker.erasing import erase_run
+
+    found_before = caching.find
+
+    def find_and_erase(key):
+        found = found_before(key)
+        erase_run(answered, actor=actor_of(alice))
+        return found
+
+    monkeypatch.setattr(caching, "find", find_and_erase)
+    with pytest.raises(Refused) as refused:
+        ask(cacheable, {"who": "A", "output_dir": "x"})
+    assert refused.value.code == "UNAVAILABLE"
+    monkeypatch.undo()
+    assert Run.objects.get() == answered
 
 
 def test_a_purged_version_leaves_no_answer(cacheable, ask, answered, actor_of, alice):
