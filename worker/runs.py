@@ -60,6 +60,8 @@ def request_run(
     require(actor, Action.RUN, skill=version.skill)
     if version.is_held:
         raise refuse("VERSION_HELD", version=str(version))
+    if lineage is None:
+        rules.require_for_agents(version, actor)
     if idempotency_key and (earlier := _earlier(actor, idempotency_key)):
         return earlier
     manifest = manifest_of(version.manifest)

@@ -35,6 +35,7 @@ _WHY: dict[tuple[str, str], Promise] = {
     ("allow", "canonical"): _("Agents of %(team)s run it unasked: it is canonical."),
     ("allow", "rule"): _("Agents of %(team)s run it unasked: a rule allows it."),
     ("allow", "safe"): _("Agents of %(team)s run it unasked: it asks for nothing that is not safe."),
+    ("deny", "skill"): _("Agents do not run it: its author keeps it for people. You may run it yourself."),
     ("ask", "nobody"): _("Agents of %(team)s wait until somebody lets them. You may run it yourself."),
 }
 _TONES = {"allow": ("ok", "ok"), "deny": ("bad", "bad"), "ask": ("warn", "warn")}
@@ -76,12 +77,13 @@ def verdict_of(version: Version, actor: Actor, team: Team | None = None) -> Verd
     if team is None or version.is_held:
         return None
     decision = rules.decide(version, team=team)
-    says = str(_WHY[decision.outcome, decision.by]) % {"team": team.slug}
-    asks = decision.outcome == "ask"
+    outcome, by = decision.of_agents
+    says = str(_WHY[outcome, by]) % {"team": team.slug}
+    asks = outcome == "ask"
     return Verdict(
         decision,
         says,
-        *_TONES[decision.outcome],
+        *_TONES[outcome],
         asks=parts_of(decision.asks),
         new=parts_of(decision.new),
         may_grant=asks and rules.may_grant(team, actor),

@@ -89,7 +89,7 @@ class DecisionDoc(Doc):
     version = serializers.CharField()
     team = serializers.CharField(allow_null=True, help_text="For which it would run, whose rules hold.")
     outcome = serializers.ChoiceField(choices=["allow", "deny", "ask"])
-    by = serializers.ChoiceField(choices=["rule", "canonical", "safe", "nobody"])
+    by = serializers.ChoiceField(choices=["rule", "canonical", "safe", "nobody", "skill"])
     rule = RuleDoc(allow_null=True, help_text="That made it; of an ask the allowance that `new` goes beyond.")
     unsafe_properties = serializers.ListField(child=serializers.CharField())
     asks = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))

@@ -19,6 +19,7 @@ from registry.rules.deciding import (
     decide,
     decide_still,
     require_allowed,
+    require_for_agents,
     require_leave,
     require_undenied,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "register_follower",
     "remove_rule",
     "require_allowed",
+    "require_for_agents",
     "require_leave",
     "require_undenied",
     "restore_rule",

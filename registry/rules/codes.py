@@ -18,6 +18,12 @@ declare(
         http=409,
     ),
     Code(
+        "NOT_FOR_AGENTS",
+        gettext_noop("%(version)s is kept for people: its disable-model-invocation says so."),
+        gettext_noop("A person presses Run at %(page)s."),
+        http=403,
+    ),
+    Code(
         "RULE_NAME_INVALID",
         gettext_noop("%(name)s is not the name of skills."),
         gettext_noop("Write team/slug, a slug, or the beginning of one followed by :* as in docs/:*."),

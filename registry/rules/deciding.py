@@ -23,7 +23,7 @@ from registry.rules.holders import holder_of, owner_may_grant
 
 NOTHING = Asks()
 Outcome = Literal["allow", "deny", "ask"]
-By = Literal["rule", "canonical", "safe", "nobody"]
+By = Literal["rule", "canonical", "safe", "nobody", "skill"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,12 @@ class Decision:
     new: Asks = NOTHING  # beyond that allowance, or beyond what was made canonical
 
     @property
+    def of_agents(self) -> tuple[Outcome, By]:
+        """The same for those who are no person: a skill that keeps models from calling it is not theirs."""
+        told = self.outcome == "deny" or is_for_agents(self.version)
+        return (self.outcome, self.by) if told else ("deny", "skill")
+
+    @property
     def exact(self) -> str:
         """The rule that would allow this skill."""
         return str(self.version.skill)
@@ -53,6 +59,20 @@ class Decision:
 def binds(actor: Actor) -> bool:
     """A person who presses Run has been asked by that; an agent has not."""
     return actor.token is not None
+
+
+def is_for_agents(version: Version) -> bool:
+    return not manifest_of(version.manifest).disable_model_invocation
+
+
+def require_for_agents(version: Version, actor: Actor) -> None:
+    """Refuses agents what its author keeps for people."""
+    if binds(actor) and not is_for_agents(version):
+        raise refuse("NOT_FOR_AGENTS", version=str(version), page=run_page(version))
+
+
+def run_page(version: Version) -> str:
+    return absolute(f"/skills/{version.skill}/run/?version={version.number}")
 
 
 def decide(version: Version, *, team: Team | None, token: Token | None = None) -> Decision:
@@ -154,7 +174,6 @@ def _denied(decision: Decision) -> Refused:
 def _approval_needed(decision: Decision) -> Refused:
     asked = decision.new.document() or {"": list(decision.unsafe)}
     told = "; ".join(f"{part} {', '.join(names)}".strip() for part, names in asked.items())
-    skill = decision.version.skill
     return refuse(
         "APPROVAL_NEEDED",
         version=str(decision.version),
@@ -162,7 +181,7 @@ def _approval_needed(decision: Decision) -> Refused:
         asks=told[:500],
         exact=decision.exact,
         prefix=decision.prefix,
-        page=absolute(f"/skills/{skill}/run/?version={decision.version.number}"),
+        page=run_page(decision.version),
     )
 
 

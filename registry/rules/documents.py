@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.addresses import absolute
 from registry.models import Rule
 from registry.moments import moment
-from registry.rules.deciding import Decision
+from registry.rules.deciding import Decision, run_page
 
 
 def rule_document(rule: Rule) -> dict[str, Any]:
@@ -37,18 +36,17 @@ def leave_document(decision: Decision) -> dict[str, Any]:
 
 def decision_document(decision: Decision) -> dict[str, Any]:
     """``rule`` of an ask is the allowance that does not reach as far as ``new``."""
-    version = decision.version
-    asks = decision.outcome == "ask"
+    version, (outcome, by) = decision.version, decision.of_agents
     return {
         "skill": str(version.skill),
         "version": version.number,
         "team": decision.team.slug if decision.team else None,
-        "outcome": decision.outcome,
-        "by": decision.by,
+        "outcome": outcome,
+        "by": by,
         "rule": rule_document(decision.rule) if decision.rule else None,
         "unsafe_properties": list(decision.unsafe),
         "asks": decision.asks.document(),
         "new": decision.new.document(),
-        "offers": {"exact": decision.exact, "prefix": decision.prefix} if asks else None,
-        "page": absolute(f"/skills/{version.skill}/run/?version={version.number}"),
+        "offers": {"exact": decision.exact, "prefix": decision.prefix} if outcome == "ask" else None,
+        "page": run_page(version),
     }

@@ -193,6 +193,23 @@ def test_a_match_says_to_an_agent_whether_somebody_is_to_be_asked(publish, as_al
     assert (row(agent), row(as_alice)) == ((False, False), (False, False))
 
 
+@pytest.mark.row("D11")
+def test_what_its_author_keeps_for_people_no_agent_starts(publish, as_alice, token_api, alice):
+    kept = TOOLS["SKILL.md"].replace("name: ", "disable-model-invocation: true\nname: ")
+    publish({**TOOLS, "SKILL.md": kept})
+    agent = token_api(alice)
+    for allowed in (False, True):
+        told = refused(agent.post("runs", {"skill": "docs/report"}), 403, "NOT_FOR_AGENTS")
+        assert "/skills/docs/report/run/" in told["remedy"]
+        found = agent.get("permissions/decision?skill=docs/report").json()
+        assert (found["outcome"], found["by"], found["offers"]) == ("deny", "skill", None)
+        if not allowed:
+            add(as_alice, "docs/report")
+    assert as_alice.post("runs", {"skill": "docs/report"}).status_code == 202
+    add(as_alice, "docs/report", "deny")
+    assert agent.get("permissions/decision?skill=docs/report").json()["by"] == "rule"
+
+
 # By command
 
 

@@ -26,9 +26,9 @@ def others(charlie):
 
     away = Team.objects.get(slug="elsewhere")
 
-    def make(version="1.0.0", tools=("Bash",)):
+    def make(version="1.0.0", tools=("Bash",), **more):
         files = (PackageFile("scripts/main.py", b"print('{}')"),)
-        package = make_package(version=version, files=files, allowed_tools=tools)
+        package = make_package(version=version, files=files, allowed_tools=tools, **more)
         return publish(package, team=away, actor=Actor(user=charlie), visibility="public").version
 
     return make
@@ -114,6 +114,14 @@ def test_the_skills_page_says_why_agents_may_not_and_an_owner_lets_them(browse, 
     page = client.get(RUN)
     assert "New since that was allowed" in page.text
     assert ">Write<" in page.text
+
+
+@pytest.mark.row("D11")
+def test_the_page_says_of_what_is_kept_for_people_that_no_agent_runs_it(browse, alice, others):
+    others(disable_model_invocation=True)
+    page = browse(alice).get(RUN).text
+    assert "Agents do not run it: its author keeps it for people." in page
+    assert "Everything that it asks for" not in page
 
 
 def test_the_run_form_decides_for_the_team_that_is_chosen(browse, alice, others):
