@@ -12,7 +12,7 @@ from itertools import islice
 
 from django.db.models import Count, QuerySet
 
-from registry import words
+from registry import catalog, words
 from registry.actors import Actor
 from registry.models import Skill, Trigger, TriggerKind
 
@@ -63,7 +63,10 @@ class _Row:
 
 
 def collisions(actor: Actor, *, team: str = "", skill: str = "") -> Collisions:
-    """What collides with one another; ``team`` and ``skill`` narrow to what they are part of."""
+    """What collides with one another; ``team`` and ``skill`` narrow to what they are part of, and are refused
+    where they are not there: nothing collides with a name that is misspelt."""
+    team = catalog.find_team(team, actor).slug if team else ""
+    skill = str(catalog.find_skill(skill, actor)) if skill else ""
     skills = Skill.objects.offered_to(actor).filter(latest__isnull=False, for_agents=True)
     triggers = Trigger.objects.visible_to(actor).filter(skill__in=skills)
     rows = list(

@@ -108,7 +108,7 @@ class TriggerTrials(Endpoint):
 
 class CollisionsQuery(Query):
     team = serializers.CharField(required=False, max_length=64, help_text="A skill of it is part of each.")
-    skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`, part of each.")
+    skill = serializers.CharField(required=False, max_length=130, help_text="A skill, part of each.")
 
 
 class AskingDoc(Doc):

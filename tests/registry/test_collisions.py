@@ -4,6 +4,7 @@ import pytest
 
 from registry.collisions import collisions
 from registry.packages.package import Triggers
+from registry.packages.problems import Refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
 
@@ -24,6 +25,20 @@ def test_the_same_words_of_two_skills_collide_however_they_are_written(published
     assert told() == [("said", "weekly report", ["docs/one", "docs/two"])] or told() == [
         ("said", "Weekly Reports", ["docs/one", "docs/two"])
     ]
+
+
+def test_what_is_asked_of_a_team_or_skill_that_is_not_there_is_refused(published, told, charlie):
+    for slug in ("one", "two"):
+        published(slug, name=slug, triggers=Triggers(phrases=("weekly report",)))
+    assert told(skill="one") == told(skill="docs/one") == told(team="docs") != []
+    for user, asked in (
+        (None, {"skill": "docs/onne"}),
+        (None, {"team": "dosc"}),
+        (charlie, {"skill": "docs/one"}),
+    ):
+        with pytest.raises(Refused) as refused:
+            told(user, **asked)
+        assert refused.value.code == "NOT_FOUND"
 
 
 def test_the_same_event_collides(published, told):
@@ -75,7 +90,6 @@ def test_a_team_or_a_skill_narrows_the_report(published, told):
     ):
         published(slug, name=slug, triggers=Triggers(phrases=(phrase,)))
     assert len(told()) == len(told(team="docs")) == 2
-    assert told(team="elsewhere") == []
     assert [skills for _, _, skills in told(skill="docs/one")] == [["docs/one", "docs/two"]]
 
 
