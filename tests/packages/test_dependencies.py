@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from registry.packages.dependencies import read_dependencies
+from registry.packages.dependencies.python import _found
 from registry.packages.package import PackageFile
 from registry.packages.reading import read_files
 
@@ -118,6 +122,15 @@ def test_the_blocks_of_all_scripts_and_the_list_make_one_environment():
     assert found.requires_python == (">=3.9",)
 
 
+def test_comments_end_lines_and_go_on_where_the_line_does():
+    text = "six \\ # why\n >=1 # more\n#all\na#b\n" + " " * 60_000 + "\n"
+    found = read_dependencies(_python(text))
+    assert [each.line for each in found.python] == []
+    assert [each.params["text"] for each in found.problems] == ["a#b"]
+    text = text.replace("a#b", "a #b")
+    assert [each.line for each in read_dependencies(_python(text)).python] == ["a", "six>=1"]
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [
@@ -129,6 +142,8 @@ def test_the_blocks_of_all_scripts_and_the_list_make_one_environment():
         ("../x.whl", "DEPENDENCY_ELSEWHERE"),
         ("/tmp/x.whl", "DEPENDENCY_ELSEWHERE"),
         (r"C:\x.whl", "DEPENDENCY_ELSEWHERE"),
+        ("six===/../../skill", "DEPENDENCY_ELSEWHERE"),
+        ("six===../x.whl", "DEPENDENCY_ELSEWHERE"),
         ("-e .", "DEPENDENCY_OPTION"),
         ("--index-url https://evil.example/simple", "DEPENDENCY_OPTION"),
         ("--extra-index-url=https://evil.example", "DEPENDENCY_OPTION"),
@@ -141,6 +156,8 @@ def test_the_blocks_of_all_scripts_and_the_list_make_one_environment():
         ("two words", "DEPENDENCY_INVALID"),
         ("six==", "DEPENDENCY_INVALID"),
         ("six\0", "DEPENDENCY_INVALID"),
+        ("six" + " " * 60_000 + "x", "DEPENDENCY_INVALID"),
+        ("six; " + "(" * 30_000, "DEPENDENCY_INVALID"),
     ],
 )
 def test_what_comes_from_elsewhere_is_refused_at_its_line(line, code):
@@ -161,6 +178,51 @@ def test_a_block_is_refused_at_the_line_of_its_dependency():
     assert _codes((PackageFile("scripts/a.py", script.encode()),)) == [
         ("DEPENDENCY_ELSEWHERE", "scripts/a.py", 5)
     ]
+
+
+BEGUN = "# /// script\n# x\n"
+PIECES = ["# /// script", "# /// other", "# ///", "#", "# a = 1", "#b", "", "code", "# /// script "]
+PEP_723 = re.compile(r"(?m)^# /// (?P<type>[a-zA-Z0-9-]+)$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12))
+def test_blocks_are_found_where_the_specification_finds_them(lines):
+    text = "\n".join(lines)
+    wanted = [
+        (text.count("\n", 0, match.start()) + 1, match["content"].removesuffix("\n"))
+        for match in PEP_723.finditer(text)
+        if match["type"] == "script"
+    ]
+    assert list(_found(lines)) == wanted
+
+
+def test_blocks_that_are_begun_and_never_ended_are_none():
+    assert not read_dependencies((PackageFile("scripts/a.py", (BEGUN * 13_000).encode()),))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "dependencies = " + "[" * 5000,
+        "a = " + "{a=" * 5000,
+        "a = " + "9" * 5000,
+        "a." * 15_000 + "b = 1",
+        "a = 2021-13-45",
+    ],
+    ids=["lists", "tables", "digits", "parts", "date"],
+)
+def test_a_block_that_would_break_its_reader_is_said_to_be_none(line):
+    files = (PackageFile("scripts/a.py", f"# /// script\n# {line}\n# ///\n".encode()),)
+    assert _codes(files) == [("DEPENDENCY_INVALID", "scripts/a.py", 1)]
+
+
+def test_there_is_an_end_to_what_blocks_say_together():
+    block = '# /// script\n# dependencies = ["six"]\n# ' + " " * 1000 + "\n# ///\n"
+    files = [PackageFile(f"scripts/s{number:02}.py", block.encode()) for number in range(40)]
+    assert [code for code, _, _ in _codes(files)] == ["DEPENDENCY_FILE_LARGE"]
+    assert _codes(files[:20]) == []
+    heads = [PackageFile(f"scripts/s{number}.py", BEGUN.encode() * 13_000) for number in range(10)]
+    assert [code for code, _, _ in _codes(heads)] == ["DEPENDENCY_FILE_LARGE"]
 
 
 @pytest.mark.parametrize("block", ["# dependencies = [", '# dependencies = "six"', "# dependencies = [1]"])

@@ -28,7 +28,7 @@ declare(
     ),
     Code(
         "DEPENDENCY_FILE_LARGE",
-        _("The file is larger than %(limit)s bytes, the most of its kind."),
+        _("What names dependencies here is larger than %(limit)s bytes, the most of its kind."),
         _("Name fewer dependencies."),
         http=413,
     ),

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from packaging.requirements import InvalidRequirement
@@ -17,13 +18,15 @@ from registry.packages.package import PackageFile
 from registry.packages.problems import Problem, gettext_noop, problem
 
 MOST = 100  # requirements of a package
-_FILE_BYTES, _BLOCK_BYTES = 65_536, 32_768
+_FILE_BYTES, _BLOCK_BYTES = 65_536, 32_768  # the blocks of all scripts together
+_HEAD_BYTES, _HEADS_BYTES = 262_144, 2_097_152  # of a script, of all: in which blocks are looked for
+_MOST_DOTS = 1000  # of a block: tomllib takes the square of a key's parts
 _LISTS = ("requirements.txt", "scripts/requirements.txt")
-_BLOCK = re.compile(r"(?m)^# /// (?P<type>[a-zA-Z0-9-]+)$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
-_COMMENT = re.compile(r"(^|\s+)#.*$")
+_BEGIN = re.compile(r"# /// [a-zA-Z0-9-]+")
+_COMMENT = re.compile(r"(^|(?<=\s))#.*$")
 _HASH = re.compile(r"\s--hash=(sha256:[0-9a-f]{64})(?=\s|$)")
 _OPTION = re.compile(r"(^|\s)-{1,2}[A-Za-z]")
-_ELSEWHERE = re.compile(r"(^|[\s@])([a-z][a-z0-9+.-]*:|git@|[./~\\])", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"(^|[\s@])([a-z][a-z0-9+.-]*:|git@|[.~])|[/\\]", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,7 @@ def read_python(files: Sequence[PackageFile]) -> Python:
     for file in files:
         if file.path in _LISTS:
             lines += _listed(file, problems)
-    for script in scripts:
-        lines += _blocks(script, wanted, problems)
+    lines += _of_blocks(scripts, wanted, problems)
     found: dict[str, Requirement] = {}
     for line in lines:
         read = _read(line)
@@ -88,7 +90,8 @@ def _listed(file: PackageFile, problems: list[Problem]) -> list[_Line]:
     begun, parts = 0, ""
     for number, line in enumerate(text.splitlines(), 1):
         begun = begun or number
-        bare = _COMMENT.sub("", line)
+        comment = _COMMENT.search(line)
+        bare = line[: comment.start()].rstrip() if comment else line
         if bare.endswith("\\"):
             parts += bare[:-1] + " "
             continue
@@ -104,24 +107,48 @@ def _text(file: PackageFile, most: int, problems: list[Problem]) -> str:
     return file.data.decode("utf-8-sig", "replace")
 
 
-def _blocks(script: PackageFile, wanted: list[str], problems: list[Problem]) -> Iterator[_Line]:
-    """The one ``script`` block; a second is an error by the specification."""
-    head = script.data[: _BLOCK_BYTES * 8]
-    if b"# /// script" not in head:
-        return
-    text = head.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-    found = [match for match in _BLOCK.finditer(text) if match["type"] == "script"]
-    if not found:
-        return
-    start = text.count("\n", 0, found[0].start()) + 1
-    document = _document(found[0]["content"]) if len(found) == 1 else None
-    if document is None:
-        problems.append(_invalid(_Line(script.path, start, "# /// script"), _NO_BLOCK))
-        return
-    wanted += _python_asked(document, _Line(script.path, start, "requires-python"), problems)
-    for each in document.get("dependencies", ()):
-        at = found[0]["content"].partition(each)[0].count("\n") if each in found[0]["content"] else -1
-        yield _Line(script.path, start + at + 1, each)
+def _of_blocks(scripts: Sequence[PackageFile], wanted: list[str], problems: list[Problem]) -> Iterator[_Line]:
+    heads = blocks = 0
+    for script in scripts:
+        head = script.data[:_HEAD_BYTES]
+        if b"# /// script" not in head:
+            continue
+        heads += len(head)
+        text = head.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        found = list(_found(text.split("\n"))) if heads <= _HEADS_BYTES else []
+        blocks += sum(len(content) for _, content in found)
+        if heads > _HEADS_BYTES or blocks > _BLOCK_BYTES:
+            problems.append(problem("DEPENDENCY_FILE_LARGE", path=script.path, limit=_BLOCK_BYTES))
+            return
+        yield from _of_block(script.path, found, wanted, problems)
+
+
+def _of_block(
+    path: str, found: Sequence[tuple[int, str]], wanted: list[str], problems: list[Problem]
+) -> Iterator[_Line]:
+    """The one block of a script; a second is an error by the specification."""
+    for start, content in found[:1]:
+        document = _document(content) if len(found) == 1 else None
+        if document is None:
+            problems.append(_invalid(_Line(path, start, "# /// script"), _NO_BLOCK))
+            return
+        wanted += _python_asked(document, _Line(path, start, "requires-python"), problems)
+        for each in document.get("dependencies", ()):
+            at = content.partition(each)[0].count("\n") if each in content else -1
+            yield _Line(path, start + at + 1, each)
+
+
+def _found(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The number of its first line and the content of each ``script`` block.
+
+    Read line by line: the expression of PEP 723 takes a minute for a script that begins many and ends none.
+    """
+    for is_comment, rows in groupby(enumerate(lines, 1), lambda row: row[1] == "#" or row[1][:2] == "# "):
+        numbers, told = zip(*rows, strict=True)
+        begun = next((at for at, line in enumerate(told) if _BEGIN.fullmatch(line)), len(told))
+        ended = max((at for at, line in enumerate(told) if line == "# ///"), default=0)
+        if is_comment and ended > begun + 1 and told[begun] == "# /// script":
+            yield numbers[begun], "\n".join(told[begun + 1 : ended])
 
 
 _NO_BLOCK = gettext_noop("the block is not TOML with a list of dependencies")
@@ -132,8 +159,10 @@ _NO_REQUIREMENT = gettext_noop("it is no name with versions")
 def _document(content: str) -> dict[str, Any] | None:
     lines = (line[2:] if line.startswith("# ") else line[1:] for line in content.splitlines())
     try:
-        document = tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError:
+        document = tomllib.loads("\n".join(lines)) if content.count(".") <= _MOST_DOTS else None
+    except (ValueError, RecursionError):  # of TOML's own, and of a number of thousands of digits
+        document = None
+    if document is None:
         return None
     named = document.get("dependencies", [])
     is_list = isinstance(named, list) and all(isinstance(each, str) for each in named)
@@ -163,7 +192,7 @@ def _read(line: _Line) -> Requirement | Problem | None:
         return _refused("DEPENDENCY_ELSEWHERE", line)
     try:
         written = Written(text)
-    except InvalidRequirement:
+    except (InvalidRequirement, RecursionError):
         return _invalid(line, _NO_REQUIREMENT)
     if written.url:
         return _refused("DEPENDENCY_ELSEWHERE", line)
