@@ -13,7 +13,7 @@ from registry.retrieval import LEAST_SKILLS
 
 LEAST = 0.1  # the best skill below it makes the answer "none"
 _FULL = 2.2  # the weight of a word that a skill is all about
-_EVEN = 2.5  # the strength of words at which the skill is as likely the right one as not
+_EVEN = 3.0  # the strength of words at which the skill is as likely the right one as not
 
 
 def confidence(weight: int, scores: Scores) -> float:

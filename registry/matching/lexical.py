@@ -24,8 +24,9 @@ _HEAVIEST = 100  # … and of one that has more, those that bring a skill up; th
 _TYPO = 0.8
 _COMMON_PART = 10  # a term in more than a tenth of the skills brings none up where others do
 _SAID = ~int(Field.DENIED)
+_NAME = int(Field.NAME)
 _KEYS = 2**63  # past any skill's key
-_FINE = 10**9  # so that the whole root of a weight in thousandths by it is its root × 10⁶
+_FINE = 5 * 10**8  # so that the whole root of twice a weight in thousandths by it is its root × 10⁶
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,9 @@ class Scores:
         found: dict[int, _Sides] = {skill: defaultdict(list) for skill in skills}
         for key, skill, weight, mask in self.rows:
             if skill in found and mask & _SAID:
+                told = _told(weight, mask)
                 for each in self.weighed[key]:
-                    found[skill][each.concept, each.is_own].append(
-                        (weight % RANK * each.worth, each.text, mask)
-                    )
+                    found[skill][each.concept, each.is_own].append((told * each.worth, each.text, mask))
         return {skill: self._counted(sides) for skill, sides in found.items()}
 
     def _counted(self, sides: _Sides) -> list[Part]:
@@ -171,7 +171,7 @@ def _scores(weighed: Mapping[int, Sequence[_Weighed]], rows: Iterable[retrieval.
     which a database answers changes nothing."""
     sides: defaultdict[tuple[int, bool], dict[int, int]] = defaultdict(dict)
     for key, some in groupby(rows, itemgetter(0)):
-        said = [(skill, weight % RANK) for _, skill, weight, mask in some if mask & _SAID]
+        said = [(skill, _told(weight, mask)) for _, skill, weight, mask in some if mask & _SAID]
         for each in weighed[key]:
             side, worth = sides[each.concept, each.is_own], each.worth
             for skill, weight in said:
@@ -185,6 +185,11 @@ def _scores(weighed: Mapping[int, Sequence[_Weighed]], rows: Iterable[retrieval.
         for skill, weight in most.items():
             scores[skill] += isqrt(weight)
     return scores
+
+
+def _told(weight: int, mask: int) -> int:
+    """Twice a posting's weight; of a word in a skill's name half as much again, for that is what it is."""
+    return weight % RANK * (3 if mask & _NAME else 2)
 
 
 def _best(scores: Mapping[int, int], most: int) -> list[int]:

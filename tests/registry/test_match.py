@@ -120,6 +120,11 @@ class TestLexical:
         assert {reason.text for reason in rows[0].reasons} == {"kite", "string"}
         assert sum(reason.share for reason in rows[0].reasons) == pytest.approx(1)
 
+    def test_a_word_in_the_name_tells_more_than_one_in_the_description(self, published, slugs):
+        published("lantern", description="Kite.")
+        published("kite-mender", description="Puts together again what the wind has torn.")
+        assert slugs("is there a kite to be had in this town") == ["kite-mender", "lantern"]
+
     def test_what_is_left_of_a_contraction_says_nothing(self, catalog, published, slugs):
         published("letters", name="S and T", description="Draws the letters S, T, D and M.")
         assert slugs("it's what she doesn't say: that'd be Tom's, I'm told") == []
