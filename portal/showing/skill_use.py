@@ -133,6 +133,8 @@ def example_call(offer: Offer) -> dict[str, Any]:
     """A call of the version as the API takes it: what has to be named, and the required inputs."""
     scripts, actions = offer.menu.scripts, [action for action in offer.menu.actions if action.declared]
     call: dict[str, Any] = {"skill": str(offer.version.skill)}
+    if offer.version.pk != offer.version.skill.latest_id:
+        call["version"] = offer.version.number
     if tools := offer.menu.tools:
         return call | {"tool": tools[0].name, "inputs": example_of(tools[0].schema)}
     if scripts and not offer.menu.default:

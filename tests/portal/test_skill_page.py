@@ -138,6 +138,14 @@ def test_install_lines_name_the_public_address_and_ask_for_a_token_only_where_on
 
 
 @pytest.mark.row("P1")
+def test_the_line_that_starts_a_run_names_the_version_whose_page_it_stands_on(browse, bob, team, private):
+    publish_files(tidy_files("2.0.0"), team=team, user=bob)
+    said = '"version": "{}"'
+    assert said.format("1.2.0") in unescape(browse(bob).get(f"{SKILL}1.2.0/").text)
+    assert said.format("2.0.0") not in unescape(browse(bob).get(SKILL).text)
+
+
+@pytest.mark.row("P1")
 def test_versions_are_listed_highest_first_and_each_has_its_page(browse, bob, team, private):
     publish_files(tidy_files("1.10.0"), team=team, user=bob, changelog="Counts in tens.")
     text = browse(bob).get(f"{SKILL}versions/").text
