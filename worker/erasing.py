@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -12,7 +13,7 @@ from django.utils import timezone
 
 from registry import audit, erasing
 from registry.actors import Actor
-from registry.models import Skill, Tombstone, User, Version
+from registry.models import IdempotencyKey, Skill, Tombstone, User, Version
 from registry.moments import moment
 from registry.packages.problems import refuse
 from worker import states, unpacking
@@ -112,6 +113,7 @@ def _erase(runs: QuerySet[Run]) -> set[str]:
     for rows in (artifacts, LogChunk.objects.filter(run__in=files), Step.objects.filter(run__in=files)):
         rows.delete()
     Attempt.objects.filter(run__in=files).update(steps=[], network=[])
+    _forget_answers(set(Run.objects.filter(pk__in=files).values_list("uid", flat=True)))
     Run.objects.filter(pk__in=files).update(
         request=asdict(Request()),
         files=[],
@@ -125,6 +127,14 @@ def _erase(runs: QuerySet[Run]) -> set[str]:
         erased_at=timezone.now(),
     )
     return set() if Run.objects.filter(status=Status.RUNNING).exists() else digests
+
+
+def _forget_answers(uids: set[str]) -> None:
+    """What is kept for requests that come again names the run alone; they are not done anew."""
+    for row in IdempotencyKey.objects.only("headers").iterator() if uids else ():
+        uid = row.headers.get("Location", "").rpartition("/")[2]
+        if uid in uids:
+            IdempotencyKey.objects.filter(pk=row.pk).update(body=json.dumps({"id": uid}).encode())
 
 
 def _named(files: Iterable[list[dict[str, Any]]]) -> set[str]:

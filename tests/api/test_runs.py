@@ -1,10 +1,12 @@
 import pytest
 
 from registry.actors import Actor
-from registry.models import Skill
+from registry.models import IdempotencyKey, Skill
 from registry.publishing import rename
 from tests.api.conftest import refused
+from worker.erasing import erase_run
 from worker.models import Run
+from worker.runs import run_here
 
 pytestmark = [pytest.mark.row("P5"), pytest.mark.django_db]
 SAVES = """import os, sys
@@ -35,8 +37,6 @@ def run(saves, as_bob):
 @pytest.fixture
 def done(run):
     """The same, executed for real in this process."""
-    from worker.runs import run_here
-
     assert run_here(run).status == "succeeded", run.message
     return run
 
@@ -98,6 +98,20 @@ def test_a_run_asked_for_twice_with_one_key_is_one(saves, as_bob):
     first, second = (as_bob.post("runs", ASKED, headers=key).json()["id"] for _ in range(2))
     assert first == second
     assert Run.objects.count() == 1
+
+
+@pytest.mark.row("P12")
+def test_an_erased_run_is_not_run_again_by_its_key_nor_told_by_it(publish, as_bob, bob):
+    publish({**FILES, "SKILL.md": FILES["SKILL.md"][:-4] + "cacheable: true\n---\n"}, visibility="site")
+    run_here(Run.objects.get(uid=as_bob.post("runs", ASKED).json()["id"]))
+    asked = {"body": ASKED, "headers": {"Idempotency-Key": "once"}}
+    answered = as_bob.post("runs", **asked).json()
+    assert (answered["cached"], answered["outputs"]) == (True, {"ok": True})
+    erase_run(Run.objects.get(uid=answered["id"]), actor=Actor(user=bob))
+    again = as_bob.post("runs", **asked)
+    assert (again.status_code, again.json()) == (200, {"id": answered["id"]})
+    assert Run.objects.count() == 2
+    assert b"ok" not in bytes(IdempotencyKey.objects.get().body)
 
 
 @pytest.mark.parametrize(
