@@ -127,8 +127,10 @@ def has_cjk(text: str) -> bool:
 
 def misspellings(word: str) -> set[str]:
     """A word, its term, and what is left of each when a letter falls out: two words one slip apart share one
-    of them, also where the slip is in an ending that the term has not."""
-    whole = {each for each in (word, stem(word)) if _may_be_misspelt(each)}
+    of them, also where the slip is in an ending that the term has not. Short terms share too much."""
+    whole = {
+        each for each in (word, stem(word)) if _may_be_misspelt(each) and (each == word or len(each) > 4)
+    }
     return whole | {each[:at] + each[at + 1 :] for each in whole for at in range(len(each))}
 
 

@@ -114,6 +114,12 @@ def test_a_slip_in_an_ending_is_forgiven_as_one_in_the_middle_is(published, find
     assert find(slip) == ["deep-learning"]
 
 
+def test_a_word_two_slips_from_a_name_is_not_taken_for_it(published, find):
+    published("apple-notes", name="Apple notes", description="x")
+    assert find("aple") == ["apple-notes"]
+    assert find("zapper") == []
+
+
 def test_within_a_tier_relevance_then_use_then_freshness_decide(published, find):
     for slug in ("one", "two", "three"):
         published(slug, name="Report maker", description="x")
