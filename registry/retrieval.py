@@ -148,29 +148,23 @@ def postings(
     useful = [term.key for term in common if spare is None or term.df <= spare]
     if not rare:
         useful = useful or [term.key for term in common[:1]]
-    rows = _of_terms(rare, readable) + _heaviest(useful, readable, heaviest or most)
+    rows = _read(rare, useful, readable, heaviest or most)
     return rows, [term.key for term in common]
 
 
-def _of_terms(terms: Sequence[int], readable: Sight) -> list[Row]:
-    if not terms:
-        return []
-    sql = f"{_READ}term_id IN ({bulk.places(terms)}){readable.seen}"
-    return readable.read(sql, (*terms, *readable.values))
-
-
-def _heaviest(terms: Sequence[int], readable: Sight, most: int) -> list[Row]:
-    """In one statement, for each has its price."""
-    if not terms:
-        return []
-    each = _HEAVIEST.format(seen=readable.seen)
-    values = [value for term in terms for value in (term, *readable.values, most)]
-    return readable.read(" UNION ALL ".join([each] * len(terms)), values)
+def _read(whole: Sequence[int], cut: Sequence[int], readable: Sight, most: int) -> list[Row]:
+    """Of some terms every posting, of others the heaviest; in one statement, for each has its price."""
+    asked = [_HEAVIEST.format(seen=readable.seen)] * len(cut)
+    values = [value for term in cut for value in (term, *readable.values, most)]
+    if whole:
+        asked.append(f"{_READ}term_id IN ({bulk.places(whole)}){readable.seen}")
+        values += [*whole, *readable.values]
+    return readable.read(" UNION ALL ".join(asked), values) if asked else []
 
 
 def complete(cut: Collection[int], skills: Iterable[int], found: Iterable[Row]) -> list[Row]:
     """What the cut terms weigh in these skills, which the reader may see, where it was not read yet."""
-    asked = list(islice(skills, LOOKED_UP))
+    asked = sorted(islice(skills, LOOKED_UP))  # neighbours lie on the same pages of an index
     if not cut or not asked:
         return []
     wanted = set(asked)

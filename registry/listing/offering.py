@@ -50,8 +50,9 @@ def pins(actor: Actor, skills: Iterable[Skill] | None = None) -> Mapping[int, Ca
 def pinned_rows(keys: Mapping[int, tuple[int, int]], skills: Iterable[int]) -> dict[int, Canonical]:
     """Those of these skills, each with the version that is answered."""
     wanted = [keys[skill][0] for skill in skills if skill in keys]
-    rows = Canonical.objects.select_related("version").defer("version__body")
-    found = rows.in_bulk(wanted) if wanted else {}
+    if not wanted:
+        return {}
+    found = Canonical.objects.select_related("version").defer("version__body").in_bulk(wanted)
     return {row.skill_id: row for row in found.values() if row.skill_id}
 
 
