@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from abc import abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +18,7 @@ from registry.listing.plain import one_line
 from registry.packages.problems import Problem, Refused
 
 WRONG_CALL = 2
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # by terminals
 _SET_UP = "`make run` or `manage.py set_up` makes it; SKILLQUAY_VAR and DATABASE_URL say where it is."
 
 
@@ -57,9 +59,14 @@ class ShellCommand(BaseCommand):
             self.stdout.write(text.encode("utf-8", "replace").decode())  # JSON is UTF-8, whatever was given
         else:
             for line in lines:
-                self.stdout.write(line)
+                self.stdout.write(_OBEYED.sub(_escaped, line.replace("\r\n", "\n")))
         if not ok:
             raise SystemExit(1)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """What a stranger's text would have a terminal do, as it is written."""
+    return found[0].encode("unicode_escape").decode()
 
 
 def add_actor_argument(parser: ArgumentParser) -> None:

@@ -161,3 +161,11 @@ def test_bytes_that_are_no_text_are_a_wrong_call_or_said_as_such(capsys, team, f
         with pytest.raises(CommandError, match="not text in UTF-8") as wrong:
             call_command(command, given)
         assert wrong.value.returncode == 2
+
+
+def test_no_text_of_a_publisher_colours_moves_or_turns_a_terminal(published, capsys):
+    published("zap", description="Zap \x1b[31mred\x9b1m\nmore", tags=("\u202etag\x07",))
+    _, out = run(capsys, "search", "zap", "--facets")
+    assert out.splitlines()[0].endswith("Zap [31mred1m more")
+    assert "tag: \\u202etag\\x07 1" in out
+    assert not set(out) & set("\x1b\x9b\x07\u202e")
