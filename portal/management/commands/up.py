@@ -10,6 +10,7 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from portal.checks import OPERATOR
 from portal.supervisor import Program, Supervisor
 
 GRACE_S = 40  # a worker ends its present run within worker_soft_shutdown_timeout, 30 s
@@ -17,6 +18,7 @@ GRACE_S = 40  # a worker ends its present run within worker_soft_shutdown_timeou
 
 class Command(BaseCommand):
     help = "Serve the site: web, worker and reaper, supervised."
+    requires_system_checks = [OPERATOR]
 
     def handle(self, *args: Any, **options: Any) -> None:
         held = _hold_folder()

@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 
 class Command(BaseCommand):
     help = "Take back runs of dead workers, wake workers that were missed, sweep what nothing needs."
+    requires_system_checks: list[str] = []  # they load every page
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="once, with the sweeps, and end")
