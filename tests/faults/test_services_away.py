@@ -66,4 +66,8 @@ def test_a_full_disk_is_said_and_survived(disk, make_site):
     assert "begun" in site.ask(f"/api/v1/runs/{under_way['id']}/log")[2].decode()
     assert site.rows("PRAGMA integrity_check") == [("ok",)]
     assert not list((small_disk / "var" / "blobs").rglob(".coming-*"))
+    last = site.run("ops/once", seconds=1.5)
+    site.wait_for(lambda: site.rows("SELECT 1 FROM worker_run WHERE status = 'running' AND log_bytes > 0"))
     assert site.stop() == 0
+    ended = site.rows(f"SELECT status, attempt FROM worker_run WHERE uid = '{last['id']}'")
+    assert ended == [("succeeded", 1)], "it had its time"
