@@ -85,7 +85,8 @@ class Matching(Endpoint):
     )
     def post(self, request: HttpRequest) -> HttpResponse:
         """Skills asked for by event, intent, phrase or name first, then by what they say of themselves.
-        `score` is how likely a skill is the one that is meant; `start` and `end` are places in the text."""
+        `score` is how likely a skill is the one that is meant; `start` and `end` are places in the text, in
+        Unicode characters (code points)."""
         asked = read_body(MatchRequest, request.data)
 
         def act() -> HttpResponse:
