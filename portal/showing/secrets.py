@@ -11,8 +11,10 @@ from registry.models import Secret, SecretGrant, Team, Version, VersionReview
 
 @dataclass(frozen=True)
 class SecretRow:
+    """A secret with its grants, each with the hosts to which it lets it be carried."""
+
     secret: Secret
-    grants: tuple[SecretGrant, ...]
+    grants: tuple[tuple[SecretGrant, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Asked:
 def secret_rows(team: Team, actor: Actor) -> list[SecretRow]:
     grants = list(secrets.grants_of(team))
     return [
-        SecretRow(row, tuple(each for each in grants if each.secret_id == row.pk))
+        SecretRow(row, tuple((each, secrets.hosts_of(each)) for each in grants if each.secret_id == row.pk))
         for row in secrets.secrets_of(team, actor)
     ]
 

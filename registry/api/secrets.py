@@ -62,7 +62,7 @@ class GrantDoc(Doc):
     version = serializers.CharField(allow_null=True)
     digest = serializers.CharField(allow_null=True)
     hosts = serializers.ListField(
-        child=serializers.CharField(), help_text="That the version could reach when it was granted."
+        child=serializers.CharField(), help_text="Where the versions that get it could carry it."
     )
     granted_by = serializers.CharField(allow_null=True)
     granted_at = serializers.DateTimeField()

@@ -2,7 +2,16 @@
 
 from registry.secrets import codes as codes
 from registry.secrets.giving import Given, given_to, missing_of, require_given, values_of
-from registry.secrets.granting import GRANTED_FOR, grant, granted_for, grants_of, reach_of, revoke, starts_of
+from registry.secrets.granting import (
+    GRANTED_FOR,
+    grant,
+    granted_for,
+    grants_of,
+    hosts_of,
+    reach_of,
+    revoke,
+    starts_of,
+)
 from registry.secrets.keeping import find_secret, put_secret, remove_secret, require_reader, secrets_of
 from registry.secrets.reviews import may_review, review, reviewed_by, withdraw_review
 
@@ -14,6 +23,7 @@ __all__ = [
     "grant",
     "granted_for",
     "grants_of",
+    "hosts_of",
     "may_review",
     "missing_of",
     "put_secret",

@@ -9,7 +9,7 @@ from registry.actors import Actor
 from registry.models import Secret, SecretGrant, Team, Version
 from registry.moments import moment
 from registry.secrets.giving import given_to
-from registry.secrets.granting import grants_of, reach_of, starts_of
+from registry.secrets.granting import grants_of, hosts_of, reach_of, starts_of
 from registry.secrets.keeping import secrets_of
 from registry.secrets.reviews import reviewed_by
 
@@ -40,7 +40,7 @@ def grant_document(row: SecretGrant) -> dict[str, Any]:
         "to": "version" if row.digest else "reviewed",
         "version": row.version_number or None,
         "digest": row.digest or None,
-        "hosts": row.hosts,
+        "hosts": list(hosts_of(row)),
         "granted_by": row.granted_by.username if row.granted_by else None,
         "granted_at": moment(row.granted_at),
         "revoked_at": moment(row.revoked_at),

@@ -43,6 +43,13 @@ def reach_of(version: Version) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_PATH.sub("", entry) for entry in listed))
 
 
+def hosts_of(row: SecretGrant) -> tuple[str, ...]:
+    """Those that were shown when it was granted, and those of each version that has been reviewed since."""
+    reviewed = Version.objects.filter(skill=row.skill_id, reviews__team=row.secret.team_id)
+    later = () if row.digest else (host for version in reviewed for host in reach_of(version))
+    return tuple(dict.fromkeys((*row.hosts, *later)))
+
+
 def starts_of(version: Version) -> tuple[str, ...]:
     """The skills that a run of it may start, and hand what it is given; each reaches hosts of its own."""
     return manifest_of(version.manifest).requires

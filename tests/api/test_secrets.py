@@ -89,6 +89,29 @@ def test_who_grants_is_told_hosts_and_no_path_that_would_hold_nobody(team, alice
     assert reach_of(version) == ("https://api.example.org", "api.example.org:8443")
 
 
+def test_a_grant_to_reviewed_versions_tells_the_hosts_of_each_that_was_reviewed(
+    session, keyed, team, alice, bob
+):
+    from registry.packages.reading import read_files
+    from registry.publishing import publish
+
+    kept = secrets.put_secret(team, "API_KEY", VALUE, Actor(user=alice))
+    secrets.grant(kept, keyed, Actor(user=alice), to="reviewed")
+    text = SKILL_MD.replace("1.0.0", "1.1.0").replace("[api.example.org]", "[other.example.org]")
+    package = read_files([("SKILL.md", text.encode()), ("scripts/main.py", b"print('{}')")])
+    later = publish(package, team=team, actor=Actor(user=alice)).version
+
+    def hosts():
+        (row,) = session(alice).get("/api/v1/teams/docs/secrets").json()["items"]
+        return row["grants"][0]["hosts"]
+
+    assert hosts() == ["api.example.org"]
+    Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
+    secrets.review(later, team, Actor(user=bob))
+    assert hosts() == ["api.example.org", "other.example.org"]
+    assert "→ api.example.org, other.example.org" in session(alice).get("/teams/docs/secrets/").text
+
+
 def test_who_grants_is_told_which_skills_it_could_be_handed_to(session, team, alice):
     from registry.packages.reading import read_files
     from registry.publishing import publish
