@@ -144,7 +144,9 @@ def key(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    return text if text.isascii() else "".join(map(_fold_character, text))
+    if text.isascii():
+        return text
+    return text.translate({ord(character): _fold_character(character) for character in set(text)})
 
 
 def stem(word: str) -> str:
@@ -214,8 +216,8 @@ def _is_lone(term: str) -> bool:
 
 def _fold_with_places(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """The folded text, and for each of its characters where it begins and, accents included, ends."""
-    if text.isascii():
-        return text, range(len(text)), range(1, len(text) + 1)
+    if all(len(_fold_character(character)) == 1 for character in set(text)):
+        return fold(text), range(len(text)), range(1, len(text) + 1)
     pieces = [_fold_character(character) for character in text]
     places = [place for place, piece in enumerate(pieces) for _ in piece]
     ends: list[int] = []

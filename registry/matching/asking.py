@@ -24,6 +24,7 @@ _SAYING_NOTHING_ZH = """
     这张 这 那 一个 一份 一张 一些 一条 一篇 一段 一道 一套 一点 几个 所有 现在 里面 没有 不是 看看
     看一下 关于 每个
 """
+_BEGIN_CHINESE = frozenset(each[0] for each in _SAYING_NOTHING_ZH.split())
 _CHINESE = re.compile("|".join(sorted(set(_SAYING_NOTHING_ZH.split()), key=lambda each: (-len(each), each))))
 
 
@@ -88,6 +89,8 @@ def _next(pieces: Sequence[Piece], at: int, known: glossary.Lines) -> tuple[int,
             return size, True
     if not piece.is_cjk:
         return 1, piece.key not in words.SAYING_NOTHING
+    if piece.key not in _BEGIN_CHINESE:
+        return 1, None
     ahead = "".join(each.key for each in takewhile(lambda each: each.is_cjk, pieces[at : at + 4]))
     nothing = _CHINESE.match(ahead)
     return (len(nothing[0]), False) if nothing else (1, None)

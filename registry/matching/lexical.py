@@ -125,11 +125,15 @@ def _narrowed(asked: Sequence[Concept], actor: Actor, pinned: Pinned) -> Sequenc
 
 
 def _most_telling(asked: Sequence[Concept], counts: Counts) -> list[Concept]:
-    """The most telling first; words that nobody has come after all others."""
+    """The most telling first, by its own rarest word or the best of what is said in its place; words that
+    nobody has come after all others."""
 
     def order(concept: Concept) -> tuple[bool, float, int]:
-        known = any(term in counts.terms for term in concept.every)
-        return not known, -_tells(concept, counts), concept.start
+        tells = [counts.idf(term) for term in concept.terms if term in counts.terms]
+        tells += [
+            counts.idf(term) * weight for term, weight in concept.others.items() if term in counts.terms
+        ]
+        return not tells, -max(tells, default=counts.idf(concept.terms[0])), concept.start
 
     return sorted(asked, key=order)
 
@@ -144,13 +148,6 @@ def _with_typos(asked: Sequence[Concept], counts: Counts, actor: Actor) -> tuple
     more = retrieval.count(meant.values(), actor)
     asked = [replace(c, others={meant[c.terms[0]]: _TYPO}) if c.terms[0] in meant else c for c in asked]
     return asked, replace(counts, terms={**counts.terms, **more.terms})
-
-
-def _tells(concept: Concept, counts: Counts) -> float:
-    """How much a concept tells: as its own rarest word, or as the best of what is said in its place."""
-    own = [counts.idf(term) for term in concept.terms if term in counts.terms]
-    others = [counts.idf(term) * weight for term, weight in concept.others.items() if term in counts.terms]
-    return max(own + others, default=counts.idf(concept.terms[0]))
 
 
 def _weighed(asked: Sequence[Concept], counts: Counts) -> dict[int, list[_Weighed]]:
