@@ -20,12 +20,14 @@ from typing import Any
 from tests import cluster, migrated
 
 ROOT = Path(__file__).resolve().parent.parent
-TOKEN = """
+SET_UP = """
 from datetime import timedelta
+from django.core.management import call_command
 from django.utils import timezone
 from registry import tokens
 from registry.actors import Actor
 from registry.models import Membership, Scope, Team, User
+call_command("set_up")
 user = User.objects.get(username="admin")
 until = timezone.now() + timedelta(days=1)
 print(tokens.issue(user, name="test", scopes=Scope.values, expires_at=until, by=Actor(user=user))[1])
@@ -65,13 +67,13 @@ class Site:
         self.wait_for(self.answers, seconds=60)
 
     def set_up(self, *teams: str) -> str:
+        """What ``manage.py set_up`` prints: here in one process with the token and the teams of the tests."""
         migrated.lay(self.environment)
-        printed = self.manage("set_up").stdout
         make = [
             f"Membership(team=Team.objects.create(slug={t!r}), user=user, role='owner').save()" for t in teams
         ]
-        told = self.manage("shell", "--no-imports", "-c", "\n".join([TOKEN, *make])).stdout
-        self.token = told.strip().splitlines()[-1]
+        told = self.manage("shell", "--no-imports", "-c", "\n".join([SET_UP, *make])).stdout
+        printed, _, self.token = told.rstrip().rpartition("\n")
         return printed
 
     def stop(self) -> int:
