@@ -74,7 +74,7 @@ def page(request: ActorRequest) -> HttpResponse:
         "facets": _facets(query, found, request.actor),
         "chosen": [(name, TITLES[name], value) for name, value in query.chosen],
         "corrected": corrected(found),
-        "most_hits": MOST_HITS,
+        "total": found.total,
     }
     return render(request, "skills/catalog.html", context)
 

@@ -156,6 +156,16 @@ def test_used_skills_come_first_and_newest_can_be_asked_for(browse, bob, private
     assert names("/skills/?sort=newest") == ["kind-review", "weekly-report"]
 
 
+def test_a_filter_of_more_than_is_listed_leaves_as_many_as_it_counts(browse, alice, team, monkeypatch):
+    monkeypatch.setattr("portal.views.catalog.MOST_HITS", 2)
+    for name in "abc":
+        files = {"SKILL.md": f"---\nname: note-{name}\ndescription: A note.\ntags: [kept]\n---\n".encode()}
+        publish_files(files, team=team, user=alice)
+    page = browse(alice).get("/skills/?q=note")
+    assert '<span class="cut"><bdi>kept</bdi></span><span class="count">3</span>' in page.text
+    assert "The best 2 of 3 skills" in browse(alice).get("/skills/?q=note&tag=kept").text
+
+
 def test_pages_are_cut_and_linked(browse, alice, team):
     for number in range(23):
         files = {"SKILL.md": prompt_files()["SKILL.md"].replace(b"kind-review", b"review-%d" % number)}
