@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise, takewhile
 from math import sqrt
+from types import MappingProxyType
+from typing import NamedTuple
 
 from registry import glossary, words
 from registry.words import Piece
@@ -28,8 +29,7 @@ _BEGIN_CHINESE = frozenset(each[0] for each in _SAYING_NOTHING_ZH.split())
 _CHINESE = re.compile("|".join(sorted(set(_SAYING_NOTHING_ZH.split()), key=lambda each: (-len(each), each))))
 
 
-@dataclass(frozen=True)
-class Concept:
+class Concept(NamedTuple):  # of a page hundreds are made
     """One thing that is asked about: its own terms, and terms that mean it, with what each counts."""
 
     text: str
@@ -37,7 +37,7 @@ class Concept:
     end: int
     key: str  # as the glossary has it
     terms: tuple[str, ...]
-    others: Mapping[str, float] = field(default_factory=dict)
+    others: Mapping[str, float] = MappingProxyType({})
 
     @property
     def every(self) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ def with_meanings(concept: Concept, known: glossary.Lines) -> Concept:
     """What the glossary says in its place, too."""
     texts = known.get(concept.key)
     return (
-        replace(concept, others=_others(concept.terms, texts, words.has_cjk(concept.key[0])))
+        concept._replace(others=_others(concept.terms, texts, words.has_cjk(concept.key[0])))
         if texts
         else concept
     )

@@ -110,25 +110,26 @@ def _triggers(
 def _windows(utterance: str, pieces: Sequence[Piece]) -> dict[str, tuple[int, int]]:
     """Each run of pieces that may be a trigger and asks, and where it stands first."""
     found: dict[str, tuple[int, int]] = {}
-    begun = _begun(pieces)
-    for begin, piece in enumerate(pieces):
-        key = piece.key
-        if _asks(utterance, pieces, begin, begin + 1, TriggerKind.NAME):
-            found.setdefault(key, (begin, begin + 1))
-        for end in range(begin + 2, min(begin + LONGEST_PHRASE, len(pieces)) + 1):
-            key = f"{key} {pieces[end - 1].key}"
-            if end == begin + 2 and key not in begun:
-                break
-            found.setdefault(key, (begin, end))
+    for at, piece in enumerate(pieces):
+        if _asks(utterance, pieces, at, at + 1, TriggerKind.NAME):
+            found.setdefault(piece.key, (at, at + 1))
+    pairs = [f"{one.key} {two.key}" for one, two in pairwise(pieces)]
+    begun = _begun(pairs)
+    for begin, key in enumerate(pairs):
+        if key in begun:
+            found.setdefault(key, (begin, begin + 2))
+            for end in range(begin + 3, min(begin + LONGEST_PHRASE, len(pieces)) + 1):
+                key = f"{key} {pieces[end - 1].key}"
+                found.setdefault(key, (begin, end))
     return found
 
 
-def _begun(pieces: Sequence[Piece]) -> set[str]:
-    """The pairs of neighbours with which a trigger begins: few of a text's, and of those few runs are any."""
-    pairs = sorted({f"{one.key} {two.key}" for one, two in pairwise(pieces)})
-    if not pairs:
+def _begun(pairs: Sequence[str]) -> set[str]:
+    """Those of pairs of neighbours with which a trigger begins: few of a text's."""
+    wanted = sorted(set(pairs))
+    if not wanted:
         return set()
-    return {pair for (pair,) in bulk.read(_BEGUN.format(pairs=", ".join(["(%s)"] * len(pairs))), pairs)}
+    return {pair for (pair,) in bulk.read(_BEGUN.format(pairs=", ".join(["(%s)"] * len(wanted))), wanted)}
 
 
 def _asks(utterance: str, pieces: Sequence[Piece], begin: int, end: int, kind: str) -> bool:

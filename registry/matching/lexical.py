@@ -146,7 +146,7 @@ def _with_typos(asked: Sequence[Concept], counts: Counts, actor: Actor) -> tuple
     if not meant:
         return asked, counts
     more = retrieval.count(meant.values(), actor)
-    asked = [replace(c, others={meant[c.terms[0]]: _TYPO}) if c.terms[0] in meant else c for c in asked]
+    asked = [c._replace(others={meant[c.terms[0]]: _TYPO}) if c.terms[0] in meant else c for c in asked]
     return asked, replace(counts, terms={**counts.terms, **more.terms})
 
 
