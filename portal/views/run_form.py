@@ -68,6 +68,8 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 def _to_use(request: ActorRequest, skill: Skill) -> HttpResponse:
     """A prompt is used: by the same version, with the same arguments."""
     kept = {name: value for name in ("again", "version") if (value := request.GET.get(name))}
+    if skill.found_as:
+        kept["version"] = skill.found_as.number
     address = reverse("use", args=[skill.team.slug, skill.slug])
     return redirect(f"{address}?{urlencode(kept)}" if kept else address)
 

@@ -95,6 +95,12 @@ def test_a_change_is_accepted_or_rejected_on_its_page(pinned, publish, as_root):
     assert "is answered with docs/report@3.0.0 now." in text_of(done)
 
 
+def test_who_runs_it_by_its_canonical_name_is_led_to_what_was_accepted(pinned, publish, as_root):
+    publish("2.0.0", text="Write something else.")
+    answer = as_root.get("/skills/_canonical_/report/run/")
+    assert answer["Location"] == "/skills/docs/report/use/?version=1.0.0"
+
+
 def test_what_was_replaced_or_taken_away_is_pinned_again_from_the_history(
     pinned, publish, as_root, administrator
 ):

@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 
 from registry import search
 from registry.facets import MOST_COUNTED, facets, facets_document
+from registry.listing.offering import said_by
 from registry.listing.plain import one_line
 from registry.shell import ShellCommand
 
@@ -39,10 +40,9 @@ class Command(ShellCommand):
 def _line(hit: search.Hit) -> str:
     version = hit.skill.found_as.version if hit.skill.found_as else hit.skill.latest
     number = version.number if version else "-"
-    label = hit.skill.found_as or hit.skill
-    return (
-        f"{label}@{number}  {hit.tier.name.lower()}  {hit.score:.2f}  {one_line(hit.skill.description)[:80]}"
-    )
+    said = said_by(hit.skill.found_as) if hit.skill.found_as else hit.skill
+    label, about = hit.skill.found_as or hit.skill, one_line(said.description)[:80]
+    return f"{label}@{number}  {hit.tier.name.lower()}  {hit.score:.2f}  {about}"
 
 
 def _counts(counts: dict[str, list[dict[str, object]]]) -> Iterator[str]:
