@@ -105,6 +105,14 @@ def test_buffers_of_sockets_stay_as_they_are_and_no_error_says_so(answer):
 
 def test_no_process_closes_itself_to_its_own_user(answer):
     assert answer("prctl", 4) == EPERM
+
+
+def test_no_process_keeps_others_off_its_cores_or_a_key_in_a_file_system(answer):
+    assert answer("prctl", 62) == EPERM
+    assert [answer("ioctl", 3, request) for request in (0xC050_6617, 0x800C_6613)] == [EPERM] * 2
+
+
+def test_what_else_a_process_says_of_itself_is_heard(answer):
     assert [answer("prctl", option) for option in (1, 15, 22, 38)] == [ALLOW] * 4
 
 

@@ -25,6 +25,7 @@ _NEWEST = 470  # the last call that was looked at
 _X32 = 0x4000_0000
 _NEW_NAMESPACES = 0x7E02_0000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_POLICY, _KEY = 0x800C_6613, 0xC050_6617  # FS_IOC_SET_ENCRYPTION_POLICY, FS_IOC_ADD_ENCRYPTION_KEY: it stays
 _FAMILIES = (1, 2, 10)  # UNIX, INET, INET6
 _UNIX, _PROCESS = 1, 1
 _INET, _STREAM = 2, 1
@@ -33,7 +34,9 @@ _TCP_LEVEL, _ULP = 6, 31  # what is laid over TCP: the kernel's own TLS
 _HUGE_MAP, _HUGE_FILE = 0x4_0000, 4  # MAP_HUGETLB, MFD_HUGETLB: pages that the host has put aside
 _CONNECT = {"x86_64": 42, "aarch64": 203}
 _SOCKET_LEVEL, _BUFFERS = 1, (7, 8)  # SO_SNDBUF, SO_RCVBUF
-_SET_DUMPABLE = 4  # a process that is closed to its own user hides what it holds from the watchdog
+# A process that is closed to its own user hides what it holds from the watchdog; one that shares its cores
+# with none but its own keeps others off them.
+_SET_DUMPABLE, _SCHED_CORE = 4, 62
 _PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFF_FFFF)
 
 AUDIT = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
@@ -81,7 +84,7 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
         "move_pages 279, mbind 237, migrate_pages 256, set_mempolicy 238, fanotify_init 300, "
         "vhangup 153, lookup_dcookie 212, nfsservctl 180, iopl 172, ioperm 173, modify_ldt 154, "
         "uselib 134, ustat 136, sysfs 139, _sysctl 156, shmget 29, msgget 68, semget 64, vmsplice 278, "
-        "inotify_add_watch 254, clone 56, clone3 435, ioctl 16, socket 41, socketpair 53, "
+        "inotify_init 253, inotify_init1 294, clone 56, clone3 435, ioctl 16, socket 41, socketpair 53, "
         "personality 135, io_setup 206, prctl 157, setsockopt 54, fcntl 72, mmap 9, memfd_create 319"
     ),
     "aarch64": _BOTH
@@ -94,7 +97,7 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
         "reboot 142, syslog 116, acct 89, settimeofday 170, clock_settime 112, clock_adjtime 266, "
         "adjtimex 171, sethostname 161, setdomainname 162, move_pages 239, mbind 235, "
         "migrate_pages 238, set_mempolicy 237, fanotify_init 262, vhangup 58, lookup_dcookie 18, "
-        "nfsservctl 42, shmget 194, msgget 186, semget 190, vmsplice 75, inotify_add_watch 27, clone 220, "
+        "nfsservctl 42, shmget 194, msgget 186, semget 190, vmsplice 75, inotify_init1 26, clone 220, "
         "clone3 435, ioctl 29, socket 198, socketpair 199, personality 92, io_setup 0, prctl 167, "
         "setsockopt 208, fcntl 25, mmap 222, memfd_create 279"
     ),
@@ -217,7 +220,7 @@ def program(
     for number in (numbers["clone3"], *_OWN_WALLS):
         text += _op(_EQUAL, number, 0, 1) + _answer(errno.ENOSYS)
     text += _if_any_bit(numbers["clone"], _ARGUMENT_0, _NEW_NAMESPACES)
-    text += _if_one_of(numbers["ioctl"], _ARGUMENT_1, (_TIOCSTI, _TIOCLINUX))
+    text += _if_one_of(numbers["ioctl"], _ARGUMENT_1, (_TIOCSTI, _TIOCLINUX, _POLICY, _KEY))
     text += _if_one_of(numbers["fcntl"], _ARGUMENT_1, _TO_OTHERS)
     text += _if_any_bit(numbers["mmap"], _ARGUMENT_3, _HUGE_MAP, errno.ENOMEM)
     text += _if_any_bit(numbers["memfd_create"], _ARGUMENT_1, _HUGE_FILE, errno.ENOMEM)
@@ -228,7 +231,7 @@ def program(
     # A wish for larger buffers is heard and not granted: no process's memory shows what lies in them.
     text += _option(numbers["setsockopt"], _SOCKET_LEVEL, _BUFFERS, 0)
     text += _option(numbers["setsockopt"], _TCP_LEVEL, (_ULP,), errno.ENOENT)
-    text += _if_one_of(numbers["prctl"], _ARGUMENT_0, (_SET_DUMPABLE,))
+    text += _if_one_of(numbers["prctl"], _ARGUMENT_0, (_SET_DUMPABLE, _SCHED_CORE))
     if asking:
         text += _asking(machine)
     if pinned:

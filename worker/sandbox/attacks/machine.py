@@ -15,7 +15,7 @@ import socket
 from collections.abc import Callable
 from functools import partial
 
-from .trying import HOST, LIBC, Escaped, calls, denied, probe
+from .trying import HOST, LIBC, Escaped, call, calls, denied, probe
 
 _ANONYMOUS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 _NOT_RESERVED, _HUGE_MAP, _HUGE_FILE = 0x4000, 0x4_0000, 4
@@ -85,14 +85,13 @@ def _lease() -> str:
 
 @probe("be told when others open the files of its package")
 def _told() -> str:
-    folder, watcher = os.open("output", os.O_RDONLY), LIBC.inotify_init1(0)
+    if LIBC.inotify_init1(0) >= 0:
+        raise Escaped("it has one of the few places from which files are watched")
+    folder = os.open("output", os.O_RDONLY)
     try:
-        if watcher >= 0 and LIBC.inotify_add_watch(watcher, b"output", 0xFFF) >= 0:
-            raise Escaped("it is told of every file there")
         return denied(lambda: fcntl.fcntl(folder, fcntl.F_NOTIFY, 1))
     finally:
         os.close(folder)
-        os.close(watcher)
 
 
 @probe("take the room for pipes that its user has")
@@ -218,6 +217,28 @@ def _real_time() -> str:
     kinds = (os.SCHED_FIFO, os.SCHED_RR)
     said = [denied(partial(os.sched_setscheduler, 0, kind, os.sched_param(1))) for kind in kinds]
     return "; ".join([*said, denied(lambda: os.nice(-1))])
+
+
+@probe("keep others off the cores that it is on")
+def _cores() -> str:
+    return call("prctl", *[ctypes.c_long(value) for value in (62, 1, 0, 1, 0, 0)])
+
+
+@probe("leave a key in the ring of a file system")
+def _key() -> str:
+    folder = os.open("output", os.O_RDONLY)
+    try:
+        for request in (0xC050_6617, 0x800C_6613):
+            try:
+                fcntl.ioctl(folder, request, bytearray(80))
+            except PermissionError:
+                continue
+            except OSError as error:
+                raise Escaped(f"{request:#x} was heard: {error}") from None
+            raise Escaped(f"{request:#x} was done")
+    finally:
+        os.close(folder)
+    return "refused"
 
 
 @probe("have others ended in its place when memory runs out")
