@@ -135,6 +135,7 @@ def test_what_was_written_by_a_commit_that_nobody_heard_of_stands_there_once(que
         written(*arguments, **more)
         raise OperationalError("the connection was lost while it committed")
 
+    monkeypatch.setattr("worker.supervision.close_old_connections", lambda: None)  # the test is in one
     watch = Supervision(states.claim_next("w"))
     written = recording.write_live
     for line, write in ((b"one\n", write_and_lose), (b"two\n", written)):
