@@ -24,6 +24,7 @@ from typing import Any
 from . import gate, kernel, landlock, nsrun
 
 _LIMIT = 1 << 26
+_SIGNALS = 1024  # that may wait at one time: of one count for all of a user's processes
 _TIDYING_S = 30
 _WARDEN_S = 20.0
 
@@ -173,11 +174,10 @@ def _pin(processors: int) -> None:
 
 
 def _come_last() -> None:
-    """Whatever the worker may: a run is ended first when memory runs out, and takes no processor by force."""
+    """Whatever the worker may: when memory runs out, a run is ended first, and it takes nothing by force."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
         score.write("1000")
-    for kind in (resource.RLIMIT_RTPRIO, resource.RLIMIT_NICE):
-        resource.setrlimit(kind, (0, 0))
+    nsrun.limit({"real_time": 0, "priority": 0, "waiting_signals": _SIGNALS})
 
 
 def _become(uid: int | None) -> None:

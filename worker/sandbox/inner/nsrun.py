@@ -27,6 +27,9 @@ _RESOURCES = {
     "descriptors": resource.RLIMIT_NOFILE,
     "file_bytes": resource.RLIMIT_FSIZE,
     "core": resource.RLIMIT_CORE,
+    "real_time": resource.RLIMIT_RTPRIO,
+    "priority": resource.RLIMIT_NICE,
+    "waiting_signals": resource.RLIMIT_SIGPENDING,
 }
 
 
