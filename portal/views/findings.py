@@ -33,7 +33,7 @@ def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 def held(request: ActorRequest) -> HttpResponse:
     """What waits for somebody to read it, of the teams that the reader reviews for."""
     rows = reviewing.held_versions(request.actor).prefetch_related("findings")
-    shown = [(row, row.published_by == request.actor.user) for row in rows[:200]]
+    shown = [(row, row.published_by == request.actor.user, _certain(row)) for row in rows[:200]]
     reports = reporting.open_reports(request.actor)[:200]
     return render(request, "skills/held.html", {"held": shown, "reports": reports, "section": "teams"})
 
@@ -95,6 +95,11 @@ def _row(one: Shown) -> dict[str, object]:
     }
 
 
+def _certain(version: Version) -> list[str]:
+    """The rules that are certain of it; none where a report holds it."""
+    return [finding.rule for finding in version.findings.all() if finding.certain]
+
+
 def _page(
     request: ActorRequest, version: Version, *, form: ReasonForm | None = None, form_of: str = ""
 ) -> HttpResponse:
@@ -105,6 +110,7 @@ def _page(
         row["form"] = _form_for(row["finding"], reviews, reviewing.may_release(version, actor), form, form_of)
     context: dict[str, Any] = layout(request, skill, "findings", version=version) | {
         "rows": rows,
+        "certain": _certain(version),
         "reviews": reviews,
         "releases": version.is_held and reviewing.may_release(version, actor),
         "release_form": form if form_of == "release" else ReasonForm(auto_id="release-%s"),

@@ -74,6 +74,18 @@ def test_it_is_reported_and_decided_in_a_browser(browse, charlie, alice, maintai
     assert "Nothing is reported" in judge.get("/held/").text
 
 
+def test_pages_say_that_a_report_holds_a_version_and_not_a_scan(browse, charlie, maintainer, version):
+    browse(charlie).post(f"{PAGE}report/", {"reason": "malicious"})
+    reviewer, report = browse(maintainer), Report.objects.get()
+    reviewer.post(f"{PAGE}reports/{report.uid}/", {"decision": "uphold", "reason": "It does."})
+    report.refresh_from_db()
+    assert report.state == "upheld"
+    assert "does harm, and a reviewer agreed" in reviewer.get(f"{PAGE}findings/").text
+    assert "A scan is certain" not in reviewer.get(f"{PAGE}findings/").text
+    assert "<li>a report</li>" in reviewer.get("/held/").text
+    assert "until somebody other than its publisher has read it" in reviewer.get(PAGE).text
+
+
 def test_a_version_that_is_kept_out_says_so(browse, alice, charlie, version):
     browse(alice).post(f"{PAGE}report/", {"reason": "malicious"})
     assert "was reported as doing harm" in browse(charlie).get("/skills/docs/report/").text
