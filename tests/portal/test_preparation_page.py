@@ -63,6 +63,15 @@ def test_the_page_says_what_becomes_of_what_was_swept(needy, browse):
     assert "Retry" not in page
 
 
+def test_what_is_ready_for_one_sort_of_machine_is_not_waited_for_on_another(needy, browse, alice):
+    row = Preparation.objects.create(key="b", kind="python", platform="another", asked="{}", state="ready")
+    row.versions.add(needy)
+    assert browse(alice).get(API).json()["state"] == "ready"
+    row.kind = "node"
+    row.save()
+    assert browse(alice).get(API).json()["state"] == "preparing", "Python packages are of no machine's"
+
+
 def test_what_failed_shows_why_with_its_log_to_the_team_and_a_button_to_maintainers(
     failed, browse, alice, charlie
 ):

@@ -28,13 +28,16 @@ def preparations_of(version: Version) -> list[Preparation]:
 
 
 def state_of(rows: Sequence[Preparation]) -> str:
-    """none, preparing, ready or failed: of the rows alone, kept nowhere."""
-    states = {row.state for row in rows}
-    if PreparationState.FAILED in states:
+    """none, preparing, ready or failed: of the rows alone, kept nowhere.
+
+    What is ready for one sort of machine is ready: another sort may have no worker to make its own.
+    """
+    if any(row.state == PreparationState.FAILED for row in rows):
         return "failed"
-    if states & set(_UNDER_WAY):
+    made = {row.kind for row in rows if row.state not in _UNDER_WAY}
+    if any(row.kind not in made for row in rows):
         return "preparing"
-    return "ready" if states else "none"
+    return "ready" if rows else "none"
 
 
 def prepare_again(version: Version, actor: Actor) -> list[Preparation]:
