@@ -97,7 +97,7 @@ def document(loaded: Loaded) -> dict[str, Any]:
         "version": loaded.version.number,
         "digest": loaded.version.digest,
         "description": one_line(said.description),
-        "allowedTools": list(said.allowed_tools),
+        "allowedTools": list(map(one_line, said.allowed_tools)),
         "content": loaded.content,
         "location": f"{base}{_SKILL_MD}",
         "base": base,

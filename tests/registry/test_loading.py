@@ -53,6 +53,13 @@ def test_the_list_says_id_name_description_and_allowed_tools(published, alice):
     assert loading.skills_list(Actor(user=alice), paths=("a.css",), limit=1).more == 1
 
 
+def test_tools_are_told_alike_where_they_are_listed_and_loaded(published, alice):
+    published("report", allowed_tools=("Read\u202e", "Bash(git\nlog:*)"))
+    listed = loading.list_document(loading.skills_list(Actor(user=alice)))["skills"][0]
+    loaded = loading.document(loading.skills_load("report", Actor(user=alice)))
+    assert listed["allowedTools"] == loaded["allowedTools"] == ["Read", "Bash(git log:*)"]
+
+
 def test_no_description_fills_the_prompt_of_who_lists(published, alice):
     published("flood", description="x" * 60_000)
     (told,) = loading.list_document(loading.skills_list(Actor(user=alice)))["skills"]
