@@ -7,17 +7,22 @@ from dataclasses import dataclass
 
 _ENGLISH = r"""
     \b(?:
-        (?:is|are)?\s*not\s+(?:meant|intended|suitable|suited|designed)?\s*for
-      | (?:do|does|should|must|can)(?:\s+not|n['’]?t)\s+(?:be\s+)?
-        (?:use[ds]?|trigger(?:ed)?|invoke[ds]?|activate[ds]?|apply|match)
-      | never\s+use
+        (?:(?:is|are)n['’]?t|(?:(?:is|are)\s+)?not)\s+(?:meant|intended|suitable|suited|designed)?\s*for
+      | (?:(?:do|does|should|must|can)(?:\s+not|n['’]?t)|cannot\s+be|not\s+to)\s+(?:be\s+)?
+        (?:use[ds]?|trigger(?:ed)?|invoke[ds]?|activate[ds]?|apply|match|handle|support|cover)
+      | not\s+(?:meant|intended|designed)\s+to
+      | unsuitable\s+for
+      | (?:never\s+use|avoid\s+using)
       | not\s+when
       | when\s+not\s+to\s+use
     )\b
 """
-_CHINESE = "(?:不用于|不适用于|不适用|不适合|不要用于|请勿用于|勿用于|不应用于|不用来|不触发|不要触发)"
+_CHINESE = (
+    "(?:(?:不|不能|不可|不得|不要|不应|不应该|不建议|不推荐|请勿|勿|禁止|并非|别)(?:用于|用於|用来)"
+    "|请勿使用|不适用|不適用|不适合|不適合|不支持|不触发|不要触发)"
+)
 _BEGINNING = re.compile(f"{_ENGLISH}|{_CHINESE}", re.IGNORECASE | re.VERBOSE)
-_END = re.compile(r"[.!?](?=\s|$)|[。！？;；\n]")
+_END = re.compile(r"[.!?](?=\s|$)|[。！？;；\n]|,?\s+but\s+(?=for\b|use\b)|，(?=而是|而用)")
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$", re.MULTILINE)
 _DENYING = re.compile(rf"{_CHINESE}|\bnot\b|\bn['’]t\b|何时不", re.IGNORECASE)
 _USING = re.compile(r"\buse|\bfor\b|用", re.IGNORECASE)
