@@ -8,8 +8,10 @@ import subprocess
 import sys
 from contextlib import nullcontext
 
+import psycopg
 import pytest
 
+from registry import bulk, retrieval
 from tests import cluster, migrated
 from tests.conftest import ROOT
 
@@ -102,3 +104,34 @@ def test_search_facets_and_match_find_the_same_on_both_byte_for_byte(tmp_path):
     found = [len(json.loads(line)["results"]) for line in answers["sqlite"].splitlines()]
     assert len(found) == 4 * len(QUERIES)
     assert found.count(20) >= len(QUERIES)
+
+
+_COMMON, _RARE = 7, 40_000  # terms in so many skills, and in two each
+_POSTED = f"""
+    INSERT INTO registry_posting (term_id, skill_id, weight, field_mask, scope, offered_by)
+    SELECT term, skill, 1000, 16, 'public', 1
+    FROM generate_series(1, {_COMMON}) AS term CROSS JOIN generate_series(1, 2000) AS skill
+    UNION ALL SELECT {_COMMON} + each, each % 2000 + side, 1000, 16, 'public', 1
+    FROM generate_series(1, {_RARE}) AS each CROSS JOIN generate_series(1, 2) AS side
+"""
+
+
+@pytest.mark.row("P4", "P9")
+def test_postgresql_looks_up_pairs_and_reads_no_other_posting_of_a_common_term(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(bulk, "read", lambda sql, values: asked.append((sql, values)) or [])
+    retrieval.complete([1, 2], range(100, 150), ())
+    ((sql, values),) = asked
+    with _database("postgresql") as database:
+        migrated.lay({**os.environ, "DATABASE_URL": database, "SKILLQUAY_VAR": str(tmp_path)})
+        with psycopg.connect(
+            database,
+            autocommit=True,
+            cursor_factory=psycopg.ClientCursor,
+            options="-c session_replication_role=replica",
+        ) as connection:
+            connection.execute(_POSTED)  # of terms and skills that need not be there for a replica
+            connection.execute("VACUUM ANALYZE registry_posting")
+            plan = "\n".join(line for (line,) in connection.execute(f"EXPLAIN {sql}", values))
+    assert "one_posting_a_term" in plan
+    assert "posting_found" not in plan
