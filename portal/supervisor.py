@@ -129,14 +129,21 @@ class Supervisor:
             healthy = child.running.returncode == 0 or now - child.started_at >= HEALTHY_AFTER_S
             child.pause_s = FIRST_PAUSE_S if healthy else child.pause_s
             child.start_at = now + child.pause_s
-            self.say("up", f"{child.program.name} {_ending(child.running)}; back in {child.pause_s:.0f} s")
+            ending = f"{child.program.name} {_ending(child.running)}; back in {child.pause_s:.0f} s"
             child.pause_s = min(child.pause_s * 2, LONGEST_PAUSE_S)
             self._forget(child)
+            self.say("up", ending)
 
     def _forget(self, child: Child) -> None:
+        """Its last words, which often say why it ended, are read first."""
         assert child.running is not None
         stream = child.running.stdout
         assert stream is not None
+        with contextlib.suppress(BlockingIOError):  # what it started may hold the other end
+            while data := os.read(stream.fileno(), 65_536):
+                self._print_lines(child, data)
+        if child.tail:
+            self.say(child.program.name, escape(child.tail))
         if stream in (key.fileobj for key in self.selector.get_map().values()):
             self.selector.unregister(stream)
         stream.close()

@@ -59,13 +59,15 @@ def test_control_characters_of_a_script_are_escaped():
     assert escape("a\u202eb".encode()) == "a\\u202eb"
 
 
-def test_a_dead_child_comes_back(tmp_path):
-    process, log = _start(tmp_path)
+def test_a_dead_child_comes_back_and_its_last_words_are_kept(tmp_path):
+    process, log = _start(tmp_path, b="print('it is all', end=' over')")
     try:
         first = _wait_for(lambda: _pids(log, "a"))[0]
         os.kill(first, signal.SIGKILL)
         assert _wait_for(lambda: _pids(log, "a")[1:])[0] != first
         assert "a was ended by SIGKILL; back in 1 s" in log.read_text()
+        ended = r" b +it is all over\n\S+ up +b ended with status 0; back in 1 s\n"
+        _wait_for(lambda: re.search(ended, log.read_text()))
     finally:
         for told in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             process.send_signal(told)
