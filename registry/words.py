@@ -109,7 +109,7 @@ def pieces(text: str, *, most: int | None = None) -> list[Piece]:
         if most is not None and len(found) >= most:
             break
         if run["cjk"]:
-            every = range(run.start(), run.end())
+            every = range(run.start(), run.end())[:most]
             found += [Piece(folded[at], places[at], ends[at], True) for at in every]
         else:
             found.append(Piece(stem(run[0]), places[run.start()], ends[run.end() - 1], False))
