@@ -2,8 +2,9 @@
 
 In a round they publish the ``same`` version, ``other`` bytes as one version, or skills ``apart``; or in turn
 the second of two renames the skill to which the first publishes, or purges or yanks what it downloads: a
-``change``. Prints a JSON object, by race a list for each round: what each did, or the code or exception that
-it met. Fails unless each version is whole afterwards and nothing is left over.
+``change``; or all load one skill in one person's name: it is ``used``. Prints a JSON object, by race a list
+for each round: what each did, or the code or exception that it met. Fails unless each version is whole
+afterwards and nothing is left over.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import os
 
 import django
 
-RACES = {"same": (2, 5), "other": (2, 5), "change": (2, 9), "apart": (10, 1)}  # publishers, rounds
+# Publishers and rounds of each.
+RACES = {"same": (2, 5), "other": (2, 5), "change": (2, 9), "apart": (10, 1), "used": (6, 4)}
 
 
 def main() -> None:
@@ -51,6 +53,8 @@ def race(kind, publisher, rounds, gate, said) -> None:
         if kind == "change" and publisher == 0:
             for version in ("0.1.0", "0.2.0"):
                 published(f"change-{number}", version, version)
+        if kind == "used" and publisher == 0:
+            published(f"used-{number}", "0.1.0", "# Report")
         gate.wait(30)
         said.put((number, outcome_of(kind, publisher, number)))
 
@@ -61,6 +65,8 @@ def outcome_of(kind: str, publisher: int, number: int) -> str:
     slug = f"{kind}-{number}" + (f"-{publisher}" if kind == "apart" else "")
     words = " ".join(f"word{(publisher * 7 + n) % 300}" for n in range(200))  # in another order for each
     try:
+        if kind == "used":
+            return used(slug)
         if kind == "change" and publisher:
             return CHANGES[number % len(CHANGES)](slug)
         if kind == "change" and number % len(CHANGES):
@@ -88,6 +94,12 @@ def downloaded(slug: str) -> str:
 
     storage.read(_first(slug).digest)
     return "read"
+
+
+def used(slug: str) -> str:
+    from registry.usage import record_use
+
+    return "counted" if record_use(_first(slug).skill, "user:1", "load") else "held back"
 
 
 def renamed(slug: str) -> str:
