@@ -21,13 +21,8 @@ def subscriptions_of(team: Team, actor: Actor) -> QuerySet[Subscription]:
 
 @transaction.atomic
 def subscribe(team: Team, publisher: str, by: Actor) -> Subscription:
-    """From now on the team's agents are offered what that team shows; done again it changes nothing.
-
-    By a person: an agent that was talked into it would let a stranger write into all the team's prompts.
-    """
+    """From now on the team's agents are offered what that team shows; done again it changes nothing."""
     require(by, Action.SETTINGS, team=team)
-    if by.token:
-        raise refuse("FORBIDDEN", action="subscribe")
     other = catalog.find_team(publisher, by)
     if other.pk == team.pk:
         raise refuse("SUBSCRIPTION_TO_ITSELF", path="team", team=team.slug)

@@ -4,7 +4,7 @@ import pytest
 
 from registry import subscriptions
 from registry.actors import Actor
-from registry.models import AuditEntry, Scope, Subscription, Team, Token
+from registry.models import AuditEntry, Subscription, Team
 from registry.packages.problems import Refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D7")]
@@ -43,15 +43,6 @@ def test_nobody_subscribes_to_what_they_cannot_see_or_to_themselves(elsewhere, c
 
 
 @pytest.mark.row("P2")
-def test_no_token_subscribes_but_it_takes_back(elsewhere, charlie):
-    person = Actor(user=charlie)
-    token = Actor(user=charlie, token=Token(owner=charlie), scopes=frozenset(Scope.values))
-    assert refusal(subscriptions.subscribe, elsewhere, "docs", token) == "FORBIDDEN"
-    subscriptions.subscribe(elsewhere, "docs", person)
-    subscriptions.unsubscribe(elsewhere, "docs", token)
-    assert not subscriptions.subscriptions_of(elsewhere, person)
-
-
 def test_members_read_maintainers_change_and_strangers_do_neither(elsewhere, team, bob, charlie):
     stranger = Actor(user=charlie)
     assert list(subscriptions.subscriptions_of(team, Actor(user=bob))) == []
