@@ -82,11 +82,11 @@ def read_body(shape: type[Shape], body: Any) -> dict[str, Any]:
 
 def _said_twice(shape: type[Query], given: QueryDict) -> list[Problem]:
     """A filter of which only the last value would count."""
-    fields = shape().fields
+    fields, many = shape().fields, (serializers.ListField, serializers.MultipleChoiceField)
     return [
         problem("QUERY_INVALID", path=name, field=name, reason="it stands there more than once")
         for name, values in given.lists()
-        if len(values) > 1 and not isinstance(fields.get(name), serializers.ListField)
+        if len(values) > 1 and not isinstance(fields.get(name), many)
     ]
 
 
