@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
-from itertools import groupby
+from itertools import chain, groupby
 from math import isqrt
 from operator import itemgetter
 
@@ -22,6 +22,7 @@ _MOST_WEIGHED = 24  # of which what the glossary has in their place is looked at
 _WHOLE = 200  # postings of a term that are all read …
 _HEAVIEST = 100  # … and of one that has more, those that bring a skill up; the best's are looked up after
 _TYPO = 0.8
+_FULL = 2 * 2200  # twice the weight of a word that a skill is all about
 _COMMON_PART = 10  # a term in more than a tenth of the skills brings none up where others do
 _SAID = ~int(Field.DENIED)
 _NAME = int(Field.NAME)
@@ -45,13 +46,14 @@ _Sides = defaultdict[tuple[int, bool], list[tuple[int, str, int]]]  # by concept
 
 @dataclass(frozen=True)
 class Scores:
-    """What was asked and read, and the score × 10⁶ of each skill."""
+    """What was asked and read, the score × 10⁶ of each skill, what one would get that says everything."""
 
     asked: Sequence[Concept]
     weighed: Mapping[int, Sequence[_Weighed]]
     rows: Sequence[retrieval.Row]  # of the best
     scores: Mapping[int, int]
     near: Sequence[int]  # the best ``LOOKED_UP``, in no order
+    ideal: int
     skills: int  # that the actor may see
 
     def best(self, most: int) -> list[int]:
@@ -113,7 +115,7 @@ def score(
     if more := retrieval.complete(cut, best, rows):
         rows += pinned.without(more)
         scores |= _scores(weighed, rows)
-    return Scores(telling, weighed, rows, scores, best, counts.skills)
+    return Scores(telling, weighed, rows, scores, best, _ideal(weighed), counts.skills)
 
 
 def _narrowed(asked: Sequence[Concept], actor: Actor, pinned: Pinned) -> Sequence[Concept]:
@@ -182,6 +184,14 @@ def _scores(weighed: Mapping[int, Sequence[_Weighed]], rows: Iterable[retrieval.
         for skill, weight in most.items():
             scores[skill] += isqrt(weight)
     return scores
+
+
+def _ideal(weighed: Mapping[int, Sequence[_Weighed]]) -> int:
+    """The score of a skill that is all about each concept that anybody speaks of."""
+    most: dict[int, int] = {}
+    for each in chain.from_iterable(weighed.values()):
+        most[each.concept] = max(each.worth, most.get(each.concept, 0))
+    return sum(isqrt(_FULL * worth) for worth in most.values())
 
 
 def _told(weight: int, mask: int) -> int:

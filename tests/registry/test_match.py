@@ -125,6 +125,11 @@ class TestLexical:
         published("kite-mender", description="Puts together again what the wind has torn.")
         assert slugs("is there a kite to be had in this town") == ["kite-mender", "lantern"]
 
+    def test_one_common_word_that_skills_are_all_about_is_answered(self, published, slugs):
+        for number in range(11):
+            published(f"file-{number}", description="Reads files of data.", body="Sorts what it finds.")
+        assert len(slugs("data")) == 11
+
     def test_what_is_left_of_a_contraction_says_nothing(self, catalog, published, slugs):
         published("letters", name="S and T", description="Draws the letters S, T, D and M.")
         assert slugs("it's what she doesn't say: that'd be Tom's, I'm told") == []
@@ -334,6 +339,24 @@ def test_each_row_says_what_can_be_done_and_what_it_needs(published, ask, alice,
     assert row["can"] == {"load": True, "run": False}
     assert not any(row["needs"].values())
     assert row["input_schema"] is None
+
+
+@pytest.mark.row("C3", "D5")
+@pytest.mark.parametrize(
+    ("said", "files", "runs"),
+    [
+        ({"type": "service", "endpoints": ("https://pots.example/",)}, (), True),
+        ({"context": "fork"}, (), True),
+        ({"context": "inline"}, (), False),
+        ({"type": "static"}, (PackageFile("scripts/main.py", b"print()"),), False),
+    ],
+)
+def test_what_answers_without_a_script_can_be_run_and_a_static_skill_cannot(
+    published, ask, alice, said, files, runs
+):
+    published("pottery", description="Pottery.", files=files, **said)
+    (row,) = document(ask("pottery"), Actor(user=alice))["results"]
+    assert row["can"] == {"load": True, "run": runs}
 
 
 @pytest.mark.row("D7")
