@@ -11,11 +11,12 @@ from registry.packages.package import Manifest
 
 
 class Ability(IntFlag):
-    SCRIPT = 1  # there is something to run
+    SCRIPT = 1  # scripts, which rules and reviewers look at
     SCHEMA = 2  # its inputs are described
     SECRET = 4
     FILES = 8
     NETWORK = 16
+    RUN = 32  # a run does something: by a script, an endpoint, an agent loop; a prompt alone is loaded
 
 
 def abilities_of(version: Version, manifest: Manifest) -> Ability:
@@ -26,6 +27,8 @@ def abilities_of(version: Version, manifest: Manifest) -> Ability:
         Ability.SECRET: bool(manifest.security.secrets),
         Ability.FILES: _asks_for_files(manifest),
         Ability.NETWORK: manifest.security.network != "none",
+        Ability.RUN: manifest.type != "static"
+        and (is_scripted or bool(manifest.endpoints) or manifest.context == "fork"),
     }
     return Ability(sum(ability for ability, is_so in said.items() if is_so))
 

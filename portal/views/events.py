@@ -150,8 +150,8 @@ def _with_counts(events: list[Event], actor: Actor) -> list[tuple[Event, list[tu
 
 
 def _met(match: EventMatch, actor: Actor) -> Met:
-    has_script = Ability.SCRIPT in Ability(match.skill.abilities)
-    open_ = match.outcome != EventOutcome.STARTED and has_script
+    runs = Ability.RUN in Ability(match.skill.abilities)
+    open_ = match.outcome != EventOutcome.STARTED and runs
     return Met(
         match=match,
         run=Run.objects.visible_to(actor).filter(uid=match.run_uid).first() if match.run_uid else None,

@@ -39,7 +39,7 @@ def document(found: Matches, actor: Actor) -> dict[str, Any]:
 def _row(found: Match, actor: Actor) -> dict[str, Any]:
     skill, offered = found.skill, _offered(found.skill)
     has, number = offered.has, offered.version.number if offered.version else None
-    runs = Ability.SCRIPT in has and may(actor, Action.RUN, skill=skill)
+    runs = Ability.RUN in has and may(actor, Action.RUN, skill=skill)
     leave = _leave(skill, offered.version, actor) if runs else "allow"
     schema = absolute(f"/api/v1/skills/{quote(str(skill))}/versions/{quote(number or 'latest')}")
     return {
