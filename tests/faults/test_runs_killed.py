@@ -13,6 +13,7 @@ from tests.faults.conftest import BUSY
 from tests.faults.remains import children, groups, is_alive, processes_of_runs
 
 pytestmark = [pytest.mark.faults, pytest.mark.row("P5", "P9")]
+ATTEMPTS = 2
 # It looks first whether it is isolated: outside it would end every process of whoever runs the tests.
 KILLER = """
 import contextlib, os, sys
@@ -26,7 +27,7 @@ os.kill(0, 9)
 
 @pytest.fixture(scope="module")
 def site(make_site):
-    site = make_site()
+    site = make_site(SKILLQUAY_RUN_ATTEMPTS=str(ATTEMPTS))
     site.start()
     site.publish("once", BUSY, team="ops")
     site.publish("again", BUSY, team="ops", front="retry_on_lost: true\n")
@@ -56,15 +57,34 @@ def test_runs_of_a_killed_worker_are_lost_or_repeated_and_leave_nothing(site):
     assert (ended["status"], ended["attempt"]) == ("succeeded", 2)
 
 
+def _held_by(site, run, attempt):
+    """The process that has this attempt of the run, once that has printed something."""
+    held = f"""SELECT worker FROM worker_attempt WHERE number = {attempt} AND run_id = (
+        SELECT id FROM worker_run WHERE uid = '{run["id"]}' AND attempt = {attempt} AND log_bytes > 0)"""
+    return int(site.wait_for(lambda: site.rows(held))[0][0].rpartition(":")[2])
+
+
+def _end_lease(site, run):
+    with site.connected() as database:
+        database.execute(f"UPDATE worker_run SET lease_until = '2026-01-01' WHERE uid = '{run['id']}'")
+
+
+def test_a_run_that_ends_its_worker_each_time_is_lost_after_its_attempts(site):
+    run = site.run("ops/again", seconds=300)
+    for attempt in range(1, ATTEMPTS + 1):
+        os.kill(_held_by(site, run, attempt), signal.SIGKILL)
+        _end_lease(site, run)
+    ended = site.ended(run)
+    assert (ended["status"], ended["failure_code"], ended["attempt"]) == ("lost", "WORKER_LOST", ATTEMPTS)
+    site.wait_for(lambda: not processes_of_runs(site))
+
+
 def test_a_worker_that_stood_still_for_long_writes_nothing_when_it_goes_on(site):
     run = site.run("ops/again", seconds=2)
-    of_run = f"(SELECT id FROM worker_run WHERE uid = '{run['id']}' AND log_bytes > 0)"
-    held = f"SELECT worker FROM worker_attempt WHERE number = 1 AND run_id = {of_run}"
-    worker = int(site.wait_for(lambda: site.rows(held))[0][0].rpartition(":")[2])
+    worker = _held_by(site, run, 1)
     os.kill(worker, signal.SIGSTOP)
     try:
-        with site.connected() as database:
-            database.execute(f"UPDATE worker_run SET lease_until = '2026-01-01' WHERE id = {of_run}")
+        _end_lease(site, run)
         ended = site.ended(run)
         assert (ended["status"], ended["attempt"]) == ("succeeded", 2)
     finally:
@@ -72,9 +92,8 @@ def test_a_worker_that_stood_still_for_long_writes_nothing_when_it_goes_on(site)
     site.wait_for(lambda: not processes_of_runs(site))
     site.wait_for(lambda: "lost its lease: nothing is written" in site.log.read_text())
     assert site.ended(run) == ended
-    assert site.rows(f"SELECT status FROM worker_attempt WHERE number = 1 AND run_id = {of_run}") == [
-        ("lost",)
-    ]
+    lost = "SELECT count(*) FROM worker_attempt WHERE number = 1 AND status = 'lost' AND run_id = "
+    assert site.rows(f"{lost}(SELECT id FROM worker_run WHERE uid = '{run['id']}')") == [(1,)]
 
 
 def test_a_cancel_is_felt_at_once(site):
