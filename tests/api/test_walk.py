@@ -105,18 +105,19 @@ def test_the_walk_knows_every_address():
     assert {"skills/<str:team>/<str:slug>", "runs/<str:uid>/artifacts/<path:path>"} <= set(addresses())
 
 
-def test_no_address_tells_a_stranger_that_something_is_there(private, charlie, token_api):
-    for who, api in callers(charlie, token_api):
-        for route in addresses():
-            there, absent, swaps = pairs(route, private)
-            if there == absent:
-                continue
-            for method in METHODS:
-                body = {"visibility": "public"} if method == "PATCH" else None
-                seen, unseen = api(method, there, body), api(method, absent, body)
-                assert told(seen, []) == told(unseen, swaps), (who, method, route)
-                ends = (401, 404, 405) + (403,) * (who == "token")  # 403: no token does this, to anything
-                assert seen.status_code in ends, (who, method, route, seen.status_code)
+@pytest.mark.parametrize("who", ["anonymous", "charlie", "token"])
+def test_no_address_tells_a_stranger_that_something_is_there(private, charlie, token_api, who):
+    api = dict(callers(charlie, token_api))[who]
+    for route in addresses():
+        there, absent, swaps = pairs(route, private)
+        if there == absent:
+            continue
+        for method in METHODS:
+            body = {"visibility": "public"} if method == "PATCH" else None
+            seen, unseen = api(method, there, body), api(method, absent, body)
+            assert told(seen, []) == told(unseen, swaps), (method, route)
+            ends = (401, 404, 405) + (403,) * (who == "token")  # 403: no token does this, to anything
+            assert seen.status_code in ends, (method, route, seen.status_code)
 
 
 @pytest.mark.parametrize(
