@@ -14,6 +14,12 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """After shuffling, whole sites first: at the end one process would wait for them alone."""
+    items.sort(key=lambda item: item.get_closest_marker("faults") is None)
+
+
 def pytest_collection_finish() -> None:
     """Thousands of tests live until the end: the collector of garbage need not look through them again."""
     gc.freeze()
