@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from urllib.parse import quote, quote_plus
@@ -14,6 +15,7 @@ from worker.sandbox.policy import Ended, OnOutput, Stream
 
 LEAST = 4  # characters; what is shorter stands in too many words
 _LONGEST = 4096  # bytes of a pattern: of a longer value its lines
+_SHORT = 2048  # bytes of a piece in which to look for beginnings is quicker than to look for each pattern
 _SHOWN = b"***"
 _LEAST_CODED = 6  # characters of base64 that are told from any other
 _OF_ADDRESSES = bytes.maketrans(b"+/", b"-_")
@@ -26,6 +28,11 @@ class Mask:
     def __init__(self, values: Iterable[str] = ()) -> None:
         written = {form for value in values for form in _forms(value)}
         self._patterns = sorted((form for form in written if len(form) <= _LONGEST), key=len, reverse=True)
+        self._longest = max(map(len, self._patterns), default=0)
+        self._starts = {pattern[:LEAST] for pattern in self._patterns}
+        self._beginning: dict[int, list[bytes]] = defaultdict(list)  # by their first byte
+        for pattern in self._patterns:
+            self._beginning[pattern[0]].append(pattern)
 
     def __bool__(self) -> bool:
         return bool(self._patterns)
@@ -40,6 +47,10 @@ class Mask:
 
     def _found(self, said: bytes) -> re.Pattern[bytes] | None:
         """What finds the patterns that are there: of hundreds hardly any is, and to look for one is quick."""
+        if len(said) < _SHORT and self._starts.isdisjoint(
+            said[at : at + LEAST] for at in range(len(said) - LEAST + 1)
+        ):
+            return None
         there = [re.escape(pattern) for pattern in self._patterns if pattern in said]
         return re.compile(b"|".join(there)) if there else None
 
@@ -61,17 +72,13 @@ class Mask:
 
     def _whole(self, said: bytes) -> tuple[bytes, bytes]:
         """What may be said now, masked, and the rest with which a secret may begin."""
-        end = len(said)
         found = self._found(said)
-        ends = [each.end() for each in found.finditer(said)] if found else []
-        for pattern in self._patterns:
-            start = max(len(said) - len(pattern) + 1, ends[-1] if ends else 0)
-            while (start := said.find(pattern[:1], start, end)) != -1:
-                if pattern.startswith(said[start:]):
-                    end = start
-                    break
-                start += 1
-        return self.text(said[:end]), said[end:]
+        done = max((each.end() for each in found.finditer(said)), default=0) if found else 0
+        for start in range(max(done, len(said) - self._longest + 1), len(said)):
+            begun = self._beginning.get(said[start])
+            if begun and any(pattern.startswith(said[start:]) for pattern in begun):
+                return self.text(said[:start]), said[start:]
+        return self.text(said), b""
 
 
 class MaskedOutput:
