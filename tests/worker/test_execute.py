@@ -129,9 +129,10 @@ def test_a_package_whose_bytes_are_gone_fails_with_its_reason(hello, ask):
 
     from registry import storage
     from worker import unpacking
+    from worker.sandbox.clearing import clear
 
     run = ask(hello)
-    unpacking._remove(unpacking._root())
+    clear(unpacking._root())
     blobs = storage.place()
     for key, _ in list(blobs.older_than(timedelta(0))):
         blobs.remove(key, timedelta(0))
