@@ -14,9 +14,13 @@ if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     try:
         execute_from_command_line(sys.argv)
+        sys.stdout.flush()
     except ImproperlyConfigured as wrong:
         sys.exit(f"{wrong}")
     except OperationalError as away:
         sys.exit(f"The database does not answer: {away}")
+    except BrokenPipeError:  # who reads has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except Refused as refused:
         sys.exit(f"{refused.code}: {refused} {refused.problems[0].remedy()}")

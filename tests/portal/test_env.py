@@ -104,3 +104,15 @@ def test_a_command_ends_with_a_line_and_no_traceback(
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_command_whose_reader_has_enough_says_nothing_more(tmp_path: Path) -> None:
+    asked = [sys.executable, "manage.py", "help"]
+    environment = {**os.environ, "SKILLQUAY_VAR": str(tmp_path)}
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb") as nobody:
+        done = subprocess.run(
+            asked, env=environment, cwd=ROOT, stdout=nobody, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, b"")
