@@ -88,6 +88,7 @@ class TestExplicit:
         for utterance in ("run the invoice sorter on these", "use invoice-sorter", "weekly report"):
             assert ask(utterance).rows[0].tier is Tier.EXPLICIT, utterance
         assert ask("/tickets of today").rows[0].tier is Tier.EXPLICIT
+        assert ask("of all tickets of today /tickets").rows[0].tier is Tier.EXPLICIT
         assert ask("show me all tickets that came in from the shop").rows[0].tier is Tier.LEXICAL
 
     def test_explicit_stands_above_lexical_and_priority_weighs_within(self, published, slugs):
