@@ -7,7 +7,7 @@ import re
 from registry.packages.problems import refuse
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_RESERVED = frozenset({"api", "listing", "match", "new", "settings"})  # words that stand for themselves in addresses
+_RESERVED = frozenset({"api", "listing", "match", "new", "settings"})  # words of addresses of our own
 
 
 def plain(text: str, *, field: str, most: int, may_be_empty: bool = False) -> str:

@@ -39,7 +39,9 @@ def test_a_taken_name_is_refused(alice, team):
     assert Team.objects.count() == 1
 
 
-@pytest.mark.parametrize("slug", ["", "A", "a_b", "-a", "a--b", "a/b", "团队", "a" * 65, "new", "listing", "a\n"])
+@pytest.mark.parametrize(
+    "slug", ["", "A", "a_b", "-a", "a--b", "a/b", "团队", "a" * 65, "new", "listing", "a\n"]
+)
 def test_a_slug_is_fit_for_addresses(alice, slug):
     assert refused_code(teams.create_team, slug, "Lab", Actor(user=alice)) == "SLUG_INVALID"
 
