@@ -10,6 +10,7 @@ class WorkerConfig(AppConfig):
         from registry.events.receiving import register_starter
         from registry.imports import queue
         from registry.publishing.following import register_publication_follower
+        from registry.publishing.readiness import register_readiness
         from registry.rules import register_follower
         from registry.storage import register_references
         from worker import artifacts, codes, erasing, inputs  # noqa: F401  (codes declares them)
@@ -18,6 +19,7 @@ class WorkerConfig(AppConfig):
         from worker.dependencies import codes as dependency_codes  # noqa: F401
         from worker.dependencies.following import follow_publication
         from worker.dependencies.keeping import references as kept_dependencies
+        from worker.dependencies.preparing import readiness_of
         from worker.dispatch import wake_importer
         from worker.event_runs import start
         from worker.memory import codes as memory_codes  # noqa: F401
@@ -26,6 +28,7 @@ class WorkerConfig(AppConfig):
         register_references(artifacts.references)
         register_references(kept_dependencies)
         register_publication_follower(follow_publication)
+        register_readiness(readiness_of)
         queue.register_waker(wake_importer)
         register_references(inputs.references)
         register_starter(start)

@@ -16,6 +16,7 @@ from registry.listing.offering import said_by
 from registry.models import File, Skill, Version
 from registry.moments import moment
 from registry.packages.package import Manifest
+from registry.publishing.readiness import READINESS, readiness
 
 
 def api_address(*parts: str) -> str:
@@ -114,6 +115,7 @@ def version_document(version: Version, actor: Actor) -> dict[str, Any]:
         "manifest": version.manifest,
         "body": version.body,
         "problems": [each.document(gettext) for each in publishing.problems_of(version)],
+        "preparation": readiness(version),
         "channels": sorted(version.channels.values_list("name", flat=True)),
         "notices": [each.document(gettext) for each in catalog.notices(version, actor)],
     }
@@ -220,6 +222,9 @@ class VersionDoc(VersionSummaryDoc):
     manifest = serializers.DictField(help_text="The typed front matter, unknown fields included.")
     body = serializers.CharField(help_text="SKILL.md without its front matter.")
     problems = ProblemDoc(many=True)
+    preparation = serializers.ChoiceField(
+        choices=READINESS, help_text="What it depends on, to be made or made."
+    )
     channels = serializers.ListField(child=serializers.CharField())
     notices = ProblemDoc(many=True, help_text="What its user should know: yanked, deprecated.")
 

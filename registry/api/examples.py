@@ -62,6 +62,7 @@ VERSION = {
     "manifest": {"name": "summarise", "description": "Summarises a document in five sentences."},
     "body": "# Summarise\n",
     "problems": [],
+    "preparation": "none",
     "channels": ["stable"],
     "notices": [],
 }

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
 
 from registry.actors import Actor
+from registry.api.documents import version_document
 from registry.packages.reading import read_files
 from registry.publishing import publish
 from tests.index_server import Index, integrity, npm_archive, wheel
@@ -155,11 +157,13 @@ def test_one_that_ends_its_workers_each_time_has_failed(version):
 def test_without_an_index_it_is_refused_by_the_name_of_the_setting_until_retried(
     version, ask, alice, settings
 ):
+    told = partial(version_document, version, Actor(user=alice))
+    assert told()["preparation"] == "preparing"
     making.make_waiting()
     run = run_here(ask(version))
     assert (run.status, run.failure_code) == (Status.REFUSED, "DEPENDENCIES_OFF")
     document = preparation_document(version, Actor(user=alice))
-    assert document["state"] == "failed"
+    assert document["state"] == told()["preparation"] == "failed"
     assert "SKILLQUAY_PYTHON_INDEX" in document["preparations"][0]["problem"]["remedy"]
     prepare_again(version, Actor(user=alice))
     assert preparation_document(version, Actor(user=alice))["state"] == "preparing"

@@ -15,6 +15,7 @@ from registry.api.documents import Doc, ProblemDoc
 from registry.api.endpoint import Endpoint
 from registry.models import Version
 from registry.permissions import Action
+from registry.publishing.readiness import READINESS
 from worker.api import examples
 from worker.dependencies.preparing import preparation_document, prepare_again
 from worker.models import PreparationKind, PreparationState
@@ -68,7 +69,7 @@ class PreparationRowDoc(Doc):
 
 class PreparationDoc(Doc):
     version = serializers.CharField()
-    state = serializers.ChoiceField(choices=["none", "preparing", "ready", "failed"])
+    state = serializers.ChoiceField(choices=READINESS)
     preparations = PreparationRowDoc(many=True)
 
 

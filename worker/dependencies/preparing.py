@@ -14,6 +14,7 @@ from registry.models import Version
 from registry.moments import moment
 from registry.packages.problems import refuse
 from registry.permissions import Action, may, require
+from registry.publishing.readiness import Readiness
 from worker.dependencies import queue
 from worker.dependencies.needs import needs_of_opened
 from worker.models import Preparation, PreparationState
@@ -27,8 +28,12 @@ def preparations_of(version: Version) -> list[Preparation]:
     return list(Preparation.objects.filter(versions=version).order_by("kind", "platform"))
 
 
-def state_of(rows: Sequence[Preparation]) -> str:
-    """none, preparing, ready or failed: of the rows alone, kept nowhere.
+def readiness_of(version: Version) -> Readiness:
+    return state_of(preparations_of(version))
+
+
+def state_of(rows: Sequence[Preparation]) -> Readiness:
+    """Of the rows alone, kept nowhere.
 
     What is ready for one sort of machine is ready: another sort may have no worker to make its own.
     """
