@@ -36,9 +36,7 @@ class Watch:
     All leases seem over then, and whoever lives renews them within a third of one: until then none is taken.
     """
 
-    ahead: float | None = (
-        None  # of the time since this machine was started; that stands still while it sleeps
-    )
+    ahead: float | None = None  # of the time since this machine began, which stands still while it sleeps
     unsure_until: float = 0.0
 
     def may_be_believed(self, moment: datetime) -> bool:
