@@ -102,7 +102,9 @@ for _ in range(14):
 time.sleep(4)
 """
 _HANDED_ON = """
-import os
+import os, time
+if os.fork():
+    time.sleep(20)
 held = bytearray(b"x") * (160 << 20)
 while True:
     if os.fork():
