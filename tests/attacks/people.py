@@ -17,7 +17,8 @@ from worker.sandbox import Site, usable_tiers
 from worker.sandbox.attacks.tried import Check, all_attacks
 
 ROOT = Path(__file__).resolve().parents[2]
-PLAIN_UID = 61_234
+# One for each process of the tests: in tier C the processes of one user count together.
+PLAIN_UID = 61_234 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
 PEOPLE = ("this user", "a plain user")
 TIERS = ("bwrap", "nsrun", "landlock")
 _AS_PLAIN_USER = """
@@ -78,7 +79,7 @@ def as_plain_user(*arguments: str) -> subprocess.CompletedProcess[str]:
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": _python_path()},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
 
 

@@ -25,4 +25,5 @@ def test_what_a_run_is_given_counts_for_nothing(go, inputs):
     "writing", ["head -c 1800000 /dev/zero | tee output/a > output/b", "touch output/{1..20}"]
 )
 def test_what_it_writes_beside_them_is_held(go, inputs, writing):
-    assert go("bash", "-c", f"{writing}; sleep 20", limits=LIMITS).ending == "disk_limit"
+    ended = go("bash", "-c", f"{writing}; sleep 20", limits=LIMITS)
+    assert ended.ending == "disk_limit", ended

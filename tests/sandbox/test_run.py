@@ -176,9 +176,9 @@ def test_output_of_exactly_the_limit_is_no_offence(go):
 
 @pytest.mark.row("B4")
 def test_the_time_limit_ends_everything(go):
-    ended = go("bash", "-c", "trap '' TERM; echo begun; sleep 60 & sleep 60", limits=Limits(timeout_s=0.4))
+    ended = go("bash", "-c", "trap '' TERM; echo begun; sleep 60 & sleep 60", limits=Limits(timeout_s=1))
     assert (ended.ending, ended.exit_code, ended.stdout) == ("timed_out", None, b"begun\n")
-    assert ended.duration_s >= 0.4
+    assert ended.duration_s >= 1
 
 
 @pytest.mark.row("B4")
