@@ -39,6 +39,15 @@ def quick_passwords(settings):
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings):
+    """A file, as a site's is: of threads that write to one in memory, one is refused and does not wait."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "tests.sqlite3")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def bucket():
     """Where the suite runs on S3, the bucket is made once."""
