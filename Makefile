@@ -1,23 +1,50 @@
-# Two commands: `make run` serves Skillquay, `make test` proves it. `make check` is the house's own order.
+# `make run` serves Skillquay, `make test` passes its tests. CONTRIBUTING.md lists the other suites.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-export PYTHONDONTWRITEBYTECODE :=  # else each process that starts compiles all of our code again
+PYTEST := $(BIN)/python -m pytest -n $${TEST_PROCESSES:-3} --dist worksteal
+MINUTES ?= 10
+export PYTHONDONTWRITEBYTECODE :=  # otherwise every process compiles all of our code again
 
-.PHONY: run test check bubblewrap
+.PHONY: run test test-fast test-full test-clients soak format check screenshots bubblewrap
 
 run: $(VENV)/runtime bubblewrap
 	@$(BIN)/python manage.py set_up
 	@exec $(BIN)/python manage.py up
 
 test: $(VENV)/tests bubblewrap
-	@$(BIN)/python -m pytest -n $${TEST_PROCESSES:-3} --dist worksteal -rs $(ARGS)
+	@$(PYTEST) -rs --durations=25 --durations-min=5 $(ARGS)
+
+test-fast: $(VENV)/tests
+	@$(PYTEST) --suite fast $(ARGS)
+
+test-full: $(VENV)/tests bubblewrap
+	@$(PYTEST) --suite full -rs $(ARGS)
+
+test-clients: $(VENV)/tests
+	@echo "No client protocol is served yet: there are no client tests."
+
+soak: $(VENV)/tests bubblewrap
+	@end=$$(( $$(date +%s) + 60 * $(MINUTES) )); \
+	while [ $$(date +%s) -lt $$end ]; do \
+	  FAULT_TIMES=3 FUZZ_TIMES=20 $(PYTEST) --suite sample tests/faults tests/api/test_fuzz.py tests/worker/runs/test_generated.py $(ARGS) || exit 1; \
+	done
+
+screenshots: $(VENV)/tests
+	@mkdir -p screenshots
+	@SKILLQUAY_SHOTS=$(CURDIR)/screenshots $(BIN)/python -m pytest tests/browser $(ARGS)
+
+format: $(VENV)/tests
+	$(BIN)/ruff format .
+	$(BIN)/djangofmt portal/templates
 
 check: $(VENV)/tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/djangofmt --check portal/templates
 	$(BIN)/mypy registry worker portal
+	$(BIN)/mypy --config-file tests/mypy.ini tests
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check
 	$(BIN)/python -m pytest tests/architecture
@@ -25,12 +52,12 @@ check: $(VENV)/tests
 $(VENV)/runtime: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Skillquay needs Python 3.11 or newer; set PYTHON=/path/to/it")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing what requirements.txt pins …"
+	@echo "Installing the packages of requirements.txt …"
 	@$(PIP) -r requirements.txt
 	@touch $@
 
 $(VENV)/tests: tests/requirements.txt $(VENV)/runtime
-	@echo "Installing what the tests need …"
+	@echo "Installing the packages of the tests …"
 	@$(PIP) -r requirements.txt -r tests/requirements.txt
 	@touch $@
 
@@ -39,4 +66,4 @@ bubblewrap:
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	     { apt-get update && apt-get install -y --no-install-recommends bubblewrap; } >/dev/null 2>&1; \
 	  then echo "Installed bubblewrap (isolation tier A)."; \
-	  else echo "bubblewrap is missing and cannot be installed here: runs use isolation tier B."; fi; }
+	  else echo "bubblewrap is missing and can't be installed here: runs use isolation tier B."; fi; }

@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import OperationalError
 
-from registry.packages.problems import Refused
+from registry.packages.problems import Refusal
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
@@ -22,5 +22,5 @@ if __name__ == "__main__":
     except BrokenPipeError:  # who reads has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except Refused as refused:
+    except Refusal as refused:
         sys.exit(f"{refused.code}: {refused} {refused.problems[0].remedy()}")

@@ -1,4 +1,4 @@
-"""The bare loops: the same argv, package and policy, without queue, records, steps and logs. No Django."""
+"""The bare loops: the same argv, package and policy without queue, records, steps, logs and Django."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import shutil
 from pathlib import Path
 
 from bench import _started
-from worker import sandbox
 from worker.sandbox.policy import Job, Limits
+from worker.sandbox.tiers import available
 
 
 def serve(pipe, job, var):
-    """Runs what is asked for until None comes."""
+    """Runs starts on request, until it receives None."""
     kinds = {"bare_subprocess": _subprocess, "bare_bwrapped": _bwrapped, "bare_sandboxed": _sandboxed}
-    while asked := pipe.recv():
-        kind, count = asked
+    while message := pipe.recv():
+        kind, count = message
         for _ in range(count):
             kinds[kind](job, var)
         pipe.send(count)
@@ -33,7 +33,7 @@ def _sandboxed(job, var):
     folder = Path(var, "jobs", secrets.token_hex(8))
     for path in (folder, folder / "input", folder / "output"):
         path.mkdir(parents=True)
-    ended = sandbox.run(
+    ended = available.run(
         Job(
             argv=tuple(job["argv"]),
             package_dir=Path(job["package"]),

@@ -1,4 +1,4 @@
-"""A catalog in a process with a site of its own, asked the queries of a file: what it answers, how fast."""
+"""Measures match and search: a catalog in its own site and process, queried from a file."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -19,9 +19,11 @@ django.setup()
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from registry import bulk, facets, indexing, matching, search, words
-from registry.actors import ANONYMOUS, Actor, administrator_actor
-from registry.canonical import indexed
+from registry.canonical import pinned_postings
+from registry.core import search_terms, sql
+from registry.identity.actors import ANONYMOUS, Actor, administrator_actor
+from registry.index import postings as indexing
+from registry.matching import match as matching
 from registry.models import (
     Canonical,
     Membership,
@@ -36,36 +38,37 @@ from registry.models import (
     User,
     Version,
 )
-from registry.packages.manifest import manifest_document
+from registry.packages.manifest.manifest import manifest_document
 from registry.packages.package import Manifest, Triggers
+from registry.search import facets, query
 
 _AT_ONCE = 500
-_MADE = 10_000  # skills whose terms are cut from texts; larger catalogs hold copies of their rows
-_TEAMS = {"private": 1, "site": 1, "public": 8}  # by visibility; one person is in the first three
+_INDEXED = 10_000  # skills that are tokenized; larger catalogs hold copies of their rows
+_TEAMS = {"private": 1, "site": 1, "public": 8}  # by visibility; the member is in the first three
 _TYPES, _PROFILES = ("direct", "static", "service"), ("agentskills", "apexbridge", "single-file")
-_LONG = 600  # words of a long utterance
+_LONG = 600  # words of the long utterance
 _MOVED = (
-    "CASE WHEN weight % 4096 > 60 THEN weight + (skill_id * 31 + term_id * 17"  # a little, within its rank
+    "CASE WHEN weight % 4096 > 60 THEN weight + (skill_id * 31 + term_id * 17"  # slightly changed weights
 )
 
 
 def main():
-    asked = json.loads(sys.argv[1])
+    options = json.loads(sys.argv[1])
     call_command("migrate", verbosity=0)
-    rows, queries = _rows(asked["corpus"]), _rows(asked["queries"])
+    rows, queries = _rows(options["corpus"]), _rows(options["queries"])
     if connection.vendor == "sqlite":
-        connection.cursor().execute("PRAGMA cache_size = -1000000")  # while it is filled
+        connection.cursor().execute("PRAGMA cache_size = -1000000")  # only while the catalog is filled
     catalog = Catalog(_skills(rows))
     measured = []
-    for size in asked["skills"] or [len(rows)]:
+    for size in options["skills"] or [len(rows)]:
         catalog.grow(size)
-        _accept(asked["canonical"], size)
+        _accept(options["canonical"], size)
         gc.freeze()  # as portal.asgi does
-        found = _found(queries) if asked["answers"] else []
-        times = {} if asked["answers"] else _times(queries, asked["rounds"])
-        if asked["answers"]:
+        found = _answers(queries) if options["answers"] else []
+        times = {} if options["answers"] else _times(queries, options["rounds"])
+        if options["answers"]:
             times = {
-                "match": {"administrator": _rounds(_match, administrator_actor(), queries, asked["rounds"])}
+                "match": {"administrator": _rounds(_match, administrator_actor(), queries, options["rounds"])}
             }
         measured.append({"skills": size, "postings": Posting.objects.count(), "times": times, "found": found})
         print(f"{size} skills measured", file=sys.stderr, flush=True)
@@ -73,35 +76,40 @@ def main():
 
 
 def _match(text, actor):
-    return matching.match(matching.Request(text), actor)
+    return matching.match(matching.MatchQuery(text), actor)
 
 
 def _search(text, actor):
-    return search.search(text, actor)
+    return query.search(text, actor)
 
 
 def _faceted(text, actor):
-    found = search.search(text, actor, counted=facets.MOST_COUNTED)
-    return facets.facets(text, search.Filters(), actor, found=found)
+    found = query.search(text, actor, counted=facets.MAX_COUNTED_SKILLS)
+    return facets.facets(text, query.Filters(), actor, found=found)
 
 
 def _facets(text, actor):
-    return facets.facets("", search.Filters(), actor)
+    return facets.facets("", query.Filters(), actor)
 
 
 VERBS = {"match": _match, "search": _search, "search with facets": _faceted, "facets alone": _facets}
 
 
 def _times(queries, rounds):
-    """By verb and reader the milliseconds of each query in each round; a long one is their words."""
-    said = " ".join(row["query"] for row in queries).split()
-    said = [{"query": " ".join((said[at:] + said * 2)[:_LONG])} for at in range(0, len(said), 50)]
+    """Milliseconds by verb, reader, query and round; the long query joins words of the other queries."""
+    long_texts = " ".join(row["query"] for row in queries).split()
+    long_texts = [
+        {"query": " ".join((long_texts[at:] + long_texts * 2)[:_LONG])}
+        for at in range(0, len(long_texts), 50)
+    ]
     member = Actor(user=User.objects.get(username="member"))
     readers = {"administrator": administrator_actor(), "member": member, "stranger": ANONYMOUS}
-    asked = {name: (ask, queries) for name, ask in VERBS.items()} | {"match of 600 words": (_match, said)}
+    measured = {name: (ask, queries) for name, ask in VERBS.items()} | {
+        "match of 600 words": (_match, long_texts)
+    }
     return {
         verb: {name: _rounds(ask, actor, texts, rounds) for name, actor in readers.items()}
-        for verb, (ask, texts) in asked.items()
+        for verb, (ask, texts) in measured.items()
     }
 
 
@@ -110,19 +118,19 @@ def _rounds(ask, actor, queries, rounds):
 
 
 def _timed(ask, text, actor):
-    """Milliseconds of the clock and of this process, in which SQLite runs too."""
+    """Milliseconds by the clock and of CPU time, which includes SQLite."""
     begun, worked = time.perf_counter(), time.process_time()
     ask(text, actor)
     return [(time.perf_counter() - begun) * 1000, (time.process_time() - worked) * 1000]
 
 
-def _found(queries):
+def _answers(queries):
     actor = administrator_actor()
     return [[row.skill.slug for row in _match(each["query"], actor).rows] for each in queries]
 
 
 class Catalog:
-    """Filled by the code that publishing calls for a skill's terms, its rows written by the thousand."""
+    """A catalog filled by the indexing code of publishing, with rows written in bulk."""
 
     def __init__(self, skills):
         self.skills = skills
@@ -138,27 +146,27 @@ class Catalog:
     def grow(self, size):
         (found,) = Posting._meta.indexes
         with connection.schema_editor() as editor:
-            editor.remove_index(Posting, found)  # made anew when all is written, which is quicker
-        while (there := Skill.objects.count()) < min(size, _MADE):
-            self._fill(there, islice(self.skills, min(_AT_ONCE, min(size, _MADE) - there)))
-        while (there := Skill.objects.count()) < size:
-            _copy(there // _MADE)  # so past the first the sizes go by ten thousands
+            editor.remove_index(Posting, found)  # recreated at the end, which is faster
+        while (existing := Skill.objects.count()) < min(size, _INDEXED):
+            self._fill(existing, islice(self.skills, min(_AT_ONCE, min(size, _INDEXED) - existing)))
+        while (existing := Skill.objects.count()) < size:
+            _copy(existing // _INDEXED)  # so sizes above the first grow in steps of 10,000
         with connection.schema_editor() as editor:
             editor.add_index(Posting, found)
-        with connection.cursor() as cursor:  # what autovacuum does of itself within minutes
+        with connection.cursor() as cursor:  # as autovacuum does within minutes
             cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
 
     @transaction.atomic
-    def _fill(self, there, drafts):
+    def _fill(self, existing, drafts):
         skills, postings, tags = [], [], []
-        for number, (manifest, body) in enumerate(drafts, there):
+        for number, (manifest, body) in enumerate(drafts, existing):
             team, visibility = self.teams[number % len(self.teams)]
             skill = Skill(
                 team=team, slug=manifest.slug, name=manifest.name[:200], visibility=visibility,
                 description=manifest.description, category=manifest.category[:120], type=_TYPES[number % 3],
                 profile=_PROFILES[number % 3],
-                name_key=words.key(manifest.display_name)[:200], indexed_as=indexing.RULES,
-                is_bundled=number % 1000 == 0,
+                name_key=search_terms.name_key(manifest.display_name)[:200],
+                indexed_as=indexing.INDEX_VERSION, is_bundled=number % 1000 == 0,
             )  # fmt: skip
             skill.search_scope = indexing.scope_of(skill)
             skill.save()
@@ -168,7 +176,7 @@ class Catalog:
             )  # fmt: skip
             skills.append(skill)
             tags += [Tag(skill=skill, text=tag[:120], scope=skill.search_scope) for tag in set(manifest.tags)]
-            postings.append((skill, indexing.postings_of(manifest, body)))
+            postings.append((skill, indexing.compute_postings(manifest, body)))
             indexing.write_triggers(skill, manifest)
         Skill.objects.bulk_update(skills, ["latest"])
         Tag.objects.bulk_create(tags, ignore_conflicts=True)
@@ -178,35 +186,35 @@ class Catalog:
         new = {text for _, found in postings for text in found if text not in self.terms}
         first = (Term.objects.order_by("-pk").values_list("pk", flat=True).first() or 0) + 1
         self.terms |= {text: key for key, text in enumerate(sorted(new), first)}
-        bulk.insert(Term, ("id", "text"), [(self.terms[text], text) for text in new])
+        sql.insert_rows(Term, ("id", "text"), [(self.terms[text], text) for text in new])
         rows = (
             (skill.pk, self.terms[text], weight, int(mask), skill.search_scope, skill.team_id)
             for skill, found in postings
             for text, (weight, mask) in found.items()
         )
-        bulk.insert(Posting, indexing.POSTED, rows)
+        sql.insert_rows(Posting, indexing.POSTING_COLUMNS, rows)
         counts = Counter(
             (self.terms[text], skill.search_scope) for skill, found in postings for text in found
         )
         rows = ((*key, df) for key, df in counts.items())
         added = "ON CONFLICT (term_id, scope) DO UPDATE SET df = registry_termscope.df + EXCLUDED.df"
-        bulk.insert(TermScope, ("term_id", "scope", "df"), rows, on_conflict=added)
+        sql.insert_rows(TermScope, ("term_id", "scope", "df"), rows, on_conflict=added)
 
 
 @transaction.atomic
 def _accept(number, size):
-    """So many canonical skills, spread over the catalog, each in its latest version."""
+    """Creates ``number`` canonical skills, spread over the catalog, each in its latest version."""
     for skill in Skill.objects.filter(pk__in=[(each + 1) * size // number for each in range(number)]):
         row, _ = Canonical.objects.update_or_create(
             slug=skill.slug, defaults={"skill": skill, "version": skill.latest}
         )
-        indexed.index(row)
+        pinned_postings.index(row)
 
 
 @transaction.atomic
 def _copy(times):
-    """The rows of the first skills once more, under keys that many thousands higher."""
-    moved = times * _MADE
+    """Copies the rows of the first skills, with keys shifted by ``times`` blocks."""
+    moved = times * _INDEXED
     ids = {"id": f"id + {moved}", "uid": f"CAST({moved} + id AS text)"}
     slug = {"slug": f"'{times}-' || id || '-' || substr(slug, 1, 48)", "latest_id": "NULL"}
     skill = {"skill_id": f"skill_id + {moved}"}
@@ -230,7 +238,9 @@ def _copy_rows(model, own, changed):
     values = ", ".join(changed.get(each, f'"{each}"') for each in columns)
     table = model._meta.db_table
     with connection.cursor() as cursor:
-        cursor.execute(f"INSERT INTO {table} ({names}) SELECT {values} FROM {table} WHERE {own} <= {_MADE}")
+        cursor.execute(
+            f"INSERT INTO {table} ({names}) SELECT {values} FROM {table} WHERE {own} <= {_INDEXED}"
+        )
 
 
 def _rows(path):
@@ -239,8 +249,8 @@ def _rows(path):
 
 
 def _skills(rows):
-    """The corpus, then over again, each copy with another's description, tags and body."""
-    words.terms = _kept(words.terms)
+    """The corpus, then copies of it with the description, tags and body of other skills."""
+    search_terms.terms = _kept(search_terms.terms)
     for turn in count():
         for place, row in enumerate(rows):
             other, third = rows[(place + turn * 7) % len(rows)], rows[(place + turn * 13) % len(rows)]
@@ -259,7 +269,7 @@ def _skills(rows):
 
 
 def _kept(terms):
-    """Texts come again in the copies: each is cut into terms once."""
+    """Caches terms by text, as the copies repeat texts."""
     return cache(lambda text: tuple(terms(text)))
 
 

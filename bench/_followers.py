@@ -1,4 +1,4 @@
-"""People who follow a run's log over HTTP, leave, come back and count what they are told; no Django here."""
+"""Clients that follow a run's log over HTTP, disconnect, reconnect and count lines; without Django."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import json
 import re
 import time
 
-_LOOK_S = 0.4  # at least, between two looks of a page; more where answers take long, as its script has it
-_WHOLE_S = 20.0  # for which it asks for lines alone while nothing else was told
+_LOOK_S = 0.4  # minimum between two requests of a page; longer after slow responses, as in its script
+_WHOLE_S = 20.0  # within this time a page requests only log lines if nothing else changed
 
-_SETTLED_S = 1.0  # after coming: what was printed earlier than this is caught up with, not waited for
+_SETTLED_S = 1.0  # after connecting: earlier lines are caught up, so their delay does not count
 
 
 class Follower:
-    """Reads ``/events`` as a browser's EventSource does: each event at once, the last ``id`` kept."""
+    """Reads ``/events`` like a browser's EventSource, which remembers the last ``id``."""
 
     def __init__(self, port, uid, token, dice, *, stays, cookie=""):
         self.port, self.uid, self.token, self.dice = port, uid, token, dice
-        self.cookie, self.looks, self.looking, self.lines = cookie, [], None, ""  # has the page open
+        self.cookie, self.looks, self.looking, self.lines = cookie, [], None, ""  # of the open page
         self.whole_at = time.monotonic()
-        self.stays = stays  # seconds of each visit but the last, which lasts until the run has ended
+        self.stays = stays  # seconds of each visit but the last, which lasts until the run ends
         self.position = self.tail = ""
         self.numbers, self.delays, self.visits, self.refused = [], [], 0, 0
         self.ended = False
@@ -60,18 +60,18 @@ class Follower:
             text += (await reader.readexactly(size + 2))[:-2]
             *events, text = text.split(b"\n\n")
             for event in events:
-                self._hear(event.decode(), since)
+                self._receive(event.decode(), since)
                 if b"event: " in event and b"event: log" not in event and time.time() > since:
-                    self.whole_at = 0.0  # what was told before stands in the page that was opened
+                    self.whole_at = 0.0  # the page already contains earlier events
             if self.cookie and (self.looking is None or self.looking.done()):
                 self.looking = asyncio.create_task(self._look())
 
-    def _hear(self, event, since):
-        told = dict(line.split(": ", 1) for line in event.splitlines() if not line.startswith(":"))
-        self.position = told.get("id", self.position)
-        if told.get("event") == "log":
-            self._count(json.loads(told["data"])["text"], since)
-        self.ended = self.ended or told.get("event") == "end"
+    def _receive(self, event, since):
+        fields = dict(line.split(": ", 1) for line in event.splitlines() if not line.startswith(":"))
+        self.position = fields.get("id", self.position)
+        if fields.get("event") == "log":
+            self._count(json.loads(fields["data"])["text"], since)
+        self.ended = self.ended or fields.get("event") == "end"
 
     def _count(self, text, since):
         now = time.time()
@@ -84,7 +84,7 @@ class Follower:
                     self.delays.append((now - float(printed)) * 1000)
 
     async def _look(self):
-        """What the run's page asks for when it hears of something."""
+        """Requests what the run's page requests after an event."""
         begun = time.monotonic()
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
@@ -93,11 +93,11 @@ class Follower:
             path = f"/runs/{self.uid}/live/?attempt=1&position={self.lines}{part}"
             head = f"GET {path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\nCookie: {self.cookie}\r\n\r\n"
             writer.write(head.encode())
-            told = (await reader.read(-1)).decode()
+            text = (await reader.read(-1)).decode()
         finally:
             writer.close()
         took = time.monotonic() - begun
         self.looks.append(took * 1000)
-        if found := re.search(r'id="log-new" data-position="([0-9.]+)"', told):
+        if found := re.search(r'id="log-new" data-position="([0-9.]+)"', text):
             self.lines = found[1]
         await asyncio.sleep(max(_LOOK_S, 8 * took))

@@ -1,4 +1,4 @@
-"""A site in processes of its own, runs that print, followers, and somebody who opens pages meanwhile."""
+"""Measures followers: a site in its own processes, printing runs, followers, and page requests meanwhile."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -26,67 +26,67 @@ from django.test import Client
 from django.utils import timezone
 
 from bench._followers import Follower
-from registry import tokens
-from registry.actors import Actor
+from registry.identity import tokens
+from registry.identity.actors import Actor
 from registry.models import Membership, Role, Scope, Team, User
-from registry.packages.reading import read_files
-from registry.publishing import publish
+from registry.packages.read_package import read_files
+from registry.versions.publishing.publish import publish
 
 SKILL = b"---\nname: ticker\ndescription: Prints lines with their time.\nversion: 1.0.0\n---\n# Ticker\n"
 SCRIPT = b"""import argparse, time
 parser = argparse.ArgumentParser()
 parser.add_argument("--pause", type=float)
-asked = parser.parse_args()
+options = parser.parse_args()
 for number in range(10_000):
     print("line", number, time.time(), flush=True)
-    time.sleep(asked.pause)
+    time.sleep(options.pause)
 """
 PAUSE_S = 0.25
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 def main():
-    asked = json.loads(sys.argv[1])
+    options = json.loads(sys.argv[1])
     call_command("migrate", verbosity=0)
-    person = _Person()
+    member = _Member()
     log = Path(settings.SKILLQUAY_VAR, "up.log")
     with log.open("wb") as file:
         up = subprocess.Popen([sys.executable, "manage.py", "up"], stdout=file, stderr=file)
     try:
-        person.wait_for_site(log)
+        member.wait_for_site(log)
         web = _Web(int(re.findall(r"web started, pid (\d+)", log.read_text())[-1]))
-        rounds = [_round(number, person, web, asked) for number in range(asked["rounds"])]
+        rounds = [_round(number, member, web, options) for number in range(options["rounds"])]
     finally:
         up.terminate()
         up.wait()
     print(json.dumps({"rounds": rounds}))
 
 
-def _round(number, person, web, asked):
-    """Runs that print all the while; pages first with nobody who follows, then with all of them."""
-    uids = [person.start() for _ in range(asked["runs"])]
-    person.wait_until_all_run(uids)
+def _round(number, member, web, options):
+    """One round: printing runs, page requests first without followers, then with all of them."""
+    uids = [member.start() for _ in range(options["runs"])]
+    member.wait_until_all_run(uids)
     before = web.rss_mb()
-    alone = _Pages(person, web, uids, for_s=asked["seconds"]).look()
+    alone = _Pages(member, web, uids, for_s=options["seconds"]).look()
     dice = random.Random(number)
     followers = [
         Follower(
-            *(settings.SKILLQUAY_PORT, uids[i % len(uids)], person.token, dice),
-            stays=_stays(dice, asked),
-            cookie=person.cookie if i < asked["pages"] else "",
+            *(settings.SKILLQUAY_PORT, uids[i % len(uids)], member.token, dice),
+            stays=_stays(dice, options),
+            cookie=member.cookie if i < options["pages"] else "",
         )
-        for i in range(asked["followers"])
+        for i in range(options["followers"])
     ]
-    pages = _Pages(person, web, uids, for_s=asked["seconds"])
+    pages = _Pages(member, web, uids, for_s=options["seconds"])
     watching = threading.Thread(target=pages.look)
     watching.start()
-    ending = threading.Timer(asked["seconds"] + 3, lambda: [person.cancel(uid) for uid in uids])
+    ending = threading.Timer(options["seconds"] + 3, lambda: [member.cancel(uid) for uid in uids])
     ending.start()
     asyncio.run(_all(followers, dice))
     watching.join()
-    printed = {uid: person.printed(uid) for uid in uids}
+    printed = {uid: member.printed(uid) for uid in uids}
     whole = sum(sorted(f.numbers) == printed[f.uid] for f in followers)
-    _say(f"round {number + 1} of {asked['rounds']}: {whole} of {len(followers)} heard each line once")
+    _log(f"round {number + 1} of {options['rounds']}: {whole} of {len(followers)} received each line once")
     return {
         "alone": alone.figures(),
         "followed": pages.figures(),
@@ -101,8 +101,8 @@ def _round(number, person, web, asked):
     }
 
 
-def _stays(dice, asked):
-    return [dice.uniform(1.0, asked["seconds"] / (asked["leaves"] + 1)) for _ in range(asked["leaves"])]
+def _stays(dice, options):
+    return [dice.uniform(1.0, options["seconds"] / (options["leaves"] + 1)) for _ in range(options["leaves"])]
 
 
 async def _all(followers, dice):
@@ -113,8 +113,8 @@ async def _all(followers, dice):
     await asyncio.gather(*(come(follower) for follower in followers))
 
 
-class _Person:
-    """A member with a token and a session, and the skill that prints."""
+class _Member:
+    """A member with a token and a session, and the printing skill."""
 
     def __init__(self):
         user = User.objects.create_user("bench", password=None)
@@ -122,8 +122,8 @@ class _Person:
         Membership.objects.create(team=team, user=user, role=Role.OWNER)
         actor = Actor(user=user)
         publish(read_files([("SKILL.md", SKILL), ("scripts/ticker.py", SCRIPT)]), team=team, actor=actor)
-        until = timezone.now() + timedelta(days=1)
-        self.token = tokens.issue(user, name="bench", scopes=Scope.values, expires_at=until, by=actor)[1]
+        expires_at = timezone.now() + timedelta(days=1)
+        self.token = tokens.issue(user, name="bench", scopes=Scope.values, expires_at=expires_at, by=actor)[1]
         client = Client()
         client.force_login(user)
         self.cookie = f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
@@ -134,7 +134,7 @@ class _Person:
         if body is not None:
             request.data = json.dumps(body).encode()
             request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
             return answer.read()
 
     def start(self):
@@ -145,7 +145,7 @@ class _Person:
         self.ask(f"/api/v1/runs/{uid}/cancel", body={})
 
     def printed(self, uid):
-        """The numbers in the log as it is kept."""
+        """The line numbers in the stored log."""
         log = self.ask(f"/runs/{uid}/log/?raw=1", page=True).decode()
         return [int(line.split()[1]) for line in log.splitlines() if line.startswith("line ")]
 
@@ -159,12 +159,12 @@ class _Person:
         _until(answers, lambda: log.read_text()[-2000:])
 
     def wait_until_all_run(self, uids):
-        told = lambda uid: json.loads(self.ask(f"/api/v1/runs/{uid}"))["status"]  # noqa: E731
-        _until(lambda: all(told(uid) == "running" for uid in uids), lambda: "the runs do not start")
+        status = lambda uid: json.loads(self.ask(f"/api/v1/runs/{uid}"))["status"]  # noqa: E731
+        _until(lambda: all(status(uid) == "running" for uid in uids), lambda: "the runs do not start")
 
 
 class _Web:
-    """The web process from outside."""
+    """Memory and CPU time of the web process."""
 
     def __init__(self, pid):
         self.pid = pid
@@ -185,10 +185,10 @@ class _Web:
 
 
 class _Pages:
-    """Somebody who opens one page after the other, and looks at the web process beside it."""
+    """Opens one page after the other and samples the web process."""
 
-    def __init__(self, person, web, uids, *, for_s):
-        self.person, self.web, self.for_s = person, web, for_s
+    def __init__(self, member, web, uids, *, for_s):
+        self.member, self.web, self.for_s = member, web, for_s
         self.paths = ["/", "/skills/", "/skills/bench/ticker/", "/runs/", f"/runs/{uids[0]}/?refresh=0"]
         self.times, self.rss, self.cpu = [], [], 0.0
 
@@ -196,9 +196,9 @@ class _Pages:
         begun, used = time.monotonic(), self.web.cpu_s()
         while time.monotonic() - begun < self.for_s:
             path = self.paths[len(self.times) % len(self.paths)]
-            asked = time.monotonic()
-            self.person.ask(path, page=True)
-            self.times.append((time.monotonic() - asked) * 1000)
+            started = time.monotonic()
+            self.member.ask(path, page=True)
+            self.times.append((time.monotonic() - started) * 1000)
             self.rss.append(self.web.rss_mb())
             time.sleep(0.05)
         self.cpu = (self.web.cpu_s() - used) / (time.monotonic() - begun)
@@ -209,14 +209,14 @@ class _Pages:
 
 
 def _until(done, why):
-    until = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not done():
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             raise SystemExit(why())
         time.sleep(0.2)
 
 
-def _say(line):
+def _log(line):
     print(f"  {line}", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""A site under ``manage.py up`` that is given runs of several kinds; its processes are looked at."""
+"""Measures memory: a site under ``manage.py up`` with runs of several kinds."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -18,13 +18,14 @@ django.setup()
 from django.conf import settings
 from django.core.management import call_command
 
-from registry.actors import Actor
+from registry.identity.actors import Actor
 from registry.models import Team, User
-from registry.packages.reading import read_files
-from registry.publishing import publish
-from worker import runs, states
+from registry.packages.read_package import read_files
+from registry.versions.publishing.publish import publish
 from worker.models import Run
 from worker.protocols.call import Request
+from worker.queue import states
+from worker.runs import request as runs
 
 WRITE = '{"ownerType": "user", "ownerId": "", "type": "fact", "importance": 3, "content": "run"}'
 KINDS = {
@@ -35,16 +36,16 @@ KINDS = {
     "talks": 'print("words " * 20000)\nprint("{}")\n',
 }
 BATCH = 50
-PATIENCE_S = 600
+TIMEOUT_S = 600
 
 
 def main():
-    asked = json.loads(sys.argv[1])
+    options = json.loads(sys.argv[1])
     call_command("migrate", verbosity=0)
     actor, versions = _publish()
-    site = _start(asked["processes"])
+    site = _start(options["processes"])
     try:
-        print(json.dumps(list(_looks(asked, site.pid, actor, versions))))
+        print(json.dumps(list(_samples(options, site.pid, actor, versions))))
     finally:
         site.terminate()
         site.wait()
@@ -69,13 +70,13 @@ def _start(processes):
     return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, stdout=subprocess.DEVNULL)
 
 
-def _looks(asked, supervisor, actor, versions):
+def _samples(options, supervisor, actor, versions):
     done = 0
-    while done < asked["runs"]:
-        for _ in range(0, asked["every"], BATCH):
+    while done < options["runs"]:
+        for _ in range(0, options["every"], BATCH):
             _batch(actor, versions)
             done += BATCH
-        look = {"runs": done, **_held(supervisor)}
+        look = {"runs": done, **_resident_mb(supervisor)}
         print(f"  {look}", file=sys.stderr, flush=True)
         yield look
 
@@ -84,15 +85,15 @@ def _batch(actor, versions):
     for number in range(BATCH):
         version = versions[number % len(versions)]
         runs.request_run(actor=actor, version=version, request=Request(inputs={}))
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + TIMEOUT_S
     while Run.objects.exclude(status__in=states.ENDED).exists():
         if time.monotonic() > until:
             raise SystemExit("the worker does not finish its runs")
         time.sleep(0.1)
 
 
-def _held(supervisor):
-    """Megabytes of the supervisor, of the worker's parent and of the largest of its pool."""
+def _resident_mb(supervisor):
+    """Megabytes of the supervisor, the worker's parent and the largest pool process."""
     worker = next(pid for pid in _children(supervisor) if b"celery" in _words(pid))
     pool = [pid for pid in _children(worker) if b"celery" in _words(pid)]
     return {
@@ -113,7 +114,7 @@ def _words(pid):
 
 
 def _resident(pid):
-    """Of a process that has been renewed meanwhile: nothing."""
+    """Resident bytes of a process; 0 if it was replaced meanwhile."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except OSError:

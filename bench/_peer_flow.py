@@ -1,4 +1,4 @@
-"""What Prefect serves: the script's start as a flow, a process a run, and as a task of warm task workers."""
+"""The Prefect flow (a process per run) and task (in warm task workers) that start the script."""
 
 from __future__ import annotations
 

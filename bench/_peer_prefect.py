@@ -1,7 +1,7 @@
-"""Prefect, run by the peers' interpreter: a server of its own, a served flow and task workers.
+"""Prefect in the peers' interpreter: its own server, a served flow and task workers.
 
-Reads ``[kind, count]`` a line and answers seconds: from before the first request until the server says
-that the last has completed.
+Reads lines ``[kind, count]`` and prints the seconds from before the first request until the server reports
+the last run as completed.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 _EVERY_S = 0.1
-_PATIENCE_S = 600
+_TIMEOUT_S = 600
 
 
 def main() -> None:
-    asked = json.loads(sys.argv[1])
+    options = json.loads(sys.argv[1])
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="skillquay-bench-prefect-"))
         _settle(folder)
@@ -35,19 +35,19 @@ def main() -> None:
         server = ["prefect", "server", "start", "--host", "127.0.0.1", "--port", port, "--no-ui"]
         stack.enter_context(_running(server))
         _until(_healthy)
-        stack.enter_context(_running(["bench._peer_flow", "flow", str(asked["processes"])]))
-        for _ in range(asked["processes"]):
+        stack.enter_context(_running(["bench._peer_flow", "flow", str(options["processes"])]))
+        for _ in range(options["processes"]):
             stack.enter_context(_running(["bench._peer_flow", "task"]))
-        kinds = _Kinds(asked["file"])
+        kinds = _Kinds(options["file"])
         for kind in kinds.verbs:
-            kinds.timed(kind, asked["processes"])  # everything is warm now
+            kinds.timed(kind, options["processes"])  # warm-up
         print(json.dumps({"version": version("prefect"), "kinds": list(kinds.verbs)}), flush=True)
         for line in sys.stdin:
             print(json.dumps(kinds.timed(*json.loads(line))), flush=True)
 
 
 def _settle(folder: str) -> None:
-    """Its database in this folder, its door on this machine alone, nothing told to anybody."""
+    """Configures Prefect: database in ``folder``, listening on localhost only, no telemetry."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     os.environ |= {
@@ -55,14 +55,14 @@ def _settle(folder: str) -> None:
         "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
-        "PREFECT_RUNNER_POLL_FREQUENCY": "1",  # seconds, the least that it takes; 10 unless told
+        "PREFECT_RUNNER_POLL_FREQUENCY": "1",  # seconds, its minimum; the default is 10
         "PREFECT_LOGGING_LEVEL": "WARNING",
     }
 
 
 @contextmanager
 def _running(module: list[str]) -> Iterator[None]:
-    """What it says goes to a file, of which the end is shown where the measurement fails."""
+    """Runs a module; its output goes to a file, whose end is shown on failure."""
     said = Path(os.environ["PREFECT_HOME"], f"{secrets.token_hex(4)}.log")
     with said.open("w") as file:
         process = subprocess.Popen([sys.executable, "-m", *module], stdout=file, stderr=file)
@@ -88,10 +88,10 @@ def _healthy() -> bool:
 
 
 class _Kinds:
-    """What is timed: each verb queues so many and answers how their states are read."""
+    """The timed kinds: each method queues runs and returns a function that reads their states."""
 
     def __init__(self, file: str) -> None:
-        from prefect.client.orchestration import get_client  # which reads its settings when it is loaded
+        from prefect.client.orchestration import get_client  # reads its settings at import
 
         self.file, self.client = file, get_client(sync_client=True)
         self.verbs = {"prefect": self._flows, "prefect_tasks": self._tasks}
@@ -134,12 +134,12 @@ class _Kinds:
 def _completed(runs: list[Any], kind: str) -> bool:
     kinds = [run.state_type.value for run in runs]
     if {"FAILED", "CRASHED"} & set(kinds):
-        raise SystemExit(f"Prefect does not finish what it was asked for: {kind} {kinds}")
+        raise SystemExit(f"Prefect does not finish its runs: {kind} {kinds}")
     return bool(kinds) and set(kinds) == {"COMPLETED"}
 
 
 def _until(done: Callable[[], bool]) -> None:
-    until = time.monotonic() + _PATIENCE_S
+    until = time.monotonic() + _TIMEOUT_S
     while not done():
         if time.monotonic() > until:
             raise SystemExit("Prefect does not answer")

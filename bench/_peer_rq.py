@@ -1,7 +1,7 @@
-"""RQ, run by the peers' interpreter: its workers fork a job each. ``work`` is one of them, else it drives.
+"""RQ in the peers' interpreter: ``work`` starts a worker that forks per job, otherwise the driver.
 
-The driver reads ``[kind, count]`` a line and answers seconds: from the message that queues all jobs at once
-until the last of them stands among the finished.
+The driver reads lines ``[kind, count]`` and prints the seconds from the message that queues all jobs at once
+until the last one has finished.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from bench import _started  # imported before the fork, as RQ advises
 
 KINDS = {"rq": _started.plain, "rq_bwrapped": _started.bwrapped}
 _EVERY_S = 0.02
-_PATIENCE_S = 600
+_TIMEOUT_S = 600
 
 
 def main() -> None:
     if sys.argv[1] == "work":
         return _work(*sys.argv[2:])
-    asked = json.loads(sys.argv[1])
+    options = json.loads(sys.argv[1])
     name = f"bench-{secrets.token_hex(4)}"
-    queue = Queue(name, connection=Redis.from_url(asked["redis"]))
-    command = [sys.executable, "-m", "bench._peer_rq", "work", asked["redis"], name]
-    workers = [subprocess.Popen(command, stdout=sys.stderr) for _ in range(asked["processes"])]
+    queue = Queue(name, connection=Redis.from_url(options["redis"]))
+    command = [sys.executable, "-m", "bench._peer_rq", "work", options["redis"], name]
+    workers = [subprocess.Popen(command, stdout=sys.stderr) for _ in range(options["processes"])]
     try:
-        kinds = [kind for kind in KINDS if kind != "rq_bwrapped" or asked["bwrap"]]
+        kinds = [kind for kind in KINDS if kind != "rq_bwrapped" or options["bwrap"]]
         for kind in kinds:
-            _burst(queue, kind, asked["processes"] * 2, asked["file"])  # everything is warm now
+            _burst(queue, kind, options["processes"] * 2, options["file"])  # warm-up
         print(json.dumps({"version": version("rq"), "kinds": kinds}), flush=True)
         for line in sys.stdin:
             kind, count = json.loads(line)
-            print(json.dumps(_burst(queue, kind, count, asked["file"])), flush=True)
+            print(json.dumps(_burst(queue, kind, count, options["file"])), flush=True)
     finally:
         for worker in workers:
             worker.terminate()
@@ -53,7 +53,7 @@ def _work(redis: str, name: str) -> None:
 
 
 def _burst(queue: Queue, kind: str, count: int, file: str) -> float:
-    """The jobs are made before the clock starts, as the runs are that wait in our queue."""
+    """Seconds for a burst of jobs, created before the clock starts, like the runs in our queue."""
     pipeline = queue.connection.pipeline()
     made = [Queue.prepare_data(KINDS[kind], args=(file,)) for _ in range(count)]
     jobs = {job.id for job in queue.enqueue_many(made, pipeline=pipeline)}
@@ -61,7 +61,7 @@ def _burst(queue: Queue, kind: str, count: int, file: str) -> float:
     pipeline.execute()
     while not jobs <= set(queue.finished_job_registry.get_job_ids(cleanup=False)):
         failed = jobs & set(queue.failed_job_registry.get_job_ids(cleanup=False))
-        if failed or time.perf_counter() - begun > _PATIENCE_S:
+        if failed or time.perf_counter() - begun > _TIMEOUT_S:
             raise SystemExit(f"RQ does not finish its jobs, {len(failed)} of {count} failed")
         time.sleep(_EVERY_S)
     return time.perf_counter() - begun

@@ -1,4 +1,4 @@
-"""Other queues in the same rounds: their drivers, run by the peers' interpreter and asked by lines."""
+"""Other queues in the same rounds, by drivers in the peers' interpreter that read requests line by line."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 _DRIVERS = {"rq": "bench._peer_rq", "prefect": "bench._peer_prefect"}
-_SLOW = 10  # a kind of Prefect's is asked for a tenth of the runs, or a round would last minutes
-_IS_THERE = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
+_SLOW = 10  # Prefect gets a tenth of the runs, as a round would otherwise take minutes
+_IS_INSTALLED = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
 
 
 class Peers:
-    """Those that the interpreter can import, started and warm; none where no interpreter is named."""
+    """The peers that the interpreter can import, started and warmed up; none without an interpreter."""
 
-    def __init__(self, interpreter: str, asked: Mapping[str, Any]) -> None:
+    def __init__(self, interpreter: str, options: Mapping[str, Any]) -> None:
         self.drivers: dict[str, subprocess.Popen[str]] = {}
         self.kinds: dict[str, str] = {}
         self.versions: dict[str, str] = {}
         for name, module in _DRIVERS.items() if interpreter else ():
-            if subprocess.run([interpreter, "-c", _IS_THERE, name], check=False).returncode:
+            if subprocess.run([interpreter, "-c", _IS_INSTALLED, name], check=False).returncode:
                 print(f"  {name} is not importable by {interpreter}: left out", file=sys.stderr)
                 continue
-            self._start(name, [interpreter, "-m", module, json.dumps(asked)])
+            self._start(name, [interpreter, "-m", module, json.dumps(options)])
 
     def _start(self, name: str, command: list[str]) -> None:
         kept = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR", "LANG") if key in os.environ}
@@ -47,7 +47,7 @@ class Peers:
         return max(burst // _SLOW, processes) if self.kinds[kind] == "prefect" else burst
 
     def rate(self, kind: str, count: int) -> float:
-        """Runs a second, by the driver's own clock."""
+        """Runs per second, by the driver's clock."""
         name = self.kinds[kind]
         stdin = self.drivers[name].stdin
         assert stdin

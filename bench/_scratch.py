@@ -1,4 +1,4 @@
-"""Runs what measures a catalog in a site of its own, in a temporary folder: no other site is touched."""
+"""Runs catalog measurements in their own site in a temporary folder; no other site is touched."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ EVAL = ROOT.parent / "shared" / "eval"
 
 
 def add_arguments(parser):
-    parser.add_argument("--corpus", default=str(EVAL / "corpus.jsonl.gz"), help="skills, one JSON a line")
-    parser.add_argument("--queries", default=str(EVAL / "queries_dev.jsonl"), help="queries, one JSON a line")
+    parser.add_argument("--corpus", default=str(EVAL / "corpus.jsonl.gz"), help="JSON Lines of skills")
+    parser.add_argument("--queries", default=str(EVAL / "queries_dev.jsonl"), help="JSON Lines of queries")
 
 
-def ask(options, *, skills, rounds, answers, say, canonical=0):
-    """What the catalog answers at each size; ``skills`` [] for the corpus as it is."""
+def measure_catalog(options, *, skills, rounds, answers, log, canonical=0):
+    """Measures the catalog at each size in ``skills``; an empty list uses the corpus unchanged."""
     for name in ("corpus", "queries"):
         if not Path(options[name]).is_file():
-            raise RuntimeError(f"{options[name]} is not there: name a file with --{name}")
+            raise RuntimeError(f"{options[name]} does not exist: name a file with --{name}")
     files = {name: str(Path(options[name]).resolve()) for name in ("corpus", "queries")}
-    asked = {**files, "skills": skills, "rounds": rounds, "answers": answers, "canonical": canonical}
-    return run("bench._catalog", asked, database=options.get("database") or "", say=say)
+    arguments = {**files, "skills": skills, "rounds": rounds, "answers": answers, "canonical": canonical}
+    return run("bench._catalog", arguments, database=options.get("database") or "", log=log)
 
 
-def run(module, asked, *, database, say):
-    """What the module prints, in a process with a site of its own."""
-    say("filling the catalog; this takes some minutes where it is large")
+def run(module, arguments, *, database, log):
+    """Runs the module in a process with its own site; returns the JSON that it prints."""
+    log("filling the catalog; this takes some minutes where it is large")
     with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as folder:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("SKILLQUAY_")}
         environment |= {
@@ -40,7 +40,7 @@ def run(module, asked, *, database, say):
             "DATABASE_URL": database,
             "STORAGE_URL": "",
         }
-        command = [sys.executable, "-m", module, json.dumps(asked)]
+        command = [sys.executable, "-m", module, json.dumps(arguments)]
         ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=False)
     if ended.returncode:
         raise RuntimeError("the measurement failed")

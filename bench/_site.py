@@ -1,4 +1,4 @@
-"""One broker's measurement, in a process whose settings are those of a site of its own."""
+"""Measures one broker, in a process with its own site."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -22,44 +22,47 @@ from django.core.management import call_command
 
 from bench import _bare
 from bench._peers import Peers
-from registry.actors import Actor
+from registry.identity.actors import Actor
 from registry.models import Team, User
-from registry.packages.reading import read_files
-from registry.publishing import publish
-from worker import runs, states
-from worker.dispatch import wake
+from registry.packages.read_package import read_files
+from registry.versions.publishing.publish import publish
+from worker.attempts.unpacking import open_package
 from worker.models import Run
 from worker.protocols.call import Request
-from worker.sandbox import bwrap, layout, runtimes
+from worker.queue import states
+from worker.queue.dispatch import wake
+from worker.runs import request as runs
+from worker.sandbox import layout, runtimes
 from worker.sandbox.policy import Job, Limits
-from worker.unpacking import opened
+from worker.sandbox.tiers import bwrap
+from worker.service import inline
 
 SKILL = b"---\nname: bench\ndescription: Prints one JSON line.\nversion: 1.0.0\n---\n# Bench\n"
 SCRIPT = b'import json, sys\nprint(json.dumps({"arguments": sys.argv[1:]}))\n'
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 def main():
-    asked = json.loads(sys.argv[1])
+    options = json.loads(sys.argv[1])
     call_command("migrate", verbosity=0)
     actor, version = _publish()
-    job = _like_job(actor, version)
-    loops = _Loops(asked["processes"], job)
-    like = {"file": job["file"], "processes": asked["processes"], "bwrap": job["tier"] == "bwrap"}
-    peers = Peers(asked["peers"], {**like, "redis": settings.REDIS_URL})
-    worker = _start_worker(asked["processes"])
+    job = _job_of_run(actor, version)
+    loops = _Loops(options["processes"], job)
+    like = {"file": job["file"], "processes": options["processes"], "bwrap": job["tier"] == "bwrap"}
+    peers = Peers(options["peers"], {**like, "redis": settings.REDIS_URL})
+    worker = _start_worker(options["processes"])
     try:
-        _burst(actor, version, asked["burst"], wakes=asked["processes"])  # everything is warm now
-        loops.time("bare_sandboxed", asked["processes"])
-        until = time.monotonic() + asked["seconds"]
-        rounds = _rounds(actor, version, loops, peers, asked, until)
-        idle = _pairs(actor, version, loops, asked, until + asked["seconds"] / 2)
+        _burst(actor, version, options["burst"], wakes=options["processes"])  # warm-up
+        loops.time("bare_sandboxed", options["processes"])
+        until = time.monotonic() + options["seconds"]
+        rounds = _rounds(actor, version, loops, peers, options, until)
+        idle = _pairs(actor, version, loops, options, until + options["seconds"] / 2)
     finally:
         worker.terminate()
         worker.wait()
         loops.close()
         peers.close()
-    found = {"rounds": rounds, "idle": idle, "tier": job["tier"], "processes": asked["processes"]}
+    found = {"rounds": rounds, "idle": idle, "tier": job["tier"], "processes": options["processes"]}
     print(json.dumps({**found, "peers": peers.versions}))
 
 
@@ -75,17 +78,17 @@ def _request(number=0):
     return Request(inputs={"number": number})
 
 
-def _like_job(actor, version):
-    """What a bare loop runs: the argv, package and policy of one real run."""
+def _job_of_run(actor, version):
+    """The argv, package and policy of one real run, for the bare loops."""
     run = runs.request_run(actor=actor, version=version, request=_request())
-    runs.run_here(run)
+    inline.execute_here(run)
     run.refresh_from_db()
     if run.status != "succeeded":
         raise SystemExit(f"the measured skill does not run: {run.failure_code} {run.message}")
-    package = opened(version.digest)
-    from worker import protocols
+    package = open_package(version.digest)
+    from worker.protocols import prepare as protocols_prepare
 
-    call = protocols.prepare(
+    call = protocols_prepare.prepare(
         package.paths, package.manifest, package.profile, Request(**run.request), read=package.read
     )
     limits = asdict(runs.limits_of(package.manifest))
@@ -102,13 +105,13 @@ def _like_job(actor, version):
 
 
 def _plain(job):
-    """The argv outside every sandbox, and where it is run."""
+    """The argv and working folder without a sandbox."""
     program, *rest = (part.replace("/skill/", f"{job['package']}/") for part in job["argv"])
     return [str(runtimes.installed()[program].program), *rest], str(settings.SKILLQUAY_VAR)
 
 
 def _bwrap(job):
-    """bubblewrap's options as the sandbox gives them, for a job folder whose name is put in at each start."""
+    """The sandbox's bubblewrap options, with a placeholder for the job folder."""
     template = settings.SKILLQUAY_VAR / "jobs" / "template"
     (template / "input").mkdir(parents=True)
     like = Job(
@@ -118,12 +121,12 @@ def _bwrap(job):
         environment=job["environment"],
         limits=Limits(**job["limits"]),
     )
-    plan = bwrap.plan(like, layout.steps(like, os.path.realpath))
+    plan = bwrap.plan(like, layout.layout_steps(like, os.path.realpath))
     return {**plan, "program": str(plan["program"]), "template": str(template), "jobs": str(template.parent)}
 
 
 class _Loops:
-    """Warm processes that run the bare loops, as many as the worker has."""
+    """Warm processes for the bare loops, as many as the worker has."""
 
     def __init__(self, processes, job):
         context = get_context("spawn")
@@ -161,41 +164,41 @@ def _start_worker(processes):
     return subprocess.Popen(command, stdout=sys.stderr)
 
 
-def _rounds(actor, version, loops, peers, asked, until):
-    """As many as were asked for, fewer (but three) on a machine that is too busy for them."""
+def _rounds(actor, version, loops, peers, options, until):
+    """The requested rounds; fewer, but at least three, on a busy machine."""
     rounds = []
-    while len(rounds) < asked["rounds"] and (len(rounds) < 3 or time.monotonic() < until):
-        rounds.append(_round(len(rounds), actor, version, loops, peers, asked))
+    while len(rounds) < options["rounds"] and (len(rounds) < 3 or time.monotonic() < until):
+        rounds.append(_round(len(rounds), actor, version, loops, peers, options))
         ratio = rounds[-1]["burst"] / rounds[-1]["bare_sandboxed"]
-        _say(f"round {len(rounds)} of {asked['rounds']}: burst {ratio:.2f} of the bare sandboxed loop")
+        _log(f"round {len(rounds)} of {options['rounds']}: burst {ratio:.2f} of the bare sandboxed loop")
     return rounds
 
 
-def _pairs(actor, version, loops, asked, until):
+def _pairs(actor, version, loops, options, until):
     pairs = []
-    while len(pairs) < asked["idle"] and (len(pairs) < 10 or time.monotonic() < until):
+    while len(pairs) < options["idle"] and (len(pairs) < 10 or time.monotonic() < until):
         pairs.append(_pair(len(pairs), actor, version, loops))
-    _say(f"{len(pairs)} of {asked['idle']} pairs")
+    _log(f"{len(pairs)} of {options['idle']} pairs")
     return pairs
 
 
-def _say(line):
+def _log(line):
     print(f"  {line}", file=sys.stderr, flush=True)
 
 
-def _round(number, actor, version, loops, peers, asked):
-    """All kinds in one round, each round beginning with another, so that a busy moment meets them all."""
-    count = asked["burst"]
+def _round(number, actor, version, loops, peers, options):
+    """All kinds in one round; each round starts with another kind, so that load affects all kinds alike."""
+    count = options["burst"]
     kinds = {
         "bare_subprocess": lambda: count / loops.time("bare_subprocess", count),
         "bare_sandboxed": lambda: count / loops.time("bare_sandboxed", count),
-        "burst": lambda: count / _burst(actor, version, count, wakes=asked["processes"]),
+        "burst": lambda: count / _burst(actor, version, count, wakes=options["processes"]),
         "burst_with_requests": lambda: count / _burst(actor, version, count, wakes=None),
     }
     if "rq_bwrapped" in peers.kinds:
         kinds["bare_bwrapped"] = lambda: count / loops.time("bare_bwrapped", count)
     for kind in peers.kinds:
-        kinds[kind] = partial(peers.rate, kind, peers.count(kind, count, asked["processes"]))
+        kinds[kind] = partial(peers.rate, kind, peers.count(kind, count, options["processes"]))
     names = list(kinds)
     turn = number % len(names)
     rates = {name: kinds[name]() for name in names[turn:] + names[:turn]}
@@ -203,7 +206,7 @@ def _round(number, actor, version, loops, peers, asked):
 
 
 def _burst(actor, version, count, *, wakes):
-    """Seconds until all have ended; requests are made before the clock starts unless ``wakes`` is None."""
+    """Seconds until all runs have ended; requests come before the clock starts unless ``wakes`` is None."""
     begun = time.perf_counter()
     if wakes is not None:
         runs.wake = lambda: False
@@ -218,7 +221,7 @@ def _burst(actor, version, count, *, wakes):
 
 
 def _pair(number, actor, version, loops):
-    """One run bare and one through the queue, in milliseconds; which is first alternates."""
+    """Milliseconds of one bare run and one queued run, in alternating order."""
     kinds = [("bare", lambda: loops.time("bare_sandboxed", 1)), ("queue", lambda: _single(actor, version))]
     times = {}
     for name, measure in kinds[:: 1 if number % 2 else -1]:
@@ -235,7 +238,7 @@ def _single(actor, version):
 
 
 def _until(done, *, every_s=0.02):
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + TIMEOUT_S
     while not done():
         if time.monotonic() > until:
             raise SystemExit("the worker does not finish its runs")

@@ -1,7 +1,7 @@
 """One start of the measured script by ``subprocess``: as it is, or by bubblewrap with the sandbox's options.
 
-Bare loops and peers call the same two functions. Only the standard library, for peers have an interpreter of
-their own; what is started stands in a file, for a queue carries arguments with every job.
+Bare loops and peers call the same two functions. Standard library only, as peers have their own interpreter;
+the command is in a file, as a queue would carry arguments with every job.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 
 
 def plain(file: str) -> bytes:
-    """What the script prints."""
+    """The output of the script, without a sandbox."""
     return _run(*_read(file, "plain"))
 
 
 def bwrapped(file: str) -> bytes:
-    """The same in bubblewrap, with a job folder of its own; no limits are held, no processes watched."""
+    """The output of the script in bubblewrap with its own job folder, without limits and process control."""
     order = _read(file, "bwrap")
     folder = tempfile.mkdtemp(dir=order["jobs"])
     for name in ("input", "output"):
@@ -30,7 +30,7 @@ def bwrapped(file: str) -> bytes:
     try:
         for option in order["options"]:
             if isinstance(option, dict):
-                open_files.append(_holding(option["bytes"].encode("latin-1")))
+                open_files.append(_readable_fd(option["bytes"].encode("latin-1")))
                 option = str(open_files[-1])
             line.append(option.replace(order["template"], folder))
         return _run([*line, "--", *order["argv"]], folder, pass_fds=open_files)
@@ -44,8 +44,8 @@ def _read(file: str, kind: str) -> Any:
     return json.loads(Path(file).read_bytes())[kind]
 
 
-def _holding(content: bytes) -> int:
-    """A descriptor from which these bytes are read."""
+def _readable_fd(content: bytes) -> int:
+    """A file descriptor from which ``content`` can be read."""
     file = os.memfd_create("option")
     os.write(file, content)
     os.lseek(file, 0, os.SEEK_SET)

@@ -1,4 +1,4 @@
-"""Weeks of agents that use what they are told of, in a site of its own: by the listing, and by use alone."""
+"""Simulates weeks of agents that use listed skills: by the site's listing, and ordered by use only."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -16,9 +16,10 @@ django.setup()
 from django.core.management import call_command
 from django.db import transaction
 
-from registry import listing, usage
-from registry.actors import Actor
+from registry.identity.actors import Actor
+from registry.listing import list_skills as listing
 from registry.models import Membership, Role, Skill, Team, User, Version
+from registry.usage import scores
 
 _BEGIN = datetime(2026, 1, 5, tzinfo=UTC)
 _PLACES = 40
@@ -26,29 +27,29 @@ _DESCRIPTION = "Does one thing for one kind of request, and says in a sentence w
 
 
 def main():
-    asked = json.loads(sys.argv[1])
+    options = json.loads(sys.argv[1])
     call_command("migrate", verbosity=0)
-    orders = {"by the listing": _listed, "by use alone": _most_used}
-    found = {name: Weeks(asked, order).lived() for name, order in orders.items()}
+    orders = {"by the listing": _listing_keys, "by use alone": _most_used}
+    found = {name: Weeks(options, order).simulate() for name, order in orders.items()}
     print(json.dumps({"orders": found}))
 
 
-def _listed(actor, now):
-    """The keys of those whose whole description an agent is told."""
-    told = listing.list_skills(actor, limit=_PLACES, now=now)
-    return {row.offer.skill.pk for row in told.rows if row.cut is listing.Cut.NONE}
+def _listing_keys(actor, now):
+    """The keys of the skills that the listing shows with their whole description."""
+    listed = listing.list_skills(actor, limit=_PLACES, now=now)
+    return {row.listed.skill.pk for row in listed.rows if row.cut is listing.Truncation.NONE}
 
 
 def _most_used(actor, now):
-    """The disease: who is used is listed, who is listed is used."""
-    return {skill.pk for skill in usage.most_used(Skill.objects.reachable_by(actor), _PLACES, now=now)}
+    """The keys of the most used skills; with this order listed skills stay the used ones."""
+    return {skill.pk for skill in scores.most_used(Skill.objects.recommendable_to(actor), _PLACES, now=now)}
 
 
 class Weeks:
-    """A kind of request a skill; the useful new ones do better what the ten commonest kinds ask for."""
+    """One kind of request per skill; useful new skills serve the ten most common kinds better."""
 
-    def __init__(self, asked, order):
-        self.asked, self.order, self.dice = asked, order, random.Random(asked["seed"])
+    def __init__(self, options, order):
+        self.options, self.order, self.dice = options, order, random.Random(options["seed"])
         Skill.objects.all().delete()
         Team.objects.all().delete()
         User.objects.all().delete()
@@ -58,15 +59,15 @@ class Weeks:
         self.team, self.actor = team, Actor(user=user)
 
     @transaction.atomic
-    def lived(self):
-        kinds = range(self.asked["skills"])
+    def simulate(self):
+        kinds = range(self.options["skills"])
         old = {kind: [self._skill(f"old-{kind}", _BEGIN)] for kind in kinds}
         weights = [1 / (kind + 1) ** 0.8 for kind in kinds]
-        for kind in kinds:  # months of use before, the common ones more
+        for kind in kinds:  # months of earlier use, more for common kinds
             for turn in reversed(range(max(1, round(weights[kind] * 100)))):
-                usage.record_use(old[kind][0], f"before:{turn}", "load", now=_BEGIN - timedelta(hours=turn))
+                scores.record_use(old[kind][0], f"before:{turn}", "load", now=_BEGIN - timedelta(hours=turn))
         useful, idle = [], []
-        for number in range(self.asked["new"]):
+        for number in range(self.options["new"]):
             skill = self._skill(f"new-{number}", _BEGIN)
             if number % 4 == 0:
                 useful.append(skill)
@@ -77,23 +78,23 @@ class Weeks:
         return {
             "places": _PLACES,
             "kinds": {
-                "new and useful": self._told(useful, seen),
-                "new, nobody needs": self._told(idle, seen),
+                "new and useful": self._counts(useful, seen),
+                "new, not needed": self._counts(idle, seen),
             },
         }
 
     def _days(self, skills, weights):
-        """By skill, the days on which its description was told."""
+        """Simulates the days; returns those on which each skill was listed with its description."""
         seen, kinds = {}, list(skills)
-        for day in range(self.asked["weeks"] * 7):
+        for day in range(self.options["weeks"] * 7):
             now = _BEGIN + timedelta(days=day, hours=1)
-            told = self.order(self.actor, now)
-            for key in told:
+            listed = self.order(self.actor, now)
+            for key in listed:
                 seen.setdefault(key, []).append(day)
-            for turn, kind in enumerate(self.dice.choices(kinds, weights, k=self.asked["requests"])):
-                best = next((skill for skill in skills[kind] if skill.pk in told), None)
+            for turn, kind in enumerate(self.dice.choices(kinds, weights, k=self.options["requests"])):
+                best = next((skill for skill in skills[kind] if skill.pk in listed), None)
                 if best:
-                    usage.record_use(best, f"agent:{turn}", "load", now=now + timedelta(minutes=turn))
+                    scores.record_use(best, f"agent:{turn}", "load", now=now + timedelta(minutes=turn))
         return seen
 
     def _skill(self, slug, at):
@@ -104,10 +105,10 @@ class Weeks:
         Skill.objects.filter(pk=skill.pk).update(latest=version, created_at=at)
         return skill
 
-    def _told(self, skills, seen):
-        """How many were told of, on which day first, and how often in the last week."""
+    def _counts(self, skills, seen):
+        """How many skills were listed, their first days, and their days in the last week."""
         first = [seen[skill.pk][0] for skill in skills if skill.pk in seen]
-        last = self.asked["weeks"] * 7 - 7
+        last = self.options["weeks"] * 7 - 7
         late = [sum(day >= last for day in seen.get(skill.pk, ())) for skill in skills]
         rows = Skill.objects.filter(pk__in=[skill.pk for skill in skills])
         return {

@@ -1,4 +1,4 @@
-"""A tree of skills is made, stored raw, imported and imported again, in a process with a site of its own."""
+"""Measures imports: a tree of skills stored raw, imported and imported again in its own site."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -16,39 +16,39 @@ django.setup()
 
 from django.core.management import call_command
 
-from registry import storage
-from registry.actors import administrator_actor
-from registry.imports import engine, sources
-from registry.imports.report import counts_of
-from registry.limits import package_limits
+from registry.core.limits import package_limits
+from registry.identity.actors import administrator_actor
+from registry.imports import run_import, sources
+from registry.imports.report import count_outcomes
 from registry.models import Team
-from registry.packages.folders import folder_entries
-from registry.packages.layout import lay_out
-from registry.packages.repack import repack
+from registry.packages.archive.folders import folder_entries
+from registry.packages.archive.layout import lay_out
+from registry.packages.archive.repack import repack
+from registry.storage import blobs
 
 WORDS = ("report", "table", "figure", "review", "weekly", "branch", "deploy", "image", "chart", "query")
 SCRIPT = 'import json, sys\n\nprint(json.dumps({{"skill": "{slug}", "arguments": sys.argv[1:]}}))\n'
 
 
 def main():
-    asked = json.loads(sys.argv[1])
-    tree = Path(asked["folder"], "tree", "skills")
-    files, size = _make(tree, asked["skills"], Path(asked["corpus"]))
+    options = json.loads(sys.argv[1])
+    tree = Path(options["folder"], "tree", "skills")
+    files, size = _make(tree, options["skills"], Path(options["corpus"]))
     call_command("migrate", verbosity=0)
     team, actor = Team.objects.create(slug="bench", name="Bench"), administrator_actor()
-    raw = _timed(lambda: _store(tree))
-    for blob in list(storage.digests()):
-        storage.place().local_path(blob.partition(":")[2]).unlink()
-    source = sources.described(actor, team=team, kind="folder", location=str(tree.parent))
-    source = sources.keep(source, actor)
-    first = _timed(lambda: _import(source, actor, "published", asked["skills"]))
-    again = _timed(lambda: _import(source, actor, "unchanged", asked["skills"]))
+    raw = _time(lambda: _store(tree))
+    for blob in list(blobs.digests()):
+        blobs.backend().local_path(blob.partition(":")[2]).unlink()
+    source = sources.prepare_source(actor, team=team, kind="folder", location=str(tree.parent))
+    source = sources.save_source(source, actor)
+    first = _time(lambda: _import(source, actor, "published", options["skills"]))
+    again = _time(lambda: _import(source, actor, "unchanged", options["skills"]))
     times = {"first": first, "again": again, "raw": raw}
     print(json.dumps({"times": times, "files": files, "bytes": size}))
 
 
 def _make(tree, count, corpus):
-    """Folders of one to four files; bodies are those of the corpus, or words."""
+    """Creates folders of one to four files; bodies come from the corpus, or are random words."""
     chance, files, size = random.Random(7), 0, 0
     for number, (name, description, body) in enumerate(_skills(corpus, count, chance)):
         slug = f"{name[:55]}-{number}"
@@ -80,21 +80,21 @@ def _skills(corpus, count, chance):
 
 
 def _store(tree):
-    """What no import can do without: read, lay out, pack again, write to disk for good."""
+    """The minimum work of an import: read, lay out, repack, write and sync to disk."""
     for folder in sorted(tree.iterdir()):
         layout = lay_out(folder_entries(folder, package_limits()), package_limits(), repacked=True)
-        storage.store(repack(layout.files))
+        blobs.store(repack(layout.files))
 
 
 def _import(source, actor, outcome, count):
-    report = engine.run_here(source, actor)
-    counts = counts_of(report)
+    report = run_import.import_now(source, actor)
+    counts = count_outcomes(report)
     if counts[outcome] < count * 0.98:
         raise SystemExit(f"imported otherwise than meant: {report.status} {counts} {report.problems}")
 
 
-def _timed(act):
-    """Seconds of the clock and of this process, in which SQLite runs too."""
+def _time(act):
+    """Seconds by the clock and of CPU time, which includes SQLite."""
     begun, worked = time.perf_counter(), time.process_time()
     act()
     return [time.perf_counter() - begun, time.process_time() - worked]

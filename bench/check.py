@@ -1,4 +1,4 @@
-"""``bench check``: what the gate and its checks cost a package, in one process. See README.md."""
+"""``bench check``: time to validate a package, in one process. See README.md."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ EVAL = Path(__file__).resolve().parent.parent.parent / "shared" / "eval"
 
 
 def add_arguments(parser):
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="packages, or folders that hold packages")
-    parser.add_argument("--corpus", default=str(EVAL / "corpus.jsonl.gz"), help="skills, one JSON a line")
-    parser.add_argument("--profile", default=None, help="check under this profile")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="packages, or folders of packages")
+    parser.add_argument("--corpus", default=str(EVAL / "corpus.jsonl.gz"), help="JSON Lines of skills")
+    parser.add_argument("--profile", default=None, help="check against this profile")
 
 
-def measure(options, *, say=lambda line: None):
-    """Every package as ``check_package --json`` treats it; those of the corpus as zips and as folders."""
+def measure(options, *, log=lambda line: None):
+    """Checks every package like ``check_package --json``; those of the corpus as zips and as folders."""
     if options["paths"]:
-        return _measured({"given": _given(options["paths"])}, options["profile"])
+        return _measure({"given": _package_paths(options["paths"])}, options["profile"])
     if not Path(options["corpus"]).is_file():
-        raise RuntimeError(f"{options['corpus']} is not there: name a file with --corpus")
+        raise RuntimeError(f"{options['corpus']} does not exist: name a file with --corpus")
     with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as folder:
-        say("making the packages")
-        kinds = _made(Path(options["corpus"]), Path(folder))
-        return _measured(kinds, options["profile"])
+        log("making the packages")
+        kinds = _corpus_packages(Path(options["corpus"]), Path(folder))
+        return _measure(kinds, options["profile"])
 
 
-def _given(paths):
-    """A path that holds no SKILL.md itself stands for what lies in it."""
+def _package_paths(paths):
+    """The package paths; of a folder without SKILL.md the paths of its entries."""
     for path in map(Path, paths):
         if path.is_dir() and not any(item.name.lower() == "skill.md" for item in path.iterdir()):
             yield from sorted(path.iterdir())
@@ -40,9 +40,9 @@ def _given(paths):
             yield path
 
 
-def _made(corpus, folder):
+def _corpus_packages(corpus, folder):
+    from registry.packages.archive.repack import repack
     from registry.packages.package import PackageFile
-    from registry.packages.repack import repack
 
     kinds = {"zip": [], "folder": []}
     opened = gzip.open if corpus.suffix == ".gz" else open
@@ -60,7 +60,7 @@ def _made(corpus, folder):
 
 
 def _skill_md(row):
-    """As authors write it: values unquoted, whatever stands in them."""
+    """SKILL.md as authors write it, with unquoted values."""
     lines = ["---", f"name: {row['name']}", f"description: {' '.join(row['description'].split())}"]
     if row["tags"]:
         lines.append(f"tags: {', '.join(row['tags'])}")
@@ -69,15 +69,15 @@ def _skill_md(row):
     return "\n".join([*lines, "---", row["body"]]).encode("utf-8", "replace")
 
 
-def _measured(kinds, profile):
-    from registry.management.commands.check_package import check_path, document_of
+def _measure(kinds, profile):
+    from registry.management.commands.check_package import check_path, package_document
 
     rows = {}
     for kind, paths in kinds.items():
         times, refusals, passed = [], Counter(), 0
         for path in paths:
             begun = time.perf_counter()
-            document = document_of(check_path(str(path), profile))
+            document = package_document(check_path(str(path), profile))
             times.append((time.perf_counter() - begun) * 1000)
             passed += document["ok"]
             reasons = {one["code"] for one in document["problems"] if one["severity"] == "error"}

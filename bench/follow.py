@@ -1,4 +1,4 @@
-"""``bench follow``: many people who follow the logs of runs, and what pages take meanwhile. See README.md."""
+"""``bench follow``: many clients that follow logs, and page times meanwhile. See README.md."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ from bench import _scratch
 def add_arguments(parser):
     parser.add_argument("--followers", type=int, default=200)
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--pages", type=int, default=0, help="of the followers, who have the run's page open")
-    parser.add_argument("--seconds", type=int, default=15, help="without followers, then with them")
-    parser.add_argument("--leaves", type=int, default=2, help="times that each leaves and comes back")
+    parser.add_argument("--pages", type=int, default=0, help="followers that also have the run's page open")
+    parser.add_argument("--seconds", type=int, default=15, help="seconds without followers, then with them")
+    parser.add_argument("--leaves", type=int, default=2, help="reconnects per follower")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--database", default="", help="postgres://… of an empty database; else SQLite")
+    parser.add_argument("--database", default="", help="postgres://… of an empty database; default: SQLite")
 
 
-def measure(options, *, say=lambda line: None):
-    asked = {name: options[name] for name in ("followers", "runs", "pages", "seconds", "leaves", "rounds")}
-    say(f"{asked['runs']} runs, {asked['followers']} followers, {asked['rounds']} rounds")
+def measure(options, *, log=lambda line: None):
+    arguments = {
+        name: options[name] for name in ("followers", "runs", "pages", "seconds", "leaves", "rounds")
+    }
+    log(f"{arguments['runs']} runs, {arguments['followers']} followers, {arguments['rounds']} rounds")
     with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as folder:
-        command = [sys.executable, "-m", "bench._following", json.dumps(asked)]
-        around = _environment(folder, options["database"], asked["runs"])
+        command = [sys.executable, "-m", "bench._following", json.dumps(arguments)]
+        around = _environment(folder, options["database"], arguments["runs"])
         ended = subprocess.run(command, cwd=_scratch.ROOT, env=around, stdout=subprocess.PIPE, check=False)
     if ended.returncode:
         raise RuntimeError("the measurement failed")
-    return {"bench": "follow", **asked, **_figures(json.loads(ended.stdout)["rounds"])}
+    return {"bench": "follow", **arguments, **_figures(json.loads(ended.stdout)["rounds"])}
 
 
 def _environment(folder, database, runs):
-    """That of a site in a folder of its own, with a worker for each run: none of them waits for another."""
+    """The environment of a site in its own folder, with a worker per run, so that no run waits."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("SKILLQUAY_")}
     return environment | {
         "SKILLQUAY_VAR": folder,
@@ -89,14 +91,14 @@ def lines(document):
     yield f"  lost {document['lost']}, doubled {document['doubled']}, refused {document['refused']}"
     for name in ("alone", "followed"):
         cores = document["web_cores"][name]
-        yield f"  a page, {name:<9}{_shown(document['page_ms'][name])}; the web process uses {cores} cores"
+        yield f"  a page, {name:<9}{_format(document['page_ms'][name])}; the web process uses {cores} cores"
     yield f"  ratio of the medians {document['page_ratio']}"
-    yield f"  printed to received{_shown(document['delay_ms'])}"
+    yield f"  printed to received{_format(document['delay_ms'])}"
     if looks := document["look_ms"]:
-        yield f"  a look of an open page{_shown(looks)}; {looks['n']} in all"
+        yield f"  a look of an open page{_format(looks)}; {looks['n']} in all"
     rss = document["rss_mb"]
     yield f"  web process {rss['before']} MB before, {rss['most']} at most"
 
 
-def _shown(spread):
+def _format(spread):
     return f" p50 {spread['p50']} ms, p95 {spread['p95']}, worst {spread['worst']}"

@@ -1,4 +1,4 @@
-"""``bench import``: a tree of 1,000 skills, imported first and again, beside its raw limit. See README.md."""
+"""``bench import``: first and repeated import of 1,000 skills, compared with raw I/O. See README.md."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ CORPUS = ROOT.parent / "shared" / "eval" / "corpus.jsonl.gz"
 def add_arguments(parser):
     parser.add_argument("--skills", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--corpus", default=str(CORPUS), help="skills, one JSON a line; made up where absent")
+    parser.add_argument("--corpus", default=str(CORPUS), help="JSON Lines of skills; random if missing")
 
 
-def measure(options, *, say=lambda line: None):
-    """Each round in a site of its own, in a temporary folder: this site's database is not touched."""
+def measure(options, *, log=lambda line: None):
+    """Runs each round in its own site in a temporary folder; this site's database is not touched."""
     rounds = []
     for number in range(options["rounds"]):
-        say(f"round {number + 1} of {options['rounds']}: {options['skills']} skills")
+        log(f"round {number + 1} of {options['rounds']}: {options['skills']} skills")
         rounds.append(_round(options))
     return {
         "bench": "import",
@@ -51,8 +51,8 @@ def _round(options):
             "DATABASE_URL": "",
             "STORAGE_URL": "",
         }
-        asked = json.dumps({"skills": options["skills"], "corpus": options["corpus"], "folder": folder})
-        command = [sys.executable, "-m", "bench._tree", asked]
+        arguments = json.dumps({"skills": options["skills"], "corpus": options["corpus"], "folder": folder})
+        command = [sys.executable, "-m", "bench._tree", arguments]
         ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=False)
     if ended.returncode:
         raise RuntimeError("the measurement failed")
@@ -69,12 +69,12 @@ def _spread(values):
 def lines(document):
     yield f"{document['skills']} skills, {document['files']} files, {document['bytes']} bytes"
     for name, spread in document["seconds"].items():
-        yield f"  {name:<8}{_shown(spread)} s"
+        yield f"  {name:<8}{_format(spread)} s"
     for name, spread in document["cpu_seconds"].items():
-        yield f"  {name:<8}{_shown(spread)} s of work"
+        yield f"  {name:<8}{_format(spread)} s of work"
     for name, spread in document["of_raw"].items():
-        yield f"  {name + ' / raw':<14}{_shown(spread)}"
+        yield f"  {name + ' / raw':<14}{_format(spread)}"
 
 
-def _shown(spread):
+def _format(spread):
     return f"{spread['median']:8.2f}  ({spread['least']:.2f} to {spread['most']:.2f})"

@@ -1,4 +1,4 @@
-"""``bench match``: how often a request's right skill is first, among five, among twenty. See README.md."""
+"""``bench match``: how often the expected skill is first, in the first 5 or 20. See README.md."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bench import _scratch
 
 def add_arguments(parser):
     _scratch.add_arguments(parser)
-    parser.add_argument("--rounds", type=int, default=3, help="times that every query is asked for its time")
+    parser.add_argument("--rounds", type=int, default=3, help="repetitions of every query")
 
 
-def measure(options, *, say=lambda line: None):
-    (found,) = _scratch.ask(options, skills=[], rounds=options["rounds"], answers=True, say=say)
+def measure(options, *, log=lambda line: None):
+    (found,) = _scratch.measure_catalog(options, skills=[], rounds=options["rounds"], answers=True, log=log)
     queries = _rows(options["queries"])
     places, pairs = [], defaultdict(list)
     for row, slugs in zip(queries, found["found"], strict=True):
@@ -34,7 +34,7 @@ def measure(options, *, say=lambda line: None):
 
 
 def _quality(places):
-    """Places from 1; None for what was not found among twenty."""
+    """Recall and MRR of ``places``, which count from 1; None for skills not in the first 20."""
     among = {f"R@{most}": sum(place is not None and place <= most for place in places) for most in (1, 5, 20)}
     quality = {name: round(number / len(places), 4) for name, number in among.items()}
     return {**quality, "MRR": round(sum(1 / place for place in places if place) / len(places), 4)}

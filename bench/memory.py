@@ -1,4 +1,4 @@
-"""``bench memory``: what the processes of a site's workers hold over many runs. See README.md."""
+"""``bench memory``: memory of a site's processes over many runs. See README.md."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from bench import _scratch
 
 def add_arguments(parser):
     parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--every", type=int, default=250, help="runs between two looks")
+    parser.add_argument("--every", type=int, default=250, help="runs between two samples")
     parser.add_argument("--processes", type=int, default=2)
 
 
-def measure(options, *, say=lambda line: None):
-    """A site of its own, on SQLite and the broker in files, with its workers as ``up`` starts them."""
-    asked = {name: options[name] for name in ("runs", "every", "processes")}
-    looks = _scratch.run("bench._memory", asked, database="", say=lambda line: say("starting a site"))
-    return {"bench": "memory", **asked, "looks": looks, "mb_per_1000_runs": _slopes(looks)}
+def measure(options, *, log=lambda line: None):
+    """Measures an own site on SQLite and the embedded broker, started by ``up``."""
+    arguments = {name: options[name] for name in ("runs", "every", "processes")}
+    samples = _scratch.run("bench._memory", arguments, database="", log=lambda line: log("starting a site"))
+    return {"bench": "memory", **arguments, "looks": samples, "mb_per_1000_runs": _slopes(samples)}
 
 
-def _slopes(looks):
-    """Of the later half, where everything is loaded: how much each kind of process grows in 1,000 runs."""
-    later = looks[len(looks) // 2 :]
-    return {name: round(_slope([(look["runs"], look[name]) for look in later]), 2) for name in _KINDS}
+def _slopes(samples):
+    """Growth of each kind of process per 1,000 runs, over the later half of the samples."""
+    later = samples[len(samples) // 2 :]
+    return {name: round(_slope([(sample["runs"], sample[name]) for sample in later]), 2) for name in _KINDS}
 
 
 _KINDS = ("supervisor", "worker", "children")
@@ -36,7 +36,7 @@ def _slope(points):
 
 def lines(document):
     yield "resident MB after so many runs (children: the largest of the pool)"
-    for look in document["looks"]:
-        yield f"  {look['runs']:>6}" + "".join(f"   {name} {look[name]:7.1f}" for name in _KINDS)
+    for sample in document["looks"]:
+        yield f"  {sample['runs']:>6}" + "".join(f"   {name} {sample[name]:7.1f}" for name in _KINDS)
     slopes = ", ".join(f"{name} {mb:+.2f}" for name, mb in document["mb_per_1000_runs"].items())
     yield f"MB per 1,000 runs, over the later half: {slopes}"

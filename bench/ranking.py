@@ -7,13 +7,13 @@ from bench import _scratch
 
 def add_arguments(parser):
     parser.add_argument("--skills", type=int, default=1_000_000, help="rows of the scratch database")
-    parser.add_argument("--rounds", type=int, default=200, help="times that the most used are asked for")
+    parser.add_argument("--rounds", type=int, default=200, help="repetitions of the reads")
     parser.add_argument("--database", default="", help="an empty PostgreSQL database instead of SQLite")
 
 
-def measure(options, *, say=lambda line: None):
-    asked = {"skills": options["skills"], "rounds": options["rounds"]}
-    found = _scratch.run("bench._ranking", asked, database=options["database"], say=say)
+def measure(options, *, log=lambda line: None):
+    arguments = {"skills": options["skills"], "rounds": options["rounds"]}
+    found = _scratch.run("bench._ranking", arguments, database=options["database"], log=log)
     return {"bench": "ranking", **found}
 
 

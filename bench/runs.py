@@ -1,4 +1,4 @@
-"""``bench runs``: the queue beside the bare loops it is built on, alternating in rounds. See README.md."""
+"""``bench runs``: the queue compared with bare loops, in alternating rounds. See README.md."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_arguments(parser):
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--burst", type=int, default=80, help="runs in each round")
     parser.add_argument("--idle", type=int, default=40, help="pairs of single runs")
-    parser.add_argument("--seconds", type=int, default=60, help="after which no round of a broker begins")
+    parser.add_argument("--seconds", type=int, default=60, help="seconds until the last round starts")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--redis", default=os.environ.get("REDIS_URL") or DEFAULT_REDIS)
     parser.add_argument("--only", choices=("embedded", "redis"))
@@ -38,19 +38,19 @@ def add_arguments(parser):
     )
 
 
-def measure(options, *, say=lambda line: None):
-    """Each broker in a site of its own, in a temporary folder: this site's database is not touched."""
+def measure(options, *, log=lambda line: None):
+    """Measures each broker in its own site in a temporary folder; this site's database is not touched."""
     brokers = {"embedded": "", "redis": options["redis"]}
     if options["only"]:
         brokers = {options["only"]: brokers[options["only"]]}
     if "redis" in brokers and not _reachable(options["redis"]):
-        say("Redis does not answer: only the embedded broker is measured.")
+        log("Redis does not answer: only the embedded broker is measured.")
         del brokers["redis"]
     if options["peers"] and "redis" not in brokers:
         raise RuntimeError(
             "peers are measured beside the queue on Redis, which does not answer or is left out"
         )
-    return {"bench": "runs", **{name: _one(name, url, options, say) for name, url in brokers.items()}}
+    return {"bench": "runs", **{name: _one(name, url, options, log) for name, url in brokers.items()}}
 
 
 def _reachable(url):
@@ -62,8 +62,8 @@ def _reachable(url):
     return True
 
 
-def _one(name, url, options, say):
-    say(f"{name}: {options['rounds']} rounds of {options['burst']} runs, {options['idle']} pairs")
+def _one(name, url, options, log):
+    log(f"{name}: {options['rounds']} rounds of {options['burst']} runs, {options['idle']} pairs")
     with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as folder:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("SKILLQUAY_")}
         environment |= {
@@ -74,9 +74,9 @@ def _one(name, url, options, say):
             "DATABASE_URL": "",
             "REDIS_URL": url,
         }
-        asked = {key: options[key] for key in ("rounds", "burst", "idle", "processes", "seconds")}
-        asked["peers"] = os.path.abspath(options["peers"]) if options["peers"] and name == "redis" else ""
-        command = [sys.executable, "-m", "bench._site", json.dumps(asked)]
+        arguments = {key: options[key] for key in ("rounds", "burst", "idle", "processes", "seconds")}
+        arguments["peers"] = os.path.abspath(options["peers"]) if options["peers"] and name == "redis" else ""
+        command = [sys.executable, "-m", "bench._site", json.dumps(arguments)]
         ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=False)
     if ended.returncode:
         raise RuntimeError(f"the measurement on the {name} broker failed")
@@ -122,14 +122,14 @@ def lines(document):
         one = document[name]
         yield f"{name}, {one['processes']} processes, tier {one['tier']}"
         for kind, spread in one["runs_per_s"].items():
-            yield f"  {kind:<22}{_shown(spread)} runs/s"
+            yield f"  {kind:<22}{_format(spread)} runs/s"
         for kind, spread in one["of_bare_sandboxed"].items():
-            yield f"  {kind + ' / bare_sandboxed':<38}{_shown(spread)}"
+            yield f"  {kind + ' / bare_sandboxed':<38}{_format(spread)}"
         for kind, spread in one["of_own_bare"].items():
-            yield f"  {kind + ' / ' + _OWN_BARE[kind]:<38}{_shown(spread)}"
+            yield f"  {kind + ' / ' + _OWN_BARE[kind]:<38}{_format(spread)}"
         for kind, spread in one["idle_ms"].items():
-            yield f"  idle {kind:<17}{_shown(spread)} ms"
+            yield f"  idle {kind:<17}{_format(spread)} ms"
 
 
-def _shown(spread):
+def _format(spread):
     return f"{spread['median']:8.2f}  ({spread['least']:.2f} to {spread['most']:.2f})"

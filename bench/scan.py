@@ -1,4 +1,4 @@
-"""``bench scan``: how many skills the scan flags and holds, and what it costs. See docs/scanning.md."""
+"""``bench scan``: how many skills the scan flags and holds, and its time. See docs/reference/scanning.md."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import time
 from pathlib import Path
 
 from registry.packages.package import Manifest, Package, PackageFile
-from registry.packages.scan.scanning import scan
+from registry.packages.scan.scan import scan
 
 CORPUS = Path(__file__).resolve().parent.parent.parent / "shared" / "eval" / "corpus.jsonl.gz"
 
 
 def add_arguments(parser):
-    parser.add_argument("--corpus", default=str(CORPUS), help="skills, one JSON a line")
-    parser.add_argument("--show", action="store_true", help="name what was flagged, and why")
+    parser.add_argument("--corpus", default=str(CORPUS), help="JSON Lines of skills")
+    parser.add_argument("--show", action="store_true", help="list the flagged skills with their rules")
 
 
-def measure(options, *, say=lambda line: None):
+def measure(options, *, log=lambda line: None):
     corpus = Path(options["corpus"])
     if not corpus.is_file():
-        raise RuntimeError(f"{corpus} is not there: name a file with --corpus")
+        raise RuntimeError(f"{corpus} does not exist: name a file with --corpus")
     opened = gzip.open if corpus.suffix == ".gz" else open
     with opened(corpus, "rt", encoding="utf-8") as lines:
         packages = [_package(json.loads(line)) for line in lines]

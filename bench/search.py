@@ -1,4 +1,4 @@
-"""``bench search``: how long search, facets and match take in catalogs of growing size. See README.md."""
+"""``bench search``: times of search, facets and match in catalogs of growing size. See README.md."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ def add_arguments(parser):
     parser.add_argument(
         "--skills", type=int, nargs="+", default=[1000, 10_000, 100_000], help="sizes of the catalog"
     )
-    parser.add_argument("--rounds", type=int, default=3, help="times that every query is asked")
+    parser.add_argument("--rounds", type=int, default=3, help="repetitions of every query")
     parser.add_argument("--canonical", type=int, default=0, help="canonical skills of each size")
     parser.add_argument("--database", default="", help="an empty PostgreSQL database instead of SQLite")
 
 
-def measure(options, *, say=lambda line: None):
-    found = _scratch.ask(
+def measure(options, *, log=lambda line: None):
+    found = _scratch.measure_catalog(
         options,
         skills=sorted(options["skills"]),
         rounds=options["rounds"],
         answers=False,
         canonical=options["canonical"],
-        say=say,
+        log=log,
     )
     return {"bench": "search", "sizes": [_figures(raw) for raw in found]}
 
@@ -36,7 +36,7 @@ def _figures(raw):
 
 
 def _spread(rounds):
-    """Of each query the least of its rounds: what else the machine did is no part of it."""
+    """Percentiles of each query's minimum over the rounds, which excludes other load."""
     clock, worked = (
         [min(each[kind] for each in query) for query in zip(*rounds, strict=True)] for kind in (0, 1)
     )

@@ -1,4 +1,4 @@
-"""``bench starvation``: whether a new useful skill is ever listed among many that are used. See README.md."""
+"""``bench starvation``: whether new useful skills get listed among many used ones. See README.md."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from bench import _scratch
 
 
 def add_arguments(parser):
-    parser.add_argument("--skills", type=int, default=300, help="used for months before the new ones come")
-    parser.add_argument("--new", type=int, default=20, help="that are published, a quarter of them useful")
+    parser.add_argument("--skills", type=int, default=300, help="skills with months of earlier use")
+    parser.add_argument("--new", type=int, default=20, help="new skills; a quarter of them are useful")
     parser.add_argument("--weeks", type=int, default=8)
-    parser.add_argument("--requests", type=int, default=60, help="of agents, a day")
+    parser.add_argument("--requests", type=int, default=60, help="requests by agents per day")
     parser.add_argument("--seed", type=int, default=9)
 
 
-def measure(options, *, say=lambda line: None):
+def measure(options, *, log=lambda line: None):
     names = ("skills", "new", "weeks", "requests", "seed")
-    asked = {name: options[name] for name in names}
-    found = _scratch.run("bench._starvation", asked, database="", say=say)
-    return {"bench": "starvation", **asked, **found}
+    arguments = {name: options[name] for name in names}
+    found = _scratch.run("bench._starvation", arguments, database="", log=log)
+    return {"bench": "starvation", **arguments, **found}
 
 
 def lines(document):

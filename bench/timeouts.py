@@ -1,4 +1,4 @@
-"""``bench timeouts``: how long past its limit the last process of a run lives, on each tier: README.md."""
+"""``bench timeouts``: how long processes outlive the limit of their run, per tier. See README.md."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 from statistics import median
 
-from worker import sandbox
+from worker.sandbox import site_settings
 from worker.sandbox.policy import Job, Limits
+from worker.sandbox.tiers import available
 
 _WAITS = "trap '' TERM; while :; do sleep 60; done"
 _SPINS = "trap '' TERM; while :; do :; done"
@@ -17,19 +18,19 @@ KINDS = {"sleeping": _WAITS, "spinning": _SPINS, "forking": _FORKS}
 
 
 def add_arguments(parser):
-    parser.add_argument("--starts", type=int, default=20, help="of each kind on each tier")
-    parser.add_argument("--limit", type=float, default=0.6, help="seconds a script may take")
+    parser.add_argument("--starts", type=int, default=20, help="starts of each kind in each tier")
+    parser.add_argument("--limit", type=float, default=0.6, help="time limit of a script in seconds")
 
 
-def measure(options, *, say=lambda line: None):
-    """One start of each kind on each tier in turn, so that a busy moment meets them all."""
-    tiers = [report.name for report in sandbox.usable_tiers() if report.usable]
+def measure(options, *, log=lambda line: None):
+    """Starts each kind on each tier in turn, so that load affects all alike."""
+    tiers = [report.name for report in available.usable_tiers() if report.usable]
     found = {tier: {kind: [] for kind in KINDS} for tier in tiers}
     for number in range(options["starts"]):
         for tier in tiers:
             for kind, script in KINDS.items():
                 found[tier][kind].append(_past(tier, script, options["limit"]))
-        say(f"{number + 1} of {options['starts']}")
+        log(f"{number + 1} of {options['starts']}")
     return {
         "bench": "timeouts",
         "limit_s": options["limit"],
@@ -40,14 +41,14 @@ def measure(options, *, say=lambda line: None):
 
 
 def _past(tier, script, limit):
-    """Milliseconds past the limit: when the last process was gone, and when the worker knew."""
+    """Milliseconds from the limit until the last process ended, and until the worker was notified."""
     with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as folder:
         package, job_dir = Path(folder, "package"), Path(folder, "job")
         package.mkdir()
         (job_dir / "output").mkdir(parents=True)
         job = Job(("bash", "-c", script), package, job_dir, limits=Limits(timeout_s=limit, processes=100))
         begun = time.monotonic()
-        ended = sandbox.run(job, tier=tier, site=sandbox.Site(minimum="landlock"))
+        ended = available.run(job, tier=tier, site=site_settings.SandboxSettings(minimum="landlock"))
         known = time.monotonic() - begun
     if ended.ending != "timed_out":
         raise RuntimeError(f"{tier}: the script was to be stopped at its limit, and {ended.ending}")

@@ -1,4 +1,8 @@
+from importlib import import_module
+
 from django.apps import AppConfig
+
+_ERRORS = ("portal.errors",)
 
 
 class PortalConfig(AppConfig):
@@ -6,6 +10,7 @@ class PortalConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Registers the system checks and declares the codes of forms."""
-        import portal.checks
-        import portal.codes  # noqa: F401
+        """Registers the system checks and completes the code catalogue."""
+        import_module("portal.checks")
+        for room in _ERRORS:
+            import_module(room)

@@ -1,6 +1,6 @@
-"""One server: Django behind a WSGI bridge, and beside it the few lanes that last or stream.
+"""The ASGI application: Django behind a WSGI bridge, and middleware for requests that last or stream.
 
-A lane asks Django once who may (by the same request that a client would make), then never blocks a thread.
+The middleware checks permissions by one request to Django, as a client would send it, then uses no thread.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote_from_bytes
 
-from portal.lanes.bodies import BodyLane
-from portal.lanes.bridge import Bridge
-from portal.lanes.events import EventLane
-from portal.lanes.files import FileLane, hand_over_files
-from portal.lanes.waiting import WaitLane
+from portal.streaming.bridge import WsgiBridge
+from portal.streaming.events import EventMiddleware
+from portal.streaming.files import FileMiddleware, defer_file_sending
+from portal.streaming.spooled_bodies import BodyMiddleware
+from portal.streaming.waiting import WaitMiddleware
 from portal.wsgi import application as django_application
 
 if TYPE_CHECKING:
-    from portal.lanes.inner import App, Receive, Scope, Send
+    from portal.streaming.inner_request import App, Receive, Scope, Send
 
 WEB_THREADS = 4
 _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
@@ -26,8 +26,8 @@ _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
 
 class Application:
     def __init__(self) -> None:
-        django = Bridge(hand_over_files(django_application), workers=WEB_THREADS)
-        self.app = BodyLane(EventLane(WaitLane(FileLane(cast("App", django)))))
+        django = WsgiBridge(defer_file_sending(django_application), workers=WEB_THREADS)
+        self.app = BodyMiddleware(EventMiddleware(WaitMiddleware(FileMiddleware(cast("App", django)))))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -37,6 +37,6 @@ class Application:
 
 
 application = Application()
-import_module("portal.urls")  # every page is loaded before what stays is put aside
+import_module("portal.urls")  # loads every page before gc.freeze()
 gc.collect()
-gc.freeze()  # what stays is not looked through again and again: a fifth of a match was that
+gc.freeze()  # no collection scans these objects again: that took a fifth of a match request

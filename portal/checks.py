@@ -1,6 +1,4 @@
-"""What an operator should know before the first request; ids are stable."""
-
-from __future__ import annotations
+"""System checks for operators, run before the site starts; their ids are stable."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -10,7 +8,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Warning, register
 
-OPERATOR = "operator"  # what starts a site looks at these alone: the others load every page
+OPERATOR = "operator"  # ``up`` runs only these: other checks load all pages
 
 
 @register(OPERATOR)
@@ -21,7 +19,8 @@ def public_address_is_safe(app_configs: Sequence[AppConfig] | None, **kwargs: An
         Warning(
             f"SKILLQUAY_BIND is {settings.SKILLQUAY_BIND} and SKILLQUAY_PUBLIC_URL is not https: "
             "passwords and tokens cross the network readable.",
-            hint="Put a TLS proxy in front and set SKILLQUAY_PUBLIC_URL=https://…; see docs/operations.md.",
+            hint="Put a TLS proxy in front and set SKILLQUAY_PUBLIC_URL=https://…; "
+            "see docs/howto/run-a-production-site.md.",
             id="skillquay.W001",
         )
     ]

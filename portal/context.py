@@ -1,4 +1,4 @@
-"""What every page knows: theme, language, and where in the site it stands."""
+"""The context of every page: theme, section, URL, actor and pending approvals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from portal.showing.approvals import waiting_count
+from portal.presenters.approvals import waiting_count
 
 THEMES = ("auto", "light", "dark")
 

@@ -1,4 +1,4 @@
-"""Typed readers of the environment that fail loudly, at start, with the setting's name and a remedy."""
+"""Typed readers of environment variables; invalid values raise ImproperlyConfigured at start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 def text(name: str, default: str = "") -> str:
-    """A variable that is set and empty is not set, as compose files and unit files write it."""
+    """The value; an empty variable counts as unset, as in compose and unit files."""
     return os.environ.get(name, "").strip() or default
 
 
@@ -24,20 +24,20 @@ def flag(name: str, default: bool) -> bool:
         return True
     if value in {"0", "false", "no", "off"}:
         return False
-    raise _wrong(name, value, "1 or 0")
+    raise _invalid(name, value, "1 or 0")
 
 
-def number(name: str, default: int, *, least: int = 0, most: int = 2**53) -> int:
+def number(name: str, default: int, *, minimum: int = 0, maximum: int = 2**53) -> int:
     value = text(name, str(default))
-    if not value.isascii() or not value.isdigit() or not least <= int(value) <= most:
-        raise _wrong(name, value, f"a whole number from {least} to {most}")
+    if not value.isascii() or not value.isdigit() or not minimum <= int(value) <= maximum:
+        raise _invalid(name, value, f"a whole number from {minimum} to {maximum}")
     return int(value)
 
 
 def choice(name: str, default: str, choices: tuple[str, ...]) -> str:
     value = text(name, default)
     if value not in choices:
-        raise _wrong(name, value, "one of " + ", ".join(choices))
+        raise _invalid(name, value, "one of " + ", ".join(choices))
     return value
 
 
@@ -47,43 +47,43 @@ def names(name: str, default: tuple[str, ...] = ()) -> list[str]:
 
 
 def pairs(name: str) -> dict[str, str]:
-    """``opus=large, sonnet[1m]=long``: what stands for what."""
+    """A mapping from a list such as ``opus=large, sonnet[1m]=long``."""
     found = {}
     for part in names(name):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not key or not equals or not value:
-            raise _wrong(name, part, "a list as opus=large-model,sonnet=small-model")
+            raise _invalid(name, part, "a list as opus=large-model,sonnet=small-model")
         found[key] = value
     return found
 
 
 def host(name: str, default: str) -> str:
-    """An address or a host name to bind to."""
+    """An IP address or host name to bind to."""
     value = text(name, default)
     if not _is_network(value) and not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", value):
-        raise _wrong(name, value, "an IP address or a host name")
+        raise _invalid(name, value, "an IP address or a host name")
     return value
 
 
 def networks(name: str) -> list[str]:
-    """Addresses or networks, separated by commas; ``*`` believes everybody."""
+    """IP addresses or networks, separated by commas; ``*`` trusts every address."""
     value = names(name)
     if wrong := [part for part in value if part != "*" and not _is_network(part)]:
-        raise _wrong(name, wrong[0], "IP addresses or networks, separated by commas")
+        raise _invalid(name, wrong[0], "IP addresses or networks, separated by commas")
     return value
 
 
-def reachable(name: str) -> list[str]:
-    """Hosts with or without a port, addresses and networks, separated by commas."""
+def hosts(name: str) -> list[str]:
+    """Hosts with optional ports, IP addresses and networks, separated by commas."""
     value = names(name)
     host = r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)(:[0-9]{1,5})?"
     if wrong := [part for part in value if not _is_network(part) and not re.fullmatch(host, part)]:
-        raise _wrong(name, wrong[0], "hosts, IP addresses or networks, separated by commas")
+        raise _invalid(name, wrong[0], "hosts, IP addresses or networks, separated by commas")
     return value
 
 
 def sources() -> dict[str, dict[str, str]]:
-    """``SKILLQUAY_SOURCE_<NAME>_ENDPOINT`` and its like: by name, then by field, both in small letters."""
+    """The ``SKILLQUAY_SOURCE_<NAME>_<FIELD>`` variables by name and field, both in lower case."""
     found: dict[str, dict[str, str]] = {}
     fields = "ENDPOINT|REGION|ACCESS_KEY|SECRET_KEY|TOKEN|TEAMS"
     for name in sorted(os.environ):
@@ -93,37 +93,37 @@ def sources() -> dict[str, dict[str, str]]:
 
 
 def secret(name: str, *, needed_by: str) -> str:
-    """A key without which the other setting would do half of its work."""
+    """A key that is required if ``needed_by`` is set."""
     value = text(name)
     if text(needed_by) and not value:
-        raise _wrong(name, value, f"a secret, because {needed_by} is set")
+        raise _invalid(name, value, f"a secret, because {needed_by} is set")
     return value
 
 
-def kept_key(path: Path) -> str:
-    """A key that was made once, readable by its owner alone; whole from the moment that anybody sees it."""
+def stored_key(path: Path) -> str:
+    """The key in ``path``, created on first use with mode 600; readers never see a partial file."""
     if not path.exists():
         _make_key(path)
     key = path.read_text()
     if key.strip("\0 \n"):
         return key
     raise ImproperlyConfigured(
-        f"{path} is empty. Put it back from a backup; without one delete it, and another is made: people "
-        "sign in again, and secrets are given again."
+        f"{path} is empty. Put it back from a backup; without one delete it, and a new one is "
+        "created: users must sign in again, and secrets must be set again."
     )
 
 
 def _make_key(path: Path) -> None:
-    beside = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    temporary = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     try:
-        with open(beside, "x", opener=_owner_only) as file:
+        with open(temporary, "x", opener=_owner_only) as file:
             file.write(secrets.token_urlsafe(48))
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileExistsError):  # another process was first: its key is everybody's
-            os.link(beside, path)
+        with suppress(FileExistsError):  # another process was first: its key is used
+            os.link(temporary, path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _owner_only(path: str, flags: int) -> int:
@@ -133,7 +133,7 @@ def _owner_only(path: str, flags: int) -> int:
 def file(name: str) -> str:
     value = text(name)
     if value and not Path(value).is_file():
-        raise _wrong(name, value, "a file")
+        raise _invalid(name, value, "a file")
     return value
 
 
@@ -149,7 +149,7 @@ def folder(name: str, default: Path) -> Path:
     value = text(name)
     path = Path(value).expanduser().absolute() if value else default
     if path.exists() and not path.is_dir():
-        raise _wrong(name, value, "a folder")
+        raise _invalid(name, value, "a folder")
     return path
 
 
@@ -158,13 +158,13 @@ def url(name: str, default: str, schemes: tuple[str, ...]) -> str:
     if not value:
         return ""
     parts = urlsplit(value)
-    placed = parts.hostname if parts.scheme in {"http", "https"} else parts.netloc or parts.path
-    if parts.scheme not in schemes or not placed:
-        raise _wrong(
+    location = parts.hostname if parts.scheme in {"http", "https"} else parts.netloc or parts.path
+    if parts.scheme not in schemes or not location:
+        raise _invalid(
             name, value.split("@")[-1], "an address such as " + " or ".join(f"{s}://…" for s in schemes)
         )
     return value.rstrip("/")
 
 
-def _wrong(name: str, value: str, expected: str) -> ImproperlyConfigured:
-    return ImproperlyConfigured(f"{name}={value!r}: expected {expected}. See docs/operations.md, Settings.")
+def _invalid(name: str, value: str, expected: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"{name}={value!r}: expected {expected}. See docs/reference/settings.md.")

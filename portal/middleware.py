@@ -1,6 +1,4 @@
-"""What holds for every page: kept by its reader alone, refusals become pages, a first password is changed."""
-
-from __future__ import annotations
+"""Middleware of all pages: private caching, refusal pages, and the change of one-time passwords."""
 
 from collections.abc import Callable
 
@@ -11,15 +9,15 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
-from portal.views.errors import Moved, bad_request, page, refusal
-from registry.packages.problems import Refused
+from portal.pages.errors.views import SkillMoved, bad_request, page, refusal
+from registry.packages.problems import Refusal
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
-_FREE = frozenset({"password", "sign-out", "set-language", "set-theme"})
+_EXEMPT = frozenset({"password", "sign-out", "set-language", "set-theme"})
 
 
 class PrivateMiddleware:
-    """No answer of ours is kept by a cache that others share, unless its view says that it may be."""
+    """Marks responses as private, unless the view set ``Cache-Control``."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -33,9 +31,9 @@ class PrivateMiddleware:
 
 
 class RefusalMiddleware:
-    """Turns a ``Refused`` that a page's view let through into the page that says why and what to do.
+    """Turns ``Refusal`` into an error page with reason and remedy, and ``SkillMoved`` into a redirect.
 
-    A button's address that is opened by hand, or after signing in again, is a page of ours too.
+    Wrong methods get an error page, too, such as a GET of a button's URL after signing in again.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -50,15 +48,15 @@ class RefusalMiddleware:
         return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
-        if isinstance(exception, DataError):  # NUL in a text, a number no column holds: PostgreSQL refuses
+        if isinstance(exception, DataError):  # PostgreSQL refuses NUL characters and numbers out of range
             return bad_request(request)
-        if isinstance(exception, Moved):
+        if isinstance(exception, SkillMoved):
             return redirect(exception.address, permanent=False)
-        return refusal(request, exception) if isinstance(exception, Refused) else None
+        return refusal(request, exception) if isinstance(exception, Refusal) else None
 
 
 class FirstPasswordMiddleware:
-    """Whoever signed in with a one-time password sees nothing but the form that ends it."""
+    """Redirects users with a one-time password to the password form."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -70,7 +68,7 @@ class FirstPasswordMiddleware:
         self, request: HttpRequest, view: object, args: object, kwargs: object
     ) -> HttpResponseBase | None:
         name = request.resolver_match.url_name if request.resolver_match else None
-        if name in _FREE or request.path_info.startswith("/api/"):
+        if name in _EXEMPT or request.path_info.startswith("/api/"):
             return None
         if request.user.is_authenticated and request.user.must_change_password:
             return redirect(reverse("password"))

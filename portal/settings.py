@@ -1,4 +1,4 @@
-"""Every setting, read once from the environment; the table is in docs/operations.md."""
+"""All settings, read from the environment at start; docs/reference/settings.md lists them."""
 
 from __future__ import annotations
 
@@ -13,98 +13,106 @@ from portal import env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-# Where and to whom ---------------------------------------------------------------------------------------
+# Site ---------------------------------------------------------------------------------------
 SKILLQUAY_VAR = env.folder("SKILLQUAY_VAR", BASE_DIR / "var")
 SKILLQUAY_VAR.mkdir(mode=0o700, parents=True, exist_ok=True)
-SKILLQUAY_PORT = env.number("SKILLQUAY_PORT", 8000, least=1, most=65535)
+SKILLQUAY_PORT = env.number("SKILLQUAY_PORT", 8000, minimum=1, maximum=65535)
 SKILLQUAY_BIND = env.host("SKILLQUAY_BIND", "127.0.0.1")
 SKILLQUAY_PUBLIC_URL = env.url(
     "SKILLQUAY_PUBLIC_URL", f"http://127.0.0.1:{SKILLQUAY_PORT}", ("http", "https")
 )
 SKILLQUAY_TRUSTED_PROXIES = env.networks("SKILLQUAY_TRUSTED_PROXIES")
 SKILLQUAY_EXAMPLES = env.flag("SKILLQUAY_EXAMPLES", True)
-SKILLQUAY_TEAM_LIMITS = {  # 0: none
+SKILLQUAY_TEAM_LIMITS = {  # 0: no limit
     "concurrent_runs": env.number("SKILLQUAY_TEAM_CONCURRENT_RUNS", 0),
-    "runs_a_day": env.number("SKILLQUAY_TEAM_RUNS_A_DAY", 0),
-    "cpu_seconds_a_day": env.number("SKILLQUAY_TEAM_CPU_SECONDS_A_DAY", 0),
-    "kept_bytes": env.number("SKILLQUAY_TEAM_KEPT_BYTES", 0),
+    "runs_per_day": env.number("SKILLQUAY_TEAM_RUNS_PER_DAY", 0),
+    "cpu_seconds_per_day": env.number("SKILLQUAY_TEAM_CPU_SECONDS_PER_DAY", 0),
+    "stored_bytes": env.number("SKILLQUAY_TEAM_STORED_BYTES", 0),
 }
-SKILLQUAY_WORKERS = env.number("SKILLQUAY_WORKERS", 2, least=1, most=256)
-SKILLQUAY_WEB_PROCESSES = env.number("SKILLQUAY_WEB_PROCESSES", 1, least=1, most=64)
+SKILLQUAY_WORKERS = env.number("SKILLQUAY_WORKERS", 2, minimum=1, maximum=256)
+SKILLQUAY_WEB_PROCESSES = env.number("SKILLQUAY_WEB_PROCESSES", 1, minimum=1, maximum=64)
 
-# Limits of packages, bytes unless said otherwise; no real package known to us meets one --------------------
-SKILLQUAY_ARCHIVE_BYTES = env.number("SKILLQUAY_ARCHIVE_BYTES", 20 * 2**20, least=1024)
-SKILLQUAY_UNPACKED_BYTES = env.number("SKILLQUAY_UNPACKED_BYTES", 50 * 2**20, least=1024)
-SKILLQUAY_FILE_BYTES = env.number("SKILLQUAY_FILE_BYTES", 10 * 2**20, least=1024)
-SKILLQUAY_ARCHIVE_ENTRIES = env.number("SKILLQUAY_ARCHIVE_ENTRIES", 2000, least=1)
+# Limits of packages in bytes; no known package reaches them --------------------
+SKILLQUAY_MAX_ARCHIVE_BYTES = env.number("SKILLQUAY_MAX_ARCHIVE_BYTES", 20 * 2**20, minimum=1024)
+SKILLQUAY_MAX_UNPACKED_BYTES = env.number("SKILLQUAY_MAX_UNPACKED_BYTES", 50 * 2**20, minimum=1024)
+SKILLQUAY_MAX_FILE_BYTES = env.number("SKILLQUAY_MAX_FILE_BYTES", 10 * 2**20, minimum=1024)
+SKILLQUAY_MAX_ARCHIVE_ENTRIES = env.number("SKILLQUAY_MAX_ARCHIVE_ENTRIES", 2000, minimum=1)
 
 # Limits of runs --------------------------------------------------------------------------------------------
-SKILLQUAY_RUN_SECONDS = env.number("SKILLQUAY_RUN_SECONDS", 900, least=1)  # the longest a run may take
-SKILLQUAY_RUN_DEFAULT_SECONDS = env.number("SKILLQUAY_RUN_DEFAULT_SECONDS", 300, least=1)
-SKILLQUAY_RUN_MEMORY_MB = env.number("SKILLQUAY_RUN_MEMORY_MB", 512, least=64)
-SKILLQUAY_RUN_DISK_MB = env.number("SKILLQUAY_RUN_DISK_MB", 256, least=1)
-SKILLQUAY_RUN_PROCESSES = env.number("SKILLQUAY_RUN_PROCESSES", 64, least=8)
-SKILLQUAY_RUN_CPUS = env.number("SKILLQUAY_RUN_CPUS", 0, most=1024)  # processors; 0: no limit
-SKILLQUAY_RUN_CONNECTIONS = env.number("SKILLQUAY_RUN_CONNECTIONS", 64, least=1)
-SKILLQUAY_RUN_NETWORK_BYTES = env.number("SKILLQUAY_RUN_NETWORK_BYTES", 268_435_456, least=0)
-SKILLQUAY_RUN_OUTPUT_BYTES = env.number("SKILLQUAY_RUN_OUTPUT_BYTES", 10_485_760, least=1024)
-SKILLQUAY_RUN_ATTEMPTS = env.number("SKILLQUAY_RUN_ATTEMPTS", 3, least=1, most=20)
-SKILLQUAY_LEASE_SECONDS = env.number("SKILLQUAY_LEASE_SECONDS", 30, least=3, most=600)  # renewed thrice in it
-SKILLQUAY_INPUT_BYTES = env.number("SKILLQUAY_INPUT_BYTES", 50 * 2**20, least=1)
-SKILLQUAY_INPUT_HOURS = env.number("SKILLQUAY_INPUT_HOURS", 24, least=1)
-SKILLQUAY_APPROVAL_HOURS = env.number("SKILLQUAY_APPROVAL_HOURS", 72, least=1, most=8760)
-SKILLQUAY_IMPORT_ARCHIVE_BYTES = env.number("SKILLQUAY_IMPORT_ARCHIVE_BYTES", 50 * 2**20, least=1)
-SKILLQUAY_IMPORT_UNPACKED_BYTES = env.number("SKILLQUAY_IMPORT_UNPACKED_BYTES", 200 * 2**20, least=1)
-SKILLQUAY_IMPORT_ENTRIES = env.number("SKILLQUAY_IMPORT_ENTRIES", 50_000, least=1)
+SKILLQUAY_MAX_RUN_SECONDS = env.number("SKILLQUAY_MAX_RUN_SECONDS", 900, minimum=1)  # maximum for a run
+SKILLQUAY_DEFAULT_RUN_SECONDS = env.number("SKILLQUAY_DEFAULT_RUN_SECONDS", 300, minimum=1)
+SKILLQUAY_MAX_RUN_MEMORY_MB = env.number("SKILLQUAY_MAX_RUN_MEMORY_MB", 512, minimum=64)
+SKILLQUAY_MAX_RUN_DISK_MB = env.number("SKILLQUAY_MAX_RUN_DISK_MB", 256, minimum=1)
+SKILLQUAY_MAX_RUN_PROCESSES = env.number("SKILLQUAY_MAX_RUN_PROCESSES", 64, minimum=8)
+SKILLQUAY_MAX_RUN_CPUS = env.number("SKILLQUAY_MAX_RUN_CPUS", 0, maximum=1024)  # processors; 0: no limit
+SKILLQUAY_MAX_RUN_CONNECTIONS = env.number("SKILLQUAY_MAX_RUN_CONNECTIONS", 64, minimum=1)
+SKILLQUAY_MAX_RUN_NETWORK_BYTES = env.number("SKILLQUAY_MAX_RUN_NETWORK_BYTES", 268_435_456, minimum=0)
+SKILLQUAY_MAX_RUN_OUTPUT_BYTES = env.number("SKILLQUAY_MAX_RUN_OUTPUT_BYTES", 10_485_760, minimum=1024)
+SKILLQUAY_MAX_RUN_ATTEMPTS = env.number("SKILLQUAY_MAX_RUN_ATTEMPTS", 3, minimum=1, maximum=20)
+SKILLQUAY_LEASE_SECONDS = env.number(
+    "SKILLQUAY_LEASE_SECONDS", 30, minimum=3, maximum=600
+)  # renewed three times within it
+SKILLQUAY_MAX_INPUT_BYTES = env.number("SKILLQUAY_MAX_INPUT_BYTES", 50 * 2**20, minimum=1)
+SKILLQUAY_INPUT_HOURS = env.number("SKILLQUAY_INPUT_HOURS", 24, minimum=1)
+SKILLQUAY_APPROVAL_HOURS = env.number("SKILLQUAY_APPROVAL_HOURS", 72, minimum=1, maximum=8760)
+SKILLQUAY_MAX_IMPORT_ARCHIVE_BYTES = env.number("SKILLQUAY_MAX_IMPORT_ARCHIVE_BYTES", 50 * 2**20, minimum=1)
+SKILLQUAY_MAX_IMPORT_UNPACKED_BYTES = env.number(
+    "SKILLQUAY_MAX_IMPORT_UNPACKED_BYTES", 200 * 2**20, minimum=1
+)
+SKILLQUAY_MAX_IMPORT_ENTRIES = env.number("SKILLQUAY_MAX_IMPORT_ENTRIES", 50_000, minimum=1)
 SKILLQUAY_MANAGED_DIR = env.text("SKILLQUAY_MANAGED_DIR")
-SKILLQUAY_REQUEST_BYTES = env.number("SKILLQUAY_REQUEST_BYTES", 2 * 2**20, least=1024)  # a JSON body
-SKILLQUAY_EVENT_BYTES = env.number("SKILLQUAY_EVENT_BYTES", 256 * 2**10, least=1024)
-SKILLQUAY_EVENT_DAYS = env.number("SKILLQUAY_EVENT_DAYS", 30, least=1)
-SKILLQUAY_MEMORY_REVIEW_DAYS = env.number("SKILLQUAY_MEMORY_REVIEW_DAYS", 30, least=1, most=3650)
+SKILLQUAY_MAX_REQUEST_BYTES = env.number(
+    "SKILLQUAY_MAX_REQUEST_BYTES", 2 * 2**20, minimum=1024
+)  # a JSON body
+SKILLQUAY_MAX_EVENT_BYTES = env.number("SKILLQUAY_MAX_EVENT_BYTES", 256 * 2**10, minimum=1024)
+SKILLQUAY_EVENT_DAYS = env.number("SKILLQUAY_EVENT_DAYS", 30, minimum=1)
+SKILLQUAY_MEMORY_REVIEW_DAYS = env.number("SKILLQUAY_MEMORY_REVIEW_DAYS", 30, minimum=1, maximum=3650)
 SKILLQUAY_MEMORY_URL = env.url("SKILLQUAY_MEMORY_URL", "", ("http", "https"))
 SKILLQUAY_MEMORY_KEY = env.secret("SKILLQUAY_MEMORY_KEY", needed_by="SKILLQUAY_MEMORY_URL")
-SKILLQUAY_REPORTS_HIDE = env.number("SKILLQUAY_REPORTS_HIDE", 2, least=0)
-SKILLQUAY_REPORTS_A_DAY = env.number("SKILLQUAY_REPORTS_A_DAY", 20, least=1)
-SKILLQUAY_EVENTS_A_MINUTE = env.number("SKILLQUAY_EVENTS_A_MINUTE", 60, least=1)
+SKILLQUAY_REPORTS_TO_HIDE = env.number("SKILLQUAY_REPORTS_TO_HIDE", 2, minimum=0)
+SKILLQUAY_REPORTS_PER_DAY = env.number("SKILLQUAY_REPORTS_PER_DAY", 20, minimum=1)
+SKILLQUAY_EVENTS_PER_MINUTE = env.number("SKILLQUAY_EVENTS_PER_MINUTE", 60, minimum=1)
 SKILLQUAY_SANDBOX = env.choice("SKILLQUAY_SANDBOX", "auto", ("auto", "bwrap", "nsrun", "landlock", "unsafe"))
 SKILLQUAY_SANDBOX_MINIMUM = env.choice("SKILLQUAY_SANDBOX_MINIMUM", "nsrun", ("bwrap", "nsrun", "landlock"))
 SKILLQUAY_SANDBOX_BACKEND = env.text("SKILLQUAY_SANDBOX_BACKEND")
-# What scripts depend on: worker.dependencies
+# Dependencies of scripts: worker.dependencies
 SKILLQUAY_PYTHON_INDEX = env.url("SKILLQUAY_PYTHON_INDEX", "", ("http", "https"))
 SKILLQUAY_NPM_REGISTRY = env.url("SKILLQUAY_NPM_REGISTRY", "", ("http", "https"))
 SKILLQUAY_JSR_URL = env.url("SKILLQUAY_JSR_URL", "", ("http", "https"))
 SKILLQUAY_DENO_HOSTS = env.names("SKILLQUAY_DENO_HOSTS")
-SKILLQUAY_DEPENDENCIES_MB = env.number("SKILLQUAY_DEPENDENCIES_MB", 512, least=1)
-SKILLQUAY_DEPENDENCIES_FILES = env.number("SKILLQUAY_DEPENDENCIES_FILES", 50_000, least=10)
-SKILLQUAY_DEPENDENCIES_SECONDS = env.number("SKILLQUAY_DEPENDENCIES_SECONDS", 600, least=5, most=3500)
-SKILLQUAY_DEPENDENCIES_DAYS = env.number("SKILLQUAY_DEPENDENCIES_DAYS", 30, least=1)
+SKILLQUAY_DEPENDENCIES_MB = env.number("SKILLQUAY_DEPENDENCIES_MB", 512, minimum=1)
+SKILLQUAY_DEPENDENCIES_FILES = env.number("SKILLQUAY_DEPENDENCIES_FILES", 50_000, minimum=10)
+SKILLQUAY_DEPENDENCIES_SECONDS = env.number("SKILLQUAY_DEPENDENCIES_SECONDS", 600, minimum=5, maximum=3500)
+SKILLQUAY_DEPENDENCIES_DAYS = env.number("SKILLQUAY_DEPENDENCIES_DAYS", 30, minimum=1)
 SKILLQUAY_RUNTIMES = env.pairs("SKILLQUAY_RUNTIMES")
 SKILLQUAY_SKILL_SCANNER = env.file("SKILLQUAY_SKILL_SCANNER")
 SKILLQUAY_YARA_RULES = env.text("SKILLQUAY_YARA_RULES")
 
-# The one door out: registry.outbound -----------------------------------------------------------------------
-SKILLQUAY_OUTBOUND_ALLOW = env.reachable("SKILLQUAY_OUTBOUND_ALLOW")
+# Outbound requests: registry.http_client.fetch ------------------------------------------------------------
+SKILLQUAY_OUTBOUND_ALLOW = env.hosts("SKILLQUAY_OUTBOUND_ALLOW")
 SKILLQUAY_OUTBOUND_CA = env.file("SKILLQUAY_OUTBOUND_CA")
-# In which languages skills are asked for, and the model that proposes phrases; neither unless it is set
+# Languages of trigger phrases, and the model that proposes phrases; both off unless set
 SKILLQUAY_LANGUAGES = env.names("SKILLQUAY_LANGUAGES")
 SKILLQUAY_MODEL_URL = env.url("SKILLQUAY_MODEL_URL", "", ("http", "https"))
 SKILLQUAY_MODEL_KEY = env.text("SKILLQUAY_MODEL_KEY")
 SKILLQUAY_MODEL_NAME = env.text("SKILLQUAY_MODEL_NAME")
-# … and leads the agent loops of skills that ask for one of their own: worker.fork
+# The model also runs the agent loops of skills with context: fork (worker.executors.agent_loop)
 SKILLQUAY_MODELS = env.pairs("SKILLQUAY_MODELS")
-SKILLQUAY_MODEL_WIRE = env.choice("SKILLQUAY_MODEL_WIRE", "openai", ("openai", "anthropic"))
-SKILLQUAY_MODEL_SECONDS = env.number("SKILLQUAY_MODEL_SECONDS", 120, least=1, most=3600)
-SKILLQUAY_FORK_TOKENS = env.number("SKILLQUAY_FORK_TOKENS", 200_000, least=1000)
-SKILLQUAY_FORK_TURNS = env.number("SKILLQUAY_FORK_TURNS", 25, least=1, most=1000)
-SKILLQUAY_OUTBOUND_SECONDS = env.number("SKILLQUAY_OUTBOUND_SECONDS", 120, least=1, most=3600)
+SKILLQUAY_MODEL_PROTOCOL = env.choice("SKILLQUAY_MODEL_PROTOCOL", "openai", ("openai", "anthropic"))
+SKILLQUAY_MODEL_SECONDS = env.number("SKILLQUAY_MODEL_SECONDS", 120, minimum=1, maximum=3600)
+SKILLQUAY_FORK_TOKENS = env.number("SKILLQUAY_FORK_TOKENS", 200_000, minimum=1000)
+SKILLQUAY_FORK_TURNS = env.number("SKILLQUAY_FORK_TURNS", 25, minimum=1, maximum=1000)
+SKILLQUAY_OUTBOUND_SECONDS = env.number("SKILLQUAY_OUTBOUND_SECONDS", 120, minimum=1, maximum=3600)
 SKILLQUAY_SOURCES = env.sources()
 
 
 # Django ----------------------------------------------------------------------------------------------------
-SECRET_KEY = env.text("SKILLQUAY_SECRET_KEY") or env.kept_key(SKILLQUAY_VAR / "secret-key")
-SKILLQUAY_SECRETS_KEYS = env.names("SKILLQUAY_SECRETS_KEYS") or [env.kept_key(SKILLQUAY_VAR / "secrets-key")]
+SECRET_KEY = env.text("SKILLQUAY_SECRET_KEY") or env.stored_key(SKILLQUAY_VAR / "secret-key")
+SKILLQUAY_SECRETS_KEYS = env.names("SKILLQUAY_SECRETS_KEYS") or [
+    env.stored_key(SKILLQUAY_VAR / "secrets-key")
+]
 DEBUG = False
-ALLOWED_HOSTS = ["*"]  # no address is ever made from Host: see registry.addresses
+ALLOWED_HOSTS = ["*"]  # no URL is built from Host: see registry.core.addresses
 INTERNAL_IPS: list[str] = []
 ROOT_URLCONF = "portal.urls"
 WSGI_APPLICATION = "portal.wsgi.application"
@@ -139,7 +147,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "registry.middleware.ActorMiddleware",
+    "registry.identity.middleware.ActorMiddleware",
     "portal.middleware.FirstPasswordMiddleware",
     "portal.middleware.RefusalMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -209,14 +217,14 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-AXES_LOCKOUT_CALLABLE = "portal.views.session.locked_out"
-CSRF_FAILURE_VIEW = "portal.views.errors.csrf_failure"
+AXES_LOCKOUT_CALLABLE = "portal.pages.account.session_views.locked_out"
+CSRF_FAILURE_VIEW = "portal.pages.errors.views.csrf_failure"
 
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 
-DATA_UPLOAD_MAX_MEMORY_SIZE = SKILLQUAY_REQUEST_BYTES
-DATA_UPLOAD_MAX_NUMBER_FILES = SKILLQUAY_ARCHIVE_ENTRIES
+DATA_UPLOAD_MAX_MEMORY_SIZE = SKILLQUAY_MAX_REQUEST_BYTES
+DATA_UPLOAD_MAX_NUMBER_FILES = SKILLQUAY_MAX_ARCHIVE_ENTRIES
 FILE_UPLOAD_PERMISSIONS = 0o600
 
 
@@ -260,10 +268,11 @@ REST_FRAMEWORK = {
         "registry.api.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
-    "DEFAULT_SCHEMA_CLASS": "registry.api.openapi.Schema",
+    "DEFAULT_SCHEMA_CLASS": "registry.api.reference.openapi.ApiSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "EXCEPTION_HANDLER": "registry.api.errors.answer",
+    "EXCEPTION_HANDLER": "registry.api.error_response.handle_exception",
+    "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%S.%fZ",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Skillquay",
@@ -275,6 +284,43 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVERS": [{"url": SKILLQUAY_PUBLIC_URL}],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_SUFFIX": "",
+    "POSTPROCESSING_HOOKS": [
+        "registry.api.reference.openapi.hash_enums_by_value",
+        "drf_spectacular.hooks.postprocess_schema_enums",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "Visibility": "registry.models.Visibility.values",
+        "ApprovalDecision": "worker.approvals.decide.DECISIONS",
+        "CanonicalChangeKind": "registry.models.CanonicalChangeKind.values",
+        "DependencyBuildState": "worker.models.DependencyBuildState.values",
+        "DependencyKind": "worker.models.DependencyKind.values",
+        "DependencyState": "registry.core.hooks.DEPENDENCY_STATES",
+        "EventMode": "registry.models.EventMode.values",
+        "EventOutcome": "registry.models.EventOutcome.values",
+        "FeedbackOutcome": "registry.models.FeedbackOutcome.values",
+        "FindingSeverity": ["low", "medium", "high", "critical"],
+        "GrantScope": "registry.secrets.grants.GRANT_TARGETS",
+        "ImportOutcome": "registry.models.ImportOutcome.values",
+        "ImportStatus": "registry.models.ImportStatus.values",
+        "Language": ["en", "zh"],
+        "LineChangeKind": ["changed", "removed", "added"],
+        "LogStream": ["stdout", "stderr"],
+        "MemoryOwnerType": "worker.models.OwnerType.values",
+        "MemoryType": "worker.models.MemoryType.values",
+        "MemoryWriteState": "worker.models.WriteState.values",
+        "PermissionOutcome": ["allow", "deny", "ask"],
+        "ProblemSeverity": ["error", "warning", "notice"],
+        "ReportReason": "registry.models.ReportReason.values",
+        "ReportState": "registry.models.ReportState.values",
+        "RuleEffect": "registry.models.Effect.values",
+        "RunStatus": "worker.models.RunStatus.values",
+        "SourceKind": "registry.models.SourceKind.values",
+        "TeamLimitName": "worker.quotas.team_limits.NAMES",
+        "TriggerTestOrigin": "registry.models.TriggerTestOrigin.values",
+        "UseKind": "registry.models.UseKind.values",
+        "VersionBump": ["patch", "minor", "major"],
+    },
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None, "docExpansion": "list"},
 }
 

@@ -1,10 +1,7 @@
-"""Keeps the site's processes alive: starts them, restarts the dead with back-off, ends them cleanly.
+"""Supervises the site's processes: starts them, restarts them with back-off, stops them cleanly.
 
-One thread a child reads its output line by line, so that the log is one and a script's control characters
-never reach the operator's terminal.
+It reads their output line by line into one log, and escapes control characters that scripts print.
 """
-
-from __future__ import annotations
 
 import contextlib
 import ctypes
@@ -22,9 +19,9 @@ from types import FrameType
 from typing import IO
 
 FIRST_PAUSE_S = 1.0
-LONGEST_PAUSE_S = 30.0
+MAX_PAUSE_S = 30.0
 HEALTHY_AFTER_S = 60.0
-LONGEST_LINE = 16_384  # bytes; a longer line is cut into several
+MAX_LINE_BYTES = 16_384  # longer lines are split
 _PR_SET_PDEATHSIG = 1
 
 
@@ -46,7 +43,7 @@ class Child:
 
 
 def escape(line: bytes) -> str:
-    """One log line without control characters: what a script prints cannot move an operator's cursor."""
+    """One log line with control characters escaped, so that scripts can't control the operator's terminal."""
     return "".join(
         c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode("ascii")
         for c in line.decode("utf-8", "backslashreplace")
@@ -65,21 +62,21 @@ class Supervisor:
         self.selector = selectors.DefaultSelector()
 
     def run(self) -> None:
-        """Returns when a signal has ended every child; the same again changes nothing."""
+        """Runs until a signal has stopped every child; further signals have no effect."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._stop)
         while not self.stopping:
             self._start_due()
             self._relay(timeout=0.5)
             self._reap()
-        self._end_all()
+        self._stop_all()
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stopping = True
 
-    def say(self, name: str, line: str) -> None:
+    def write_log(self, name: str, line: str) -> None:
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        with contextlib.suppress(OSError):  # a full disk, a terminal that is gone: the site goes on
+        with contextlib.suppress(OSError):  # with a full disk or a closed terminal the site keeps running
             print(f"{stamp} {name:<7} {line}", file=self.log, flush=True)
 
     def _start_due(self) -> None:
@@ -97,13 +94,13 @@ class Supervisor:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=_die_with(os.getpid()),
+            preexec_fn=_terminate_with_parent(os.getpid()),
         )
         child.started_at = now
         assert child.running.stdout is not None
         os.set_blocking(child.running.stdout.fileno(), False)
         self.selector.register(child.running.stdout, selectors.EVENT_READ, child)
-        self.say("up", f"{child.program.name} started, pid {child.running.pid}")
+        self.write_log("up", f"{child.program.name} started, pid {child.running.pid}")
 
     def _relay(self, timeout: float) -> None:
         for key, _ in self.selector.select(timeout):
@@ -115,11 +112,11 @@ class Supervisor:
 
     def _print_lines(self, child: Child, data: bytes) -> None:
         *lines, child.tail = (child.tail + data).split(b"\n")
-        while len(child.tail) > LONGEST_LINE:
-            lines.append(child.tail[:LONGEST_LINE])
-            child.tail = child.tail[LONGEST_LINE:]
+        while len(child.tail) > MAX_LINE_BYTES:
+            lines.append(child.tail[:MAX_LINE_BYTES])
+            child.tail = child.tail[MAX_LINE_BYTES:]
         for line in lines:
-            self.say(child.program.name, escape(line.rstrip(b"\r")))
+            self.write_log(child.program.name, escape(line.rstrip(b"\r")))
 
     def _reap(self) -> None:
         now = time.monotonic()
@@ -129,29 +126,29 @@ class Supervisor:
             healthy = child.running.returncode == 0 or now - child.started_at >= HEALTHY_AFTER_S
             child.pause_s = FIRST_PAUSE_S if healthy else child.pause_s
             child.start_at = now + child.pause_s
-            ending = f"{child.program.name} {_ending(child.running)}; back in {child.pause_s:.0f} s"
-            child.pause_s = min(child.pause_s * 2, LONGEST_PAUSE_S)
-            self._forget(child)
-            self.say("up", ending)
+            ending = f"{child.program.name} {_describe_exit(child.running)}; back in {child.pause_s:.0f} s"
+            child.pause_s = min(child.pause_s * 2, MAX_PAUSE_S)
+            self._close(child)
+            self.write_log("up", ending)
 
-    def _forget(self, child: Child) -> None:
-        """Its last words, which often say why it ended, are read first."""
+    def _close(self, child: Child) -> None:
+        """Logs the remaining output, which often tells why the process ended, and closes the stream."""
         assert child.running is not None
         stream = child.running.stdout
         assert stream is not None
-        with contextlib.suppress(BlockingIOError):  # what it started may hold the other end
+        with contextlib.suppress(BlockingIOError):  # its children may hold the other end
             while data := os.read(stream.fileno(), 65_536):
                 self._print_lines(child, data)
         if child.tail:
-            self.say(child.program.name, escape(child.tail))
+            self.write_log(child.program.name, escape(child.tail))
         if stream in (key.fileobj for key in self.selector.get_map().values()):
             self.selector.unregister(stream)
         stream.close()
         child.running = None
         child.tail = b""
 
-    def _end_all(self) -> None:
-        self.say("up", "ending")
+    def _stop_all(self) -> None:
+        self.write_log("up", "ending")
         alive = [child.running for child in self.children if child.running]
         for process in alive:
             process.terminate()
@@ -159,19 +156,19 @@ class Supervisor:
         while any(process.poll() is None for process in alive) and time.monotonic() < deadline:
             self._relay(timeout=0.1)
         for process in alive:
-            with contextlib.suppress(ProcessLookupError):  # what it started goes with it, however it ended
+            with contextlib.suppress(ProcessLookupError):  # kills its descendants, too
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        self.say("up", "ended")
+        self.write_log("up", "ended")
 
 
-def _ending(process: subprocess.Popen[bytes]) -> str:
+def _describe_exit(process: subprocess.Popen[bytes]) -> str:
     code = process.returncode
     return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
 
-def _die_with(parent: int) -> Callable[[], None]:
-    """A supervisor that is killed takes its children along, politely: they get SIGTERM."""
+def _terminate_with_parent(parent: int) -> Callable[[], None]:
+    """A preexec function: the child gets SIGTERM if the supervisor dies."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
 
     def prepare() -> None:

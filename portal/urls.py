@@ -1,192 +1,93 @@
-"""Every address of a page; a tab is an address, so that Back and bookmarks work."""
+"""Routes of all pages: each area lists its own. Each tab has a URL, so that Back and bookmarks work."""
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from portal.views import (
-    account,
-    approvals,
-    canonical,
-    catalog,
-    collisions,
-    edit,
-    errors,
-    events,
-    feedback,
-    files,
-    findings,
-    glossary,
-    home,
-    imports,
-    listing,
-    match,
-    memory,
-    memory_review,
-    phrases,
-    preferences,
-    preparations,
-    publish,
-    reports,
-    rules,
-    run,
-    run_compare,
-    run_form,
-    runs,
-    sandbox,
-    secrets,
-    session,
-    skill,
-    skill_settings,
-    start,
-    team_limits,
-    teams,
-    tokens,
-    usage,
-    use,
-    version_changes,
-    versions,
-    webhooks,
-)
-from registry.api import reference
-from registry.api.webhooks import Hook
-
-_SKILL = "skills/<slug:team>/<slug:slug>/"
-_VERSION = _SKILL + "<str:number>/"
+from portal.pages.account import urls as account
+from portal.pages.admin import urls as admin
+from portal.pages.approvals import urls as approvals
+from portal.pages.canonical import urls as canonical
+from portal.pages.catalog import urls as catalog
+from portal.pages.errors import views as errors
+from portal.pages.events import urls as events
+from portal.pages.glossary import urls as glossary
+from portal.pages.home import urls as home
+from portal.pages.imports import urls as imports
+from portal.pages.listing import urls as listing
+from portal.pages.match import urls as match
+from portal.pages.memory import urls as memory
+from portal.pages.publish import urls as publish
+from portal.pages.review import urls as review
+from portal.pages.rules import urls as rules
+from portal.pages.runs import urls as runs
+from portal.pages.secrets import urls as secrets
+from portal.pages.skill import urls as skill
+from portal.pages.teams import urls as teams
+from portal.pages.usage import urls as usage
+from portal.pages.versions import urls as versions
+from registry.api.reference import pages
+from registry.events.api.webhooks import WebhookDelivery
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", home.page, name="home"),
-    path("sign-in/", session.sign_in, name="sign-in"),
-    path("sign-out/", session.sign_out, name="sign-out"),
-    path("preferences/language/", preferences.set_language, name="set-language"),
-    path("preferences/theme/", preferences.set_theme, name="set-theme"),
-    path("account/", account.page, name="account"),
-    path("account/export/", account.export, name="account-export"),
-    path("account/erase/", account.erase, name="account-erase"),
-    path("account/password/", session.password, name="password"),
-    path("account/tokens/", tokens.page, name="tokens"),
-    path("account/tokens/<str:uid>/revoke/", tokens.revoke, name="token-revoke"),
-    path("teams/", teams.listing, name="teams"),
-    path("teams/new/", teams.new, name="team-new"),
-    path("teams/<slug:slug>/", teams.page, name="team"),
-    path("teams/<slug:slug>/settings/", teams.settings, name="team-settings"),
-    path("teams/<slug:slug>/rules/", rules.of_team, name="team-rules"),
-    path("teams/<slug:slug>/memory/", memory.page, name="team-memory"),
-    path("teams/<slug:slug>/memory/export/", memory.export, name="team-memory-export"),
-    path("teams/<slug:slug>/memory/clear/", memory.clear, name="team-memory-clear"),
-    path("teams/<slug:slug>/memory/undo/", memory.undo, name="team-memory-undo"),
-    path("memory/", memory.page, name="memory"),
-    path("memory/export/", memory.export, name="memory-export"),
-    path("memory/clear/", memory.clear, name="memory-clear"),
-    path("memory/undo/", memory.undo, name="memory-undo"),
-    path("memory/review/", memory_review.queue, name="memory-review"),
-    path("memory/review/<str:uid>/", memory_review.one, name="memory-proposal"),
-    path("memory/<str:uid>/", memory.one, name="memory-one"),
-    path("memory/<str:uid>/delete/", memory.delete, name="memory-delete"),
-    path("memory/<str:uid>/restore/", memory.restore, name="memory-restore"),
-    path("account/tokens/<str:uid>/rules/", rules.of_token, name="token-rules"),
-    path("rules/<str:uid>/remove/", rules.remove, name="rule-remove"),
-    path("rules/<str:uid>/restore/", rules.restore, name="rule-restore"),
-    path("teams/<slug:slug>/limits/", team_limits.page, name="team-limits"),
-    path("teams/<slug:slug>/secrets/", secrets.page, name="team-secrets"),
-    path("teams/<slug:slug>/secrets/remove/", secrets.remove, name="secret-remove"),
-    path("teams/<slug:slug>/secrets/grant/", secrets.grant, name="secret-grant"),
-    path("teams/<slug:slug>/secrets/review/", secrets.review, name="secret-review"),
-    path("teams/<slug:slug>/secrets/<str:uid>/revoke/", secrets.revoke, name="secret-revoke"),
-    path("teams/<slug:slug>/subscriptions/", listing.subscribe, name="subscribe"),
-    path("teams/<slug:slug>/members/", teams.add, name="member-add"),
-    path("teams/<slug:slug>/members/<str:uid>/role/", teams.role, name="member-role"),
-    path("teams/<slug:slug>/members/<str:uid>/remove/", teams.remove, name="member-remove"),
-    path("skills/", catalog.page, name="catalog"),
-    path("skills/collisions/", collisions.page, name="collisions"),
-    path("skills/listing/", listing.page, name="listing"),
-    path("skills/listing/bundle/", listing.bundle, name="bundle"),
-    path("skills/match/", match.page, name="match"),
-    path("skills/match/report/", match.report, name="match-report"),
-    path("canonical/", canonical.listing, name="canonicals"),
-    path("canonical/new/", canonical.new, name="canonical-new"),
-    path("canonical/new/mirror/", canonical.mirror, name="canonical-mirror"),
-    path("canonical/<slug:slug>/", canonical.page, name="canonical"),
-    path("canonical/<slug:slug>/decide/", canonical.decide, name="canonical-decide"),
-    path("canonical/<slug:slug>/unset/", canonical.unset, name="canonical-unset"),
-    path("skills/_canonical_<slug:slug>/", canonical.named, name="canonical-skill"),
-    path(_SKILL, skill.overview, name="skill"),
-    path(_SKILL + "versions/", versions.listing, name="versions"),
-    path(_SKILL + "settings/", skill_settings.page, name="skill-settings"),
-    path(_SKILL + "feedback/try/", feedback.try_again, name="trigger-tests-try"),
-    path(_SKILL + "settings/phrases/", phrases.propose, name="phrases-propose"),
-    path(_SKILL + "settings/phrases/<str:uid>/", phrases.decide, name="phrase-decide"),
-    path(_SKILL + "settings/undeprecate/", skill_settings.undeprecate, name="skill-undeprecate"),
-    path(_SKILL + "channels/<str:name>/remove/", skill_settings.remove_channel, name="channel-remove"),
-    path(_SKILL + "diff/<str:before>..<str:after>/", versions.diff, name="version-diff"),
-    path(_SKILL + "run/", run_form.page, name="run-form"),
-    path(_SKILL + "allow/", rules.allow, name="skill-allow"),
-    path(_SKILL + "use/", use.page, name="use"),
-    path(_SKILL + "usage/", usage.page, name="skill-usage"),
-    path(_SKILL + "runs/", runs.of_skill, name="skill-runs"),
-    path("site/sandbox/", sandbox.page, name="sandbox"),
-    path("glossary/", glossary.page, name="glossary"),
-    path("glossary/changes/<str:uid>/undo/", glossary.undo, name="glossary-undo"),
-    path("glossary/<str:uid>/change/", glossary.change, name="glossary-change"),
-    path("glossary/<str:uid>/remove/", glossary.remove, name="glossary-remove"),
-    path(_SKILL + "feedback/", feedback.page, name="skill-feedback"),
-    path(_SKILL + "feedback/<str:uid>/", feedback.decide, name="feedback-decide"),
-    path(_SKILL + "feedback/tests/<str:uid>/remove/", feedback.remove, name="trigger-test-remove"),
-    path("events/", events.listing, name="events"),
-    path("events/subscriptions/", events.subscriptions, name="event-subscriptions"),
-    path("events/subscriptions/<str:uid>/remove/", events.unsubscribe, name="event-unsubscribe"),
-    path("events/webhooks/", webhooks.page, name="webhooks"),
-    path("events/webhooks/<str:uid>/rotate/", webhooks.rotate, name="webhook-rotate"),
-    path("events/webhooks/<str:uid>/remove/", webhooks.remove, name="webhook-remove"),
-    path("events/<str:uid>/", events.page, name="event"),
-    path("events/<str:uid>/start/", events.start, name="event-start"),
-    path("imports/", imports.listing, name="imports"),
-    path("imports/new/", imports.new, name="import-new"),
-    path("imports/<str:uid>/", imports.page, name="import"),
-    path("imports/<str:uid>/live/", imports.live, name="import-live"),
-    path("imports/sources/<str:uid>/again/", imports.again, name="import-again"),
-    path("imports/sources/<str:uid>/compare/", imports.compare, name="import-compare"),
-    path("imports/sources/<str:uid>/remove/", imports.remove, name="import-remove"),
-    path("publish/", publish.page, name="publish"),
-    path("publish/new/", start.page, name="publish-new"),
-    path("held/", findings.held, name="held"),
-    path("approvals/", approvals.waiting, name="approvals"),
-    path("approvals/decided/", approvals.decided, name="approvals-decided"),
-    path("approvals/<str:uid>/decide/", approvals.decide, name="approval-decide"),
-    path("runs/", runs.everyone, name="runs"),
-    path("runs/compare/", run_compare.choose, name="runs-compare"),
-    path("runs/<str:uid>/", run.page, name="run"),
-    path("runs/<str:uid>/compare/<str:other>/", run_compare.page, name="run-compare"),
-    path("runs/<str:uid>/live/", run.live, name="run-live"),
-    path("runs/<str:uid>/log/", run.log, name="run-log"),
-    path("runs/<str:uid>/cancel/", run.stop, name="run-cancel"),
-    path("runs/<str:uid>/erase/", run.erase, name="run-erase"),
-    path("runs/<str:uid>/again/", run.again, name="run-again"),
-    path("runs/<str:uid>/artifacts/<path:path>", run.artifact, name="artifact"),
-    path("runs/<str:uid>/images/<path:path>", run.artifact_image, name="artifact-image"),
-    # Before this line: words that stand in a version's place.
-    path(_VERSION, skill.version, name="version"),
-    path(_VERSION + "edit/", edit.page, name="edit"),
-    *(
-        path(f"{_VERSION}{verb}/", version_changes.change, {"verb": verb}, name=f"version-{verb}")
-        for verb in version_changes.VERBS
+    *home.urlpatterns,
+    *account.urlpatterns,
+    *teams.urlpatterns,
+    *rules.urlpatterns,
+    *memory.urlpatterns,
+    *listing.urlpatterns,
+    *catalog.urlpatterns,
+    *skill.urlpatterns,
+    *match.urlpatterns,
+    *canonical.urlpatterns,
+    *runs.urlpatterns,
+    *admin.urlpatterns,
+    *glossary.urlpatterns,
+    *events.urlpatterns,
+    *imports.urlpatterns,
+    *publish.urlpatterns,
+    *review.urlpatterns,
+    *approvals.urlpatterns,
+    path(
+        "teams/<slug:slug>/",
+        include(
+            [
+                *teams.team_urlpatterns,
+                *rules.team_urlpatterns,
+                *memory.team_urlpatterns,
+                *secrets.team_urlpatterns,
+                *listing.team_urlpatterns,
+            ]
+        ),
     ),
-    path(_VERSION + "purge/", version_changes.purge, name="version-purge"),
-    path(_VERSION + "files/", files.tree, name="files"),
-    path(_VERSION + "preparation/", preparations.live, name="preparation-live"),
-    path(_VERSION + "preparation/again/", preparations.again, name="preparation-again"),
-    path(_VERSION + "findings/", findings.page, name="findings"),
-    path(_VERSION + "findings/<slug:uid>/suppress/", findings.suppress, name="finding-suppress"),
-    path(_VERSION + "findings/<slug:uid>/unsuppress/", findings.unsuppress, name="finding-unsuppress"),
-    path(_VERSION + "report/", reports.page, name="version-report"),
-    path(_VERSION + "reports/<str:uid>/", reports.decide, name="report-decide"),
-    path(_VERSION + "release/", findings.release, name="version-release"),
-    path(_VERSION + "files/<path:path>", files.file, name="file"),
-    path(_VERSION + "raw/<path:path>", files.raw, name="raw-file"),
+    path(
+        "skills/<slug:team>/<slug:slug>/",
+        include(
+            [
+                *rules.skill_urlpatterns,
+                *skill.skill_urlpatterns,
+                *versions.skill_urlpatterns,
+                *runs.skill_urlpatterns,
+                *usage.skill_urlpatterns,
+            ]
+        ),
+    ),
+    # A version matches any word: its pages come after those with a fixed word in its place.
+    path(
+        "skills/<slug:team>/<slug:slug>/<str:number>/",
+        include(
+            [
+                *skill.version_urlpatterns,
+                *versions.version_urlpatterns,
+                *publish.version_urlpatterns,
+                *review.version_urlpatterns,
+            ]
+        ),
+    ),
     path("api/v1/", include("registry.api.urls")),
     path("api/v1/", include("worker.api.urls")),
-    path("hooks/<str:uid>", Hook.as_view(), name="hook"),
-    path("api/schema/", reference.Schema.as_view(), name="api-schema"),
-    path("api/docs/", reference.Docs.as_view(), name="api-docs"),
-    path("llms.txt", reference.Guide.as_view(), name="llms"),
+    path("hooks/<str:uid>", WebhookDelivery.as_view(), name="hook"),
+    path("api/schema/", pages.SchemaView.as_view(), name="api-schema"),
+    path("api/docs/", pages.DocsView.as_view(), name="api-docs"),
+    path("llms.txt", pages.GuideView.as_view(), name="llms"),
 ]
 
 handler400 = errors.bad_request

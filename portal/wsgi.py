@@ -1,4 +1,4 @@
-"""Django as WSGI: what ``portal.asgi`` serves behind its own lanes."""
+"""Django as WSGI: served by ``portal.asgi`` behind its middleware."""
 
 import os
 

@@ -1,8 +1,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from django.apps import AppConfig
+
+if TYPE_CHECKING:
+    from registry.versions.publishing.checks import PublicationChecks
+
+_ERRORS = (
+    "registry.api.errors",
+    "registry.canonical.errors",
+    "registry.core.errors",
+    "registry.erasure.errors",
+    "registry.events.errors",
+    "registry.http_client.errors",
+    "registry.identity.errors",
+    "registry.imports.errors",
+    "registry.imports.readers.errors",
+    "registry.listing.errors",
+    "registry.lookup.errors",
+    "registry.matching.errors",
+    "registry.packages.checks.errors",
+    "registry.packages.dependencies.errors",
+    "registry.packages.errors",
+    "registry.review.errors",
+    "registry.rules.errors",
+    "registry.search.errors",
+    "registry.secrets.errors",
+    "registry.storage.errors",
+    "registry.subscriptions.errors",
+    "registry.trigger_tests.errors",
+    "registry.versions.errors",
+)
 
 
 class RegistryConfig(AppConfig):
@@ -10,19 +41,22 @@ class RegistryConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from registry import codes  # noqa: F401  (declares them)
-        from registry.api import codes as api_codes  # noqa: F401
-        from registry.events import codes as event_codes  # noqa: F401
-        from registry.imports import archive, remote_codes  # noqa: F401
-        from registry.imports import codes as import_codes  # noqa: F401
-        from registry.listing import codes as listing_codes  # noqa: F401
-        from registry.outbound import codes as outbound_codes  # noqa: F401
-        from registry.reporting import codes as report_codes  # noqa: F401
-        from registry.secrets import codes as secret_codes  # noqa: F401
-        from registry.storage import register_references
+        for room in _ERRORS:
+            import_module(room)  # importing it declares its error codes
+        from registry.imports.readers import archive
+        from registry.storage.blobs import referenced_digests
+        from registry.versions.publishing import checks
 
-        register_references(_version_digests)
-        register_references(archive.references)
+        referenced_digests.connect(_version_digests)
+        checks.checks_provider.connect(_publication_checks)
+        referenced_digests.connect(archive.references)
+
+
+def _publication_checks() -> PublicationChecks:
+    """The checks of phrases and trigger tests, imported late because they import matching."""
+    from registry.trigger_tests import on_publish
+
+    return on_publish
 
 
 def _version_digests() -> Iterable[str]:

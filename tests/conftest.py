@@ -1,4 +1,4 @@
-"""The three people of every test: Alice owns the team, Bob is a member of it, Charlie must see nothing."""
+"""The users of every test: Alice owns the team, Bob is a member, Charlie has no access to it."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ import pytest
 
 from tests import cluster, migrated
 
-pytest_plugins = ["tests.skipping"]
+pytest_plugins = ["tests.skipping", "tests.suites"]
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """After shuffling, whole sites first: at the end one process would wait for them alone."""
+    """Runs the tests of whole sites first: at the end, one process would run them alone."""
     items.sort(key=lambda item: item.get_closest_marker("faults") is None)
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests live until the end: the collector of garbage need not look through them again."""
+    """Excludes the collected tests from garbage collection: they live until the end."""
     gc.freeze()
 
 
 @pytest.fixture
 def shared() -> Path:
-    """The project's source documents, beside the checkout; a clone without them skips, saying so."""
+    """The folder of source documents next to the checkout. Tests that need it skip without it."""
     if not SHARED.is_dir():
         pytest.skip("../shared is absent: the source documents are not part of the project")
     return SHARED
 
 
 @pytest.fixture(autouse=True)
-def quick_passwords(settings):
-    """The real hash takes half a second for each of the three."""
+def fast_password_hasher(settings):
+    """Hashes passwords with MD5: the real hash takes half a second per user."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings):
-    """A file, as a site's is: of threads that write to one in memory, one is refused and does not wait."""
+    """Uses a SQLite file, as a site does: in memory, concurrent writers fail instead of waiting."""
     from django.db import connection
 
     if connection.vendor == "sqlite":
@@ -50,40 +50,46 @@ def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings)
 
 @pytest.fixture(scope="session", autouse=True)
 def bucket():
-    """Where the suite runs on S3, the bucket is made once."""
+    """Creates the S3 bucket once, if the suite runs on S3."""
     cluster.make_bucket()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def migrated_database(django_db_setup, django_db_blocker, tmp_path_factory):
-    """What sites in processes of their own begin from."""
-    with django_db_blocker.unblock(), migrated.kept(tmp_path_factory.mktemp("migrated")):
+def migrated_database(request, tmp_path_factory):
+    """The migrated database that sites in separate processes copy."""
+    if request.config.getoption("--suite") == "fast":
+        yield
+        return
+    request.getfixturevalue("django_db_setup")
+    blocker = request.getfixturevalue("django_db_blocker")
+    with blocker.unblock(), migrated.kept(tmp_path_factory.mktemp("migrated")):
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
-def connections_stay():
-    """The end of a request closes no connection: PostgreSQL keeps a test's transaction in it."""
+def keep_connections():
+    """Keeps database connections open after a request: on PostgreSQL they hold the test's transaction."""
     from django.core.signals import request_finished, request_started
     from django.db import close_old_connections
     from django.test import client
 
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
-    client.close_old_connections = lambda **kwargs: None  # what it connects again after each request
+    # The test client reconnects this function after each request.
+    setattr(client, "close_old_connections", lambda **kwargs: None)  # noqa: B010
 
 
 @pytest.fixture(autouse=True)
 def var_folder(tmp_path_factory, settings):
-    """Blobs and other files of a test go to a folder of its own, and to a prefix of its own where S3 is."""
+    """Gives each test its own folder for files, and its own prefix on S3."""
     settings.SKILLQUAY_VAR = tmp_path_factory.mktemp("var")
     settings.STORAGE_URL = cluster.own_storage()
     return settings.SKILLQUAY_VAR
 
 
 @pytest.fixture
-def on_disk(settings):
-    """What is true of blobs on this machine's disk alone."""
+def local_storage(settings):
+    """Stores blobs on the local disk even if the suite runs on S3."""
     settings.STORAGE_URL = ""
 
 
@@ -136,19 +142,19 @@ def administrator(db):
 
 @pytest.fixture
 def root(administrator, actor_of):
-    """The administrator's session."""
+    """The administrator as an actor."""
     return actor_of(administrator)
 
 
 @pytest.fixture
 def stranger(charlie, actor_of):
-    """Charlie's session: nobody of the team's."""
+    """Charlie as an actor without access to the team."""
     return actor_of(charlie)
 
 
 @pytest.fixture
 def actor_of():
-    """``actor_of(user)``: the actor of a session of that person."""
-    from registry.actors import Actor
+    """``actor_of(user)``: the actor of a browser session of that user."""
+    from registry.identity.actors import Actor
 
     return lambda user: Actor(user=user)

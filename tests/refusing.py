@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from registry.packages.problems import Refused
+from registry.packages.problems import Refusal
 
 
 def code(call, *args, **kwargs):
-    with pytest.raises(Refused) as error:
+    with pytest.raises(Refusal) as error:
         call(*args, **kwargs)
     return error.value.code

@@ -24,8 +24,8 @@ SET_UP = """
 from datetime import timedelta
 from django.core.management import call_command
 from django.utils import timezone
-from registry import tokens
-from registry.actors import Actor
+from registry.identity import tokens
+from registry.identity.actors import Actor
 from registry.models import Membership, Scope, Team, User
 call_command("set_up")
 user = User.objects.get(username="admin")
@@ -52,6 +52,7 @@ class Site:
         self.log = folder / "up.log"
         self.up: subprocess.Popen[bytes] | None = None
         self.token = ""
+        self.printed = ""  # by set_up
 
     def manage(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         argv = [sys.executable, "manage.py", *arguments]
@@ -73,8 +74,8 @@ class Site:
             f"Membership(team=Team.objects.create(slug={t!r}), user=user, role='owner').save()" for t in teams
         ]
         told = self.manage("shell", "--no-imports", "-c", "\n".join([SET_UP, *make])).stdout
-        printed, _, self.token = told.rstrip().rpartition("\n")
-        return printed
+        self.printed, _, self.token = told.rstrip().rpartition("\n")
+        return self.printed
 
     def stop(self) -> int:
         with self.corner:

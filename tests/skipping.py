@@ -18,7 +18,7 @@ def pytest_runtest_makereport(item, call):
 
 def require_network():
     """Skips where no tier gives a run a network of its own."""
-    from worker import sandbox
+    from worker.sandbox.tiers import available
 
-    if not {"bwrap", "nsrun"} & {tier.name for tier in sandbox.usable_tiers() if tier.usable}:
+    if not {"bwrap", "nsrun"} & {tier.name for tier in available.usable_tiers() if tier.usable}:
         pytest.skip("no tier of this machine has a network of its own")

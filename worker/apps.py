@@ -1,4 +1,42 @@
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from django.apps import AppConfig
+
+if TYPE_CHECKING:
+    from worker.child_runs.channel import ChildRunner
+
+_ERRORS = (
+    "worker.approvals.errors",
+    "worker.attempts.errors",
+    "worker.child_runs.errors",
+    "worker.core.errors",
+    "worker.dependencies.errors",
+    "worker.executors.errors",
+    "worker.files.errors",
+    "worker.memory.errors",
+    "worker.protocols.errors",
+    "worker.quotas.errors",
+    "worker.retention.errors",
+    "worker.runs.errors",
+    "worker.sandbox.errors",
+)
+
+
+def _send_task(task: str) -> None:
+    """Publishes a wake-up. Celery is slow to import, and most commands never wake a worker."""
+    from worker.celery import app
+
+    app.send_task(task, retry=False)
+
+
+def _child_runner() -> ChildRunner:
+    """The runner of child runs; the executors are imported by the first one."""
+    from worker.service import child_runner
+
+    return child_runner
 
 
 class WorkerConfig(AppConfig):
@@ -6,31 +44,35 @@ class WorkerConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from registry.erasing import Keeper, register_keeper
-        from registry.events.receiving import register_starter
-        from registry.imports import queue
-        from registry.publishing.following import register_publication_follower
-        from registry.publishing.readiness import register_readiness
-        from registry.rules import register_follower
-        from registry.storage import register_references
-        from worker import artifacts, codes, erasing, inputs  # noqa: F401  (codes declares them)
-        from worker.approvals import codes as approval_codes  # noqa: F401
-        from worker.approvals.deciding import follow
-        from worker.dependencies import codes as dependency_codes  # noqa: F401
-        from worker.dependencies.following import follow_publication
-        from worker.dependencies.keeping import references as kept_dependencies
-        from worker.dependencies.preparing import readiness_of
-        from worker.dispatch import wake_importer
-        from worker.event_runs import start
-        from worker.memory import codes as memory_codes  # noqa: F401
-        from worker.protocols import codes as protocol_codes  # noqa: F401
+        from worker.files import artifacts, inputs
+        from worker.retention import erase
 
-        register_references(artifacts.references)
-        register_references(kept_dependencies)
-        register_publication_follower(follow_publication)
-        register_readiness(readiness_of)
-        queue.register_waker(wake_importer)
-        register_references(inputs.references)
-        register_starter(start)
-        register_follower(follow)
-        register_keeper(Keeper(erasing.erase_version, erasing.export_person, erasing.erase_person))
+        for room in _ERRORS:
+            import_module(room)  # declares its codes
+        from registry.core.hooks import dependency_state_hook, version_published
+        from registry.erasure import hooks
+        from registry.events.receive import run_starter
+        from registry.imports import queue
+        from registry.rules.edit import rule_added
+        from registry.storage.blobs import referenced_digests
+        from worker.approvals.decide import apply_rule
+        from worker.child_runs import channel
+        from worker.dependencies.on_publish import enqueue_builds
+        from worker.dependencies.status import readiness_of
+        from worker.dependencies.store import references as kept_dependencies
+        from worker.queue import dispatch
+        from worker.runs.event_runs import start_event_run
+
+        referenced_digests.connect(artifacts.references)
+        referenced_digests.connect(kept_dependencies)
+        version_published.connect(enqueue_builds)
+        dependency_state_hook.connect(readiness_of)
+        queue.import_requested.connect(dispatch.wake_importer)
+        referenced_digests.connect(inputs.references)
+        run_starter.connect(start_event_run)
+        rule_added.connect(apply_rule)
+        hooks.version_erased.connect(erase.erase_version)
+        hooks.person_exported.connect(erase.export_person)
+        hooks.person_erased.connect(erase.erase_person)
+        dispatch.task_sender.connect(_send_task)
+        channel.runner_provider.connect(_child_runner)

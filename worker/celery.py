@@ -1,7 +1,5 @@
 """The Celery app: ``celery -A worker worker``. The broker only wakes workers; the database is the queue."""
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import os
@@ -9,16 +7,16 @@ import signal
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_init, worker_process_init, worker_process_shutdown, worker_ready
+from celery.signals import worker_process_init, worker_process_shutdown, worker_ready
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 from django.conf import settings
 
-from worker.transport import ALIAS, folders
+from worker.queue.transport import ALIAS, folders
 
 _PR_SET_PDEATHSIG = 1
-_BEYOND_THE_LONGEST_RUN_S = 120  # unpacking, collecting, recording
+_TASK_MARGIN_S = 120  # unpacking, collecting, recording
 
 
 def _broker() -> dict[str, Any]:
@@ -30,20 +28,20 @@ def _broker() -> dict[str, Any]:
 
 
 def _queue() -> str:
-    """A site's own: two sites on one Redis must not take each other's wake-ups."""
+    """The site's own queue name: two sites on one Redis must not take each other's wake-ups."""
     return "skillquay-" + hashlib.sha256(f"queue:{settings.SECRET_KEY}".encode()).hexdigest()[:12]
 
 
 app = Celery("worker")
 app.conf.update(
     **_broker(),
-    include=["worker.tasks"],
+    include=["worker.service.tasks"],
     accept_content=["json"],
     task_serializer="json",
     task_acks_late=False,  # a message is a wake-up: losing one loses nothing, repeating one does nothing
     task_ignore_result=True,
     task_default_queue=_queue(),
-    task_time_limit=settings.SKILLQUAY_RUN_SECONDS + _BEYOND_THE_LONGEST_RUN_S,
+    task_time_limit=settings.SKILLQUAY_MAX_RUN_SECONDS + _TASK_MARGIN_S,
     worker_concurrency=settings.SKILLQUAY_WORKERS,
     worker_prefetch_multiplier=1,
     worker_max_tasks_per_child=200,
@@ -60,17 +58,9 @@ app.conf.update(
 )
 
 
-@worker_init.connect
-def _probe_sandbox(**kwargs: object) -> None:
-    """Once, before the children fork: they inherit what was found."""
-    from worker.execution import probe
-
-    probe()
-
-
 @worker_ready.connect
-def _hear_signals_at_once(sender: Any, **kwargs: object) -> None:
-    """A signal ends the wait of the loop, which Python would otherwise take up again."""
+def _wake_on_signals(sender: Any, **kwargs: object) -> None:
+    """Makes a signal end the event loop's wait, which Python would otherwise resume."""
     reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     sender.hub.add_reader(reading, os.read, reading, 512)
@@ -78,12 +68,12 @@ def _hear_signals_at_once(sender: Any, **kwargs: object) -> None:
 
 @worker_process_init.connect
 def _die_with_parent(**kwargs: object) -> None:
-    """A child whose worker was killed must not go on claiming runs."""
+    """Ends this child when its worker is killed: it must not claim more runs."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.set_wakeup_fd(-1)
 
 
 @worker_process_shutdown.connect
-def _end_at_once(exitcode: int, **kwargs: object) -> None:
-    """Billiard's child sleeps for a second when all is done: nobody needs that."""
+def _exit_immediately(exitcode: int, **kwargs: object) -> None:
+    """Skips the second that billiard's child sleeps at its end."""
     os._exit(exitcode)

@@ -1,9 +1,7 @@
-"""The portal's own tools as skills: how an agent finds, runs and publishes here, with this site's addresses.
+"""Built-in skills that teach agents to find, run and publish skills on this site.
 
-In the texts ``⟦api-skill team slug⟧`` stands for the address of that name, with TEAM and SLUG to fill in.
+``⟦api-skill team slug⟧`` in a text becomes the URL of that name with placeholders TEAM and SLUG.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterator
@@ -11,12 +9,12 @@ from pathlib import Path
 
 from django.urls import reverse
 
-from registry.actors import Actor
-from registry.addresses import absolute
+from registry.core.addresses import absolute_url
+from registry.identity.actors import Actor
 from registry.models import Skill, Team, Visibility
 from registry.packages.package import Package
-from registry.packages.reading import read_files
-from registry.publishing import publish
+from registry.packages.read_package import read_files
+from registry.versions.publishing.publish import publish
 
 SOURCE = "builtin"
 TEAM = "skillquay"
@@ -25,14 +23,14 @@ _ADDRESS = re.compile(r"⟦([a-z-]+)((?: [a-z]+)*)⟧")
 
 
 def packages() -> Iterator[Package]:
-    """Without a version: one whose text has changed, or whose site has moved, becomes the next patch."""
+    """The packages, without version: a changed text or site URL becomes the next patch version."""
     for text in sorted(_TEXTS.glob("*.md")):
         written = _ADDRESS.sub(_address, text.read_text(encoding="utf-8"))
         yield read_files([("SKILL.md", written.encode())], filename=f"{text.stem}.md")
 
 
 def publish_builtin(actor: Actor) -> int:
-    """Publishes what is new among them, for everybody; how many that were."""
+    """Publishes new and changed packages as public, bundled skills, and returns their number."""
     team, _ = Team.objects.get_or_create(slug=TEAM, defaults={"name": "Skillquay"})
     done = [
         publish(package, team=team, actor=actor, visibility=Visibility.PUBLIC, source=SOURCE)
@@ -44,4 +42,4 @@ def publish_builtin(actor: Actor) -> int:
 
 
 def _address(found: re.Match[str]) -> str:
-    return absolute(reverse(found[1], kwargs={name: name.upper() for name in found[2].split()}))
+    return absolute_url(reverse(found[1], kwargs={name: name.upper() for name in found[2].split()}))

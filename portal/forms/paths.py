@@ -1,19 +1,17 @@
-from __future__ import annotations
-
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-MOST_CHARACTERS = 4000  # of a field that an address holds
+MAX_CHARACTERS = 4000  # of a field in a query string
 
 
-class ForPaths(forms.Form):
-    """A form that asks which files are worked on."""
+class PathsForm(forms.Form):
+    """A form with a field for the files that the user works on."""
 
     paths = forms.CharField(
-        label=_("Files that are worked on"),
+        label=_("Files you are working on"),
         required=False,
-        max_length=MOST_CHARACTERS,
-        help_text=_("One path a line. Skills for certain files appear only where one of theirs is named."),
+        max_length=MAX_CHARACTERS,
+        help_text=_("One path per line; skills limited to certain files appear only if a path matches."),
         widget=forms.Textarea(attrs={"rows": 2, "class": "grows code"}),
     )
 

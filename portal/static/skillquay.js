@@ -81,7 +81,7 @@
     let wholeUntil = performance.now() + WHOLE_MS;
     const show = (text) => {
       const page = new DOMParser().parseFromString(text, "text/html");
-      for (const part of page.querySelectorAll("[data-part]")) {
+      for (const part of page.querySelectorAll("[data-live-part]")) {
         const old = document.getElementById(part.id);
         const busyHere = old?.contains(document.activeElement) && part.id !== "run-outcome";
         const opened = old?.querySelector("details[open]");

@@ -1,6 +1,4 @@
-"""What templates say often: icons, statuses, times, sizes, and a stranger's text made harmless."""
-
-from __future__ import annotations
+"""Template tags and filters: icons, statuses, times, sizes, and safe output of untrusted text."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,20 +11,22 @@ from django.utils.formats import date_format
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext
 
-from portal.showing.icons import ICONS
-from portal.showing.reasons import FIELDS, KINDS
-from portal.showing.status import TONES
-from portal.showing.texts import mark_hidden, visible
-from registry.matching import Reason
+from portal.presenters.content.text import mark_hidden, visible
+from portal.presenters.content.units import duration
+from portal.presenters.icons import ICONS
+from portal.presenters.reasons import FIELDS, KINDS
+from portal.presenters.status import TONES
+from registry.matching.match import MatchReason
 
 register = template.Library()
+register.filter(duration)
 
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """One of ``portal.showing.icons``: decoration; a word always stands beside it."""
+    """An icon of ``portal.presenters.icons``; decorative, always next to a label."""
     return format_html(
         '<svg class="icon{}" viewBox="0 0 16 16" aria-hidden="true">{}</svg>',
         " spin" if name == "running" else "",
@@ -36,7 +36,7 @@ def icon(name: str) -> SafeString:
 
 @register.simple_tag
 def badge(tone: str, icon_name: str, text: object) -> SafeString:
-    """Icon, word and colour together; tones: ok warn bad running info quiet."""
+    """A badge of icon, text and color; tones: ok warn bad running info quiet."""
     return format_html('<span class="badge {}">{} {}</span>', tone, icon(icon_name), text)
 
 
@@ -44,19 +44,21 @@ def badge(tone: str, icon_name: str, text: object) -> SafeString:
 def status(value: str) -> SafeString:
     """The badge of a run's status, a step's status or a problem's severity."""
     tone, icon_name, label = TONES.get(value, ("quiet", "dot", value))
-    return badge(tone, icon_name, str(label))
+    return format_html(
+        '<span class="badge {}" data-state="{}">{} {}</span>', tone, value, icon(icon_name), str(label)
+    )
 
 
-# A stranger's text ---------------------------------------------------------------------------------------
+# Untrusted text ---------------------------------------------------------------------------------------
 @register.filter
 def plain(value: object) -> SafeString:
-    """A stranger's name or sentence: escaped, isolated in direction, with nothing hidden in it."""
+    """Untrusted text as safe HTML: escaped, isolated in direction, hidden characters shown."""
     return mark_safe(f"<bdi>{mark_hidden(str(escape('' if value is None else value)))}</bdi>")
 
 
 @register.filter
-def seen(value: object) -> str:
-    """``plain`` for titles and attributes, where no element can stand."""
+def plain_attr(value: object) -> str:
+    """``plain`` for titles and attributes, which can't hold elements."""
     return visible(str("" if value is None else value)).replace("\n", " ")
 
 
@@ -106,32 +108,15 @@ _ZONES = available_timezones()
 
 
 def _zone(context: template.Context) -> ZoneInfo:
-    """The zone that the reader's browser named in a cookie, else UTC."""
+    """The time zone from the browser's cookie, otherwise UTC."""
     request: Any = context.get("request")
     name = request.COOKIES.get("zone", "UTC").replace("%2F", "/") if request else "UTC"
     return ZoneInfo(name if name in _ZONES else "UTC")
 
 
 @register.filter
-def duration(seconds: float | None) -> str:
-    """``0.42 s``, ``3 min 5 s``, ``2 h 10 min``."""
-    if seconds is None:
-        return "–"
-    if seconds < 60:
-        digits = 2 if seconds < 1 else 1 if seconds < 10 else 0
-        return pgettext("seconds", "%(n)s s") % {"n": f"{seconds:.{digits}f}"}
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60 and not rest:
-        return pgettext("duration", "%(minutes)s min") % {"minutes": minutes}
-    if minutes < 60:
-        return pgettext("duration", "%(minutes)s min %(seconds)s s") % {"minutes": minutes, "seconds": rest}
-    hours, minutes = divmod(minutes, 60)
-    return pgettext("duration", "%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": minutes}
-
-
-@register.filter
 def milliseconds(value: float | None) -> str:
-    """A duration that is given in milliseconds."""
+    """``duration`` of a value in milliseconds."""
     return "–" if value is None else duration(value / 1000)
 
 
@@ -156,7 +141,7 @@ def short_digest(digest: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def link_with(context: template.Context, **changes: object) -> str:
-    """The present page's query with some parameters changed; None or "" takes one away."""
+    """The current query string with some parameters changed; None or "" removes one."""
     query = context["request"].GET.copy()
     for name, value in changes.items():
         query.pop(name, None)
@@ -166,29 +151,30 @@ def link_with(context: template.Context, **changes: object) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def link_choosing(context: template.Context, name: str, value: str = "") -> str:
-    """The present page's query from its first page, with one filter set or taken away."""
+def link_for_filter(context: template.Context, name: str, value: str = "") -> str:
+    """The current query string with one filter set or removed, back on the first page."""
     return link_with(context, **{name: value, "page": ""})
 
 
 @register.filter
-def at(found: Mapping[object, object] | None, key: object) -> object:
-    return found.get(key) if found else None
+def at(mapping: Mapping[object, object] | None, key: object) -> object:
+    """``mapping[key]``, None if missing."""
+    return mapping.get(key) if mapping else None
 
 
-# Why something was found ---------------------------------------------------------------------------------
+# Match reasons ---------------------------------------------------------------------------------
 @register.simple_tag
 def field_name(name: str) -> str:
-    """A field of a skill, in words."""
+    """The label of a skill field."""
     return str(FIELDS.get(name, name))
 
 
 @register.simple_tag
-def reason_kind(reason: Reason) -> str:
+def reason_kind(reason: MatchReason) -> str:
     return str(KINDS.get(reason.kind, reason.kind))
 
 
 @register.simple_tag
-def said(reason: Reason, sentence: str) -> SafeString:
-    """The words of the sentence that a reason is about."""
+def matched_words(reason: MatchReason, sentence: str) -> SafeString:
+    """The words of the sentence that a match reason refers to."""
     return plain(sentence[reason.start : reason.end])

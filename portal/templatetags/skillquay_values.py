@@ -1,11 +1,9 @@
-"""What pages of runs show beside names: a script's Markdown."""
-
-from __future__ import annotations
+"""Filters for run pages: step durations and Markdown."""
 
 from django import template
 from django.utils.safestring import SafeString
 
-from portal.showing import markdown
+from portal.presenters.content import markdown
 from portal.templatetags.skillquay import milliseconds
 
 register = template.Library()
@@ -13,7 +11,7 @@ register = template.Library()
 
 @register.filter
 def step_time(value: float | None) -> str:
-    """A step's duration, given in milliseconds: short ones matter here."""
+    """A step's duration in milliseconds, with more digits for short ones."""
     if value is None or value >= 1000:
         return milliseconds(value)
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
@@ -21,5 +19,5 @@ def step_time(value: float | None) -> str:
 
 @register.filter
 def markdown_text(text: str) -> SafeString:
-    """A run's Markdown: nothing in it leads to files, nothing is fetched."""
+    """Markdown of a run as HTML, without links to files and without external requests."""
     return markdown.render(text, paths=(), page=lambda path: path, raw=lambda path: path)

@@ -1,4 +1,4 @@
-from __future__ import annotations
+"""Headers that make downloads of untrusted files safe."""
 
 import unicodedata
 from typing import TypeVar
@@ -7,27 +7,30 @@ from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
 
 Response = TypeVar("Response", bound=HttpResponseBase)
-_UNSEEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+_INVISIBLE_CATEGORIES = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 
 
-def attachment(response: Response, path: str, etag: str) -> Response:
-    """Makes bytes of strangers harmless in a browser, and no picture or page of any kind."""
+def make_attachment(response: Response, path: str, etag: str) -> Response:
+    """Serves untrusted bytes as a download with an ETag, never as a page or image."""
     if not response.get("Content-Type", "").startswith("application/zip"):
         response["Content-Type"] = "application/octet-stream"
     response["ETag"] = etag
-    return harmless(response, path)
+    return disable_rendering(response, path)
 
 
-def harmless(response: Response, path: str) -> Response:
-    """Saved under the file's name, never rendered, never guessed at, no origin; its type stays."""
-    response["Content-Disposition"] = _saved_as(path.rpartition("/")[2])
+def disable_rendering(response: Response, path: str) -> Response:
+    """Makes browsers save the response under the file's name, without rendering or sniffing it."""
+    response["Content-Disposition"] = _disposition(path.rpartition("/")[2])
     response["X-Content-Type-Options"] = "nosniff"
     response["Cross-Origin-Resource-Policy"] = "same-origin"
     response["Content-Security-Policy"] = "sandbox; default-src 'none'"
     return response
 
 
-def _saved_as(name: str) -> str:
-    """The header under which a browser saves a file: no sign that turns its ending round, no folder."""
-    seen = "".join("_" if one == "\\" or unicodedata.category(one) in _UNSEEN else one for one in name)
-    return content_disposition_header(True, seen) or "attachment"
+def _disposition(name: str) -> str:
+    """The Content-Disposition for a file name, without folders and direction marks."""
+    visible = "".join(
+        "_" if character == "\\" or unicodedata.category(character) in _INVISIBLE_CATEGORIES else character
+        for character in name
+    )
+    return content_disposition_header(True, visible) or "attachment"

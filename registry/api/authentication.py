@@ -1,23 +1,31 @@
-"""Who asks: the owner of a bearer token, else the person of a session (with CSRF), else a stranger.
+"""Authentication of API requests: bearer token, then session (with CSRF), otherwise anonymous.
 
-A credential that does not hold is refused; nobody becomes a stranger by a typing error.
+An invalid credential is refused instead of treated as anonymous. A ``ShellRequest`` carries its actor; only
+code in this process can create one.
 """
-
-from __future__ import annotations
 
 import copy
 
+from django.contrib.auth.models import AnonymousUser
+from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.datastructures import MultiValueDict
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from registry import tokens
-from registry.actors import ANONYMOUS, Actor
-from registry.middleware import session_actor
+from registry.api.errors import CREDENTIALS_UNREADABLE, CSRF_FAILED
+from registry.identity import tokens
+from registry.identity.actors import ANONYMOUS, Actor
+from registry.identity.errors import FORBIDDEN
+from registry.identity.middleware import session_actor
 from registry.models import Token, User
-from registry.packages.problems import refuse
+
+
+class ShellRequest(WSGIRequest):
+    """A request from the machine's own shell, on behalf of ``shell_actor``."""
+
+    shell_actor: Actor
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -36,37 +44,43 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class SessionAuthentication(BaseAuthentication):
-    def authenticate(self, request: Request) -> tuple[User, None] | None:
-        actor = session_actor(request._request)
+    def authenticate(self, request: Request) -> tuple[User | AnonymousUser, None] | None:
+        inner = request._request
+        if isinstance(inner, ShellRequest):
+            inner.actor = inner.shell_actor  # type: ignore[attr-defined]
+            return inner.shell_actor.user or AnonymousUser(), None
+        actor = session_actor(inner)
         if actor.user is None:
             return None
         if actor.user.must_change_password:
-            raise refuse("FORBIDDEN", action="use the API with a one-time password")
-        _enforce_csrf(request._request)
+            raise FORBIDDEN.refusal(action="use the API with a one-time password")
+        _enforce_csrf(inner)
         return actor.user, None
 
 
-def actor(request: Request) -> Actor:
-    """Who asks, once the request has been authenticated."""
+def request_actor(request: Request) -> Actor:
+    """The actor of an authenticated request."""
     found = request._request.actor  # type: ignore[attr-defined]
     return found if isinstance(found, Actor) else ANONYMOUS
 
 
 def bearer_secret(header: str) -> str:
-    """The secret in an Authorization header, of which only the form is checked here."""
+    """The secret in an Authorization header; only the form is checked."""
     scheme, _, secret = header.strip().partition(" ")
     if scheme.lower() != "bearer" or not secret.strip() or not secret.isascii():
-        raise refuse("CREDENTIALS_UNREADABLE")
+        raise CREDENTIALS_UNREADABLE.refusal()
     return secret.strip()
 
 
 class _HeaderCsrf(CsrfViewMiddleware):
     def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
-        raise refuse("CSRF_FAILED")
+        raise CSRF_FAILED.refusal()
 
 
 def _enforce_csrf(request: HttpRequest) -> None:
-    """The token is looked for in X-CSRFToken alone: reading it from the form would read the body here."""
+    """Raises CSRF_FAILED unless X-CSRFToken has the token. The form is not searched, because that would read
+    the body.
+    """
     shadow = copy.copy(request)
     shadow._post, shadow._files = QueryDict(), MultiValueDict()  # type: ignore[attr-defined]
     shadow._dont_enforce_csrf_checks = getattr(  # type: ignore[attr-defined]

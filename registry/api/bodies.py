@@ -1,6 +1,4 @@
-"""Bodies of strangers, read with limits: strict JSON, raw bytes, and forms whose files keep their folders."""
-
-from __future__ import annotations
+"""Reading untrusted request bodies with limits: strict JSON, raw bytes, and multipart forms."""
 
 import json
 import math
@@ -17,18 +15,19 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
-from registry.packages.problems import Refused, refuse
+from registry.api import errors
+from registry.packages.problems import Refusal
 
-DEEPEST = 64
-MOST_LISTS = 100_000  # lists and objects in one body: each is looked at several times
-PIECE = 65_536  # bytes
-_IN_MEMORY = 2**20  # bytes
-_LONGEST = 2**40  # bytes that a body may ever announce; each address has a limit of its own
+MAX_DEPTH = 64
+MAX_CONTAINERS = 100_000  # lists and objects per body; bounds the work, because each is visited several times
+CHUNK_BYTES = 65_536  # bytes
+_MAX_IN_MEMORY_BYTES = 2**20  # bytes
+_MAX_ANNOUNCED_BYTES = 2**40  # upper bound of Content-Length; each endpoint has its own limit
 
 
 @dataclass(frozen=True)
-class Part:
-    """One file of a form: ``path`` as the client wrote it, folders included; judged by whoever reads it."""
+class FormPart:
+    """One file of a form; ``path`` is the name sent by the client, including folders, unchecked."""
 
     field: str
     path: str
@@ -38,9 +37,9 @@ class Part:
         self.file.seek(0)
         return self.file.read()
 
-    def pieces(self) -> Iterator[bytes]:
+    def chunks(self) -> Iterator[bytes]:
         self.file.seek(0)
-        return iter(lambda: self.file.read(PIECE), b"")
+        return iter(lambda: self.file.read(CHUNK_BYTES), b"")
 
     def close(self) -> None:
         self.file.close()
@@ -49,26 +48,26 @@ class Part:
 @dataclass(frozen=True)
 class Form:
     fields: dict[str, str]
-    parts: tuple[Part, ...]
+    parts: tuple[FormPart, ...]
 
-    def named(self, field: str) -> list[Part]:
+    def parts_of(self, field: str) -> list[FormPart]:
         return [part for part in self.parts if part.field == field]
 
 
 class StrictJson(BaseParser):
-    """One JSON document in UTF-8 that every database and client can hold."""
+    """Parses a UTF-8 JSON document; accepts only values that every database and client can store."""
 
     media_type = "application/json"
 
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
-        data = stream.read(settings.SKILLQUAY_REQUEST_BYTES + 1)
-        if len(data) > settings.SKILLQUAY_REQUEST_BYTES:
-            raise refuse("BODY_TOO_LARGE", limit=settings.SKILLQUAY_REQUEST_BYTES)
+        data = stream.read(settings.SKILLQUAY_MAX_REQUEST_BYTES + 1)
+        if len(data) > settings.SKILLQUAY_MAX_REQUEST_BYTES:
+            raise errors.BODY_TOO_LARGE.refusal(limit=settings.SKILLQUAY_MAX_REQUEST_BYTES)
         return strict_json(data)
 
 
-class AnyBytes(BaseParser):
-    """Leaves the body in the stream: its view reads it, piece by piece."""
+class RawBody(BaseParser):
+    """Leaves the body unread, so that the view can read it in chunks."""
 
     media_type = "*/*"
 
@@ -77,9 +76,9 @@ class AnyBytes(BaseParser):
 
 
 def strict_json(data: bytes) -> Any:
-    """The document, or JSON_INVALID with the line; no key twice, no NaN or infinity, no NUL, no surrogate."""
-    if data.count(b"[") + data.count(b"{") > MOST_LISTS:
-        raise refuse("JSON_INVALID", reason=f"more than {MOST_LISTS} lists and objects")
+    """The parsed document. Raises JSON_INVALID for duplicate keys, NaN, infinity, NUL and lone surrogates."""
+    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
+        raise errors.JSON_INVALID.refusal(reason=f"more than {MAX_CONTAINERS} lists and objects")
     try:
         value = json.loads(
             data.decode("utf-8"),
@@ -88,14 +87,16 @@ def strict_json(data: bytes) -> Any:
             parse_float=_finite,
         )
     except json.JSONDecodeError as error:
-        raise refuse("JSON_INVALID", line=error.lineno, reason=f"{error.msg}, line {error.lineno}") from None
+        raise errors.JSON_INVALID.refusal(reason=f"{error.msg}, line {error.lineno}").at(
+            line=error.lineno
+        ) from None
     except UnicodeDecodeError as error:
-        raise refuse("JSON_INVALID", reason=f"byte {error.start} is not UTF-8") from None
+        raise errors.JSON_INVALID.refusal(reason=f"byte {error.start} is not UTF-8") from None
     except RecursionError:
         raise _too_deep() from None
     except ValueError as error:
-        raise refuse("JSON_INVALID", reason=str(error)[:200]) from None
-    _check(value, "", DEEPEST)
+        raise errors.JSON_INVALID.refusal(reason=str(error)[:200]) from None
+    _check(value, "", MAX_DEPTH)
     return value
 
 
@@ -103,8 +104,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {twice[:80]!a} stands twice")
+        duplicate = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"duplicate key {duplicate[:80]!a}")
     return found
 
 
@@ -119,19 +120,19 @@ def _finite(text: str) -> float:
     return number
 
 
-def _check(value: Any, pointer: str, deeper: int) -> None:
-    """What Python's reader lets through and others choke on."""
+def _check(value: Any, pointer: str, levels_left: int) -> None:
+    """Raises JSON_INVALID for values that Python's parser accepts but databases or clients can't store."""
     if isinstance(value, str):
         if "\0" in value or not _encodable(value):
-            raise refuse("JSON_INVALID", path=pointer, reason="a text holds NUL or half a character")
+            raise errors.JSON_INVALID.refusal(reason="a text contains NUL or a lone surrogate").at(pointer)
     elif isinstance(value, dict | list):
-        if deeper == 0:
+        if levels_left == 0:
             raise _too_deep()
         if isinstance(value, dict):
-            _check("".join(value), pointer, deeper)
+            _check("".join(value), pointer, levels_left)
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(item, str | dict | list):
-                _check(item, f"{pointer}/{str(key)[:200]}", deeper - 1)
+                _check(item, f"{pointer}/{str(key)[:200]}", levels_left - 1)
 
 
 def _encodable(text: str) -> bool:
@@ -142,18 +143,18 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def _too_deep() -> Refused:
-    return refuse("JSON_INVALID", reason=f"more than {DEEPEST} levels")
+def _too_deep() -> Refusal:
+    return errors.JSON_INVALID.refusal(reason=f"more than {MAX_DEPTH} levels")
 
 
 def require_length(request: HttpRequest) -> None:
-    """A body is announced with its length and comes as it is; the bridge under us reads no chunked one."""
+    """Refuses encoded bodies and chunked bodies without a length, which the WSGI server can't read."""
     if encoding := request.headers.get("Content-Encoding", ""):
-        raise refuse("MEDIA_TYPE_UNSUPPORTED", type=encoding[:100], accepted="identity")
+        raise errors.MEDIA_TYPE_UNSUPPORTED.refusal(type=encoding[:100], accepted="identity")
     if "chunked" in request.headers.get("Transfer-Encoding", "").lower() and not content_length(request):
-        raise refuse("LENGTH_REQUIRED")
-    if content_length(request) > _LONGEST:
-        raise refuse("BODY_TOO_LARGE", limit=_LONGEST)
+        raise errors.LENGTH_REQUIRED.refusal()
+    if content_length(request) > _MAX_ANNOUNCED_BYTES:
+        raise errors.BODY_TOO_LARGE.refusal(limit=_MAX_ANNOUNCED_BYTES)
 
 
 def content_length(request: HttpRequest | Request) -> int:
@@ -161,30 +162,32 @@ def content_length(request: HttpRequest | Request) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 100 else 0
 
 
-def pieces(request: Request, *, limit: int) -> Iterator[bytes]:
-    """The raw body as it comes, at most ``limit`` bytes, and not one less than was announced."""
+def body_chunks(request: Request, *, limit: int) -> Iterator[bytes]:
+    """The raw body in chunks. Raises a refusal if it is longer than ``limit`` bytes or shorter than
+    Content-Length.
+    """
     announced, read = content_length(request), 0
     if announced > limit:
-        raise refuse("BODY_TOO_LARGE", limit=limit)
-    while read < announced and (piece := request._request.read(min(PIECE, announced - read))):
-        read += len(piece)
-        yield piece
+        raise errors.BODY_TOO_LARGE.refusal(limit=limit)
+    while read < announced and (chunk := request._request.read(min(CHUNK_BYTES, announced - read))):
+        read += len(chunk)
+        yield chunk
     if read < announced:
-        raise refuse("BODY_INVALID", reason=f"it ended after {read} of {announced} bytes")
+        raise errors.BODY_INVALID.refusal(reason=f"it ended after {read} of {announced} bytes")
 
 
 def read_form(request: Request, *, limit: int) -> Form:
-    """A multipart form of at most ``limit`` bytes; Django's own parser would strip folders from the names."""
+    """A multipart form of at most ``limit`` bytes; keeps folders in file names, unlike Django's parser."""
     if content_length(request) > limit:
-        raise refuse("BODY_TOO_LARGE", limit=limit)
-    collect = _Collect()
+        raise errors.BODY_TOO_LARGE.refusal(limit=limit)
+    collect = _PartCollector()
     try:
         fields, files = _Multipart(request.META, request._request, [collect], "utf-8").parse()
         setattr(request._request, "_files", files)  # noqa: B010  (closed with the request)
     except (MultiPartParserError, ValueError, UnicodeError) as error:
-        raise refuse("BODY_INVALID", reason=str(error)[:200]) from None
+        raise errors.BODY_INVALID.refusal(reason=str(error)[:200]) from None
     except RequestDataTooBig:
-        raise refuse("BODY_TOO_LARGE", limit=settings.SKILLQUAY_REQUEST_BYTES) from None
+        raise errors.BODY_TOO_LARGE.refusal(limit=settings.SKILLQUAY_MAX_REQUEST_BYTES) from None
     finally:
         collect.upload_interrupted()
     parts = tuple(part for _, many in files.lists() for part in many)
@@ -196,14 +199,14 @@ class _Multipart(MultiPartParser):
         return file_name
 
 
-class _Collect(FileUploadHandler):
-    """Holds small files in memory and large ones in temporary files that no name leads to."""
+class _PartCollector(FileUploadHandler):
+    """Keeps small files in memory and large ones in unnamed temporary files."""
 
-    part: Part | None = None
+    part: FormPart | None = None
 
     def new_file(self, field_name: str, file_name: str, *more: Any, **named: Any) -> None:
-        file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  (closed with the form)
-        self.part = Part(field_name, file_name, file)
+        file = tempfile.SpooledTemporaryFile(max_size=_MAX_IN_MEMORY_BYTES)  # noqa: SIM115  (closed with the form)
+        self.part = FormPart(field_name, file_name, file)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         assert self.part

@@ -1,6 +1,4 @@
-"""The base of every address under /api/v1/: who asks, what their token is for, one media type, no NUL."""
-
-from __future__ import annotations
+"""The base class of all endpoints under /api/v1/."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -9,15 +7,17 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from registry.actors import Actor
 from registry.api import authentication, bodies
-from registry.models import Scope
-from registry.packages.problems import refuse
-from registry.permissions import SCOPES, Action, in_scope
+from registry.api.errors import PATH_UNKNOWN, QUERY_INVALID, TOKEN_SCOPE_MISSING
+from registry.identity.actors import Actor
+from registry.identity.errors import FORBIDDEN, SIGN_IN_REQUIRED
+from registry.identity.permissions import SCOPES, Action, in_scope
+from registry.lookup import skills
+from registry.models import Scope, Skill, Version
 
 
-class _OneForm(BaseContentNegotiation):
-    """Answers are what their address says; a browser's Accept changes nothing."""
+class _SingleMediaType(BaseContentNegotiation):
+    """Ignores the Accept header: an endpoint has a single media type for responses."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
         kind = (request.content_type or "").split(";")[0].strip().lower()
@@ -28,37 +28,47 @@ class _OneForm(BaseContentNegotiation):
 
 
 class Endpoint(APIView):
-    """``needs``: for each method, the actions of which a token must be made for at least one."""
+    """An endpoint; a token's scopes must cover one of the method's ``required_actions``."""
 
     http_method_names = ["get", "head", "post", "patch", "put", "delete"]
-    content_negotiation_class = _OneForm
+    content_negotiation_class = _SingleMediaType
     parser_classes = [bodies.StrictJson]
-    needs: ClassVar[Mapping[str, tuple[Action, ...]]] = {}
-    signed_in: ClassVar[bool] = False
-    only_asks: ClassVar[bool] = False  # its POST changes nothing: who is nobody may send it, too
+    required_actions: ClassVar[Mapping[str, tuple[Action, ...]]] = {}
+    requires_sign_in: ClassVar[bool] = False
+    is_safe_post: ClassVar[bool] = False  # if True, POST changes nothing, so anonymous clients may send it
 
     @property
     def actor(self) -> Actor:
-        return authentication.actor(self.request)
+        return authentication.request_actor(self.request)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if any("\0" in str(value) for value in kwargs.values()):
-            raise refuse("PATH_UNKNOWN")
+            raise PATH_UNKNOWN.refusal()
         if any("\0" in text for pair in request.query_params.lists() for text in (pair[0], *pair[1])):
-            raise refuse("QUERY_INVALID", field="?", reason="NUL")
+            raise QUERY_INVALID.refusal(field="?", reason="NUL")
         bodies.require_length(request._request)
-        who = authentication.actor(request)
-        changes = request.method not in ("GET", "HEAD", "OPTIONS") and not self.only_asks
-        if not who.is_signed_in and (self.signed_in or changes):
-            raise refuse("SIGN_IN_REQUIRED")
-        self._require_scope(who, "GET" if request.method == "HEAD" else str(request.method))
+        actor = authentication.request_actor(request)
+        changes = request.method not in ("GET", "HEAD", "OPTIONS") and not self.is_safe_post
+        if not actor.is_signed_in and (self.requires_sign_in or changes):
+            raise SIGN_IN_REQUIRED.refusal()
+        self._require_scope(actor, "GET" if request.method == "HEAD" else str(request.method))
 
-    def _require_scope(self, who: Actor, method: str) -> None:
-        actions = self.needs.get(method, ())
-        if not actions or any(in_scope(who, action) for action in actions):
+    def _require_scope(self, actor: Actor, method: str) -> None:
+        actions = self.required_actions.get(method, ())
+        if not actions or any(in_scope(actor, action) for action in actions):
             return
         needed = sorted(scope for scope in Scope if SCOPES[scope] & set(actions))
         if not needed:
-            raise refuse("FORBIDDEN", action=actions[0].value)
-        raise refuse("TOKEN_SCOPE_MISSING", scopes=", ".join(sorted(who.scopes)), needed=", ".join(needed))
+            raise FORBIDDEN.refusal(action=actions[0].value)
+        raise TOKEN_SCOPE_MISSING.refusal(scopes=", ".join(sorted(actor.scopes)), needed=", ".join(needed))
+
+
+class SkillEndpoint(Endpoint):
+    """An endpoint whose path names a skill, and possibly one of its versions."""
+
+    def skill(self, team: str, slug: str) -> Skill:
+        return skills.find_skill(f"{team}/{slug}", self.actor)
+
+    def version(self, team: str, slug: str, number: str, *, include_held: bool = True) -> Version:
+        return skills.find_version(self.skill(team, slug), number, self.actor, include_held=include_held)

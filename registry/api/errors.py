@@ -1,129 +1,82 @@
-"""Every failure under /api/ in one shape; what each field is for stands at ``documents.ErrorDoc``."""
+"""Error codes of HTTP requests: body, fields, credentials, idempotency keys and preconditions."""
 
-from __future__ import annotations
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
 
-import json
-import logging
-from collections.abc import Callable, Mapping
-from typing import Any
-
-from django.core import exceptions as django_errors
-from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponse
-from django.http.multipartparser import MultiPartParserError
-from django.http.request import RawPostDataException, UnreadablePostError
-from django.utils.translation import gettext
-from rest_framework import exceptions as drf_errors
-from rest_framework.request import Request
-
-from registry.addresses import absolute
-from registry.api import codes  # noqa: F401  (declares them)
-from registry.models.identity import new_uid
-from registry.packages.problems import CODES, Problem, Refused, problem
-
-_log = logging.getLogger(__name__)
-_RETRY_AFTER_S = 1
-
-_TOO_LARGE = (
-    django_errors.RequestDataTooBig,
-    django_errors.TooManyFieldsSent,
-    django_errors.TooManyFilesSent,
+CREDENTIALS_UNREADABLE = declare("CREDENTIALS_UNREADABLE", http=401)(
+    _("The `Authorization` header does not contain a valid bearer token."),
+    _("Send it as `Authorization: Bearer sq_…`, or omit the header."),
 )
-_BODY_BROKEN = (MultiPartParserError, UnreadablePostError, RawPostDataException, drf_errors.ParseError)
-
-
-def answer(exception: Exception, context: Mapping[str, Any]) -> HttpResponse:
-    """DRF's exception handler: never None, so that nothing reaches Django's own error pages."""
-    return response_for(exception, context["request"])
-
-
-def response_for(exception: Exception, request: HttpRequest | Request) -> HttpResponse:
-    """The answer to a request that ended in this exception."""
-    if isinstance(exception, Refused):
-        return problem_response(request, *exception.problems)
-    if isinstance(exception, drf_errors.MethodNotAllowed):
-        return problem_response(request, problem("METHOD_NOT_ALLOWED", method=str(request.method)[:20]))
-    found = _problem_of(exception)
-    if found is None:
-        _log.error("unexpected error, request %s", request_id(request), exc_info=exception)
-        found = problem("INTERNAL")
-    return problem_response(request, found)
-
-
-def problem_response(request: HttpRequest | Request, *problems: Problem) -> HttpResponse:
-    """The error document; the first problem gives its code and status."""
-    first = problems[0]
-    code = CODES[first.code]
-    document = {
-        "code": first.code,
-        "message": first.message(gettext),
-        "remedy": first.remedy(gettext),
-        "retryable": code.retryable,
-        "docs_url": absolute(f"/api/v1/errors/{first.code}"),
-        "request_id": request_id(request),
-        "problems": [each.document(gettext) for each in problems],
-    }
-    response = HttpResponse(json.dumps(document), content_type="application/json", status=code.http)
-    response["Cache-Control"] = "private, no-store"
-    if code.retryable:
-        response["Retry-After"] = str(first.params.get("retry_after_s", _RETRY_AFTER_S))
-    if code.http == 401:
-        response["WWW-Authenticate"] = 'Bearer realm="skillquay"'
-    return response
-
-
-def request_id(request: HttpRequest | Request) -> str:
-    """The id under which this request stands in answers and in the server's log."""
-    inner = request._request if isinstance(request, Request) else request
-    if not hasattr(inner, "request_id"):
-        inner.request_id = new_uid()  # type: ignore[attr-defined]
-    return str(inner.request_id)  # type: ignore[attr-defined]
-
-
-def status_problem(status: int, request: HttpRequest) -> Problem:
-    """The problem for an answer that Django or another library made by itself."""
-    code = _STATUSES.get(status, "INTERNAL" if status >= 500 else "REQUEST_UNREADABLE")
-    return problem(code, method=str(request.method)[:20], limit=_limit())
-
-
-_STATUSES = {
-    401: "SIGN_IN_REQUIRED",
-    403: "CSRF_FAILED",  # the one refusal of Django's that is not made by a view of ours
-    404: "PATH_UNKNOWN",
-    405: "METHOD_NOT_ALLOWED",
-    413: "BODY_TOO_LARGE",
-    503: "UNAVAILABLE",
-}
-
-_READINGS: tuple[tuple[tuple[type[Exception], ...], Callable[[Any], Problem]], ...] = (
-    (_TOO_LARGE, lambda e: problem("BODY_TOO_LARGE", limit=_limit())),
-    (_BODY_BROKEN, lambda e: problem("BODY_INVALID", reason=str(e)[:200])),
-    ((Http404, drf_errors.NotFound), lambda e: problem("PATH_UNKNOWN")),
-    (
-        (django_errors.PermissionDenied, drf_errors.PermissionDenied),
-        lambda e: problem("FORBIDDEN", action="this"),
-    ),
-    (
-        (drf_errors.NotAuthenticated, drf_errors.AuthenticationFailed),
-        lambda e: problem("SIGN_IN_REQUIRED"),
-    ),
-    (
-        (drf_errors.UnsupportedMediaType,),
-        lambda e: problem("MEDIA_TYPE_UNSUPPORTED", type=str(e.detail)[:100], accepted="application/json"),
-    ),
-    ((django_errors.SuspiciousOperation, UnicodeError), lambda e: problem("REQUEST_UNREADABLE")),
+TOKEN_SCOPE_MISSING = declare("TOKEN_SCOPE_MISSING", lambda *, scopes, needed: ..., http=403)(
+    _("The access token lacks the required scope; it has: %(scopes)s."),
+    _("Use a token with one of these scopes: %(needed)s."),
 )
-
-
-def _problem_of(exception: Exception) -> Problem | None:
-    if isinstance(exception, OperationalError | InterfaceError):
-        _log.warning("the database does not answer: %s", exception)
-        return problem("UNAVAILABLE")
-    readings = (make(exception) for kinds, make in _READINGS if isinstance(exception, kinds))
-    return next(readings, None)
-
-
-def _limit() -> int:
-    from django.conf import settings
-
-    return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
+CSRF_FAILED = declare("CSRF_FAILED", http=403)(
+    _("CSRF check failed: requests from a browser session need a valid CSRF token."),
+    _("Send the value of the `csrftoken` cookie as `X-CSRFToken`, or use an access token."),
+)
+PATH_UNKNOWN = declare("PATH_UNKNOWN", http=404)(
+    _("Endpoint not found."), _("See /api/docs/ or /llms.txt for the available endpoints.")
+)
+METHOD_NOT_ALLOWED = declare("METHOD_NOT_ALLOWED", lambda *, method: ..., http=405)(
+    _("This endpoint does not support %(method)s."),
+    _("Use one of the methods in the response's `Allow` header."),
+)
+MEDIA_TYPE_UNSUPPORTED = declare("MEDIA_TYPE_UNSUPPORTED", lambda *, type, accepted: ..., http=415)(
+    _("Unsupported request body type: %(type)s."),
+    _("Send one of these types without `Content-Encoding`: %(accepted)s."),
+)
+LENGTH_REQUIRED = declare("LENGTH_REQUIRED", http=411)(
+    _("The `Content-Length` header is missing."),
+    _("Send `Content-Length`; chunked bodies are not supported."),
+)
+BODY_TOO_LARGE = declare("BODY_TOO_LARGE", lambda *, limit: ..., http=413)(
+    _("The request body exceeds %(limit)s bytes or has too many parts."),
+    _("Send less data at once, or ask an administrator to raise the limit."),
+)
+BODY_INVALID = declare("BODY_INVALID", lambda *, reason: ..., http=400)(
+    _("Can't read the request body: %(reason)s."), _("Send a complete body that matches its `Content-Type`.")
+)
+REQUEST_UNREADABLE = declare("REQUEST_UNREADABLE", http=400)(
+    _("Can't read the request."), _("Check the address, the headers and the encoding; text must be UTF-8.")
+)
+JSON_INVALID = declare("JSON_INVALID", lambda *, reason: ..., http=400)(
+    _("Can't read the request body as JSON: %(reason)s."),
+    _("Send one JSON document in UTF-8 without duplicate keys, NaN or NUL, nested at most 64 levels deep."),
+)
+FIELD_INVALID = declare("FIELD_INVALID", lambda *, field, reason: ...)(
+    _("%(field)s: %(reason)s"), _("Correct the value; /api/docs/ describes what each field accepts.")
+)
+FIELD_UNKNOWN = declare("FIELD_UNKNOWN", lambda *, field, known: ...)(
+    _("Unknown field: `%(field)s`."), _("Use only these: %(known)s.")
+)
+QUERY_INVALID = declare("QUERY_INVALID", lambda *, field, reason: ..., http=400)(
+    _("%(field)s: %(reason)s"),
+    _("Correct the query parameter; /api/docs/ describes what each parameter accepts."),
+)
+QUERY_UNKNOWN = declare("QUERY_UNKNOWN", lambda *, field, known: ..., http=400)(
+    _("Unknown query parameter: `%(field)s`."), _("Use only these: %(known)s.")
+)
+CURSOR_INVALID = declare("CURSOR_INVALID", http=400)(
+    _("The cursor is not valid for this list."),
+    _("Start without a cursor, and follow `next_cursor` with the same filters."),
+)
+IDEMPOTENCY_KEY_INVALID = declare("IDEMPOTENCY_KEY_INVALID", http=400)(
+    _("`Idempotency-Key` must be 1 to 200 printable ASCII characters."),
+    _("Use a new UUID for each operation."),
+)
+IDEMPOTENCY_KEY_REUSED = declare("IDEMPOTENCY_KEY_REUSED")(
+    _("This `Idempotency-Key` was already used for a different request."),
+    _("Use a new key, or resend the first request unchanged."),
+)
+IDEMPOTENCY_UNDER_WAY = declare("IDEMPOTENCY_UNDER_WAY", http=409, retryable=True)(
+    _("The first request with this `Idempotency-Key` is still in progress."), _("Try again in a moment.")
+)
+PRECONDITION_FAILED = declare("PRECONDITION_FAILED", http=412)(
+    _("The resource has changed since you last read it."),
+    _("Read it again, and send the new ETag as `If-Match`."),
+)
+INTERNAL = declare("INTERNAL", http=500, retryable=True)(
+    _("Something went wrong on our side."),
+    _("Try again; if the error persists, give the `request_id` to an administrator."),
+)

@@ -1,1 +1,1 @@
-"""What happens elsewhere, told to skills that declare it: received, matched, started or proposed."""
+"""Events from other systems: receives them, and starts or proposes the skills that declare their type."""

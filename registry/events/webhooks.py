@@ -1,10 +1,8 @@
-"""Signed deliveries of other systems: endpoints with their secrets, and what a signature has to be.
+"""Webhook endpoints and the verification of their signed deliveries.
 
-A delivery says its id, its time and HMAC-SHA256 over ``timestamp.id.body`` in the headers that Standard
-Webhooks names. An endpoint acts as whoever made it, for its team alone, with no more than the scope to run.
+A delivery has an id, a time and an HMAC-SHA256 of ``timestamp.id.body``, in the headers of Standard Webhooks.
+An endpoint acts in the name of the user who created it, for its team only and with the run scope only.
 """
-
-from __future__ import annotations
 
 import base64
 import binascii
@@ -22,24 +20,28 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from registry import audit, sealing, texts
-from registry.actors import Actor
-from registry.events.receiving import ID, Happening, Received, receive
+from registry.core import sealing
+from registry.core import text as texts
+from registry.core.errors import FIELD_REQUIRED, NOT_FOUND
+from registry.events import errors
+from registry.events.receive import EVENT_ID, IncomingEvent, ReceivedEvent, receive
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, may, require
 from registry.models import Scope, Team, Token, WebhookEndpoint
-from registry.packages.problems import Refused, refuse
-from registry.permissions import Action, may, require
+from registry.packages.problems import Refusal
 
-MARK = "whsec_"
-SKEW_S = 300
-OVERLAP_H = 24  # in which the secret before signs, too, unless another time is asked for
-LONGEST_OVERLAP_H = 168
+SECRET_PREFIX = "whsec_"
+MAX_SKEW_S = 300
+DEFAULT_OVERLAP_H = 24  # default time for which the previous secret stays valid
+MAX_OVERLAP_H = 168
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
-_MOST_SIGNATURES = 10
+_MAX_SIGNATURES = 10
 
 
 @dataclass(frozen=True)
 class Envelope:
-    """The headers of a delivery, read and not believed yet."""
+    """The headers of a delivery, parsed but not verified."""
 
     id: str
     timestamp: str
@@ -51,36 +53,36 @@ def endpoints(actor: Actor) -> QuerySet[WebhookEndpoint]:
     return rows.order_by("team__slug", "name", "pk")
 
 
-def find(uid: str, actor: Actor) -> WebhookEndpoint:
+def find_endpoint(uid: str, actor: Actor) -> WebhookEndpoint:
     found = endpoints(actor).filter(uid=uid).first()
     if found is None:
-        raise refuse("NOT_FOUND", what="webhook endpoint", name=uid[:80])
+        raise NOT_FOUND.refusal(what="webhook endpoint", name=uid[:80])
     return found
 
 
 def create(team: Team, *, name: str, prefix: str = "", actor: Actor) -> tuple[WebhookEndpoint, str]:
-    """An endpoint and its secret, which is shown this once."""
+    """Creates an endpoint; returns it with its secret, which is shown only once."""
     require(actor, Action.EVENTS, team=team)
     secret = _new_secret()
     endpoint = WebhookEndpoint(
         team=team,
-        name=texts.plain(name, field="name", most=120),
-        prefix=texts.plain(prefix, field="prefix", most=100, may_be_empty=True),
+        name=texts.validated(name, field="name", max_length=120),
+        prefix=texts.validated(prefix, field="prefix", max_length=100, allow_blank=True),
         secret=sealing.seal(secret),
         created_by=actor.user,
     )
-    actor_of(endpoint)
+    endpoint_actor(endpoint)
     with transaction.atomic():
         endpoint.save()
         audit.record(actor, "webhook.create", endpoint.uid, team=team, name=endpoint.name)
     return endpoint, secret
 
 
-def rotate(endpoint: WebhookEndpoint, actor: Actor, *, overlap_h: int = OVERLAP_H) -> str:
-    """A new secret; the one before goes on signing for so many hours, 0 where others may know it."""
+def rotate(endpoint: WebhookEndpoint, actor: Actor, *, overlap_h: int = DEFAULT_OVERLAP_H) -> str:
+    """Creates a new secret. The previous one stays valid for ``overlap_h`` hours; use 0 if it has leaked."""
     require(actor, Action.EVENTS, team=endpoint.team)
-    if not 0 <= overlap_h <= LONGEST_OVERLAP_H:
-        raise refuse("WEBHOOK_OVERLAP_INVALID", path="overlap_hours", most=LONGEST_OVERLAP_H)
+    if not 0 <= overlap_h <= MAX_OVERLAP_H:
+        raise errors.WEBHOOK_OVERLAP_INVALID.refusal(most=MAX_OVERLAP_H).at("overlap_hours")
     secret, now = _new_secret(), timezone.now()
     with transaction.atomic():
         row = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
@@ -94,82 +96,86 @@ def rotate(endpoint: WebhookEndpoint, actor: Actor, *, overlap_h: int = OVERLAP_
 
 
 def remove(endpoint: WebhookEndpoint, actor: Actor) -> None:
-    """Deliveries find nothing there from now on; the events that came stay."""
+    """Deletes the endpoint; later deliveries get 404. Its events stay."""
     require(actor, Action.EVENTS, team=endpoint.team)
     with transaction.atomic():
         audit.record(actor, "webhook.delete", endpoint.uid, team=endpoint.team, name=endpoint.name)
         endpoint.delete()
 
 
-def endpoint_at(uid: str) -> WebhookEndpoint:
-    """The endpoint of an address, for whoever knows it; what it says is believed when it is signed."""
+def delivery_endpoint(uid: str) -> WebhookEndpoint:
+    """The endpoint with this delivery URL, without an access check: the signature is the credential."""
     rows = WebhookEndpoint.objects.select_related("team", "created_by")
     endpoint = rows.filter(uid=uid).first()
     if endpoint is None:
-        raise refuse("NOT_FOUND", what="webhook endpoint", name=uid[:80])
+        raise NOT_FOUND.refusal(what="webhook endpoint", name=uid[:80])
     return endpoint
 
 
-def open_envelope(headers: Mapping[str, str]) -> Envelope:
-    """Refuses headers that are missing or unreadable, and a time that is too far from now."""
+def read_envelope(headers: Mapping[str, str]) -> Envelope:
+    """The headers of a delivery. Refuses missing and invalid ones, and times too far off."""
     id_, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
-    if not ID.fullmatch(id_):
-        raise refuse("WEBHOOK_HEADERS_INVALID", header="webhook-id")
+    if not EVENT_ID.fullmatch(id_):
+        raise errors.WEBHOOK_HEADERS_INVALID.refusal(header="webhook-id")
     if not _TIMESTAMP.fullmatch(timestamp):
-        raise refuse("WEBHOOK_HEADERS_INVALID", header="webhook-timestamp")
+        raise errors.WEBHOOK_HEADERS_INVALID.refusal(header="webhook-timestamp")
     signatures = tuple(_signatures(headers.get("webhook-signature", "")))
     if not signatures:
-        raise refuse("WEBHOOK_HEADERS_INVALID", header="webhook-signature")
-    if abs(time.time() - int(timestamp)) > SKEW_S:
-        raise refuse("WEBHOOK_STALE", seconds=SKEW_S)
+        raise errors.WEBHOOK_HEADERS_INVALID.refusal(header="webhook-signature")
+    if abs(time.time() - int(timestamp)) > MAX_SKEW_S:
+        raise errors.WEBHOOK_STALE.refusal(seconds=MAX_SKEW_S)
     return Envelope(id_, timestamp, signatures)
 
 
 def check_signature(endpoint: WebhookEndpoint, envelope: Envelope, body: bytes) -> None:
-    """Each signature against each secret that is valid now, in a time that tells nothing."""
+    """Raises WEBHOOK_SIGNATURE_INVALID unless a signature fits a valid secret. Compares in constant time."""
     signed = f"{envelope.timestamp}.{envelope.id}.".encode() + body
     known = [hmac.new(secret, signed, hashlib.sha256).digest() for secret in _valid_secrets(endpoint)]
     fits = [hmac.compare_digest(one, other) for one in known for other in envelope.signatures]
     if not any(fits):
-        raise refuse("WEBHOOK_SIGNATURE_INVALID")
+        raise errors.WEBHOOK_SIGNATURE_INVALID.refusal()
 
 
-def deliver(endpoint: WebhookEndpoint, envelope: Envelope, document: Any) -> Received:
-    """The event of a signed body: its ``type`` after the prefix, its ``data`` or else all of it."""
+def deliver(endpoint: WebhookEndpoint, envelope: Envelope, document: Any) -> ReceivedEvent:
+    """Receives the event in a verified body. The event type is ``type`` with the prefix; the payload is
+    ``data`` or the whole body.
+    """
     if not isinstance(document, dict):
-        raise refuse("EVENT_PAYLOAD_INVALID", reason="it is no object")
+        raise errors.EVENT_PAYLOAD_INVALID.refusal(reason="it is not a JSON object")
     type_ = document.get("type")
     if not isinstance(type_, str):
-        raise refuse("FIELD_REQUIRED", path="type", field="type")
+        raise FIELD_REQUIRED.refusal(field="type").at("type")
     payload = document.get("data", document)
-    told = Happening(endpoint.prefix + type_, payload, envelope.id)
-    return receive(told, actor_of(endpoint), team=endpoint.team, webhook=endpoint)
+    event = IncomingEvent(endpoint.prefix + type_, payload, envelope.id)
+    return receive(event, endpoint_actor(endpoint), team=endpoint.team, webhook=endpoint)
 
 
-def actor_of(endpoint: WebhookEndpoint) -> Actor:
-    """Its maker, as by a token for this team alone that may run: a lost role or account ends it."""
+def endpoint_actor(endpoint: WebhookEndpoint) -> Actor:
+    """The endpoint's creator, acting as with a token for this team and the run scope. Raises a refusal if the
+    creator was deactivated or may not run skills for the team any more.
+    """
     user = endpoint.created_by
     if user is None or not user.is_active:
-        raise refuse("WEBHOOK_NOBODY")
+        raise errors.WEBHOOK_OWNER_MISSING.refusal()
     name = f"webhook {endpoint.name}"[:120]
     token = Token(uid=endpoint.uid, owner=user, team=endpoint.team, name=name, scopes=[Scope.RUN])
     actor = Actor(user=user, token=token, scopes=frozenset({Scope.RUN.value}))
     if not may(actor, Action.RUN, team=endpoint.team):
-        raise refuse("WEBHOOK_NOBODY")
+        raise errors.WEBHOOK_OWNER_MISSING.refusal()
     return actor
 
 
-def actor_behind(run_uid: str) -> Actor:
-    """Of the endpoint whose delivery asked for a run; refused where it is there no more."""
+def actor_of_run(run_uid: str) -> Actor:
+    """The actor of the endpoint that started the run. Raises WEBHOOK_GONE if the endpoint was deleted."""
     rows = WebhookEndpoint.objects.select_related("team", "created_by")
     endpoint = rows.filter(events__matches__run_uid=run_uid).first()
     if endpoint is None:
-        raise refuse("WEBHOOK_GONE")
-    return actor_of(endpoint)
+        raise errors.WEBHOOK_GONE.refusal()
+    return endpoint_actor(endpoint)
 
 
 def _new_secret() -> str:
-    return MARK + secrets.token_urlsafe(32)
+    return SECRET_PREFIX + secrets.token_urlsafe(32)
 
 
 def _valid_secrets(endpoint: WebhookEndpoint) -> Iterator[bytes]:
@@ -177,13 +183,13 @@ def _valid_secrets(endpoint: WebhookEndpoint) -> Iterator[bytes]:
     if endpoint.previous_until and endpoint.previous_until > timezone.now():
         try:
             yield sealing.unseal(endpoint.previous_secret).encode()
-        except Refused:
-            return  # written under a former key of the site: it signs nothing any more
+        except Refusal:
+            return  # encrypted with a former site key, so no longer valid
 
 
 def _signatures(header: str) -> Iterator[bytes]:
-    """The signatures of version 1; those of other versions are not ours to judge."""
-    for part in header.split()[:_MOST_SIGNATURES]:
+    """The signatures of version 1; other versions are ignored."""
+    for part in header.split()[:_MAX_SIGNATURES]:
         version, _, text = part.partition(",")
         if version == "v1" and text:
             try:

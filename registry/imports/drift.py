@@ -1,58 +1,56 @@
-"""How far a source and the skills that came from it have gone apart."""
-
-from __future__ import annotations
+"""Differences between a source and the skills imported from it."""
 
 from dataclasses import dataclass
 
-from registry.actors import Actor
-from registry.imports import git
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.imports.errors import IMPORT_OPTION
+from registry.imports.readers import git
 from registry.models import Skill, Source, SourceKind
-from registry.packages.problems import refuse
-from registry.permissions import Action, require
 
 
 @dataclass(frozen=True)
-class Look:
-    """The state of a repository now, and the one that was imported last."""
+class SourceState:
+    """The current revision of a repository and the one imported last."""
 
     now: str
     imported: str
 
     @property
-    def is_ahead(self) -> bool:
+    def has_changes(self) -> bool:
         return self.now != self.imported
 
 
-def look(source: Source, actor: Actor) -> Look:
-    """Asks the repository what it holds now, and reads nothing of it."""
+def check_source(source: Source, actor: Actor) -> SourceState:
+    """The current and the imported revision of a git source. Reads the repository's refs, not its content."""
     require(actor, Action.PUBLISH, team=source.team)
     if source.kind != SourceKind.GIT:
-        raise refuse("IMPORT_OPTION", path="kind", option=source.kind)
-    return Look(git.head(source), source.seen)
+        raise IMPORT_OPTION.refusal(option=source.kind).at("kind")
+    return SourceState(git.current_state(source), source.last_revision)
 
 
 @dataclass(frozen=True)
 class Drift:
-    """``now`` is None where only importing tells: of all that is no repository."""
+    """Changes since the last import. ``now`` is None except for git: only an import finds others."""
 
     now: str | None
     imported: str
-    published_over: tuple[Skill, ...]
+    overwritten_by: tuple[Skill, ...]
 
     @property
-    def is_ahead(self) -> bool | None:
+    def has_changes(self) -> bool | None:
         return None if self.now is None else self.now != self.imported
 
 
-def drift(source: Source, actor: Actor) -> Drift:
-    """Both ways of going apart; a repository is asked."""
+def detect_drift(source: Source, actor: Actor) -> Drift:
+    """New revisions of the source, and its skills published in another way. Contacts git repositories."""
     require(actor, Action.PUBLISH, team=source.team)
-    now = look(source, actor).now if source.kind == SourceKind.GIT else None
-    return Drift(now, source.seen, tuple(published_over(source, actor)))
+    now = check_source(source, actor).now if source.kind == SourceKind.GIT else None
+    return Drift(now, source.last_revision, tuple(overwritten_skills(source, actor)))
 
 
-def published_over(source: Source, actor: Actor) -> list[Skill]:
-    """The skills from this source whose latest version came another way."""
+def overwritten_skills(source: Source, actor: Actor) -> list[Skill]:
+    """Skills of this source whose latest version was published in another way."""
     skills = Skill.objects.visible_to(actor).filter(origin=source, latest__isnull=False)
-    found = skills.select_related("team", "latest").order_by("slug")
-    return [skill for skill in found if skill.latest and not skill.latest.provenance]
+    rows = skills.select_related("team", "latest").order_by("slug")
+    return [skill for skill in rows if skill.latest and not skill.latest.provenance]

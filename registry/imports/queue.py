@@ -1,172 +1,123 @@
-"""Who imports what, and when: asked for, claimed by one worker at a time, taken over from a dead one."""
+"""The import queue: requests imports, and lets one worker at a time claim them, also from dead workers."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from registry import audit
-from registry.actors import Actor
+from registry.core.hooks import Hook
+from registry.core.leases import MAX_ATTEMPTS, Lease, claim, expired
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.imports.errors import IMPORT_ERROR, IMPORT_UNDER_WAY, IMPORT_USER_MISSING
 from registry.models import Import, ImportStatus, Source
-from registry.packages.problems import Problem, problem, refuse
-from registry.permissions import Action, require
-from registry.publishing.rows import problem_row
+from registry.packages.problems import Problem
+from registry.versions.publishing.version_rows import serialize_problem
 
-LEASE = timedelta(seconds=60)
-ATTEMPTS = 3  # after which an import that ends its worker each time has failed
-KEPT = 20  # reports of one source
-RENEW_S = 20.0
+MAX_REPORTS = 20  # stored per source
 
-_wakers: list[Callable[[], object]] = []
+import_requested: Hook[[], object] = Hook()
 
 
-class Lost(Exception):
-    """Another worker took the import over: this one writes nothing more."""
+class ImportLease(Lease[Import]):
+    """The exclusive right to write the rows of one import."""
 
-
-@dataclass(frozen=True)
-class Hold:
-    """The right to write one import's rows."""
-
-    report: int  # its key
-    attempt: int
-
-    def renew(self) -> bool:
-        """Asks for more time; False when the import is somebody else's by now."""
-        return bool(self._held().update(lease_until=timezone.now() + LEASE))
-
-    def check(self) -> None:
-        """Within a transaction: what is written in it counts only while this worker holds the import."""
-        if self._held().select_for_update().first() is None:
-            raise Lost
-
-    def finish(self, *problems: Problem) -> None:
-        """Ends the import: done, or failed as a whole for these reasons."""
-        self._held().update(
+    def end(self, *problems: Problem) -> None:
+        """Ends the import as done, or as failed with these problems."""
+        self.finish(
             status=ImportStatus.FAILED if problems else ImportStatus.DONE,
-            problems=[problem_row(each) for each in problems],
-            finished_at=timezone.now(),
-            lease_until=None,
+            problems=[serialize_problem(each) for each in problems],
         )
 
-    def _held(self) -> QuerySet[Import]:
-        return Import.objects.filter(pk=self.report, attempt=self.attempt, status=ImportStatus.RUNNING)
 
-
-def register_waker(wake: Callable[[], object]) -> None:
-    """Names what is called when an import was asked for; called once, when the worker's app is ready."""
-    if wake not in _wakers:
-        _wakers.append(wake)
-
-
-def request(source: Source, actor: Actor) -> Import:
-    """Asks for the source to be imported; refuses while it is being imported."""
+def request_import(source: Source, actor: Actor) -> Import:
+    """Queues an import of the source. Raises IMPORT_UNDER_WAY if one is already queued or running."""
     require(actor, Action.PUBLISH, team=source.team)
     with transaction.atomic():
-        report = _create(source, actor)
+        Source.objects.select_for_update().get(pk=source.pk)
+        under_way = source.imports.filter(status__in=[ImportStatus.QUEUED, ImportStatus.RUNNING]).first()
+        if under_way:
+            raise IMPORT_UNDER_WAY.refusal(id=under_way.uid)
+        report = Import.objects.create(source=source, requested_by=actor.user)
         audit.record(actor, "import.request", source.location, team=source.team, kind=source.kind)
-        transaction.on_commit(wake)
+        transaction.on_commit(wake_workers)
     return report
 
 
-def start(source: Source, actor: Actor) -> Hold:
-    """Asks and claims at once, for who imports in this process."""
-    require(actor, Action.PUBLISH, team=source.team)
+def start_import(source: Source, actor: Actor) -> ImportLease:
+    """Creates an import and claims it for this process."""
     with transaction.atomic():
-        report = _create(source, actor)
-        audit.record(actor, "import.request", source.location, team=source.team, kind=source.kind)
-        return _claimed(report, timezone.now())
+        report = request_import(source, actor)
+        lease = _claim(Import.objects.filter(pk=report.pk), timezone.now())
+    assert lease is not None, "no other process sees the import before the commit"
+    return lease
 
 
-def _create(source: Source, actor: Actor) -> Import:
-    Source.objects.select_for_update().get(pk=source.pk)
-    under_way = source.imports.filter(status__in=[ImportStatus.QUEUED, ImportStatus.RUNNING]).first()
-    if under_way:
-        raise refuse("IMPORT_UNDER_WAY", id=under_way.uid)
-    return Import.objects.create(source=source, requested_by=actor.user)
+def wake_workers() -> None:
+    import_requested.send()
 
 
-def wake() -> None:
-    for waker in _wakers:
-        waker()
-
-
-def waiting(now: datetime) -> bool:
-    """Whether there is anything to claim."""
+def has_claimable(now: datetime) -> bool:
     return _claimable(now).exists()
 
 
-def running(now: datetime) -> int:
-    """How many imports somebody works on."""
+def count_running(now: datetime) -> int:
+    """The number of running imports whose lease is valid."""
     return Import.objects.filter(status=ImportStatus.RUNNING, lease_until__gte=now).count()
 
 
-def unfinished(uids: Collection[str]) -> list[str]:
-    """Those of them that go on, for who waits: one that is gone has ended too."""
+def filter_unfinished(uids: Collection[str]) -> list[str]:
+    """The imports among ``uids`` that are not finished. Deleted imports count as finished."""
     return list(Import.objects.filter(uid__in=uids, finished_at=None).values_list("uid", flat=True))
 
 
-def claim_next(now: datetime) -> Hold | None:
-    """The oldest import that waits or whose worker is gone; one that ended its workers too often fails."""
-    with transaction.atomic():
-        report = _claimable(now).select_for_update(skip_locked=_skips()).order_by("pk").first()
-        if report is None:
-            return None
-        hold = _claimed(report, now)
-        if hold.attempt <= ATTEMPTS:
-            return hold
-        hold.finish(problem("IMPORT_ERROR", reason="its workers ended"))
-    return claim_next(now)
+def claim_next(now: datetime) -> ImportLease | None:
+    """Claims the oldest import that is queued or whose lease expired. Fails imports over MAX_ATTEMPTS."""
+    while lease := _claim(_claimable(now), now):
+        if lease.attempt <= MAX_ATTEMPTS:
+            return lease
+        lease.end(IMPORT_ERROR.problem(reason="its workers stopped unexpectedly"))
+    return None
 
 
 def _claimable(now: datetime) -> QuerySet[Import]:
-    lapsed = Q(status=ImportStatus.RUNNING, lease_until__lt=now)
-    return Import.objects.filter(Q(status=ImportStatus.QUEUED) | lapsed)
+    return Import.objects.filter(Q(status=ImportStatus.QUEUED) | expired(now))
 
 
-def _skips() -> bool:
-    return bool(connection.features.has_select_for_update_skip_locked)
+def _claim(rows: QuerySet[Import], now: datetime) -> ImportLease | None:
+    report = claim(rows, now, status=ImportStatus.RUNNING)
+    return ImportLease(report, report.attempt) if report else None
 
 
-def _claimed(report: Import, now: datetime) -> Hold:
-    report.attempt += 1
-    report.status = ImportStatus.RUNNING
-    report.lease_until = now + LEASE
-    report.started_at = report.started_at or now
-    report.save(update_fields=["attempt", "status", "lease_until", "started_at"])
-    return Hold(report.pk, report.attempt)
-
-
-def actor_of(hold: Hold) -> Actor:
-    """In whose name an import acts that was asked for elsewhere: theirs who asked, with what they may now."""
-    user = Import.objects.select_related("requested_by").get(pk=hold.report).requested_by
+def requesting_actor(lease: ImportLease) -> Actor:
+    """The user who requested the import, with their current permissions. Refused if inactive."""
+    user = lease.job.requested_by
     if user is None or not user.is_active:
-        raise refuse("IMPORT_NOBODY")
+        raise IMPORT_USER_MISSING.refusal()
     return Actor(user=user)
 
 
-def request_due(now: datetime) -> Sequence[str]:
-    """Asks for the imports of every source whose time has come; the ids of what was asked for."""
-    asked = []
+def request_due_imports(now: datetime) -> Sequence[str]:
+    """Queues an import of each source that is due, unless one is unfinished; returns the imports' ids."""
+    uids = []
     for source in Source.objects.select_related("created_by", "team").filter(next_at__lte=now):
         with transaction.atomic():
             later = now + timedelta(seconds=source.interval_s or 0)
-            mine = Source.objects.filter(pk=source.pk, next_at=source.next_at)  # of several reapers one asks
-            if not mine.update(next_at=later if source.interval_s else None):
+            # Several reapers may run: the condition on next_at lets only one of them queue the import.
+            due = Source.objects.filter(pk=source.pk, next_at=source.next_at)
+            if not due.update(next_at=later if source.interval_s else None):
                 continue
             busy = source.imports.filter(status__in=[ImportStatus.QUEUED, ImportStatus.RUNNING])
             if not busy.exists():
-                asked.append(Import.objects.create(source=source, requested_by=source.created_by).uid)
-                transaction.on_commit(wake)
-    return asked
+                uids.append(Import.objects.create(source=source, requested_by=source.created_by).uid)
+                transaction.on_commit(wake_workers)
+    return uids
 
 
-def forget_old(source: Source) -> None:
-    """Keeps the last reports of a source."""
-    old = source.imports.order_by("-pk").values_list("pk", flat=True)[KEPT:]
+def delete_old_reports(source: Source) -> None:
+    """Deletes all but the newest MAX_REPORTS reports of a source."""
+    old = source.imports.order_by("-pk").values_list("pk", flat=True)[MAX_REPORTS:]
     Import.objects.filter(pk__in=list(old)).delete()

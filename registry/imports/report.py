@@ -1,21 +1,19 @@
-"""The report of an import: a row for each folder seen, what was known of it before, and progress."""
-
-from __future__ import annotations
+"""Import reports: reads and writes the rows, one per path of the source, and the progress."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Count
 
-from registry.imports.queue import Hold
+from registry.imports.queue import ImportLease
 from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Source, Version
 from registry.packages.problems import Problem
-from registry.publishing.rows import problem_row
+from registry.versions.publishing.version_rows import serialize_problem
 
 
 @dataclass(frozen=True)
-class Row:
-    """What became of one folder or file."""
+class ReportRow:
+    """The outcome for one folder or file."""
 
     path: str
     outcome: ImportOutcome
@@ -26,20 +24,20 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Known:
-    """What a path was when its source was read last, and still is in the registry."""
+class ImportedSkill:
+    """The version imported from a path last time, if it still exists."""
 
     label: str  # team/slug
     version: str
     digest: str
     problems: tuple[Problem, ...]
 
-    def row(self, path: str) -> Row:
-        return Row(path, ImportOutcome.UNCHANGED, self.label, self.version, self.digest, self.problems)
+    def row(self, path: str) -> ReportRow:
+        return ReportRow(path, ImportOutcome.UNCHANGED, self.label, self.version, self.digest, self.problems)
 
 
-def known_before(source: Source) -> Mapping[str, Known]:
-    """By path, from the last report and an unfinished one: bytes seen there need no reading again."""
+def previously_imported(source: Source) -> Mapping[str, ImportedSkill]:
+    """Imported versions by path, from the last report and an unfinished one. Equal content is skipped."""
     done = source.imports.filter(status=ImportStatus.DONE).order_by("-pk").values("pk")[:1]
     unfinished = source.imports.filter(status=ImportStatus.RUNNING).values("pk")
     ids = [row["pk"] for row in (*done, *unfinished)]
@@ -48,63 +46,65 @@ def known_before(source: Source) -> Mapping[str, Known]:
         Version.objects.filter(skill__team=source.team).values_list("skill__slug", "number", "digest")
     )
     return {
-        row.path: Known(row.skill, row.version, row.digest, problems_of(row))
+        row.path: ImportedSkill(row.skill, row.version, row.digest, load_problems(row))
         for row in rows
         if (row.skill.rpartition("/")[2], row.version, row.digest) in published
     }
 
 
-def outcome_of(report: Import) -> tuple[tuple[Row, ...], tuple[Problem, ...]]:
-    """The rows of a report in the order they were seen, and why it failed as a whole."""
+def load_rows(report: Import) -> tuple[tuple[ReportRow, ...], tuple[Problem, ...]]:
+    """The rows of a report in order, and the problems that concern the whole import."""
     rows = tuple(
-        Row(row.path, ImportOutcome(row.outcome), row.skill, row.version, row.digest, problems_of(row))
+        ReportRow(
+            row.path, ImportOutcome(row.outcome), row.skill, row.version, row.digest, load_problems(row)
+        )
         for row in report.rows.order_by("pk")
     )
-    return rows, problems_of(report)
+    return rows, load_problems(report)
 
 
-def counts_of(report: Import) -> dict[str, int]:
-    """How many rows have each outcome."""
+def count_outcomes(report: Import) -> dict[str, int]:
+    """The number of rows by outcome, including zeros."""
     counted = report.rows.values_list("outcome").annotate(count=Count("pk"))
     return dict.fromkeys(ImportOutcome.values, 0) | dict(counted)
 
 
-def problems_of(of: ImportRow | Import) -> tuple[Problem, ...]:
-    """Why a row was skipped or refused, or an import failed."""
+def load_problems(of: ImportRow | Import) -> tuple[Problem, ...]:
+    """The stored problems of a row or of a whole import."""
     return tuple(Problem(**row) for row in of.problems)
 
 
-class Writing:
-    """The rows of one import as they come."""
+class ReportWriter:
+    """Writes the rows and the progress of one import."""
 
-    def __init__(self, report: Import, hold: Hold) -> None:
-        self.report, self.hold, self.done = report, hold, 0
-        earlier = report.rows.filter(outcome=ImportOutcome.PUBLISHED) if hold.attempt > 1 else ()
+    def __init__(self, report: Import, lease: ImportLease) -> None:
+        self.report, self.lease, self.done = report, lease, 0
+        earlier = report.rows.filter(outcome=ImportOutcome.PUBLISHED) if lease.attempt > 1 else ()
         self.published = {row.path: row.digest for row in earlier}
 
-    def expect(self, found: int) -> None:
-        Import.objects.filter(pk=self.report.pk).update(found=found, done=0)
+    def set_total(self, total: int) -> None:
+        Import.objects.filter(pk=self.report.pk).update(total=total, processed=0)
 
-    def write(self, rows: Sequence[Row]) -> None:
-        """Within the transaction of what they tell of; a row that is there already is written over."""
+    def write(self, rows: Sequence[ReportRow]) -> None:
+        """Writes or overwrites rows, in the transaction that publishes their versions."""
         ImportRow.objects.bulk_create(
-            [self._model(self._kept(row)) for row in rows],
+            [self._model(self._mark_published(row)) for row in rows],
             update_conflicts=True,
             unique_fields=["report", "path"],
             update_fields=["outcome", "skill", "version", "digest", "problems"],
             batch_size=100,
         )
-        self.hold.renew()
+        self.lease.renew()
         self.done += len(rows)
-        Import.objects.filter(pk=self.report.pk).update(done=self.done)
+        Import.objects.filter(pk=self.report.pk).update(processed=self.done)
 
-    def _kept(self, row: Row) -> Row:
-        """What this import published before its worker died, it has published."""
+    def _mark_published(self, row: ReportRow) -> ReportRow:
+        """The row, marked PUBLISHED if an earlier attempt of this import published the version."""
         if row.outcome == ImportOutcome.UNCHANGED and self.published.get(row.path) == row.digest:
             return replace(row, outcome=ImportOutcome.PUBLISHED)
         return row
 
-    def _model(self, row: Row) -> ImportRow:
+    def _model(self, row: ReportRow) -> ImportRow:
         return ImportRow(
             report=self.report,
             path=row.path,
@@ -112,5 +112,5 @@ class Writing:
             skill=row.skill,
             version=row.version,
             digest=row.digest,
-            problems=[problem_row(each) for each in row.problems],
+            problems=[serialize_problem(each) for each in row.problems],
         )

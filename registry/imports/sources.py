@@ -1,6 +1,4 @@
-"""The places from which a team imports: named, changed, forgotten."""
-
-from __future__ import annotations
+"""Creates, finds and removes the import sources of teams."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -10,20 +8,23 @@ from pathlib import Path
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from registry import audit, storage
-from registry.actors import Actor
+from registry.core.errors import NOT_FOUND, UPLOAD_EMPTY
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.imports.errors import IMPORT_INTERVAL, IMPORT_LOCATION, IMPORT_OPTION
 from registry.models import Import, Source, SourceKind, Team
-from registry.packages.paths import shown
-from registry.packages.problems import Refused, refuse
-from registry.permissions import Action, require
-from registry.publishing.draft import check_visibility
+from registry.packages.archive.paths import printable
+from registry.packages.problems import Refusal
+from registry.storage import blobs
+from registry.versions.publishing.draft import check_visibility
 
-LEAST_INTERVAL_S = 300
-_BY_ITSELF = (SourceKind.ADDRESS, SourceKind.GIT, SourceKind.MCP)  # what can be read again without anybody
-_LONGEST = 2000
+MIN_INTERVAL_S = 300
+_SCHEDULABLE = (SourceKind.URL, SourceKind.GIT, SourceKind.MCP)
+_MAX_LOCATION_CHARS = 2000
 
 
-def described(
+def prepare_source(
     actor: Actor,
     *,
     team: Team,
@@ -32,28 +33,34 @@ def described(
     options: Mapping[str, object] | None = None,
     content: bytes | None = None,
 ) -> Source:
-    """The team's source of this kind, place and options, there already or not kept yet.
+    """The team's existing source of this kind, location and options, or a new one that is not saved yet.
 
-    ``content`` is an archive's; a dry run reads what is described and keeps nothing.
+    ``content`` is the bytes of an archive. A dry run uses the source without saving it.
     """
     require(actor, Action.PUBLISH, team=team)
     if kind not in SourceKind.values:
-        raise refuse("IMPORT_OPTION", path="kind", option=shown(kind))
-    place, checked = import_module(f"registry.imports.{kind}").check(location, options or {}, actor)
-    if len(place) > _LONGEST:
-        raise refuse("IMPORT_LOCATION", path="location", location=shown(place), reason="it is too long")
-    same = Source.objects.select_related("team").filter(team=team, kind=kind, location=place)
-    source = next((one for one in same if one.options == checked), None)
-    source = source or Source(team=team, kind=kind, location=place, options=checked)
+        raise IMPORT_OPTION.refusal(option=printable(kind)).at("kind")
+    checked_location, checked_options = import_module(f"registry.imports.readers.{kind}").check(
+        location, options or {}, actor
+    )
+    if len(checked_location) > _MAX_LOCATION_CHARS:
+        raise IMPORT_LOCATION.refusal(location=printable(checked_location), reason="it is too long").at(
+            "location"
+        )
+    same = Source.objects.select_related("team").filter(team=team, kind=kind, location=checked_location)
+    source = next((each for each in same if each.options == checked_options), None)
+    source = source or Source(team=team, kind=kind, location=checked_location, options=checked_options)
     if kind == SourceKind.ARCHIVE:
         if not content:
-            raise refuse("UPLOAD_EMPTY", path="content")
-        source.seen = storage.store(content)
+            raise UPLOAD_EMPTY.refusal().at("content")
+        source.last_revision = blobs.store(content)
     return source
 
 
-def keep(source: Source, actor: Actor, *, visibility: str = "", interval_s: int | None = None) -> Source:
-    """Keeps what was described, to be imported by this actor, on demand or every so many seconds."""
+def save_source(
+    source: Source, actor: Actor, *, visibility: str = "", interval_s: int | None = None
+) -> Source:
+    """Saves a prepared source, to be imported on demand or every ``interval_s`` seconds."""
     require(actor, Action.PUBLISH, team=source.team)
     source.visibility = _visibility(visibility, source.team, actor)
     source.interval_s = _interval(interval_s, source.kind)
@@ -64,8 +71,8 @@ def keep(source: Source, actor: Actor, *, visibility: str = "", interval_s: int 
     return source
 
 
-def kind_of(location: str) -> SourceKind:
-    """What somebody means who names only a place."""
+def detect_kind(location: str) -> SourceKind:
+    """The kind of source that a location suggests."""
     if location.startswith("mcp+"):
         return SourceKind.MCP
     if location.startswith(("git+", "git://", "ssh://", "git@")) or location.removesuffix("/").endswith(
@@ -73,39 +80,39 @@ def kind_of(location: str) -> SourceKind:
     ):
         return SourceKind.GIT
     if "://" in location:
-        return SourceKind.ADDRESS
+        return SourceKind.URL
     return SourceKind.ARCHIVE if Path(location).is_file() else SourceKind.FOLDER
 
 
-def remove(source: Source, actor: Actor) -> None:
-    """Forgets the source and its reports; the skills that came from it stay."""
+def remove_source(source: Source, actor: Actor) -> None:
+    """Deletes the source and its reports; skills imported from it stay."""
     require(actor, Action.PUBLISH, team=source.team)
     audit.record(actor, "source.remove", source.location, team=source.team, kind=source.kind)
     source.delete()
 
 
-def find(uid: str, actor: Actor) -> Source:
+def find_source(uid: str, actor: Actor) -> Source:
     source = Source.objects.visible_to(actor).select_related("team").filter(uid=uid).first()
     if source is None:
-        raise _absent("source", uid)
+        raise _not_found("source", uid)
     return source
 
 
-def reports(actor: Actor) -> QuerySet[Import]:
-    """The imports that this actor may know of."""
+def visible_imports(actor: Actor) -> QuerySet[Import]:
+    """Imports visible to the actor."""
     visible = Import.objects.filter(source__in=Source.objects.visible_to(actor))
     return visible.select_related("source__team")
 
 
-def find_report(uid: str, actor: Actor) -> Import:
-    report = reports(actor).filter(uid=uid).first()
+def find_import(uid: str, actor: Actor) -> Import:
+    report = visible_imports(actor).filter(uid=uid).first()
     if report is None:
-        raise _absent("import", uid)
+        raise _not_found("import", uid)
     return report
 
 
-def _absent(what: str, uid: str) -> Refused:
-    return refuse("NOT_FOUND", what=what, name=shown(uid))
+def _not_found(what: str, uid: str) -> Refusal:
+    return NOT_FOUND.refusal(what=what, name=printable(uid))
 
 
 def _visibility(visibility: str, team: Team, actor: Actor) -> str:
@@ -117,6 +124,6 @@ def _visibility(visibility: str, team: Team, actor: Actor) -> str:
 
 
 def _interval(seconds: int | None, kind: str) -> int | None:
-    if seconds is not None and (kind not in _BY_ITSELF or not LEAST_INTERVAL_S <= seconds < 2**31):
-        raise refuse("IMPORT_INTERVAL", path="interval_s", seconds=seconds, least=LEAST_INTERVAL_S)
+    if seconds is not None and (kind not in _SCHEDULABLE or not MIN_INTERVAL_S <= seconds < 2**31):
+        raise IMPORT_INTERVAL.refusal(seconds=seconds, least=MIN_INTERVAL_S).at("interval_s")
     return seconds

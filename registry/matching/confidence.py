@@ -1,27 +1,26 @@
-"""From the weight of a skill's words to how likely it is the one that is meant.
+"""Estimates the probability that a skill is the right one from the weight of its matched words.
 
-A logistic curve over the logarithm of how strong the words are that were found, with something added where
-they are all that was asked: one common word is a weak request, but a plain one. Fitted on 238 requests among
-2,491 skills and 43 utterances that ask for nothing; see docs/search.md.
+The probability is a saturating curve of the strength of the matched words. A bonus counts if they cover the
+whole request: a single common word is weak evidence, but clear if it is all of the request. The constants
+were fitted on 238 requests among 2,491 skills and 43 utterances without a matching skill; see
+docs/reference/matching.md.
 """
-
-from __future__ import annotations
 
 from math import log
 
-from registry.matching.lexical import Scores
-from registry.retrieval import LEAST_SKILLS
+from registry.matching.lexical import LexicalScores
+from registry.search.sql import MIN_CATALOG_SKILLS
 
-LEAST = 0.1  # the best skill below it makes the answer "none"
-_FULL = 2.2  # the weight of a word that a skill is all about
-_EVEN = 3.5  # the strength of words at which the skill is as likely the right one as not
-_WHOLE = 0.4  # what is added to that of a skill that is all about what was asked
+MIN_CONFIDENCE = 0.1  # if the best skill has less, the result is "none"
+_FULL_WEIGHT = 2.2  # the highest possible weight of a word in a skill
+_EVEN_STRENGTH = 3.5  # the strength that gives a probability of 0.5
+_WHOLE_BONUS = 0.4  # added to the strength of a skill with an ideal score
 
 
-def confidence(weight: int, scores: Scores) -> float:
-    """0 to 1, for a skill whose words weigh so much."""
+def confidence(weight: int, scores: LexicalScores) -> float:
+    """The probability, from 0 to 1, that a skill with this lexical score is the right one."""
     if not weight:
         return 0.0
-    strength = (weight / 1e6) ** 2 / (_FULL * log(1 + max(scores.skills, LEAST_SKILLS)))
-    strength += _WHOLE * (weight / scores.ideal) ** 4
-    return strength / (strength + _EVEN)
+    strength = (weight / 1e6) ** 2 / (_FULL_WEIGHT * log(1 + max(scores.skills, MIN_CATALOG_SKILLS)))
+    strength += _WHOLE_BONUS * (weight / scores.ideal) ** 4
+    return strength / (strength + _EVEN_STRENGTH)

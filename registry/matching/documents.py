@@ -1,26 +1,24 @@
-"""A match as the JSON of commands and API: each row says why, what can be done with it and what it needs."""
-
-from __future__ import annotations
+"""API documents of match results: reasons, whether a skill can run, and which permissions it needs."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import quote
 
-from registry.abilities import Ability, abilities_of
-from registry.actors import Actor
-from registry.addresses import absolute
-from registry.listing.plain import brief, one_line
-from registry.matching import Match, Matches, Reason
+from registry.core.addresses import absolute_url
+from registry.core.prompt_text import one_line, short_line
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, may
+from registry.identity.teams import calling_team
+from registry.index.abilities import Ability, detect_abilities
+from registry.matching.match import Match, MatchReason, MatchResult
 from registry.models import Skill, Version
-from registry.packages.manifest import manifest_of
-from registry.permissions import Action, may
-from registry.rules import Outcome, binds, decide
-from registry.teams import calling_team
+from registry.packages.manifest.manifest import manifest_of
+from registry.rules.decision import Outcome, decide, is_unattended
 
 
 @dataclass(frozen=True)
-class _Offered:
-    """What is told of a skill: of its latest version, or of the one that is pinned."""
+class _AnsweredVersion:
+    """The data shown about a skill, from its latest version or, for a canonical skill, the pinned one."""
 
     version: Version | None
     name: str
@@ -28,34 +26,34 @@ class _Offered:
     has: Ability
 
 
-def document(found: Matches, actor: Actor) -> dict[str, Any]:
+def match_document(found: MatchResult, actor: Actor) -> dict[str, Any]:
     return {
         "query": found.request.utterance,
         "none": found.none,
-        "results": [_row(each, actor) for each in found.rows],
+        "results": [_match_row(each, actor) for each in found.rows],
     }
 
 
-def _row(found: Match, actor: Actor) -> dict[str, Any]:
-    skill, offered = found.skill, _offered(found.skill)
-    has, number = offered.has, offered.version.number if offered.version else None
+def _match_row(found: Match, actor: Actor) -> dict[str, Any]:
+    skill, answered = found.skill, _answered_version(found.skill)
+    has, number = answered.has, answered.version.number if answered.version else None
     runs = Ability.RUN in has and may(actor, Action.RUN, skill=skill)
-    leave = _leave(skill, offered.version, actor) if runs else "allow"
-    schema = absolute(f"/api/v1/skills/{quote(str(skill))}/versions/{quote(number or 'latest')}")
+    outcome = _permission_outcome(skill, answered.version, actor) if runs else "allow"
+    schema = absolute_url(f"/api/v1/skills/{quote(str(skill))}/versions/{quote(number or 'latest')}")
     return {
-        "skill": str(skill.found_as or skill),
+        "skill": str(skill.resolved_canonical or skill),
         "version": number,
         "score": round(found.score, 3),
         "tier": found.tier.name.lower(),
         "reasons": list(map(_reason, found.reasons)),
-        "name": one_line(offered.name),
-        "description": brief(offered.description),
+        "name": one_line(answered.name),
+        "description": short_line(answered.description),
         "can": {
             "load": may(actor, Action.INSTALL, skill=skill),
-            "run": runs and leave != "deny",
+            "run": runs and outcome != "deny",
         },
         "needs": {
-            "approval": leave == "ask",
+            "approval": outcome == "ask",
             "secret": Ability.SECRET in has,
             "files": Ability.FILES in has,
             "network": Ability.NETWORK in has,
@@ -64,23 +62,26 @@ def _row(found: Match, actor: Actor) -> dict[str, Any]:
     }
 
 
-def _reason(reason: Reason) -> dict[str, Any]:
-    """A trigger is told as any text of publishers is: agents read it."""
+def _reason(reason: MatchReason) -> dict[str, Any]:
+    """A reason. Trigger texts are sanitized, because agents read these texts of publishers."""
     return {**asdict(reason), "text": one_line(reason.text), "share": round(reason.share, 3)}
 
 
-def _offered(skill: Skill) -> _Offered:
-    if skill.found_as and (version := skill.found_as.version):
-        said = manifest_of(version.manifest)
-        return _Offered(
-            version, said.display_name or said.name, said.description, abilities_of(version, said)
+def _answered_version(skill: Skill) -> _AnsweredVersion:
+    if skill.resolved_canonical and (version := skill.resolved_canonical.version):
+        manifest = manifest_of(version.manifest)
+        return _AnsweredVersion(
+            version,
+            manifest.display_name or manifest.name,
+            manifest.description,
+            detect_abilities(version, manifest),
         )
-    return _Offered(skill.latest, skill.name, skill.description, Ability(skill.abilities))
+    return _AnsweredVersion(skill.latest, skill.name, skill.description, Ability(skill.abilities))
 
 
-def _leave(skill: Skill, version: Version | None, actor: Actor) -> Outcome:
-    """What rules say; a person who presses Run has been asked by that, but a denial holds for everybody."""
+def _permission_outcome(skill: Skill, version: Version | None, actor: Actor) -> Outcome:
+    """The outcome of the rules. For a person, "ask" becomes "allow": starting a run confirms it."""
     if version is None:
         return "allow"
     outcome = decide(version, team=calling_team(actor, skill), token=actor.token).outcome
-    return "allow" if outcome == "ask" and not binds(actor) else outcome
+    return "allow" if outcome == "ask" and not is_unattended(actor) else outcome

@@ -1,40 +1,32 @@
-"""The first tier of a match: skills that were asked for by an event, an intent, a phrase or their name."""
-
-from __future__ import annotations
+"""The first tier of a match: skills that an event, an intent, a phrase or their name identifies."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from registry import bulk, words
-from registry.actors import Actor
-from registry.canonical import PREFIX
-from registry.indexing import LONGEST_PHRASE
-from registry.matching.pinned import Pinned
+from registry.core import search_terms
+from registry.core.search_terms import TextToken
+from registry.identity.actors import Actor
+from registry.index.postings import MAX_PHRASE_TOKENS
+from registry.lookup.canonical import PREFIX
+from registry.matching import sql
+from registry.matching.pinned_skills import PinnedSkills
+from registry.matching.sql import TriggerRow
 from registry.models import Canonical, TriggerKind
-from registry.retrieval import Sight
-from registry.words import Piece
+from registry.search.sql import SqlFilter
 
-LEAST_CONTAINED = 0.7  # what a phrase somewhere in a long utterance scores; one that is all of it scores 1
-_WHOLE_LEAST = 0.5  # of the utterance: a single word that covers less asks for nothing by itself
-_KEYS_AT_ONCE = 2000
-_PINNED = re.compile(rf"(?<![\w-]){PREFIX}([a-z0-9]+(?:-[a-z0-9]+)*)", re.ASCII)
-_MOST_PINNED = 20  # of one utterance
-_READ = """
-    SELECT skill_id, kind, key, text FROM registry_trigger WHERE key IN ({keys}) AND kind IN ({kinds}){seen}
-"""
-_BEGUN = """
-    SELECT column1 FROM (VALUES {pairs}) AS pairs
-    WHERE EXISTS (SELECT 1 FROM registry_trigger WHERE key >= column1 AND key < column1 || '!')
-    OR EXISTS (SELECT 1 FROM registry_pinnedtrigger WHERE key >= column1 AND key < column1 || '!')
-"""
-_CALLING = frozenset("/$@`\"'“”「」")  # what stands before a name that is called
+MIN_CONTAINED_SCORE = 0.7  # minimum score of a phrase that is part of the utterance; the maximum is 1
+_MIN_SHARE = 0.5  # share of the utterance that a single word must cover to count as a request
+_KEY_BATCH = 2000
+_CANONICAL_NAME = re.compile(rf"(?<![\w-]){PREFIX}([a-z0-9]+(?:-[a-z0-9]+)*)", re.ASCII)
+_MAX_CANONICAL_NAMES = 20  # per utterance
+_NAME_MARKERS = frozenset("/$@`\"'“”「」")  # characters that mark the name after them, as in /name
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A trigger that the request meets; ``start`` and ``end`` of what is not said in the utterance are 0."""
+class TriggerHit:
+    """A trigger that matches the request. ``start`` and ``end`` are 0 for events and intents."""
 
     skill: int
     kind: str
@@ -42,101 +34,98 @@ class Asked:
     start: int
     end: int
     score: float
-    pin: Canonical | None = None  # whose accepted version was asked for by its name
+    pin: Canonical | None = None  # set if the utterance contains the canonical name
 
 
-def asked_for(
+def explicit_matches(
     utterance: str,
-    pieces: Sequence[Piece],
-    pinned: Pinned,
+    tokens: Sequence[TextToken],
+    pinned: PinnedSkills,
     *,
     intent: str,
     event: str,
     actor: Actor,
-    readable: Sight,
-) -> list[Asked]:
-    """Every trigger in reach that the request meets word by word."""
+    sql_filter: SqlFilter,
+) -> list[TriggerHit]:
+    """The triggers of recommendable skills that occur in the request word for word."""
     return [
-        *_named(intent, event, pinned, readable),
-        *_canonical(utterance, actor),
-        *_said(utterance, pieces, pinned, readable),
+        *_event_and_intent_hits(intent, event, pinned, sql_filter),
+        *_canonical_hits(utterance, actor),
+        *_phrase_hits(utterance, tokens, pinned, sql_filter),
     ]
 
 
-def _named(intent: str, event: str, pinned: Pinned, readable: Sight) -> Iterator[Asked]:
-    """The triggers that are the event or intent itself."""
-    keys = {TriggerKind.EVENT: event.strip()[:200], TriggerKind.INTENT: words.phrase_key(intent)[:200]}
+def _event_and_intent_hits(
+    intent: str, event: str, pinned: PinnedSkills, sql_filter: SqlFilter
+) -> Iterator[TriggerHit]:
+    """Yields triggers equal to the request's event or intent."""
+    keys = {TriggerKind.EVENT: event.strip()[:200], TriggerKind.INTENT: search_terms.phrase_key(intent)[:200]}
     for kind, key in keys.items():
-        for skill, _, _, text in _triggers([key], [kind], pinned, readable) if key else ():
-            yield Asked(skill, kind, text, 0, 0, 1.0)
+        for skill, _, _, text in _read_triggers([key], [kind], pinned, sql_filter) if key else ():
+            yield TriggerHit(skill, kind, text, 0, 0, 1.0)
 
 
-def _canonical(utterance: str, actor: Actor) -> Iterator[Asked]:
-    """The canonical names that stand in the utterance: to everybody the accepted version."""
-    named = {found[1]: found.span() for found in islice(_PINNED.finditer(utterance), _MOST_PINNED)}
+def _canonical_hits(utterance: str, actor: Actor) -> Iterator[TriggerHit]:
+    """Yields canonical names in the utterance. It is the accepted version for every actor."""
+    named = {
+        found[1]: found.span() for found in islice(_CANONICAL_NAME.finditer(utterance), _MAX_CANONICAL_NAMES)
+    }
     if not named:
         return
-    for row in Canonical.objects.offered_to(actor).filter(slug__in=named).select_related("version"):
+    for row in Canonical.objects.discoverable_by(actor).filter(slug__in=named).select_related("version"):
         if row.skill_id is not None:
-            yield Asked(row.skill_id, TriggerKind.NAME, str(row), *named[row.slug], 1.0, row)
+            yield TriggerHit(row.skill_id, TriggerKind.NAME, str(row), *named[row.slug], 1.0, row)
 
 
-def _said(utterance: str, pieces: Sequence[Piece], pinned: Pinned, readable: Sight) -> Iterator[Asked]:
-    """The phrases, intents and names that stand in the utterance, whole words only."""
-    windows = _windows(utterance, pieces)
+def _phrase_hits(
+    utterance: str, tokens: Sequence[TextToken], pinned: PinnedSkills, sql_filter: SqlFilter
+) -> Iterator[TriggerHit]:
+    """Yields phrases, intents and names in the utterance; they match whole words only."""
+    windows = _windows(utterance, tokens)
     keys = sorted(windows)
     kinds = (TriggerKind.PHRASE, TriggerKind.INTENT, TriggerKind.NAME)
-    for at in range(0, len(keys), _KEYS_AT_ONCE):
-        part = keys[at : at + _KEYS_AT_ONCE]
-        for skill, kind, key, text in _triggers(part, kinds, pinned, readable):
+    for at in range(0, len(keys), _KEY_BATCH):
+        part = keys[at : at + _KEY_BATCH]
+        for skill, kind, key, text in _read_triggers(part, kinds, pinned, sql_filter):
             begin, end = windows[key]
-            covered = (end - begin) / len(pieces)
-            if _asks(utterance, pieces, begin, end, kind):
-                start, stop = pieces[begin].start, pieces[end - 1].end
-                score = LEAST_CONTAINED + (1 - LEAST_CONTAINED) * covered
-                yield Asked(skill, kind, text, start, stop, score)
+            covered = (end - begin) / len(tokens)
+            if _names_skill(utterance, tokens, begin, end, kind):
+                start, stop = tokens[begin].start, tokens[end - 1].end
+                score = MIN_CONTAINED_SCORE + (1 - MIN_CONTAINED_SCORE) * covered
+                yield TriggerHit(skill, kind, text, start, stop, score)
 
 
-def _triggers(
-    keys: Sequence[str], kinds: Sequence[str], pinned: Pinned, readable: Sight
-) -> Iterator[tuple[int, str, str, str]]:
-    """Skill, kind, key and text of those of skills that the actor's agents are offered, as they are."""
-    sql = _READ.format(keys=bulk.places(keys), kinds=bulk.places(kinds), seen=readable.seen)
-    rows = readable.read(sql, (*keys, *map(str, kinds), *readable.values))
+def _read_triggers(
+    keys: Sequence[str], kinds: Sequence[str], pinned: PinnedSkills, sql_filter: SqlFilter
+) -> Iterator[TriggerRow]:
+    """Yields skill id, kind, key and text of matching triggers. Canonical skills match as pinned."""
+    rows = sql.trigger_rows(keys, kinds, sql_filter)
     yield from (row for row in rows if row[0] not in pinned.keys)
     yield from pinned.triggers(keys, kinds)
 
 
-def _windows(utterance: str, pieces: Sequence[Piece]) -> dict[str, tuple[int, int]]:
-    """Each run of pieces that may be a trigger and asks, and where it stands first."""
+def _windows(utterance: str, tokens: Sequence[TextToken]) -> dict[str, tuple[int, int]]:
+    """The token ranges that may be triggers: the first occurrence of each key."""
     found: dict[str, tuple[int, int]] = {}
-    for at, piece in enumerate(pieces):
-        if _asks(utterance, pieces, at, at + 1, TriggerKind.NAME):
-            found.setdefault(piece.key, (at, at + 1))
-    pairs = [f"{one.key} {two.key}" for one, two in pairwise(pieces)]
-    begun = _begun(pairs)
+    for at, token in enumerate(tokens):
+        if _names_skill(utterance, tokens, at, at + 1, TriggerKind.NAME):
+            found.setdefault(token.key, (at, at + 1))
+    pairs = [f"{one.key} {two.key}" for one, two in pairwise(tokens)]
+    prefixes = sql.trigger_prefixes(sorted(set(pairs)))  # most pairs of a text start no trigger
     for begin, key in enumerate(pairs):
-        if key in begun:
+        if key in prefixes:
             found.setdefault(key, (begin, begin + 2))
-            for end in range(begin + 3, min(begin + LONGEST_PHRASE, len(pieces)) + 1):
-                key = f"{key} {pieces[end - 1].key}"
+            for end in range(begin + 3, min(begin + MAX_PHRASE_TOKENS, len(tokens)) + 1):
+                key = f"{key} {tokens[end - 1].key}"
                 found.setdefault(key, (begin, end))
     return found
 
 
-def _begun(pairs: Sequence[str]) -> set[str]:
-    """Those of pairs of neighbours with which a trigger begins: few of a text's."""
-    wanted = sorted(set(pairs))
-    if not wanted:
-        return set()
-    return {pair for (pair,) in bulk.read(_BEGUN.format(pairs=", ".join(["(%s)"] * len(wanted))), wanted)}
-
-
-def _asks(utterance: str, pieces: Sequence[Piece], begin: int, end: int, kind: str) -> bool:
-    """Whether these words ask for a skill: more than one word, or most of what is said, or a name called."""
+def _names_skill(utterance: str, tokens: Sequence[TextToken], begin: int, end: int, kind: str) -> bool:
+    """Whether these tokens request a skill: several words, most of the utterance, or a marked name."""
     size = end - begin
-    least = 3 if pieces[begin].is_cjk and kind == TriggerKind.NAME else 2
-    if size >= least or size / len(pieces) >= _WHOLE_LEAST:
+    minimum = 3 if tokens[begin].is_cjk and kind == TriggerKind.NAME else 2
+    if size >= minimum or size / len(tokens) >= _MIN_SHARE:
         return True
-    start = pieces[begin].start
-    return kind == TriggerKind.NAME and start > 0 and utterance[start - 1] in _CALLING
+    start = tokens[begin].start
+    return kind == TriggerKind.NAME and start > 0 and utterance[start - 1] in _NAME_MARKERS

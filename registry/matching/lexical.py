@@ -1,4 +1,4 @@
-"""The second tier of a match: the skills that speak of what is asked about, by weight of words."""
+"""The second tier of a match: skills whose text matches the request, scored by the weight of the words."""
 
 from __future__ import annotations
 
@@ -10,29 +10,31 @@ from itertools import chain, groupby
 from math import isqrt
 from operator import itemgetter
 
-from registry import glossary, retrieval, words
-from registry.actors import Actor
-from registry.indexing import RANK, Field
-from registry.matching.asking import Concept, with_meanings
-from registry.matching.pinned import Pinned
-from registry.retrieval import Counts, Sight
+from registry.core import search_terms
+from registry.identity.actors import Actor
+from registry.index.postings import RANK, Field
+from registry.matching.pinned_skills import PinnedSkills
+from registry.matching.query import Concept, expand_concept
+from registry.search import sql
+from registry.search.glossary import lines
+from registry.search.sql import SqlFilter, TermCounts
 
-MOST_CONCEPTS = 12  # the most telling ones
-_MOST_WEIGHED = 24  # of which what the glossary has in their place is looked at, too
-_WHOLE = 200  # postings of a term that are all read …
-_HEAVIEST = 100  # … and of one that has more, those that bring a skill up; the best's are looked up after
-_TYPO = 0.8
-_FULL = 2 * 2200  # twice the weight of a word that a skill is all about
-_COMMON_PART = 10  # a term in more than a tenth of the skills brings none up where others do
-_SAID = ~int(Field.DENIED)
-_NAME = int(Field.NAME)
-_KEYS = 2**63  # past any skill's key
-_FINE = 5 * 10**8  # so that the whole root of twice a weight in thousandths by it is its root × 10⁶
+MAX_CONCEPTS = 12  # number of concepts that are scored, the most specific first
+_MAX_EXPANDED_CONCEPTS = 24  # number of concepts that get synonyms from the glossary
+_MAX_FULLY_READ_DF = 200  # the postings of terms with at most this df are read in full
+_HEAVIEST_POSTINGS = 100  # postings read of more common terms; missing ones of the best skills are read later
+_TYPO_WEIGHT = 0.8
+_FULL_WEIGHT = 2 * 2200  # twice the highest weight of a word in a skill
+_COMMON_TERM_DIVISOR = 10  # terms in more than a tenth of the skills are ignored if there are rarer ones
+_ASSERTED_FIELDS = ~int(Field.DENIED)
+_NAME_FIELD = int(Field.NAME)
+_KEY_SPACE = 2**63  # greater than any skill id
+_WEIGHT_SCALE = 5 * 10**8  # chosen so that the integer root of a scaled weight is the root × 10⁶
 
 
 @dataclass(frozen=True)
-class Part:
-    """What a term adds to a skill's score, of which concept, in which fields."""
+class ScorePart:
+    """The contribution of one term to a skill's score: its concept and fields."""
 
     concept: Concept
     is_own: bool
@@ -41,43 +43,47 @@ class Part:
     mask: int
 
 
-_Sides = defaultdict[tuple[int, bool], list[tuple[int, str, int]]]  # by concept and whether own: terms found
+_ConceptSides = defaultdict[
+    tuple[int, bool], list[tuple[int, str, int]]
+]  # (concept, whether own words) -> terms found
 
 
 @dataclass(frozen=True)
-class Scores:
-    """What was asked and read, the score × 10⁶ of each skill, what one would get that says everything."""
+class LexicalScores:
+    """The result of scoring: concepts, postings, each skill's score × 10⁶, and the ideal score."""
 
-    asked: Sequence[Concept]
-    weighed: Mapping[int, Sequence[_Weighed]]
-    rows: Sequence[retrieval.Row]  # of the best
+    concepts: Sequence[Concept]
+    terms_by_key: Mapping[int, Sequence[_WeightedTerm]]
+    rows: Sequence[sql.PostingRow]  # postings of the best skills
     scores: Mapping[int, int]
-    near: Sequence[int]  # the best ``LOOKED_UP``, in no order
+    near: Sequence[int]  # the best ``MAX_LOOKUP_SKILLS`` skills, unordered
     ideal: int
-    skills: int  # that the actor may see
+    skills: int  # number of skills visible to the actor
 
     def best(self, most: int) -> list[int]:
-        """Nothing that was read afterwards has made less of them."""
+        """The ids of the ``most`` best skills."""
         return sorted(self.near, key=lambda skill: (-self.scores[skill], skill))[:most]
 
-    def parts(self, skills: Collection[int]) -> dict[int, list[Part]]:
-        """Why these skills have their scores: the terms that counted, the heaviest first."""
-        found: dict[int, _Sides] = {skill: defaultdict(list) for skill in skills}
+    def parts(self, skills: Collection[int]) -> dict[int, list[ScorePart]]:
+        """The terms that contributed to the scores of these skills, heaviest first."""
+        found: dict[int, _ConceptSides] = {skill: defaultdict(list) for skill in skills}
         for key, skill, weight, mask in self.rows:
-            if skill in found and mask & _SAID:
-                told = _told(weight, mask)
-                for each in self.weighed[key]:
-                    found[skill][each.concept, each.is_own].append((told * each.worth, each.text, mask))
+            if skill in found and mask & _ASSERTED_FIELDS:
+                weight = _posting_weight(weight, mask)
+                for each in self.terms_by_key[key]:
+                    found[skill][each.concept, each.is_own].append(
+                        (weight * each.point_value, each.text, mask)
+                    )
         return {skill: self._counted(sides) for skill, sides in found.items()}
 
-    def _counted(self, sides: _Sides) -> list[Part]:
-        """Of each concept the side that counted: its own words, or those in their place."""
+    def _counted(self, sides: _ConceptSides) -> list[ScorePart]:
+        """The parts that counted for each concept: its own words or its synonyms, whichever weigh more."""
         best: dict[int, tuple[int, bool]] = {}
         for (place, is_own), terms in sides.items():
             weight = sum(score for score, _, _ in terms)
             best[place] = max(best.get(place, (0, False)), (weight, is_own))
         parts = [
-            Part(self.asked[place], is_own, text, isqrt(weight) * score // weight, mask)
+            ScorePart(self.concepts[place], is_own, text, isqrt(weight) * score // weight, mask)
             for place, (weight, is_own) in best.items()
             if weight
             for score, text, mask in sides[place, is_own]
@@ -86,120 +92,142 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class _Weighed:
-    """A term of a concept: what one point of its weight is worth."""
+class _WeightedTerm:
+    """A term of a concept, and the factor for the weights of its postings."""
 
     concept: int
     text: str
     is_own: bool
-    worth: int
+    point_value: int
 
 
-def score(
-    asked: Sequence[Concept], known: glossary.Lines, actor: Actor, readable: Sight, pinned: Pinned
-) -> Scores:
-    """Skills by what they say of the most telling concepts; ``readable`` are the postings to look at."""
-    asked = [with_meanings(concept, known) for concept in _narrowed(asked, actor, pinned)]
-    counts = pinned.count({term for concept in asked for term in concept.every}, actor)
-    asked, counts = _with_typos(asked, counts, actor)
-    telling = _most_telling(asked, counts)[:MOST_CONCEPTS]
-    weighed = _weighed(telling, counts)
-    terms = [counts.terms[text] for text in sorted({each.text for some in weighed.values() for each in some})]
-    spare = counts.skills // _COMMON_PART
-    rows, cut = retrieval.postings(terms, readable, most=_WHOLE, heaviest=_HEAVIEST, spare=spare)
-    rows = pinned.instead(rows, terms)
-    scores = _scores(weighed, rows)
-    best = _best(scores, retrieval.LOOKED_UP)
+def score_concepts(
+    concepts: Sequence[Concept],
+    glossary: lines.GlossaryIndex,
+    actor: Actor,
+    sql_filter: SqlFilter,
+    pinned: PinnedSkills,
+) -> LexicalScores:
+    """Scores skills by the most specific concepts of the request.
+
+    ``sql_filter`` limits the postings that are read.
+    """
+    concepts = [expand_concept(concept, glossary) for concept in _narrow(concepts, actor, pinned)]
+    counts = pinned.count({term for concept in concepts for term in concept.all_terms}, actor)
+    concepts, counts = _correct_typos(concepts, counts, actor)
+    chosen = _by_specificity(concepts, counts)[:MAX_CONCEPTS]
+    terms_by_key = _weigh_terms(chosen, counts)
+    terms = [
+        counts.terms[text] for text in sorted({each.text for some in terms_by_key.values() for each in some})
+    ]
+    max_df = counts.skills // _COMMON_TERM_DIVISOR
+    rows, cut = sql.read_postings(
+        terms, sql_filter, max_postings=_MAX_FULLY_READ_DF, heaviest=_HEAVIEST_POSTINGS, max_df=max_df
+    )
+    rows = pinned.replace_postings(rows, terms)
+    scores = _score_skills(terms_by_key, rows)
+    best = _best_skills(scores, sql.MAX_LOOKUP_SKILLS)
     near = set(best)
     rows = [row for row in rows if row[1] in near]
-    if more := retrieval.complete(cut, best, rows):
-        rows += pinned.without(more)
-        scores |= _scores(weighed, rows)
-    return Scores(telling, weighed, rows, scores, best, _ideal(weighed), counts.skills)
+    if more := sql.read_missing_postings(cut, best, rows):
+        rows += pinned.exclude_postings(more)
+        scores |= _score_skills(terms_by_key, rows)
+    return LexicalScores(chosen, terms_by_key, rows, scores, best, _ideal_score(terms_by_key), counts.skills)
 
 
-def _narrowed(asked: Sequence[Concept], actor: Actor, pinned: Pinned) -> Sequence[Concept]:
-    """Of a long utterance the concepts that tell most by their own words: a page is not a question."""
-    if len(asked) <= _MOST_WEIGHED:
-        return asked
-    counts = pinned.count({term for concept in asked for term in concept.terms}, actor)
-    return _most_telling(asked, counts)[:_MOST_WEIGHED]
+def _narrow(concepts: Sequence[Concept], actor: Actor, pinned: PinnedSkills) -> Sequence[Concept]:
+    """The concepts; for a long utterance, such as a pasted page, only the most specific ones."""
+    if len(concepts) <= _MAX_EXPANDED_CONCEPTS:
+        return concepts
+    counts = pinned.count({term for concept in concepts for term in concept.terms}, actor)
+    return _by_specificity(concepts, counts)[:_MAX_EXPANDED_CONCEPTS]
 
 
-def _most_telling(asked: Sequence[Concept], counts: Counts) -> list[Concept]:
-    """The most telling first, by its own rarest word or the best of what is said in its place; words that
-    nobody has come after all others."""
+def _by_specificity(concepts: Sequence[Concept], counts: TermCounts) -> list[Concept]:
+    """The concepts by their rarest word or best synonym, rarest first; those without a known word last."""
 
     def order(concept: Concept) -> tuple[bool, float, int]:
-        tells = [counts.idf(term) for term in concept.terms if term in counts.terms]
-        tells += [
-            counts.idf(term) * weight for term, weight in concept.others.items() if term in counts.terms
+        idfs = [counts.idf(term) for term in concept.terms if term in counts.terms]
+        idfs += [
+            counts.idf(term) * weight for term, weight in concept.synonyms.items() if term in counts.terms
         ]
-        return not tells, -max(tells, default=counts.idf(concept.terms[0])), concept.start
+        return not idfs, -max(idfs, default=counts.idf(concept.terms[0])), concept.start
 
-    return sorted(asked, key=order)
+    return sorted(concepts, key=order)
 
 
-def _with_typos(asked: Sequence[Concept], counts: Counts, actor: Actor) -> tuple[Sequence[Concept], Counts]:
-    """Words that nobody has are taken for the names and tags a slip away."""
-    alone = (c for c in asked if not any(term in counts.terms for term in c.every))
-    unknown = {c.terms[0]: words.fold(c.text).lower() for c in alone}
-    meant = retrieval.meant(unknown, actor) if unknown else {}
+def _correct_typos(
+    concepts: Sequence[Concept], counts: TermCounts, actor: Actor
+) -> tuple[Sequence[Concept], TermCounts]:
+    """The concepts with corrections of unknown words (names and tags one typo away), and their counts."""
+    alone = (c for c in concepts if not any(term in counts.terms for term in c.all_terms))
+    unknown = {c.terms[0]: search_terms.fold(c.text).lower() for c in alone}
+    meant = sql.find_corrections(unknown, actor) if unknown else {}
     if not meant:
-        return asked, counts
-    more = retrieval.count(meant.values(), actor)
-    asked = [c._replace(others={meant[c.terms[0]]: _TYPO}) if c.terms[0] in meant else c for c in asked]
-    return asked, replace(counts, terms={**counts.terms, **more.terms})
+        return concepts, counts
+    more = sql.count_terms(meant.values(), actor)
+    concepts = [
+        c._replace(synonyms={meant[c.terms[0]]: _TYPO_WEIGHT}) if c.terms[0] in meant else c for c in concepts
+    ]
+    return concepts, replace(counts, terms={**counts.terms, **more.terms})
 
 
-def _weighed(asked: Sequence[Concept], counts: Counts) -> dict[int, list[_Weighed]]:
-    """By the key of each term that is looked for, what it is worth to which concept."""
-    found: defaultdict[int, list[_Weighed]] = defaultdict(list)
-    for place, concept in enumerate(asked):
+def _weigh_terms(concepts: Sequence[Concept], counts: TermCounts) -> dict[int, list[_WeightedTerm]]:
+    """By term id, the concepts that the term belongs to, with the term's weight in each."""
+    found: defaultdict[int, list[_WeightedTerm]] = defaultdict(list)
+    for place, concept in enumerate(concepts):
         own = dict.fromkeys(concept.terms, 1.0)
-        for text, weight in {**concept.others, **own}.items():
-            if known := counts.terms.get(text):
-                worth = round(counts.idf(text) * weight * _FINE)
-                found[known.key].append(_Weighed(place, text, text in own, worth))
+        for text, weight in {**concept.synonyms, **own}.items():
+            if glossary := counts.terms.get(text):
+                point_value = round(counts.idf(text) * weight * _WEIGHT_SCALE)
+                found[glossary.key].append(_WeightedTerm(place, text, text in own, point_value))
     return found
 
 
-def _scores(weighed: Mapping[int, Sequence[_Weighed]], rows: Iterable[retrieval.Row]) -> dict[int, int]:
-    """A concept counts as its own words or as those in their place, whichever is more, and by its root: to
-    speak of two things a little is more than to speak of one a lot. Whole numbers only, so that the order in
-    which a database answers changes nothing."""
+def _score_skills(
+    terms_by_key: Mapping[int, Sequence[_WeightedTerm]], rows: Iterable[sql.PostingRow]
+) -> dict[int, int]:
+    """The score of each skill, an integer so that the order of the rows does not matter.
+
+    A concept counts with its own words or its synonyms, whichever weigh more. The square root is added: two
+    weakly matched concepts are worth more than one strongly matched concept.
+    """
     sides: defaultdict[tuple[int, bool], dict[int, int]] = defaultdict(dict)
     for key, some in groupby(rows, itemgetter(0)):
-        said = [(skill, _told(weight, mask)) for _, skill, weight, mask in some if mask & _SAID]
-        for each in weighed[key]:
-            side, worth = sides[each.concept, each.is_own], each.worth
-            for skill, weight in said:
-                side[skill] = side.get(skill, 0) + weight * worth
+        weights = [
+            (skill, _posting_weight(weight, mask))
+            for _, skill, weight, mask in some
+            if mask & _ASSERTED_FIELDS
+        ]
+        for each in terms_by_key[key]:
+            side, point_value = sides[each.concept, each.is_own], each.point_value
+            for skill, weight in weights:
+                side[skill] = side.get(skill, 0) + weight * point_value
     scores: defaultdict[int, int] = defaultdict(int)
     for concept in {concept for concept, _ in sides}:
-        most, theirs = sides[concept, True], sides[concept, False]
-        for skill, weight in theirs.items():
-            if weight > most.get(skill, 0):
-                most[skill] = weight
-        for skill, weight in most.items():
+        best, synonyms = sides[concept, True], sides[concept, False]
+        for skill, weight in synonyms.items():
+            if weight > best.get(skill, 0):
+                best[skill] = weight
+        for skill, weight in best.items():
             scores[skill] += isqrt(weight)
     return scores
 
 
-def _ideal(weighed: Mapping[int, Sequence[_Weighed]]) -> int:
-    """The score of a skill that is all about each concept that anybody speaks of."""
-    most: dict[int, int] = {}
-    for each in chain.from_iterable(weighed.values()):
-        most[each.concept] = max(each.worth, most.get(each.concept, 0))
-    return sum(isqrt(_FULL * worth) for worth in most.values())
+def _ideal_score(terms_by_key: Mapping[int, Sequence[_WeightedTerm]]) -> int:
+    """The score of a skill with the highest weight in every known concept."""
+    best: dict[int, int] = {}
+    for each in chain.from_iterable(terms_by_key.values()):
+        best[each.concept] = max(each.point_value, best.get(each.concept, 0))
+    return sum(isqrt(_FULL_WEIGHT * point_value) for point_value in best.values())
 
 
-def _told(weight: int, mask: int) -> int:
-    """Twice a posting's weight; of a word in a skill's name half as much again, for that is what it is."""
-    return weight % RANK * (3 if mask & _NAME else 2)
+def _posting_weight(weight: int, mask: int) -> int:
+    """Twice the posting's weight, or three times for a word in the skill's name."""
+    return weight % RANK * (3 if mask & _NAME_FIELD else 2)
 
 
-def _best(scores: Mapping[int, int], most: int) -> list[int]:
-    """The highest first, equals by key; as one number each, for of some thousands this is the quickest."""
-    ordered = nlargest(most, [score * _KEYS - skill for skill, score in scores.items()])
-    return [-each % _KEYS for each in ordered]
+def _best_skills(scores: Mapping[int, int], most: int) -> list[int]:
+    """The best skill ids by score, then id. A pair packed into one number sorts fastest."""
+    ordered = nlargest(most, [score * _KEY_SPACE - skill for skill, score in scores.items()])
+    return [-each % _KEY_SPACE for each in ordered]

@@ -7,7 +7,7 @@ from registry.models.team import Team
 
 
 class AuditEntry(models.Model):
-    """Who did what to what, when; append-only."""
+    """An entry of the audit trail: actor, action, target and time. Append-only."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     at = models.DateTimeField(auto_now_add=True, db_index=True)

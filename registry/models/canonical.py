@@ -15,52 +15,53 @@ from registry.models.usage import UseKind
 from registry.models.version import Version
 
 if TYPE_CHECKING:
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
 
 class CanonicalQuerySet(models.QuerySet["Canonical"]):
-    def answerable(self) -> CanonicalQuerySet:
-        """Those whose version is still there for everybody."""
+    def resolvable(self) -> CanonicalQuerySet:
+        """Rows whose version exists and is neither held nor yanked."""
         return self._of(Version.objects.all())
 
-    def offered_to(self, actor: Actor) -> CanonicalQuerySet:
-        """Those of skills that the actor may see, whose accepted version says that it is for agents."""
-        seen = Skill.objects.visible_to(actor).filter(latest__isnull=False, pk=models.OuterRef("skill"))
-        offered = self._of(Version.objects.filter(reported_at=None))
-        return offered.filter(models.Exists(seen), for_agents=True)
+    def discoverable_by(self, actor: Actor) -> CanonicalQuerySet:
+        """Rows of skills visible to the actor whose pinned version is for agents and not reported."""
+        visible = Skill.objects.visible_to(actor).filter(latest__isnull=False, pk=models.OuterRef("skill"))
+        unreported = self._of(Version.objects.filter(reported_at=None))
+        return unreported.filter(models.Exists(visible), for_agents=True)
 
     def _of(self, versions: models.QuerySet[Version]) -> CanonicalQuerySet:
-        """Of few names each version is looked up; with a join databases may read every version there is."""
+        """Rows whose version is one of ``versions``. Uses a subquery per row: the table is small, and a join
+        could read all versions.
+        """
         held = models.Q(held_at__isnull=False, released_at=None)
         there = versions.filter(~held, pk=models.OuterRef("version"), yanked_at=None)
         return self.filter(models.Exists(there))
 
 
 class Canonical(models.Model):
-    """The skill of a slug that is answered to everybody, in one version; ``registry.canonical`` writes it.
+    """The canonical skill of a slug, pinned to one version; written only by ``registry.canonical``.
 
-    Without a version it is a mirror of which nothing is accepted yet.
+    Without a version it is a mirror whose content has not been accepted yet.
     """
 
-    slug = models.CharField(max_length=64, unique=True)  # asked for as _canonical_<slug>
+    slug = models.CharField(max_length=64, unique=True)  # the name is _canonical_<slug>
     skill = models.ForeignKey(Skill, models.CASCADE, null=True, related_name="canonicals")
     version = models.ForeignKey(Version, models.SET_NULL, null=True, related_name="canonicals")
-    number = models.CharField(
-        max_length=64, blank=True
-    )  # stays when the version is purged, as the digest does
+    number = models.CharField(max_length=64, blank=True)  # number and digest stay after the version is purged
     digest = models.CharField(max_length=71, blank=True)
-    follows = models.CharField(
-        max_length=32, blank=True
-    )  # whose versions are proposed: latest, a channel; "" none
-    rejected = models.CharField(max_length=71, blank=True)  # the digest that is not proposed again
+    # The channel whose versions are proposed; "latest", or "" for none.
+    tracked_channel = models.CharField(max_length=32, blank=True)
+    # digest of the rejected version, which is not proposed again
+    rejected_digest = models.CharField(max_length=71, blank=True)
     mirror = models.ForeignKey(Source, models.SET_NULL, null=True, related_name="canonicals")
-    since = models.DateTimeField(auto_now_add=True)
+    set_at = models.DateTimeField(auto_now_add=True)
 
-    # Of the pinned version; written by registry.canonical.indexed only.
+    # Copied from the pinned version; written by registry.canonical.pinned_postings only.
     name = models.CharField(max_length=200, blank=True)
     name_key = models.CharField(max_length=200, blank=True)
     for_agents = models.BooleanField(default=True)  # False: disable-model-invocation
-    indexed_as = models.PositiveSmallIntegerField(default=0)  # by which rules, see registry.indexing.RULES
+    # registry.index.postings.INDEX_VERSION when it was indexed.
+    indexed_as = models.PositiveSmallIntegerField(default=0)
 
     objects = CanonicalQuerySet.as_manager()
 
@@ -68,22 +69,22 @@ class Canonical(models.Model):
         return f"_canonical_{self.slug}"
 
 
-class CanonicalDeed(models.TextChoices):
+class CanonicalChangeKind(models.TextChoices):
     SET = "set", _("Set")
     MIRRORED = "mirrored", _("Mirrored")
     ACCEPTED = "accepted", _("Accepted")
     REJECTED = "rejected", _("Rejected")
-    UNSET = "unset", _("Taken back")
+    UNSET = "unset", _("Removed")
 
 
 class CanonicalChange(models.Model):
-    """Who changed what a canonical name answers, when, from what to what, and why; append-only."""
+    """A change of a canonical skill, with actor, time, version before and after, and reason. Append-only."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     slug = models.CharField(max_length=64, db_index=True)
     at = models.DateTimeField(auto_now_add=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    deed = models.CharField(max_length=8, choices=CanonicalDeed.choices)
+    change = models.CharField(max_length=8, choices=CanonicalChangeKind.choices)
     before = models.CharField(max_length=200, blank=True)  # team/slug@version
     before_digest = models.CharField(max_length=71, blank=True)
     after = models.CharField(max_length=200, blank=True)
@@ -92,34 +93,36 @@ class CanonicalChange(models.Model):
 
     @property
     def replaced(self) -> dict[str, str]:
-        """The skill and version that it took away, to be pinned again."""
+        """The skill and version that the change replaced, for undoing it."""
         skill, _, version = self.before.partition("@")
         return (
             {"skill": skill, "version": version}
-            if self.before and self.deed != CanonicalDeed.REJECTED
+            if self.before and self.change != CanonicalChangeKind.REJECTED
             else {}
         )
 
 
 class CanonicalUse(models.Model):
-    """Who got a skill by its canonical name: whom a change of it affects."""
+    """A caller's uses of a canonical name. A change of the name affects these callers."""
 
     slug = models.CharField(max_length=64)
-    caller = models.CharField(max_length=64)  # as of Use
+    caller = models.CharField(max_length=64)  # as in Use
     count = models.PositiveIntegerField(default=0)
     last_kind = models.CharField(max_length=8, choices=UseKind.choices)
     last_used_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["slug", "caller"], name="one_canonical_use_a_caller")]
+        constraints = [
+            models.UniqueConstraint(fields=["slug", "caller"], name="one_canonical_use_per_caller")
+        ]
 
 
 class PinnedPosting(models.Model):
-    """A term of a version that a canonical name means: it is found by these, not by the latest's."""
+    """A search term of a pinned version. Canonical skills match by these."""
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="pinned_postings")
     term = models.ForeignKey(Term, models.CASCADE, db_index=False)
-    weight = models.SmallIntegerField()  # as of Posting
+    weight = models.SmallIntegerField()  # as in Posting
     field_mask = models.SmallIntegerField()
 
     class Meta:
@@ -127,11 +130,9 @@ class PinnedPosting(models.Model):
 
 
 class PinnedTrigger(models.Model):
-    """What, said word by word, asks for a version that a canonical name means."""
-
     version = models.ForeignKey(Version, models.CASCADE, related_name="pinned_triggers")
     kind = models.CharField(max_length=8, choices=TriggerKind.choices)
-    key = BytewiseCharField(max_length=200)  # as of Trigger
+    key = BytewiseCharField(max_length=200)  # as in Trigger
     text = models.CharField(max_length=200)
 
     class Meta:

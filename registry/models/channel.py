@@ -7,29 +7,29 @@ from registry.models.version import Version
 
 
 class Channel(models.Model):
-    """A name that a maintainer gives a version; ``latest`` is none of them, it follows by itself."""
+    """A channel that a maintainer set. ``latest`` has no row, because it is computed."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="channels")
     name = models.CharField(max_length=32)  # "stable", "beta"
     version = models.ForeignKey(Version, models.CASCADE, related_name="channels")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["skill", "name"], name="one_channel_a_name")]
+        constraints = [models.UniqueConstraint(fields=["skill", "name"], name="one_channel_per_name")]
 
 
 class Redirect(models.Model):
-    """An address that a skill had before: it leads on, and is never given to another."""
+    """A former address of a skill. It redirects to the skill and is never reused."""
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="+")
     slug = models.CharField(max_length=64)
     to = models.ForeignKey(Skill, models.CASCADE, related_name="redirects")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_redirect_a_slug")]
+        constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_redirect_per_slug")]
 
 
 class Tombstone(models.Model):
-    """What stays of a purged version: its number and digest are answered with 410 and never used again."""
+    """Number and digest of a purged version. They return 410 and can't be published again."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="tombstones")
     number = models.CharField(max_length=64)

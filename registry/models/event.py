@@ -13,24 +13,26 @@ from registry.models.team import Team
 from registry.models.webhook import WebhookEndpoint
 
 if TYPE_CHECKING:
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
 
 class EventQuerySet(models.QuerySet["Event"]):
     def visible_to(self, actor: Actor) -> EventQuerySet:
-        """An event is its team's own."""
+        """The events of the actor's teams."""
         return self if actor.is_administrator else self.filter(team_id__in=actor.team_ids)
 
 
 class Event(models.Model):
-    """Something that happened elsewhere, told to a team's skills; written by ``registry.events`` only."""
+    """An event received from another system; written only by ``registry.events``."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="events")
     type = models.CharField(max_length=200)
     payload = DocumentField()
-    origin = models.CharField(max_length=64)  # "user:7" or "hook:<uid>": whose ids these are
-    given_id = models.CharField(max_length=200)  # by which its sender knows it; the row's own where none
+    # The sender, "user:7" or "hook:<uid>"; event ids are unique per origin.
+    origin = models.CharField(max_length=64)
+    # the sender's id for the event; the uid if the sender gave none
+    external_id = models.CharField(max_length=200)
     sender = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     webhook = models.ForeignKey(WebhookEndpoint, models.SET_NULL, null=True, related_name="events")
     received_at = models.DateTimeField(db_index=True)
@@ -38,7 +40,7 @@ class Event(models.Model):
     objects = EventQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["origin", "given_id"], name="one_event_an_id")]
+        constraints = [models.UniqueConstraint(fields=["origin", "external_id"], name="one_event_per_id")]
         indexes = [models.Index(fields=["origin", "received_at"], name="event_rate")]
 
 
@@ -50,30 +52,30 @@ class EventOutcome(models.TextChoices):
 
 class EventMatchQuerySet(models.QuerySet["EventMatch"]):
     def visible_to(self, actor: Actor) -> EventMatchQuerySet:
-        """Of skills that the actor may see: the sender of an event may reach more than its team does."""
+        """The matches whose skill the actor may see. The sender may see skills that the team does not."""
         return self.filter(skill__in=Skill.objects.visible_to(actor))
 
 
 class EventMatch(models.Model):
-    """A skill that declares an event's type, and what became of it: started, proposed, or refused and why."""
+    """A skill that declares an event's type, and the outcome: started, proposed, or refused with problems."""
 
     event = models.ForeignKey(Event, models.CASCADE, related_name="matches")
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="+")
     version_number = models.CharField(max_length=64)
     rank = models.PositiveSmallIntegerField()
     outcome = models.CharField(max_length=8, choices=EventOutcome.choices)
-    run_uid = models.CharField(max_length=26, blank=True)  # runs stand on the floor above
+    run_uid = models.CharField(max_length=26, blank=True)  # no foreign key: runs belong to the worker app
     problems = DocumentField(default=list)
 
     objects = EventMatchQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["event", "skill"], name="one_match_a_skill")]
+        constraints = [models.UniqueConstraint(fields=["event", "skill"], name="one_match_per_skill")]
 
 
 class EventMode(models.TextChoices):
-    START = "start", _("Start it")
-    PROPOSE = "propose", _("Propose it")
+    START = "start", _("Start a run")
+    PROPOSE = "propose", _("Propose a run")
 
 
 class EventSubscriptionQuerySet(models.QuerySet["EventSubscription"]):
@@ -83,7 +85,7 @@ class EventSubscriptionQuerySet(models.QuerySet["EventSubscription"]):
 
 
 class EventSubscription(models.Model):
-    """What a team has said of a skill that declares an event's type: it is started, or only proposed."""
+    """A team's choice for a skill and an event type: start a run or only propose it."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="event_subscriptions")
@@ -97,5 +99,5 @@ class EventSubscription(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["team", "skill", "event_type"], name="one_word_an_event_type")
+            models.UniqueConstraint(fields=["team", "skill", "event_type"], name="one_mode_per_event_type")
         ]

@@ -13,7 +13,9 @@ class FeedbackOutcome(models.TextChoices):
 
 
 class Feedback(models.Model):
-    """How a skill did where an agent used it; written by ``registry.feedback`` only, read by its team."""
+    """An outcome that an agent reported, visible to the skill's team. Written only by
+    ``registry.matching.feedback``.
+    """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="feedback")

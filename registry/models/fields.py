@@ -1,3 +1,5 @@
+"""Model fields that behave the same on SQLite and PostgreSQL."""
+
 import json
 from typing import Any
 
@@ -6,7 +8,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 
 class BytewiseCharField(models.CharField):  # type: ignore[type-arg]  # not subscriptable at run time
-    """Text that sorts by code point on every database; PostgreSQL would sort it by its locale."""
+    """Text that sorts by code point on every database; PostgreSQL would use its locale."""
 
     def db_parameters(self, connection: BaseDatabaseWrapper) -> dict[str, Any]:
         parameters: dict[str, Any] = super().db_parameters(connection)
@@ -16,10 +18,10 @@ class BytewiseCharField(models.CharField):  # type: ignore[type-arg]  # not subs
 
 
 class DocumentField(models.JSONField):
-    """JSON that comes back as it was written: PostgreSQL's jsonb would forget the order of its keys.
+    """JSON that keeps the order of its keys, which PostgreSQL's jsonb does not.
 
-    A form's fields stand in the order of their schema, an output in its author's. It is kept as text, so no
-    query looks into it.
+    The order matters for form fields and outputs. The value is stored as text, so queries can't filter by its
+    content.
     """
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str | None:

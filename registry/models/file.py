@@ -4,7 +4,7 @@ from registry.models.version import Version
 
 
 class File(models.Model):
-    """One file of a version; its bytes are in the version's archive."""
+    """A file of a version. Its bytes are in the version's archive."""
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="files")
     path = models.CharField(max_length=500)
@@ -14,4 +14,4 @@ class File(models.Model):
     executable = models.BooleanField(default=False)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["version", "path"], name="one_path_a_version")]
+        constraints = [models.UniqueConstraint(fields=["version", "path"], name="one_path_per_version")]

@@ -9,12 +9,12 @@ from registry.models.version import Version
 
 
 class Finding(models.Model):
-    """Evidence that a scan found in a version's files; a scan with newer rules replaces them."""
+    """A scan finding in a version's files. A scan with newer rules replaces it."""
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="findings")
     rule = models.CharField(max_length=64)
     severity = models.CharField(max_length=8)
-    certain = models.BooleanField(default=False)  # holds the version until a maintainer releases it
+    certain = models.BooleanField(default=False)  # if True, holds the version until a maintainer releases it
     path = models.CharField(max_length=500)
     line = models.PositiveIntegerField(null=True)
     quote = models.CharField(max_length=160)
@@ -22,19 +22,19 @@ class Finding(models.Model):
 
     @property
     def uid(self) -> str:
-        """The same after every scan that finds it again."""
-        told = "\0".join((self.rule, self.path, str(self.line), self.quote))
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        """An id that stays the same if a later scan finds the same thing."""
+        identity = "\0".join((self.rule, self.path, str(self.line), self.quote))
+        return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
 class Suppression(models.Model):
-    """A finding that a maintainer has judged: the same rule and quote in a skill's later versions, too."""
+    """A maintainer's suppression of a finding, also in later versions with its rule, path and excerpt."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="suppressions")
     rule = models.CharField(max_length=64)
     path = models.CharField(max_length=500)
     quote = models.CharField(max_length=160)
-    digest = models.CharField(max_length=71, blank=True)  # the file's, when it was judged
+    digest = models.CharField(max_length=71, blank=True)  # the file's digest at the time of the suppression
     reason = models.CharField(max_length=500)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     at = models.DateTimeField()

@@ -8,17 +8,17 @@ from django.db import models
 from registry.models.identity import new_uid
 
 if TYPE_CHECKING:
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
 
 class GlossaryQuerySet(models.QuerySet["GlossaryEntry"]):
     def visible_to(self, actor: Actor) -> GlossaryQuerySet:
-        """What a site says of its words is read and written by its administrators."""
+        """All entries for administrators, none for others."""
         return self if actor.is_administrator else self.none()
 
 
 class GlossaryEntry(models.Model):
-    """Words that mean the same, in any language: a site's own, beside those of ``registry/glossary``."""
+    """Synonyms in any language, in addition to the built-in ones of ``registry/search/glossary``."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     text = models.CharField(max_length=500, unique=True)  # "invoice, receipt, 发票"

@@ -4,16 +4,16 @@ from registry.models.fields import DocumentField
 
 
 class IdempotencyKey(models.Model):
-    """A POST answered once: the same key and body of one caller gets the stored answer again for 24 hours."""
+    """The stored response to a POST. The same key and body return it for 24 hours."""
 
     caller = models.CharField(max_length=64)
     key = models.CharField(max_length=200)
     request_digest = models.CharField(max_length=64)
-    status = models.PositiveSmallIntegerField(null=True)  # null while the first request is under way
+    status = models.PositiveSmallIntegerField(null=True)  # null while the first request is being processed
     body = models.BinaryField(null=True)
     content_type = models.CharField(max_length=100, blank=True)
     headers = DocumentField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["caller", "key"], name="one_key_a_caller")]
+        constraints = [models.UniqueConstraint(fields=["caller", "key"], name="one_key_per_caller")]

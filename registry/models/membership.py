@@ -11,4 +11,4 @@ class Membership(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["team", "user"], name="one_membership_a_team")]
+        constraints = [models.UniqueConstraint(fields=["team", "user"], name="one_membership_per_team")]

@@ -7,7 +7,7 @@ from registry.models.trigger_test import ProposalState
 
 
 class SkillPhrase(models.Model):
-    """A phrase beside those of the package, proposed by a model; once accepted, matching knows it."""
+    """A phrase that a model proposed. It takes effect once a maintainer accepts it."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="phrases")
@@ -19,4 +19,4 @@ class SkillPhrase(models.Model):
     decided_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["skill", "text"], name="one_phrase_a_skill")]
+        constraints = [models.UniqueConstraint(fields=["skill", "text"], name="one_phrase_per_skill")]

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from django.db import models
 
 from registry.models.fields import BytewiseCharField
-from registry.models.skill import Skill, scopes_of
+from registry.models.skill import Skill, visible_scopes
 
 if TYPE_CHECKING:
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
 
 _Row = TypeVar("_Row", bound=models.Model)
@@ -16,18 +16,18 @@ _Row = TypeVar("_Row", bound=models.Model)
 
 class ScopedQuerySet(models.QuerySet[_Row]):
     def visible_to(self, actor: Actor) -> Self:
-        """The rows of the scopes that the actor may see: all that a search or a match may know."""
-        return self if actor.is_administrator else self.filter(scope__in=scopes_of(actor))
+        """The rows of scopes visible to the actor. Search and match read only these."""
+        return self if actor.is_administrator else self.filter(scope__in=visible_scopes(actor))
 
 
 class Term(models.Model):
-    """A word or a pair of characters; one that ends in ``*`` is the beginning of a word in a name or tag."""
+    """A word or a pair of characters. With a final ``*``, it is a prefix of words in names and tags."""
 
     text = BytewiseCharField(max_length=64, unique=True)
 
 
 class TermScope(models.Model):
-    """In how many skills of one scope a term stands; an actor's df is the sum over the visible scopes."""
+    """The number of skills with a term in one scope. An actor's df is the sum over visible scopes."""
 
     term = models.ForeignKey(Term, models.CASCADE)
     scope = models.CharField(max_length=24)  # "public", "site" or "team:<key>", see Skill.search_scope
@@ -36,34 +36,34 @@ class TermScope(models.Model):
     objects = ScopedQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["term", "scope"], name="one_df_a_scope")]
+        constraints = [models.UniqueConstraint(fields=["term", "scope"], name="one_df_per_scope")]
 
 
 class Posting(models.Model):
-    """A term of a skill's latest version; written by ``registry.indexing`` only."""
+    """A term of a skill's latest version; written only by ``registry.index.postings``."""
 
     term = models.ForeignKey(Term, models.CASCADE, db_index=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="postings")
-    weight = models.SmallIntegerField()  # saturated frequency × 1000, above it the best field's rank
-    field_mask = models.SmallIntegerField()  # a bit a field, see registry.indexing.Field
+    weight = models.SmallIntegerField()  # RANK × rank of the best field + 1000 × saturated frequency
+    field_mask = models.SmallIntegerField()  # bits of registry.index.postings.Field
     scope = models.CharField(max_length=24, default="")  # the skill's search_scope
-    offered_by = models.BigIntegerField(null=True)  # the key of the skill's team; None: not for agents
+    # id of the skill's team; None if the skill is not for agents
+    recommendable_team = models.BigIntegerField(null=True)
 
     objects = ScopedQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["term", "skill"], name="one_posting_a_term")]
-        indexes = [  # holds all that a search reads, so that it never visits the rows
+        constraints = [models.UniqueConstraint(fields=["term", "skill"], name="one_posting_per_term")]
+        indexes = [  # covers all columns that a search reads
             models.Index(
-                fields=["term", "-weight", "skill", "scope", "field_mask", "offered_by"],
-                name="posting_found",
+                fields=["term", "-weight", "skill", "scope", "field_mask", "recommendable_team"],
+                name="posting_lookup",
             )
         ]
 
 
 class Misspelling(models.Model):
-    """A word of a name or tag, as its term, with one letter left out; whether an actor may know of the term
-    is for the postings to say."""
+    """A word of a name or tag with one letter omitted. Postings decide whether an actor may see the term."""
 
     text = BytewiseCharField(max_length=64)
     term = models.ForeignKey(Term, models.CASCADE)
@@ -80,14 +80,15 @@ class TriggerKind(models.TextChoices):
 
 
 class Trigger(models.Model):
-    """What, said word by word, asks for a skill; written by ``registry.indexing`` only."""
+    """A trigger of a skill's latest version. Written only by ``registry.index.postings``."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="triggers")
     kind = models.CharField(max_length=8, choices=TriggerKind.choices)
-    key = BytewiseCharField(max_length=200)  # folded words, see registry.words.pieces; an event's own type
-    text = models.CharField(max_length=200)  # as its author wrote it
+    # registry.core.search_terms.phrase_key of the text; for events, the type itself.
+    key = BytewiseCharField(max_length=200)
+    text = models.CharField(max_length=200)  # as written by the author
     scope = models.CharField(max_length=24)  # the skill's search_scope
-    offered_by = models.BigIntegerField(null=True)  # as of Posting
+    recommendable_team = models.BigIntegerField(null=True)  # as in Posting
 
     objects = ScopedQuerySet.as_manager()
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -9,11 +7,11 @@ from registry.models.version import Version
 
 
 class ReportReason(models.TextChoices):
-    MALICIOUS = "malicious", _("It does harm")
-    BROKEN = "broken", _("It does not work")
-    RIGHTS = "rights", _("Wrong licence, or somebody else's work")
+    MALICIOUS = "malicious", _("Harmful")
+    BROKEN = "broken", _("Doesn't work")
+    RIGHTS = "rights", _("License or copyright violation")
     SPAM = "spam", _("Spam")
-    OTHER = "other", _("Something else")
+    OTHER = "other", _("Other")
 
 
 class ReportState(models.TextChoices):
@@ -23,7 +21,7 @@ class ReportState(models.TextChoices):
 
 
 class Report(models.Model):
-    """What a person says is wrong with a version; ``registry.reporting`` is its only writer."""
+    """A report of a problem with a version. Written only by ``registry.review.reports``."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     version = models.ForeignKey(Version, models.CASCADE, related_name="reports")
@@ -31,7 +29,8 @@ class Report(models.Model):
     text = models.CharField(max_length=1000, blank=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
-    by_reviewer = models.BooleanField(default=False)  # of the team or the site, when they reported it
+    # True if the reporter was a reviewer of the team or an administrator
+    by_reviewer = models.BooleanField(default=False)
     state = models.CharField(max_length=9, choices=ReportState.choices, default=ReportState.OPEN)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     decided_at = models.DateTimeField(null=True)
@@ -40,7 +39,7 @@ class Report(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["version", "by"], condition=models.Q(state="open"), name="one_open_report_a_person"
+                fields=["version", "by"], condition=models.Q(state="open"), name="one_open_report_per_person"
             )
         ]
         indexes = [models.Index(fields=["by", "at"], name="report_by")]

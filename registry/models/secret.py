@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -12,31 +10,33 @@ from registry.models.version import Version
 
 
 class Secret(models.Model):
-    """A value that a team keeps for its runs; ``registry.secrets`` is its writer, and no page shows it."""
+    """An encrypted value for a team's runs, which is never displayed. Written only by
+    ``registry.secrets``.
+    """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="secrets")
-    name = models.CharField(max_length=64)  # of the environment variable that a script reads
-    sealed = models.TextField()  # registry.secrets.sealing
+    name = models.CharField(max_length=64)  # the name of the environment variable
+    sealed = models.TextField()  # the encrypted value, see registry.secrets.encryption
     set_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     set_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["team", "name"], name="one_secret_a_name")]
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="one_secret_per_name")]
 
     def __str__(self) -> str:
         return self.name
 
 
 class SecretGrant(models.Model):
-    """That a secret is given to runs of a skill: of one digest, or of the versions that were reviewed."""
+    """A grant of a secret to runs of a skill, for one digest or for all reviewed versions."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     secret = models.ForeignKey(Secret, models.CASCADE, related_name="grants")
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="+")
-    digest = models.CharField(max_length=71, blank=True)  # "": of each version that the team has reviewed
+    digest = models.CharField(max_length=71, blank=True)  # "" for all versions that the team has reviewed
     version_number = models.CharField(max_length=64, blank=True)
-    hosts = DocumentField(default=list)  # that the version could reach when it was granted
+    hosts = DocumentField(default=list)  # hosts that the version could reach when it was granted
     granted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     granted_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True)
@@ -46,13 +46,13 @@ class SecretGrant(models.Model):
             models.UniqueConstraint(
                 fields=["secret", "skill", "digest"],
                 condition=Q(revoked_at=None),
-                name="one_grant_a_secret_and_digest",
+                name="one_grant_per_secret_and_digest",
             )
         ]
 
 
 class VersionReview(models.Model):
-    """That somebody of a team has read a version and vouches for it there; not who published it."""
+    """A team's review of a version by a person other than its publisher."""
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="reviews")
     team = models.ForeignKey(Team, models.CASCADE, related_name="+")
@@ -60,4 +60,4 @@ class VersionReview(models.Model):
     reviewed_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["version", "team"], name="one_review_a_team")]
+        constraints = [models.UniqueConstraint(fields=["version", "team"], name="one_review_per_team")]

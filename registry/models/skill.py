@@ -12,10 +12,10 @@ from registry.models.identity import new_uid
 from registry.models.team import Team
 
 if TYPE_CHECKING:
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
     from registry.models.canonical import Canonical
 
-INTERNAL = "internal"  # the type that is listed to its own team only, whatever its visibility
+INTERNAL = "internal"  # skills of this type are visible to their team only, whatever their visibility
 
 
 class Visibility(models.TextChoices):
@@ -26,72 +26,73 @@ class Visibility(models.TextChoices):
 
 class SkillQuerySet(models.QuerySet["Skill"]):
     def visible_to(self, actor: Actor) -> SkillQuerySet:
-        """The skills whose existence this actor may know of; merged and purged ones are nobody's any more."""
-        return self.known_to(actor).filter(merged_into=None, purged_at=None)
+        """The skills that the actor may see, without merged and purged ones."""
+        return self.resolvable_by(actor).filter(merged_into=None, purged_at=None)
 
-    def offered_to(self, actor: Actor) -> SkillQuerySet:
-        """Those that a search or a list tells of: what was reported to do harm is told to its team alone."""
+    def discoverable_by(self, actor: Actor) -> SkillQuerySet:
+        """The visible skills that search and lists show. Reported skills are included only for their team."""
         visible = self.visible_to(actor)
         if actor.is_administrator:
             return visible
         return visible.filter(Q(is_reported=False) | Q(team_id__in=actor.team_ids))
 
-    def found_by(self, actor: Actor) -> SkillQuerySet:
-        """Those of ``offered_to`` that have a latest version: the same, by the one column that says so."""
+    def searchable_by(self, actor: Actor) -> SkillQuerySet:
+        """The skills of ``discoverable_by`` that have a latest version. Filters on one indexed column."""
         found = self.exclude(search_scope="")
-        return found if actor.is_administrator else found.filter(search_scope__in=scopes_of(actor))
+        return found if actor.is_administrator else found.filter(search_scope__in=visible_scopes(actor))
 
-    def known_to(self, actor: Actor) -> SkillQuerySet:
-        """Those of which the actor may know that they are or were there: an old address leads to them.
+    def resolvable_by(self, actor: Actor) -> SkillQuerySet:
+        """The skills to which addresses may lead for the actor: the visible ones, and merged and purged ones.
 
-        One of which every version is held is its team's alone.
+        A skill with only held versions is included only for its team.
         """
         if actor.is_administrator:
             return self
         open_to = [Visibility.PUBLIC, Visibility.SITE] if actor.is_signed_in else [Visibility.PUBLIC]
-        seen = Q(visibility__in=open_to) & ~Q(type=INTERNAL) & ~_is_held_whole()
+        seen = Q(visibility__in=open_to) & ~Q(type=INTERNAL) & ~_is_fully_held()
         return self.filter(seen | Q(team_id__in=actor.team_ids) if actor.team_ids else seen)
 
-    def reachable_by(self, actor: Actor) -> SkillQuerySet:
-        """What is offered to the actor's agents unasked: by listings, matches and loading by name.
+    def recommendable_to(self, actor: Actor) -> SkillQuerySet:
+        """The skills that listings, matches and loading by name recommend to the actor's agents.
 
-        Any publisher writes into an agent's prompt, so these are their own teams' skills, those of teams that
-        their teams subscribe to, and what administrators vouch for. The shell reaches every team's.
+        Text of publishers gets into agents' prompts. So these are only skills of the actor's teams and of
+        teams that they subscribe to, and bundled and canonical skills. The shell gets the skills of all
+        teams.
         """
         usable = self.visible_to(actor).filter(latest__isnull=False)
         if actor.is_shell:
             return usable.filter(Q(for_agents=True) | _is_canonical())
         subscriptions = apps.get_model("registry", "Subscription").objects.filter(team__in=actor.team_ids)
         open_ = Q(for_agents=True, is_reported=False)
-        offered = open_ & (Q(team__in=subscriptions.values("publisher")) | Q(is_bundled=True))
-        shown = (offered | _is_canonical()) & ~Q(type=INTERNAL) & ~Q(visibility=Visibility.PRIVATE)
-        return usable.filter(shown | Q(for_agents=True, team_id__in=actor.team_ids))
+        recommended = open_ & (Q(team__in=subscriptions.values("publisher")) | Q(is_bundled=True))
+        public = (recommended | _is_canonical()) & ~Q(type=INTERNAL) & ~Q(visibility=Visibility.PRIVATE)
+        return usable.filter(public | Q(for_agents=True, team_id__in=actor.team_ids))
 
 
 def _is_canonical() -> Q:
-    """Vouched for by administrators in a version that is for agents, whatever the latest says."""
+    """A condition: canonical with a pinned version for agents, whatever the latest version declares."""
     canonical = (
         apps.get_model("registry", "Canonical")
-        .objects.answerable()
+        .objects.resolvable()
         .filter(for_agents=True, version__reported_at=None)
     )
     return Q(pk__in=canonical.values("skill"))
 
 
-def _is_held_whole() -> Q:
-    """Nothing is the latest, and what there is, is held."""
+def _is_fully_held() -> Q:
+    """A condition: the skill has versions, and all of them are held."""
     versions = apps.get_model("registry", "Version").objects.filter(skill=OuterRef("pk"))
     held = Q(held_at__isnull=False, released_at=None)
     return Q(latest=None) & Exists(versions.filter(held)) & ~Exists(versions.exclude(held))
 
 
-def scopes_of(actor: Actor) -> list[str]:
-    """The scopes that somebody who is no administrator may see."""
-    return [*scopes_open_to(actor), *(f"team:{team}" for team in sorted(actor.team_ids))]
+def visible_scopes(actor: Actor) -> list[str]:
+    """The search scopes visible to an actor who is not an administrator."""
+    return [*open_scopes(actor), *(f"team:{team}" for team in sorted(actor.team_ids))]
 
 
-def scopes_open_to(actor: Actor) -> list[str]:
-    """Those of them that are nobody's own."""
+def open_scopes(actor: Actor) -> list[str]:
+    """The visible search scopes that belong to no team."""
     return [Visibility.PUBLIC.value, Visibility.SITE.value][: 1 + actor.is_signed_in]
 
 
@@ -100,18 +101,18 @@ class Skill(models.Model):
     team = models.ForeignKey(Team, models.PROTECT, related_name="skills")
     slug = models.CharField(max_length=64)
     visibility = models.CharField(max_length=8, choices=Visibility.choices, default=Visibility.PRIVATE)
-    source = models.CharField(max_length=16, default="upload")  # how it came: upload, bundled, disk, mcp …
+    source = models.CharField(max_length=16, default="upload")  # upload, bundled, disk, mcp …
     origin = models.ForeignKey("registry.Source", models.SET_NULL, null=True, related_name="skills")
-    origin_path = models.CharField(max_length=1000, blank=True)  # within its origin
+    origin_path = models.CharField(max_length=1000, blank=True)  # path of the skill in its origin
     deprecated_at = models.DateTimeField(null=True, blank=True)
-    deprecation = models.CharField(max_length=500, blank=True)  # why, and what to do instead
+    deprecation_reason = models.CharField(max_length=500, blank=True)  # reason and remedy
     successor = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
     merged_into = models.ForeignKey("self", models.SET_NULL, null=True, related_name="merged")
-    purged_at = models.DateTimeField(null=True, blank=True)  # an empty row stays, so that its name does
+    purged_at = models.DateTimeField(null=True, blank=True)  # the row stays to reserve its name
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    # What the catalog shows, copied from the latest version by publishing, its only writer.
+    # Copied from the latest version by publishing, the only writer.
     latest = models.ForeignKey("registry.Version", models.SET_NULL, null=True, related_name="+")
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
@@ -121,38 +122,43 @@ class Skill(models.Model):
     category = models.CharField(max_length=120, blank=True)
     profile = models.CharField(max_length=16, blank=True)
     tags = DocumentField(default=list)
-    is_reported = models.BooleanField(default=False)  # open reports keep its latest version to its team
-    for_people = models.BooleanField(default=True)  # False: user-invocable says no, pages do not offer it
+    is_reported = models.BooleanField(default=False)  # True if open reports limit the skill to its team
+    for_people = models.BooleanField(default=True)  # False for `user-invocable: false`: pages do not list it
 
-    # Written by registry.indexing only.
-    name_key = models.CharField(max_length=200, blank=True, db_index=True)  # the name as a search compares it
-    search_scope = models.CharField(max_length=24, blank=True)  # where its terms are counted
-    indexed_as = models.PositiveSmallIntegerField(default=0)  # by which rules, see registry.indexing.RULES
-    for_agents = models.BooleanField(default=True)  # False: disable-model-invocation, no match offers it
-    abilities = models.PositiveSmallIntegerField(default=0)  # see registry.abilities
-    priority = models.FloatField(default=0.5)  # among skills that match as well
-    paths = DocumentField(default=list)  # patterns of files; with some, it matches only where one is named
+    # Written by registry.index.postings only.
+    # name_key() of the name, see registry.core.search_terms.
+    name_key = models.CharField(max_length=200, blank=True, db_index=True)
+    search_scope = models.CharField(max_length=24, blank=True)  # the scope in which its terms are counted
+    # registry.index.postings.INDEX_VERSION when it was indexed.
+    indexed_as = models.PositiveSmallIntegerField(default=0)
+    for_agents = models.BooleanField(default=True)  # False for disable-model-invocation: agents never get it
+    abilities = models.PositiveSmallIntegerField(default=0)  # see registry.index.abilities
+    priority = models.FloatField(default=0.5)  # from 0 to 1; orders equally good matches
+    paths = DocumentField(default=list)  # file patterns; if set, the skill matches only if a file in use fits
 
-    is_bundled = models.BooleanField(default=False)  # administrators': offered to everybody, never cut
+    # Set by administrators: listed for everyone with access, never shortened.
+    is_bundled = models.BooleanField(default=False)
 
-    # Written by registry.usage only.
+    # Written by registry.usage.scores only.
     usage_count = models.PositiveIntegerField(default=0)
     last_used_at = models.DateTimeField(null=True, blank=True)
     hot_key = models.FloatField(default=0.0)
 
-    merged_from: Skill | None = None  # by whose old address this row was found: exact versions are that one's
-    found_as: Canonical | None = None  # by which canonical name: it then stands for the pinned version alone
+    # set if found by the old address of this merged skill, which keeps its exact versions
+    merged_from: Skill | None = None
+    # The canonical name it was found by; only its pinned version then applies.
+    resolved_canonical: Canonical | None = None
 
     objects = SkillQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_slug_a_team")]
+        constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_slug_per_team")]
         indexes = [
             models.Index(fields=["slug"], name="skill_slug"),
             models.Index(fields=["-hot_key", "id"], name="skill_hot"),
             models.Index(fields=["-usage_count", "id"], name="skill_count"),
             models.Index(fields=["id"], condition=models.Q(is_bundled=True), name="skill_bundled"),
-            models.Index(  # holds all that is counted, in the order in which it is
+            models.Index(  # covers all columns that facets count, in the order of counting
                 fields=[
                     "team",
                     "type",
@@ -165,7 +171,7 @@ class Skill(models.Model):
                 ],
                 name="skill_facets",
             ),
-            models.Index(fields=["id"], condition=models.Q(for_people=False), name="skill_agents_alone"),
+            models.Index(fields=["id"], condition=models.Q(for_people=False), name="skill_agents_only"),
         ]
 
     def __str__(self) -> str:
@@ -173,22 +179,23 @@ class Skill(models.Model):
 
     @property
     def is_remote(self) -> bool:
-        """Read from an address, as mirrors are: neither commands nor arguments are put into its text."""
-        return self.source == "address"
+        """Whether the skill comes from a URL. Nothing is inserted into the text of such skills."""
+        return self.source == "url"
 
     @property
-    def seen_as(self) -> str:
-        """The visibility that counts: an internal skill is its team's, whatever was chosen."""
+    def effective_visibility(self) -> str:
+        """The visibility that applies: internal skills are always private."""
         return Visibility.PRIVATE if self.type == INTERNAL else self.visibility
 
 
 class Tag(models.Model):
-    """One tag of a skill's latest version, for filters and counts; ``Skill.tags`` keeps their order."""
+    """A tag of a skill's latest version, for filters and counts. ``Skill.tags`` has the tags in order."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="tag_rows")
     text = models.CharField(max_length=120)
-    scope = models.CharField(max_length=24, default="")  # the skill's search_scope, by registry.indexing
+    # The skill's search_scope, written by registry.index.postings.
+    scope = models.CharField(max_length=24, default="")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["text", "skill"], name="one_tag_a_skill")]
+        constraints = [models.UniqueConstraint(fields=["text", "skill"], name="one_tag_per_skill")]
         indexes = [models.Index(fields=["text", "scope", "skill"], name="tag_counted")]

@@ -6,42 +6,44 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from registry.core.leases import LeasedJob
 from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
 from registry.models.team import Team
 
 if TYPE_CHECKING:
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
 
 class SourceKind(models.TextChoices):
-    """Where skills come from, and how they are read there."""
+    """The kinds of sources, each with its own reader."""
 
-    FOLDER = "folder", _("Folder")  # of this machine; the shell's and administrators' alone
+    FOLDER = "folder", _("Folder")  # on this machine; only administrators and the shell may import it
     ARCHIVE = "archive", _("Archive")
-    ADDRESS = "address", _("Address")  # https, s3, gs
+    URL = "url", _("Address")  # https, s3, gs
     GIT = "git", _("Git repository")
     MCP = "mcp", _("MCP server")
 
 
 class SourceQuerySet(models.QuerySet["Source"]):
     def visible_to(self, actor: Actor) -> SourceQuerySet:
-        """A source is its team's own: its address may name what strangers must not know of."""
+        """The sources of the actor's teams. An address can be confidential."""
         return self if actor.is_administrator else self.filter(team_id__in=actor.team_ids)
 
 
 class Source(models.Model):
-    """A place outside from which a team's skills are imported, once, on demand or by interval."""
+    """A place from which a team imports skills: once, on demand or at an interval."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="sources")
     kind = models.CharField(max_length=8, choices=SourceKind.choices)
     location = models.CharField(max_length=2000)  # path or address, without credentials
-    options = DocumentField(default=dict)  # registry.imports reads them: branch, tags, path, roots …
-    visibility = models.CharField(max_length=8, blank=True)  # of the skills that it creates
+    options = DocumentField(default=dict)  # branch, tags, path, roots …; see registry.imports.readers
+    visibility = models.CharField(max_length=8, blank=True)  # visibility of skills that it creates
     interval_s = models.PositiveIntegerField(null=True)  # None: on demand only
     next_at = models.DateTimeField(null=True, db_index=True)
-    seen = models.CharField(max_length=100, blank=True)  # the commit, etag or digest that was read last
+    # The commit, ETag or digest of the last import.
+    last_revision = models.CharField(max_length=100, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -58,21 +60,17 @@ class ImportStatus(models.TextChoices):
     FAILED = "failed", _("Failed")
 
 
-class Import(models.Model):
-    """One reading of a source: what was seen there and what became of it, a row a folder."""
+class Import(LeasedJob):
+    """An import of a source. Its rows hold the outcome for each folder or file."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     source = models.ForeignKey(Source, models.CASCADE, related_name="imports")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     status = models.CharField(max_length=8, choices=ImportStatus.choices, default=ImportStatus.QUEUED)
-    problems = DocumentField(default=list)  # why it failed as a whole
-    found = models.PositiveIntegerField(default=0)  # candidates; progress is done of found
-    done = models.PositiveIntegerField(default=0)
+    problems = DocumentField(default=list)  # problems that concern the whole import
+    total = models.PositiveIntegerField(default=0)  # number of candidates; the progress is processed / total
+    processed = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
-    lease_until = models.DateTimeField(null=True, db_index=True)
-    attempt = models.PositiveSmallIntegerField(default=0)  # raised by each claim; an older one writes no more
 
 
 class ImportOutcome(models.TextChoices):
@@ -89,7 +87,7 @@ class ImportRow(models.Model):
     skill = models.CharField(max_length=130, blank=True)  # team/slug
     version = models.CharField(max_length=64, blank=True)
     digest = models.CharField(max_length=71, blank=True)
-    problems = DocumentField(default=list)  # why it was skipped or refused; warnings of what was published
+    problems = DocumentField(default=list)  # reasons for skipping or refusal; warnings after publishing
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["report", "path"], name="one_row_a_path")]
+        constraints = [models.UniqueConstraint(fields=["report", "path"], name="one_row_per_path")]

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import F, Q
 
@@ -7,7 +5,7 @@ from registry.models.team import Team
 
 
 class Subscription(models.Model):
-    """A team's agents are offered what another team shows; ``registry.subscribing`` is its only writer."""
+    """Recommends another team's skills to a team's agents. Written only by ``registry.subscriptions``."""
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="subscriptions")
     publisher = models.ForeignKey(Team, models.CASCADE, related_name="subscribers")
@@ -15,6 +13,6 @@ class Subscription(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["team", "publisher"], name="one_subscription_a_publisher"),
-            models.CheckConstraint(condition=~Q(team=F("publisher")), name="none_subscribes_to_itself"),
+            models.UniqueConstraint(fields=["team", "publisher"], name="one_subscription_per_publisher"),
+            models.CheckConstraint(condition=~Q(team=F("publisher")), name="no_self_subscription"),
         ]

@@ -10,12 +10,12 @@ from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
 
 if TYPE_CHECKING:
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
 
 class TeamQuerySet(models.QuerySet["Team"]):
     def visible_to(self, actor: Actor) -> TeamQuerySet:
-        """The actor's own teams, and those of which they see a skill; the others might as well not exist."""
+        """The actor's own teams, and teams with a skill visible to the actor."""
         if actor.is_administrator:
             return self
         from registry.models.skill import Skill
@@ -25,11 +25,11 @@ class TeamQuerySet(models.QuerySet["Team"]):
 
 
 class MemoryReview(models.TextChoices):
-    """Which memory that runs propose a person of the team looks at before it is kept."""
+    """Which proposed memories a member of the team must review."""
 
     NONE = "none", _("None")
-    TEAM = "team", _("What is for the team")
-    ALL = "all", _("Everything, what is for the caller too")
+    TEAM = "team", _("Team memory")
+    ALL = "all", _("Team and caller memory")
 
 
 class Team(models.Model):
@@ -37,8 +37,9 @@ class Team(models.Model):
     slug = models.SlugField(max_length=64, unique=True)
     name = models.CharField(max_length=120)
     created_at = models.DateTimeField(auto_now_add=True)
-    languages = DocumentField(default=list)  # in which its skills are asked for; none: as the site says
-    failing_triggers_block = models.BooleanField(default=False)  # or only warn
+    languages = DocumentField(default=list)  # languages of requests; empty for the site's languages
+    # if False, failing trigger tests only cause warnings
+    failing_triggers_block = models.BooleanField(default=False)
     memory_review = models.CharField(max_length=4, choices=MemoryReview.choices, default=MemoryReview.TEAM)
 
     objects = TeamQuerySet.as_manager()
@@ -48,7 +49,7 @@ class Team(models.Model):
 
 
 class Role(models.TextChoices):
-    """What a member may do grows downwards; the table is in ``registry.permissions``."""
+    """The roles of members, from least to most powerful; see ``registry.identity.permissions``."""
 
     VIEWER = "viewer", _("Viewer")
     MEMBER = "member", _("Member")

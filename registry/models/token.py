@@ -14,7 +14,7 @@ class Scope(models.TextChoices):
 
 
 class Token(models.Model):
-    """An access token; only its SHA-256 is kept. Its power is scopes ∩ its owner's present role."""
+    """An access token, stored as SHA-256. It grants what both its scopes and its owner's role allow."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="tokens")

@@ -9,11 +9,11 @@ from registry.models.skill import Skill
 class TriggerTestOrigin(models.TextChoices):
     PACKAGE = "package", _("Package")
     FEEDBACK = "feedback", _("Feedback")
-    PAGE = "page", _("Written here")
+    PAGE = "page", _("Added manually")
 
 
 class TriggerTest(models.Model):
-    """What an utterance must do to a skill: match it, or not; the site's own, beside those of its package."""
+    """An utterance that must or must not match a skill, in addition to the tests of the package."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="trigger_tests")
@@ -24,7 +24,7 @@ class TriggerTest(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["skill", "utterance"], name="one_test_an_utterance")]
+        constraints = [models.UniqueConstraint(fields=["skill", "utterance"], name="one_test_per_utterance")]
 
 
 class ProposalState(models.TextChoices):
@@ -34,7 +34,7 @@ class ProposalState(models.TextChoices):
 
 
 class ProposedTriggerTest(models.Model):
-    """A trigger test that came of feedback and waits for a maintainer; its utterance is the team's alone."""
+    """A trigger test proposed by feedback. Only the skill's team can see its utterance."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="proposed_tests")
@@ -48,5 +48,5 @@ class ProposedTriggerTest(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["skill", "utterance"], name="one_proposal_an_utterance")
+            models.UniqueConstraint(fields=["skill", "utterance"], name="one_proposal_per_utterance")
         ]

@@ -11,7 +11,7 @@ class UseKind(models.TextChoices):
 
 
 class Use(models.Model):
-    """One caller's uses of one skill, of any kind; ``last_counted_at`` holds further ones off for 60 s."""
+    """A caller's uses of a skill. Uses within 60 s of ``last_counted_at`` do not count."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="uses")
     caller = models.CharField(max_length=64)
@@ -20,19 +20,19 @@ class Use(models.Model):
     last_counted_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["skill", "caller"], name="one_use_row_a_caller")]
+        constraints = [models.UniqueConstraint(fields=["skill", "caller"], name="one_use_row_per_caller")]
 
 
 class UseDay(models.Model):
-    """The counted uses of one kind on one day (UTC) of a skill, or of its version where one is known."""
+    """The uses of a skill, or of one version, by kind and day (UTC)."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="use_days")
-    version = models.CharField(max_length=64, blank=True)  # its number
+    version = models.CharField(max_length=64, blank=True)  # the version's number
     kind = models.CharField(max_length=8, choices=UseKind.choices)
     day = models.DateField()
     count = models.PositiveIntegerField(default=0)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["skill", "day", "kind", "version"], name="one_use_count_a_day")
+            models.UniqueConstraint(fields=["skill", "day", "kind", "version"], name="one_use_count_per_day")
         ]

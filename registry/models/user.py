@@ -5,9 +5,9 @@ from registry.models.identity import new_uid
 
 
 class User(AbstractUser):
-    """A person, or an agent with an account of its own; ``uid`` leaves the site in place of the key."""
+    """A user account of a person or an agent; ``uid`` identifies it outside the site."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     language = models.CharField(max_length=10, blank=True)
     must_change_password = models.BooleanField(default=False)
-    erased_at = models.DateTimeField(null=True, blank=True)  # nothing of the person is left
+    erased_at = models.DateTimeField(null=True, blank=True)  # set when all personal data was erased

@@ -10,7 +10,7 @@ from registry.models.identity import new_uid
 from registry.models.skill import Skill
 
 if TYPE_CHECKING:
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
 
 _HELD = models.Q(held_at__isnull=False, released_at=None)
@@ -18,14 +18,14 @@ _HELD = models.Q(held_at__isnull=False, released_at=None)
 
 class VersionQuerySet(models.QuerySet["Version"]):
     def visible_to(self, actor: Actor) -> VersionQuerySet:
-        """The versions of skills that the actor may know of; held ones are shown to their team alone."""
-        known = self.filter(skill__in=Skill.objects.known_to(actor))
+        """The versions of skills that the actor may see. Held versions are included only for their team."""
+        known = self.filter(skill__in=Skill.objects.resolvable_by(actor))
         if actor.is_administrator:
             return known
         return known.filter(~_HELD | models.Q(skill__team_id__in=actor.team_ids))
 
     def usable(self) -> VersionQuerySet:
-        """Those that may be the latest: neither yanked nor held."""
+        """The versions that are neither yanked nor held."""
         return self.unheld().filter(yanked_at=None)
 
     def unheld(self) -> VersionQuerySet:
@@ -33,50 +33,58 @@ class VersionQuerySet(models.QuerySet["Version"]):
 
 
 class Version(models.Model):
-    """Immutable once published; ``registry.publishing`` is its only writer."""
+    """A published version of a skill. Its files never change. Written only by ``registry.versions``."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="versions")
     number = models.CharField(max_length=64)  # semver
-    precedence = models.CharField(max_length=200)  # sorts as semver does
+    precedence = models.CharField(max_length=200)  # sorts in semver order
     number_as_written = models.CharField(max_length=64, blank=True)
     digest = models.CharField(max_length=71)  # "sha256:…" of the served archive
     archive_size = models.PositiveIntegerField()  # bytes
     profile = models.CharField(max_length=16)
     manifest = DocumentField()
     body = models.TextField()
-    problems = DocumentField(default=list)  # registry.publishing.problems_of reads them
+    problems = DocumentField(default=list)  # read by registry.versions.publishing.version_rows
     changelog = models.TextField(blank=True)
     published_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     yanked_at = models.DateTimeField(null=True, blank=True)
     yank_reason = models.CharField(max_length=500, blank=True)
     deprecated_at = models.DateTimeField(null=True, blank=True)
-    deprecation = models.CharField(max_length=500, blank=True)  # why, and what to do instead
-    successor = models.CharField(max_length=64, blank=True)  # the number that takes its place, of this skill
-    wished_channel = models.CharField(max_length=32, blank=True)  # of a held one: set when it is released
-    provenance = DocumentField(default=dict)  # where an import read it: address, repository, commit, path
+    deprecation_reason = models.CharField(max_length=500, blank=True)  # reason and remedy
+    successor = models.CharField(max_length=64, blank=True)  # the number of the replacement in this skill
+    # For a held version, the channel to point to it when it is released.
+    requested_channel = models.CharField(max_length=32, blank=True)
+    # where an imported version comes from: URL, repository, commit, path
+    provenance = DocumentField(default=dict)
 
-    # Written by registry.scanning only.
-    scanned_with = models.CharField(max_length=64, blank=True)  # the digest of the rules
-    held_at = models.DateTimeField(null=True, blank=True)  # held and not released: nobody gets it
+    # Written by registry.versions.publishing.scanning only.
+    scanned_with = models.CharField(max_length=64, blank=True)  # digest of the scan rules
+    # a version that is held and not released can't be used
+    held_at = models.DateTimeField(null=True, blank=True)
     released_at = models.DateTimeField(null=True, blank=True)
     released_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     release_reason = models.CharField(max_length=500, blank=True)
 
-    # Written by registry.reporting only: since when open reports keep it out of what others are offered.
+    # Since when open reports limit the version to its team; written by registry.review.reports only.
     reported_at = models.DateTimeField(null=True, blank=True)
 
     objects = VersionQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["skill", "number"], name="one_number_a_skill")]
+        constraints = [models.UniqueConstraint(fields=["skill", "number"], name="one_number_per_skill")]
         indexes = [models.Index(fields=["digest"], name="version_digest")]
 
     def __str__(self) -> str:
         return f"{self.skill}@{self.number}"
 
     @property
+    def is_excluded(self) -> bool:
+        """Whether reports hide it from other teams."""
+        return self.reported_at is not None
+
+    @property
     def is_held(self) -> bool:
-        """Whether a scan keeps it from everybody until a maintainer releases it."""
+        """Whether the version is held and a maintainer has not released it yet."""
         return self.held_at is not None and self.released_at is None

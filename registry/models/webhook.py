@@ -9,7 +9,7 @@ from registry.models.identity import new_uid
 from registry.models.team import Team
 
 if TYPE_CHECKING:
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
 
 class WebhookEndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
@@ -18,15 +18,15 @@ class WebhookEndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
 
 
 class WebhookEndpoint(models.Model):
-    """An address to which another system posts signed events of a team; its secrets are kept sealed."""
+    """An endpoint for signed events from another system. Its secrets are stored encrypted."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="webhooks")
     name = models.CharField(max_length=120)
-    prefix = models.CharField(max_length=100, blank=True)  # put before the type that a delivery names
-    secret = models.TextField()  # registry.sealing
+    prefix = models.CharField(max_length=100, blank=True)  # added in front of event types
+    secret = models.TextField()  # encrypted, see registry.core.sealing
     previous_secret = models.TextField(blank=True)
-    previous_until = models.DateTimeField(null=True)  # until then the previous secret signs, too
+    previous_until = models.DateTimeField(null=True)  # end of the previous secret's validity
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     rotated_at = models.DateTimeField(null=True)

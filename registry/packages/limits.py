@@ -1,6 +1,4 @@
-"""How large a stranger's package may be. The defaults refuse none of 5,956 real ones."""
-
-from __future__ import annotations
+"""Size limits for uploaded packages. The defaults refuse none of 5,956 real packages."""
 
 from dataclasses import dataclass
 
@@ -9,7 +7,7 @@ MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """Bytes, unless the name says otherwise."""
+    """Limits in bytes, unless the name says otherwise."""
 
     archive: int = 20 * MEGABYTE
     unpacked: int = 50 * MEGABYTE

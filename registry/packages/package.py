@@ -1,6 +1,4 @@
-"""The values that the gate makes of a stranger's bytes: files, manifest, package. Frozen, without Django."""
-
-from __future__ import annotations
+"""The immutable result of reading a package: files, manifest and problems."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +13,7 @@ TYPES = ("direct", "service", "distributed", "static", "preprocessor", "internal
 
 @dataclass(frozen=True)
 class PackageFile:
-    """One regular file: ``path`` relative to SKILL.md's folder, NFC, with ``/``; 0755 when executable."""
+    """A regular file. ``path`` is relative to SKILL.md, in NFC, with ``/``. Executables have mode 0755."""
 
     path: str
     data: bytes
@@ -32,7 +30,7 @@ class Triggers:
 
 @dataclass(frozen=True)
 class Security:
-    """What a run may do. ``None`` means not said: the site's default holds."""
+    """What a run may do. ``None`` means that the site's default applies."""
 
     timeout_ms: int | None = None
     memory_mb: int | None = None
@@ -53,13 +51,13 @@ class Resources:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The typed front matter: every field of documents C, D and E; ``extra`` keeps the unknown ones."""
+    """The typed front matter, with the fields of all supported formats. ``extra`` has the unknown fields."""
 
     name: str
     slug: str
     display_name: str
     description: str
-    version: str | None = None  # semver, or None where the author names none
+    version: str | None = None  # semver, or None if the author gives none
     version_as_written: str | None = None
     type: str | None = None  # one of TYPES
     capabilities: tuple[str, ...] = ()
@@ -78,7 +76,7 @@ class Manifest:
     cache_scope: Literal["caller", "team"] = "caller"
     ttl: int | None = None  # seconds
     requires: tuple[str, ...] = ()
-    endpoints: tuple[str, ...] = ()  # of a service or distributed skill, in the order they are asked
+    endpoints: tuple[str, ...] = ()  # URLs of a service or distributed skill, in the order they are tried
     requires_filesystem: bool = False
     retry_on_lost: bool = False
     when_to_use: str = ""
@@ -87,13 +85,13 @@ class Manifest:
     arguments: tuple[str, ...] = ()
     model: str = ""
     effort: str = ""
-    runtime: str = ""  # by which name the site keeps the programs that its scripts start
+    runtime: str = ""  # the name, defined by the site, of the set of programs that the scripts need
     context: Literal["inline", "fork"] = "inline"
     agent: str = ""
     user_invocable: bool = True
     disable_model_invocation: bool = False
     paths: tuple[str, ...] = ()
-    hooks: Any = None  # kept and shown, never executed
+    hooks: Any = None  # stored and displayed, never executed
     shell: Any = None
     license: str = ""
     compatibility: str = ""
@@ -103,13 +101,13 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Package:
-    """A package that passed the gate: sorted files, SKILL.md at the root, and what its checks found."""
+    """A package that could be read: sorted files, SKILL.md at the root, and problems found by checks."""
 
     files: tuple[PackageFile, ...]
     manifest: Manifest
     body: str  # SKILL.md without front matter
     profile: Profile
-    problems: tuple[Problem, ...]  # of every severity; publishable when none is an error
+    problems: tuple[Problem, ...]  # problems of every severity; without errors, the package can be published
 
     @property
     def ok(self) -> bool:

@@ -1,63 +1,116 @@
-"""What is wrong, said so that a person can mend it: the one shape of every refusal, check and notice.
+"""Codes, problems and refusals, the types of every error, warning and notice.
 
-Codes are stable and never translated; their texts are English templates that the floors above translate.
+Codes never change and are not translated. Their texts are English templates, which the packages that display
+them translate.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from typing import Generic, Literal, ParamSpec, overload
 
+P = ParamSpec("P")
 Severity = Literal["error", "warning", "notice"]
 
 
 def gettext_noop(text: str) -> str:
-    """Marks a text for translation; the floor that shows it translates."""
+    """Marks a text for translation. The package that displays the text translates it."""
     return text
 
 
 @dataclass(frozen=True)
-class Code:
-    """One stable code: its texts (templates with ``%(name)s``), HTTP status and whether to try again."""
+class Code(Generic[P]):
+    """A stable code. ``P`` is the parameters of its texts, which are templates with ``%(name)s``."""
 
     name: str
     message: str
     remedy: str
+    parameters: frozenset[str] = frozenset()
     severity: Severity = "error"
     http: int = 422
     retryable: bool = False
 
+    def problem(self, *args: P.args, **params: P.kwargs) -> Problem:
+        """A problem with this code. ``.at(path, line)`` sets its place."""
+        return Problem(self.name, params=params, severity=self.severity)
 
-CODES: dict[str, Code] = {}
+    def refusal(self, *args: P.args, **params: P.kwargs) -> Refusal:
+        """An exception with one problem: ``raise NOT_FOUND.refusal(what="skill", name=name)``."""
+        return Refusal(self.problem(*args, **params))
 
 
-def declare(*codes: Code) -> None:
-    """Adds codes to the one list; a code said twice is a programming error."""
-    for code in codes:
-        if code.name in CODES:
-            raise ValueError(f"code {code.name} is declared twice")
-        CODES[code.name] = code
+CODES: dict[str, Code[...]] = {}
+
+
+@overload
+def declare(
+    name: str, *, http: int = ..., severity: Severity = ..., retryable: bool = ...
+) -> Callable[[str, str], Code[[]]]: ...
+
+
+@overload
+def declare(
+    name: str,
+    parameters: Callable[P, object],
+    *,
+    http: int = ...,
+    severity: Severity = ...,
+    retryable: bool = ...,
+) -> Callable[[str, str], Code[P]]: ...
+
+
+def declare(
+    name: str,
+    parameters: Callable[..., object] = lambda: ...,
+    *,
+    http: int = 422,
+    severity: Severity = "error",
+    retryable: bool = False,
+) -> Callable[[str, str], Code[...]]:
+    """Declares a code: returns a function that takes message and remedy and adds the code to the catalogue.
+
+    ``parameters`` is never called. Type checkers use its signature for ``problem`` and ``refusal``: ``X =
+    declare("X", lambda *, skill: ..., http=409)(_("… %(skill)s …"), _("…"))``.
+    """
+
+    def add(message: str, remedy: str) -> Code[...]:
+        if name in CODES:
+            raise ValueError(f"code {name} is declared twice")
+        known = frozenset(signature(parameters).parameters)
+        CODES[name] = Code(name, message, remedy, known, severity, http, retryable)
+        return CODES[name]
+
+    return add
+
+
+def code_named(name: str) -> Code[...]:
+    """The code with this name, without type checks of its parameters. For names from rows and variables.
+
+    Raises ``KeyError`` for a name that is not declared.
+    """
+    return CODES[name]
 
 
 def _as_is(text: str) -> str:
     return text
 
 
-_WORDS = ("reason", "expected")  # parameters that are words of ours, also where a row keeps them as text
+_TRANSLATED = ("reason", "expected")  # parameters that hold translatable texts, even when read from a row
 
 
-class Said(str):
-    """A sentence within a message: English as it stands, and translated where the message is."""
+class LazyMessage(str):
+    """A part of a message. Its string is English; it is translated together with the message."""
 
     template: str
     params: Mapping[str, object]
 
-    def __new__(cls, template: str, **params: object) -> Said:
-        said = super().__new__(cls, template % params)
-        said.template, said.params = template, params
-        return said
+    def __new__(cls, template: str, **params: object) -> LazyMessage:
+        message = super().__new__(cls, template % params)
+        message.template, message.params = template, params
+        return message
 
     def translated(self, translate: Callable[[str], str]) -> str:
         return translate(self.template) % self.params
@@ -65,7 +118,7 @@ class Said(str):
 
 @dataclass(frozen=True)
 class Problem:
-    """A failed check: which code, where (``path`` in the package or input, ``line`` from 1)."""
+    """A failed check, with its code and place: ``path`` in the package or input, ``line`` from 1."""
 
     code: str
     path: str = ""
@@ -73,17 +126,21 @@ class Problem:
     params: Mapping[str, object] = field(default_factory=dict)
     severity: Severity = "error"
 
+    def at(self, path: str = "", line: int | None = None) -> Problem:
+        """The same problem at this path of the package or input, and at this line."""
+        return replace(self, path=path, line=line)
+
     def message(self, translate: Callable[[str], str] = _as_is) -> str:
-        return translate(CODES[self.code].message) % self._params(translate)
+        return translate(code_named(self.code).message) % self._params(translate)
 
     def remedy(self, translate: Callable[[str], str] = _as_is) -> str:
-        return translate(CODES[self.code].remedy) % self._params(translate)
+        return translate(code_named(self.code).remedy) % self._params(translate)
 
     def _params(self, translate: Callable[[str], str]) -> dict[str, object]:
         return {name: _translated(name, value, translate) for name, value in self.params.items()}
 
     def document(self, translate: Callable[[str], str] = _as_is) -> dict[str, object]:
-        """The JSON object of commands and API: code, severity, message, path, line, remedy."""
+        """The problem as a JSON object for commands and API: code, severity, message, path, line, remedy."""
         return {
             "code": self.code,
             "severity": self.severity,
@@ -95,26 +152,21 @@ class Problem:
 
 
 def _translated(name: str, value: object, translate: Callable[[str], str]) -> object:
-    if isinstance(value, Said):
+    if isinstance(value, LazyMessage):
         return value.translated(translate)
-    return translate(value) if name in _WORDS and isinstance(value, str) and value else value
-
-
-def problem(code: str, *, path: str = "", line: int | None = None, **params: object) -> Problem:
-    """A problem with the severity that its code was declared with."""
-    return Problem(code, path, line, params, CODES[code].severity)
+    return translate(value) if name in _TRANSLATED and isinstance(value, str) and value else value
 
 
 _PARAMETER = re.compile(r"%\((\w+)\)[a-z]")
 
 
-def filled(template: str, params: Mapping[str, object]) -> str:
-    """The template with what is known of its values; what is not is left as "…"."""
-    return _PARAMETER.sub(lambda found: str(params.get(found[1], "…")), template).replace("%%", "%")
+def fill_known(template: str, params: Mapping[str, object]) -> str:
+    """The template with the known values filled in and "…" for the others."""
+    return _PARAMETER.sub(lambda match: str(params.get(match[1], "…")), template).replace("%%", "%")
 
 
-class Refused(Exception):
-    """The one way to say no: at least one problem, the first of them the reason."""
+class Refusal(Exception):
+    """The exception for every refused request. It has one or more problems; the first is the main reason."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__(problems[0].message())
@@ -124,7 +176,7 @@ class Refused(Exception):
     def code(self) -> str:
         return self.problems[0].code
 
-
-def refuse(code: str, *, path: str = "", line: int | None = None, **params: object) -> Refused:
-    """``raise refuse("CODE", name=…)``."""
-    return Refused(problem(code, path=path, line=line, **params))
+    def at(self, path: str = "", line: int | None = None) -> Refusal:
+        """The same refusal with its first problem at this path and line."""
+        first, *others = self.problems
+        return Refusal(first.at(path, line), *others)

@@ -1,29 +1,27 @@
-"""The names in rules, as document D has them: exact, or ``prefix:*`` for all that begin so."""
-
-from __future__ import annotations
+"""Skill names in allow and deny rules: an exact name, or ``prefix:*`` for every name with that prefix."""
 
 import re
 from collections.abc import Collection
 
-LONGEST = 140
-ANY = ":*"
+MAX_LENGTH = 140
+PREFIX_MARK = ":*"
 _NAME = re.compile(r"(?:[a-z0-9]+(?:-[a-z0-9]+)*/)?(?:_canonical_)?[a-z0-9]+(?:-[a-z0-9]+)*")
-_BEGINNING = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9-]*)?")
+_PREFIX = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9-]*)?")
 
 
-def normal(written: str) -> str | None:
-    """Without a leading ``/`` and in small letters, or None for what can be no skill's name."""
+def normalize(written: str) -> str | None:
+    """The name in lower case without a leading ``/``, or None if no skill can have this name."""
     name = written.strip().removeprefix("/").lower()
-    shape = _BEGINNING if name.endswith(ANY) else _NAME
-    return name if len(name) <= LONGEST and shape.fullmatch(name.removesuffix(ANY)) else None
+    shape = _PREFIX if name.endswith(PREFIX_MARK) else _NAME
+    return name if len(name) <= MAX_LENGTH and shape.fullmatch(name.removesuffix(PREFIX_MARK)) else None
 
 
 def is_prefix(name: str) -> bool:
-    return name.endswith(ANY)
+    return name.endswith(PREFIX_MARK)
 
 
 def matches(name: str, candidates: Collection[str]) -> bool:
-    """Whether a rule of this name is about a skill that goes by these names."""
+    """Whether a rule with this name applies to a skill that has one of the candidate names."""
     if is_prefix(name):
-        return any(candidate.startswith(name.removesuffix(ANY)) for candidate in candidates)
+        return any(candidate.startswith(name.removesuffix(PREFIX_MARK)) for candidate in candidates)
     return name in candidates

@@ -1,11 +1,10 @@
-"""Who keeps rules: a team for its agents, or somebody for one token of theirs; and who may change them."""
+"""Holders of rules, which are teams and tokens, and access checks for reading and changing their rules."""
 
-from __future__ import annotations
-
-from registry.actors import Actor
+from registry.core.errors import NOT_FOUND
+from registry.identity.actors import Actor
+from registry.identity.errors import FORBIDDEN
+from registry.identity.permissions import Action, may, require
 from registry.models import Rule, Team, Token
-from registry.packages.problems import refuse
-from registry.permissions import Action, may, require
 
 Holder = Team | Token
 
@@ -21,15 +20,15 @@ def team_of(holder: Holder) -> Team | None:
 
 
 def require_reader(holder: Holder, actor: Actor) -> None:
-    """A team's rules are read by its members, a token's by its owner in person."""
+    """Raises FORBIDDEN unless the actor is a member of the team, or the owner of the token in a session."""
     if isinstance(holder, Token):
         _require_owner(holder, actor)
     elif not actor.is_administrator and holder.pk not in actor.team_ids:
-        raise refuse("FORBIDDEN", action="read rules")
+        raise FORBIDDEN.refusal(action="read rules")
 
 
-def require_narrower(holder: Holder, actor: Actor) -> None:
-    """To deny, or to take an allowance back, is a setting; nothing of rules is done by a token."""
+def require_may_restrict(holder: Holder, actor: Actor) -> None:
+    """Raises FORBIDDEN unless the actor may add deny rules and remove allow rules. Tokens may not."""
     _require_person(actor)
     if isinstance(holder, Token):
         _require_owner(holder, actor)
@@ -37,8 +36,11 @@ def require_narrower(holder: Holder, actor: Actor) -> None:
         require(actor, Action.SETTINGS, team=holder)
 
 
-def require_wider(holder: Holder, actor: Actor) -> None:
-    """To allow, or to take a denial back, is a grant; of a token its owner's, who may grant."""
+def require_may_permit(holder: Holder, actor: Actor) -> None:
+    """Raises FORBIDDEN unless the actor may add allow rules and remove deny rules. Tokens may not.
+
+    For rules of a token, its owner must have the right to grant in the token's team.
+    """
     _require_person(actor)
     if isinstance(holder, Team):
         require(actor, Action.GRANT, team=holder)
@@ -49,14 +51,14 @@ def require_wider(holder: Holder, actor: Actor) -> None:
 
 
 def may_deny(holder: Holder, actor: Actor) -> bool:
-    return _may(holder, actor, Action.SETTINGS)
+    return _is_allowed(holder, actor, Action.SETTINGS)
 
 
 def may_grant(holder: Holder, actor: Actor) -> bool:
-    return _may(holder, actor, Action.GRANT)
+    return _is_allowed(holder, actor, Action.GRANT)
 
 
-def _may(holder: Holder, actor: Actor, action: Action) -> bool:
+def _is_allowed(holder: Holder, actor: Actor, action: Action) -> bool:
     if actor.token:
         return False
     if isinstance(holder, Team):
@@ -65,15 +67,15 @@ def _may(holder: Holder, actor: Actor, action: Action) -> bool:
 
 
 def owner_may_grant(token: Token, team: Team | None) -> bool:
-    """Whether what the token's owner allows it counts: at each call, by their present role."""
+    """Whether allow rules of the token apply, by its owner's current role. Checked at each decision."""
     return team is None or may(Actor(user=token.owner), Action.GRANT, team=team)
 
 
 def _require_person(actor: Actor) -> None:
     if actor.token:
-        raise refuse("FORBIDDEN", action="change rules")
+        raise FORBIDDEN.refusal(action="change rules")
 
 
 def _require_owner(token: Token, actor: Actor) -> None:
     if actor.token or not (actor.is_administrator or actor.user == token.owner):
-        raise refuse("NOT_FOUND", what="token", name=token.uid)
+        raise NOT_FOUND.refusal(what="token", name=token.uid)

@@ -1,17 +1,15 @@
-"""Secrets as the JSON objects of API and commands: names, dates and grants, never a value."""
-
-from __future__ import annotations
+"""API documents of secrets: names, dates and grants, never a value."""
 
 from collections import defaultdict
 from typing import Any
 
-from registry.actors import Actor
+from registry.core.time import rfc3339
+from registry.identity.actors import Actor
 from registry.models import Secret, SecretGrant, Team, Version
-from registry.moments import moment
-from registry.secrets.giving import given_to
-from registry.secrets.granting import grants_of, hosts_of, reach_of, starts_of
-from registry.secrets.keeping import secrets_of
-from registry.secrets.reviews import reviewed_by
+from registry.secrets.grants import allowed_hosts, grant_hosts, grants_of, startable_skills
+from registry.secrets.reviews import find_review
+from registry.secrets.run_secrets import secret_statuses
+from registry.secrets.values import secrets_of
 
 
 def secrets_document(team: Team, actor: Actor) -> dict[str, Any]:
@@ -27,7 +25,7 @@ def secret_document(row: Secret, grants: list[dict[str, Any]]) -> dict[str, Any]
         "name": row.name,
         "team": row.team.slug,
         "set_by": row.set_by.username if row.set_by else None,
-        "set_at": moment(row.set_at),
+        "set_at": rfc3339(row.set_at),
         "grants": grants,
     }
 
@@ -37,29 +35,29 @@ def grant_document(row: SecretGrant) -> dict[str, Any]:
         "id": row.uid,
         "secret": row.secret.name,
         "skill": str(row.skill),
-        "to": "version" if row.digest else "reviewed",
+        "scope": "version" if row.digest else "reviewed",
         "version": row.version_number or None,
         "digest": row.digest or None,
-        "hosts": list(hosts_of(row)),
+        "hosts": list(grant_hosts(row)),
         "granted_by": row.granted_by.username if row.granted_by else None,
-        "granted_at": moment(row.granted_at),
-        "revoked_at": moment(row.revoked_at),
+        "granted_at": rfc3339(row.granted_at),
+        "revoked_at": rfc3339(row.revoked_at),
     }
 
 
 def needs_document(version: Version, team: Team) -> dict[str, Any]:
-    """Which secrets a version names, how it stands with each in the team, and where they could go."""
-    review = reviewed_by(version, team)
+    """The secrets that a version declares, their status in the team, and hosts that could get them."""
+    review = find_review(version, team)
     return {
         "skill": str(version.skill),
         "version": version.number,
         "team": team.slug,
         "secrets": [
             {"name": each.name, "is_set": each.is_set, "granted": bool(each.grant)}
-            for each in given_to(version, team)
+            for each in secret_statuses(version, team)
         ],
-        "hosts": list(reach_of(version)),
-        "starts": list(starts_of(version)),
+        "hosts": list(allowed_hosts(version)),
+        "child_skills": list(startable_skills(version)),
         "reviewed_by": review.reviewer.username if review and review.reviewer else None,
-        "reviewed_at": moment(review.reviewed_at) if review else None,
+        "reviewed_at": rfc3339(review.reviewed_at) if review else None,
     }

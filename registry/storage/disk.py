@@ -1,3 +1,5 @@
+"""Stores blobs as files on the local disk."""
+
 from __future__ import annotations
 
 import fcntl
@@ -10,23 +12,23 @@ from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
 
-_COMING = ".coming-"
+_PARTIAL_PREFIX = ".coming-"
 
 
-class Disk:
-    """Blobs as ``<folder>/ab/cd/<key>``, readable by the site's user alone."""
+class DiskBackend:
+    """Stores blobs as ``<folder>/ab/cd/<key>``, readable only by the site's system user."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     @contextmanager
-    def incoming(self) -> Iterator[_IncomingFile]:
-        coming = _IncomingFile(self, self.folder / f"{_COMING}{secrets.token_hex(16)}")
+    def open_writer(self) -> Iterator[_FileWriter]:
+        writer = _FileWriter(self, self.folder / f"{_PARTIAL_PREFIX}{secrets.token_hex(16)}")
         try:
-            yield coming
+            yield writer
         finally:
-            coming.close()
+            writer.close()
 
     def open(self, key: str) -> BinaryIO:
         return open(self.path(key), "rb")
@@ -55,7 +57,7 @@ class Disk:
 
     def remove_leftovers(self, age: timedelta) -> int:
         removed = 0
-        for path in self.folder.glob(f"{_COMING}*"):
+        for path in self.folder.glob(f"{_PARTIAL_PREFIX}*"):
             with suppress(FileNotFoundError):
                 if _age(path.stat()) >= age:
                     path.unlink()
@@ -67,7 +69,7 @@ class Disk:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Between the sweeper's look at a blob's age and its removal nobody makes the blob young again."""
+        """Holds a lock, so that no writer can renew a blob between the check of its age and its removal."""
         lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -76,24 +78,24 @@ class Disk:
             os.close(lock)
 
 
-class _IncomingFile:
-    """A hidden file on the same disk, renamed to its key once every byte of it is down."""
+class _FileWriter:
+    """Writes a hidden file on the same disk, and renames it to the key after all bytes are synced."""
 
-    def __init__(self, disk: Disk, path: Path) -> None:
+    def __init__(self, disk: DiskBackend, path: Path) -> None:
         self.disk, self.path = disk, path
         self.file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
 
     def write(self, chunk: bytes) -> None:
         self.file.write(chunk)
 
-    def keep_as(self, key: str) -> None:
+    def commit(self, key: str) -> None:
         self.file.flush()
         os.fsync(self.file.fileno())
         target = self.disk.path(key)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self.disk.locked():
             os.replace(self.path, target)
-        _fsync_folder(target.parent)
+        _fsync_dir(target.parent)
 
     def close(self) -> None:
         self.file.close()
@@ -105,7 +107,7 @@ def _age(status: os.stat_result) -> timedelta:
     return timedelta(seconds=time.time() - status.st_mtime)
 
 
-def _fsync_folder(folder: Path) -> None:
+def _fsync_dir(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

@@ -1,3 +1,5 @@
+"""Stores blobs as objects in an S3 bucket."""
+
 from __future__ import annotations
 
 import logging
@@ -16,15 +18,15 @@ from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from registry.packages.problems import refuse
+from registry.core.errors import UNAVAILABLE
 
 log = logging.getLogger(__name__)
-_ATTEMPTS = 3
-_IN_MEMORY = 8 * 2**20  # bytes held before a stream goes through a temporary file
+_MAX_ATTEMPTS = 3
+_MAX_IN_MEMORY = 8 * 2**20  # bytes; a longer stream goes through a temporary file
 
 
-class Bucket:
-    """Blobs as ``<prefix>/ab/cd/<key>`` in an S3 bucket; an object is there whole or not at all."""
+class S3Backend:
+    """Stores blobs as ``<prefix>/ab/cd/<key>``. S3 makes an object visible only when it is complete."""
 
     def __init__(self, bucket: str, prefix: str) -> None:
         self.bucket = bucket
@@ -37,15 +39,15 @@ class Bucket:
         )
 
     @contextmanager
-    def incoming(self) -> Iterator[_IncomingObject]:
-        with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
-            yield _IncomingObject(self, file)
+    def open_writer(self) -> Iterator[_ObjectWriter]:
+        with tempfile.SpooledTemporaryFile(max_size=_MAX_IN_MEMORY) as file:
+            yield _ObjectWriter(self, file)
 
     def open(self, key: str) -> BinaryIO:
-        file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  (the caller closes it)
+        file = tempfile.SpooledTemporaryFile(max_size=_MAX_IN_MEMORY)  # noqa: SIM115  (the caller closes it)
         try:
-            with _answering():
-                self.client.download_fileobj(self.bucket, self.name(key), file)
+            with _translate_errors():
+                self.client.download_fileobj(self.bucket, self.object_name(key), file)
         except BaseException:
             file.close()
             raise
@@ -53,70 +55,75 @@ class Bucket:
         return cast(BinaryIO, file)
 
     def exists(self, key: str) -> bool:
-        return self.modified(key) is not None
+        return self.modified_at(key) is not None
 
     def local_path(self, key: str) -> Path | None:
         return None
 
     def older_than(self, age: timedelta) -> Iterator[tuple[str, int]]:
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=self.prefix)
-        with _answering():
+        with _translate_errors():
             items = [item for page in pages for item in page.get("Contents", ())]
         for item in items:
             if _age(item["LastModified"]) >= age:
                 yield item["Key"].rsplit("/", 1)[-1], item["Size"]
 
     def remove(self, key: str, age: timedelta) -> bool:
-        """S3 has no lock: what is stored again between look and removal is lost (docs/operations.md)."""
-        modified = self.modified(key)
+        """Removes the blob if it is still at least ``age`` old; returns whether it was removed.
+
+        S3 has no lock: content that is stored again between the age check and the removal is lost
+        (docs/howto/run-a-production-site.md).
+        """
+        modified = self.modified_at(key)
         if modified is None or _age(modified) < age:
             return False
-        with _answering():
-            self.client.delete_object(Bucket=self.bucket, Key=self.name(key))
+        with _translate_errors():
+            self.client.delete_object(Bucket=self.bucket, Key=self.object_name(key))
         return True
 
     def remove_leftovers(self, age: timedelta) -> int:
-        """Aborts the multipart uploads of processes that died: a bucket bills them and lists them nowhere."""
-        with _answering():
+        """Aborts multipart uploads of crashed processes. Buckets bill but do not list them."""
+        with _translate_errors():
             pages = self.client.get_paginator("list_multipart_uploads").paginate(
                 Bucket=self.bucket, Prefix=self.prefix
             )
-            dead = [u for page in pages for u in page.get("Uploads", ()) if _age(u["Initiated"]) >= age]
-            for upload in dead:
+            stale = [u for page in pages for u in page.get("Uploads", ()) if _age(u["Initiated"]) >= age]
+            for upload in stale:
                 self.client.abort_multipart_upload(
                     Bucket=self.bucket, Key=upload["Key"], UploadId=upload["UploadId"]
                 )
-        return len(dead)
+        return len(stale)
 
-    def modified(self, key: str) -> datetime | None:
-        with suppress(FileNotFoundError), _answering():
-            head = self.client.head_object(Bucket=self.bucket, Key=self.name(key))
+    def modified_at(self, key: str) -> datetime | None:
+        with suppress(FileNotFoundError), _translate_errors():
+            head = self.client.head_object(Bucket=self.bucket, Key=self.object_name(key))
             return cast(datetime, head["LastModified"])
         return None
 
-    def name(self, key: str) -> str:
+    def object_name(self, key: str) -> str:
         return f"{self.prefix}{key[:2]}/{key[2:4]}/{key}"
 
 
-class _IncomingObject:
-    def __init__(self, bucket: Bucket, file: tempfile.SpooledTemporaryFile[bytes]) -> None:
+class _ObjectWriter:
+    def __init__(self, bucket: S3Backend, file: tempfile.SpooledTemporaryFile[bytes]) -> None:
         self.bucket, self.file = bucket, file
 
     def write(self, chunk: bytes) -> None:
         self.file.write(chunk)
 
-    def keep_as(self, key: str) -> None:
+    def commit(self, key: str) -> None:
         self.file.seek(0)
-        with _answering():
-            self.bucket.client.upload_fileobj(self.file, self.bucket.bucket, self.bucket.name(key))
+        with _translate_errors():
+            self.bucket.client.upload_fileobj(self.file, self.bucket.bucket, self.bucket.object_name(key))
 
 
 @cache
 def _client(endpoint: str, region: str, access_key: str, secret_key: str) -> Any:
-    """A client with the keys named for this bucket: the host's own are never looked for."""
+    """An S3 client that uses only the site's keys. boto3's search for keys on the host is disabled."""
     if not (access_key and secret_key):
         raise ImproperlyConfigured(
-            "STORAGE_URL needs SKILLQUAY_S3_ACCESS_KEY and SKILLQUAY_S3_SECRET_KEY. See docs/operations.md."
+            "STORAGE_URL needs SKILLQUAY_S3_ACCESS_KEY and SKILLQUAY_S3_SECRET_KEY. "
+            "See docs/reference/settings.md."
         )
     return boto3.session.Session().client(
         "s3",
@@ -125,22 +132,22 @@ def _client(endpoint: str, region: str, access_key: str, secret_key: str) -> Any
         aws_access_key_id=access_key,
         aws_secret_access_key=secret_key,
         config=Config(
-            connect_timeout=10, read_timeout=60, retries={"max_attempts": _ATTEMPTS, "mode": "standard"}
+            connect_timeout=10, read_timeout=60, retries={"max_attempts": _MAX_ATTEMPTS, "mode": "standard"}
         ),
     )
 
 
 @contextmanager
-def _answering() -> Iterator[None]:
-    """FileNotFoundError for an object that is not there; for all else UNAVAILABLE, and why in the log."""
+def _translate_errors() -> Iterator[None]:
+    """Raises FileNotFoundError for a missing object. Logs other failures and raises UNAVAILABLE."""
     try:
         yield
     except (BotoCoreError, Boto3Error, ClientError) as error:
         code = error.response.get("Error", {}).get("Code") if isinstance(error, ClientError) else None
         if code in {"404", "NoSuchKey", "NotFound"}:
             raise FileNotFoundError(str(error)) from error
-        log.warning("STORAGE_URL does not answer: %s", error)
-        raise refuse("UNAVAILABLE") from error
+        log.warning("A request to STORAGE_URL failed: %s", error)
+        raise UNAVAILABLE.refusal() from error
 
 
 def _age(moment: datetime) -> timedelta:

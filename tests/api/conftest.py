@@ -1,4 +1,4 @@
-"""A published skill of Alice's, the clients of everybody, and nothing that is not real."""
+"""A published skill of Alice, and an API client for each user."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import io
 import json
 import zipfile
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from django.test import Client
 from django.utils import timezone
+
+if TYPE_CHECKING:
+    from registry.models import Token
 
 SKILL_MD = """---
 name: summarise
@@ -28,7 +32,7 @@ print(json.dumps({"said": sys.argv[1:]}))
 
 
 def archive(files=None, *, folder=""):
-    """A zip of these files; by default the skill that all these tests publish."""
+    """A zip of ``files``; by default the skill that all these tests publish."""
     files = files or {"SKILL.md": SKILL_MD, "scripts/main.py": MAIN_PY, "references/notes.md": "# Notes\n"}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as zipped:
@@ -38,11 +42,13 @@ def archive(files=None, *, folder=""):
 
 
 class Api:
-    """The API as one caller sees it, errors as answers."""
+    """An API client of one caller. Errors are returned as responses, never raised."""
 
     def __init__(self, client, **headers):
         self.client = client
         self.headers = headers
+        self.token: Token | None = None
+        self.secret = ""
 
     def __call__(self, method, path, body=None, *, kind="application/json", headers=None, **extra):
         data = json.dumps(body) if kind == "application/json" and not isinstance(body, str | bytes) else body
@@ -89,9 +95,9 @@ def as_charlie(charlie):
 
 @pytest.fixture
 def token_api(db):
-    """``token_api(user, *scopes)``: the API with a fresh token."""
-    from registry import tokens
-    from registry.actors import Actor
+    """``token_api(user, *scopes)``: an API client with a new token."""
+    from registry.identity import tokens
+    from registry.identity.actors import Actor
 
     def make(user, *scopes, team=None):
         token, secret = tokens.issue(
@@ -111,14 +117,14 @@ def token_api(db):
 
 @pytest.fixture
 def publish(team, alice):
-    """``publish(files=…, visibility=…)``: a version of Alice's team."""
-    from registry import publishing
-    from registry.actors import Actor
-    from registry.packages.reading import read_upload
+    """``publish(files=…, visibility=…)``: publishes in Alice's team and returns the version."""
+    from registry.identity.actors import Actor
+    from registry.packages.read_package import read_upload
+    from registry.versions.publishing import publish as publishing_publish
 
     def make(files=None, **options):
         options = {"team": team, "actor": Actor(user=alice), **options}
-        return publishing.publish(read_upload(archive(files)), **options).version
+        return publishing_publish.publish(read_upload(archive(files)), **options).version
 
     return make
 
@@ -136,8 +142,8 @@ def public_version(publish):
 ERROR_KEYS = {"code", "message", "remedy", "retryable", "docs_url", "request_id", "problems"}
 
 
-def refused(response, status, code):
-    """Asserts the one error shape, and answers the document."""
+def assert_error(response, status, code):
+    """Asserts status, code and the shape of errors, and returns the document."""
     assert response["Content-Type"] == "application/json", response.content[:300]
     document = response.json()
     assert (response.status_code, document.get("code")) == (status, code), document

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from io import StringIO
-
 import pytest
-from django.core.management import CommandError, call_command
 
 from registry.models import Membership, Role
-from tests.api.conftest import MAIN_PY, refused
+from tests.api.conftest import MAIN_PY, assert_error
+from tests.shell import api
 from worker.models import Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D6")]
@@ -23,7 +20,7 @@ FILES = {
 
 @pytest.fixture(autouse=True)
 def nobody_listens(monkeypatch):
-    monkeypatch.setattr("worker.runs.wake", lambda: True)
+    monkeypatch.setattr("worker.runs.request.wake", lambda: True)
 
 
 @pytest.fixture
@@ -46,23 +43,27 @@ def say(api, run, decision="once", **more):
 def test_an_agent_is_told_what_waits_where_and_for_what(waiting, agent):
     assert (waiting["status"], waiting["permission"]) == ("waiting_approval", None)
     told = waiting["approval"]
-    assert told["page"].endswith(f"/runs/{waiting['id']}/")
-    assert (told["standing"], told["asks"]["tools"], told["new"]) == ("waiting", ["Bash"], {})
-    assert (told["exact"], told["prefix"]) == ("docs/report", "docs/report:*")
+    assert told["page_url"].endswith(f"/runs/{waiting['id']}/")
+    assert (told["state"], told["requested_permissions"]["tools"], told["added_permissions"]) == (
+        "waiting",
+        ["Bash"],
+        {},
+    )
+    assert (told["exact_rule"], told["prefix_rule"]) == ("docs/report", "docs/report:*")
     assert [row["id"] for row in agent.get("runs?status=waiting_approval").json()["items"]] == [waiting["id"]]
     assert agent.get(f"runs/{waiting['id']}").json()["approval"] == told
 
 
 def test_a_maintainer_lists_and_lets_one_start(waiting, agent, as_bob, bob):
     Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
-    (row,) = as_bob.get("approvals?standing=waiting&skill=docs/report&team=docs").json()["items"]
+    (row,) = as_bob.get("approvals?state=waiting&skill=docs/report&team=docs").json()["items"]
     assert (row["run"], row["caller"], row["token"]) == (waiting["id"], "bob", "test")
-    assert as_bob.get("approvals?standing=decided").json()["items"] == []
+    assert as_bob.get("approvals?state=decided").json()["items"] == []
     assert say(as_bob, waiting).json()["status"] == "queued"
     told = agent.get(f"runs/{waiting['id']}").json()
-    assert (told["approval"]["standing"], told["approval"]["decided_by"]) == ("once", "bob")
-    assert told["permission"] == {"by": "approval", "rule": None, "name": "bob"}
-    assert as_bob.get("approvals?standing=waiting").json()["items"] == []
+    assert (told["approval"]["state"], told["approval"]["decided_by"]) == ("once", "bob")
+    assert told["permission"] == {"basis": "approval", "rule": None, "name": "bob"}
+    assert as_bob.get("approvals?state=waiting").json()["items"] == []
 
 
 def test_an_owner_keeps_the_rule_and_the_next_call_runs(waiting, agent, as_alice):
@@ -72,26 +73,26 @@ def test_an_owner_keeps_the_rule_and_the_next_call_runs(waiting, agent, as_alice
 
 
 def test_a_denial_tells_its_reason_to_the_caller(waiting, agent, as_alice):
-    refused(say(as_alice, waiting, "denied"), 422, "TEXT_INVALID")
+    assert_error(say(as_alice, waiting, "denied"), 422, "TEXT_INVALID")
     assert say(as_alice, waiting, "denied", reason="Not here.").json()["status"] == "refused"
     told = agent.get(f"runs/{waiting['id']}").json()
     assert (told["failure_code"], told["approval"]["reason"]) == ("APPROVAL_DENIED", "Not here.")
     assert "Not here." in told["message"]
-    refused(say(as_alice, waiting), 409, "APPROVAL_DECIDED")
+    assert_error(say(as_alice, waiting), 409, "APPROVAL_DECIDED")
 
 
 def test_no_token_and_no_member_decides(waiting, token_api, alice, as_bob):
-    refused(say(token_api(alice), waiting), 403, "FORBIDDEN")
-    refused(say(as_bob, waiting), 403, "FORBIDDEN")
+    assert_error(say(token_api(alice), waiting), 403, "FORBIDDEN")
+    assert_error(say(as_bob, waiting), 403, "FORBIDDEN")
     assert Run.objects.get().status == "waiting_approval"
 
 
 def test_a_stranger_sees_neither_the_run_nor_the_approval(waiting, as_charlie, anonymous):
     assert as_charlie.get("approvals").json()["items"] == []
-    refused(as_charlie.get(f"runs/{waiting['id']}"), 404, "NOT_FOUND")
-    refused(as_charlie.get(f"runs/{waiting['id']}/approval"), 404, "NOT_FOUND")
-    refused(say(as_charlie, waiting), 404, "NOT_FOUND")
-    refused(anonymous.get("approvals"), 401, "SIGN_IN_REQUIRED")
+    assert_error(as_charlie.get(f"runs/{waiting['id']}"), 404, "NOT_FOUND")
+    assert_error(as_charlie.get(f"runs/{waiting['id']}/approval"), 404, "NOT_FOUND")
+    assert_error(say(as_charlie, waiting), 404, "NOT_FOUND")
+    assert_error(anonymous.get("approvals"), 401, "SIGN_IN_REQUIRED")
 
 
 def test_a_skills_authors_learn_nothing_of_who_asks(publish, charlie, as_alice, token_api):
@@ -104,8 +105,8 @@ def test_a_skills_authors_learn_nothing_of_who_asks(publish, charlie, as_alice, 
 
 def test_its_caller_cancels_it(waiting, agent, as_alice):
     assert agent.post(f"runs/{waiting['id']}/cancel").json()["status"] == "cancelled"
-    assert agent.get(f"runs/{waiting['id']}/approval").json()["standing"] == "cancelled"
-    refused(say(as_alice, waiting), 409, "APPROVAL_DECIDED")
+    assert agent.get(f"runs/{waiting['id']}/approval").json()["state"] == "cancelled"
+    assert_error(say(as_alice, waiting), 409, "APPROVAL_DECIDED")
 
 
 def test_a_decision_that_is_sent_twice_with_one_key_is_one(waiting, as_alice):
@@ -120,25 +121,19 @@ def test_what_is_no_decision_is_refused(waiting, as_alice, body):
     assert as_alice.post(f"runs/{waiting['id']}/approval", body).status_code == 422
 
 
-# By command
-def command(*words):
-    out, status = StringIO(), 0
-    try:
-        call_command("approvals", *words, "--json", stdout=out)
-    except SystemExit as end:
-        status = end.code
-    return status, json.loads(out.getvalue())
+# From the shell
+def test_shell_lists_and_decides(waiting):
+    def listed(query="?state=waiting"):
+        return [row["run"] for row in api("GET", f"approvals{query}")[1]["items"]]
 
+    def decide(decision, by="", **more):
+        return api("POST", f"runs/{waiting['id']}/approval", {"decision": decision, **more}, by=by)
 
-def test_the_command_lists_and_decides(waiting):
-    status, told = command()
-    assert (status, [row["run"] for row in told["approvals"]]) == (0, [waiting["id"]])
-    assert command(waiting["id"], "--decision", "once", "--as", "bob")[0] == 1
-    status, told = command(waiting["id"], "--decision", "denied", "--reason", "No.", "--as", "alice")
-    assert (status, told["standing"], told["decided_by"]) == (0, "denied", "alice")
-    assert command()[1]["approvals"] == []
-    assert len(command("--all")[1]["approvals"]) == 1
-    status, told = command(waiting["id"], "--decision", "once")
-    assert (status, told["problems"][0]["code"]) == (1, "APPROVAL_DECIDED")
-    with pytest.raises(CommandError):
-        call_command("approvals", waiting["id"])
+    assert listed() == [waiting["id"]]
+    assert decide("once", by="bob")[0] == 1
+    status, decided = decide("denied", by="alice", reason="No.")
+    assert (status, decided["approval"]["state"]) == (0, "denied")
+    assert api("GET", f"runs/{waiting['id']}/approval")[1]["decided_by"] == "alice"
+    assert (listed(), len(listed(""))) == ([], 1)
+    status, error = decide("once")
+    assert (status, error["code"]) == (1, "APPROVAL_DECIDED")

@@ -5,7 +5,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from registry.models import Membership, Token
-from tests.api.conftest import archive, refused, session_api
+from tests.api.conftest import archive, assert_error, session_api
 
 pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
 SKILL = "skills/docs/summarise"
@@ -32,12 +32,12 @@ def test_a_token_acts_for_its_owner(version, bob, token_api):
 )
 def test_a_credential_that_does_not_hold_makes_nobody_a_stranger(public_version, anonymous, header, code):
     answer = anonymous.get(SKILL, headers={"Authorization": header})
-    refused(answer, 401, code)
+    assert_error(answer, 401, code)
     assert answer["WWW-Authenticate"].startswith("Bearer")
 
 
 def test_a_bad_token_is_refused_even_beside_a_good_session(version, as_bob):
-    refused(as_bob.get(SKILL, headers={"Authorization": "Bearer sq_x"}), 401, "TOKEN_INVALID")
+    assert_error(as_bob.get(SKILL, headers={"Authorization": "Bearer sq_x"}), 401, "TOKEN_INVALID")
 
 
 @pytest.mark.parametrize("how", ["revoked", "expired", "owner gone", "owner inactive"])
@@ -51,7 +51,7 @@ def test_a_token_that_has_ended_is_refused(version, bob, token_api, how):
         Token.objects.filter(pk=api.token.pk).delete()
     else:
         get_user_model().objects.filter(pk=bob.pk).update(is_active=False)
-    refused(api.get(SKILL), 401, "TOKEN_INVALID")
+    assert_error(api.get(SKILL), 401, "TOKEN_INVALID")
 
 
 def test_a_token_does_what_its_scopes_say_and_no_more(version, alice, token_api):
@@ -61,16 +61,16 @@ def test_a_token_does_what_its_scopes_say_and_no_more(version, alice, token_api)
         assert api.get("me").status_code == 200
     archive_path = f"{SKILL}/versions/1.0.0/archive"
     reader.get(archive_path).close()
-    refused(runner.get(archive_path), 403, "TOKEN_SCOPE_MISSING")
-    refused(publisher.get(archive_path), 403, "TOKEN_SCOPE_MISSING")
+    assert_error(runner.get(archive_path), 403, "TOKEN_SCOPE_MISSING")
+    assert_error(publisher.get(archive_path), 403, "TOKEN_SCOPE_MISSING")
     for api in (reader, runner):
-        refused(api("PATCH", SKILL, {"visibility": "site"}), 403, "TOKEN_SCOPE_MISSING")
-        refused(api.post("packages", archive(), kind="application/zip"), 403, "TOKEN_SCOPE_MISSING")
+        assert_error(api("PATCH", SKILL, {"visibility": "site"}), 403, "TOKEN_SCOPE_MISSING")
+        assert_error(api.post("packages", archive(), kind="application/zip"), 403, "TOKEN_SCOPE_MISSING")
     assert publisher("PATCH", SKILL, {"visibility": "site"}).status_code == 200
     assert publisher.get("runs").status_code == 403
     assert runner.get("runs").status_code == 200
-    refused(reader.post("runs", {"skill": "docs/summarise"}), 403, "TOKEN_SCOPE_MISSING")
-    refused(reader.post("inputs", b"x", kind="text/plain"), 403, "TOKEN_SCOPE_MISSING")
+    assert_error(reader.post("runs", {"skill": "docs/summarise"}), 403, "TOKEN_SCOPE_MISSING")
+    assert_error(reader.post("inputs", b"x", kind="text/plain"), 403, "TOKEN_SCOPE_MISSING")
 
 
 def test_a_token_of_a_team_sees_that_team_only(version, alice, team, token_api):
@@ -79,21 +79,21 @@ def test_a_token_of_a_team_sees_that_team_only(version, alice, team, token_api):
     other = Team.objects.create(slug="other")
     Membership.objects.create(team=other, user=alice, role=Role.OWNER)
     api = token_api(alice, "read", team=other)
-    refused(api.get(SKILL), 404, "NOT_FOUND")
+    assert_error(api.get(SKILL), 404, "NOT_FOUND")
     assert [row["team"] for row in api.get("me").json()["teams"]] == ["other"]
 
 
 def test_a_token_has_no_more_power_than_its_owner_has_now(version, bob, team, token_api):
     api = token_api(bob)
     Membership.objects.filter(user=bob, team=team).delete()
-    refused(api.get(SKILL), 404, "NOT_FOUND")
-    refused(api.post("packages?team=docs", archive(), kind="application/zip"), 404, "NOT_FOUND")
+    assert_error(api.get(SKILL), 404, "NOT_FOUND")
+    assert_error(api.post("packages?team=docs", archive(), kind="application/zip"), 404, "NOT_FOUND")
 
 
 def test_a_change_in_a_session_needs_the_csrf_token(version, alice):
     api = session_api(alice, csrf=True)
-    refused(api("PATCH", SKILL, {"visibility": "site"}), 403, "CSRF_FAILED")
-    refused(api.post("packages", archive(), kind="application/zip"), 403, "CSRF_FAILED")
+    assert_error(api("PATCH", SKILL, {"visibility": "site"}), 403, "CSRF_FAILED")
+    assert_error(api.post("packages", archive(), kind="application/zip"), 403, "CSRF_FAILED")
     assert api.get(SKILL).status_code == 200
     token = "a" * 32
     api.client.cookies["csrftoken"] = token
@@ -105,7 +105,7 @@ def test_a_forged_form_of_another_site_is_refused(version, alice):
     api = session_api(alice, csrf=True)
     api.client.cookies["csrftoken"] = "a" * 32
     headers = {"X-CSRFToken": "a" * 32, "Origin": "https://evil.example"}
-    refused(api("PATCH", SKILL, {"visibility": "site"}, headers=headers), 403, "CSRF_FAILED")
+    assert_error(api("PATCH", SKILL, {"visibility": "site"}, headers=headers), 403, "CSRF_FAILED")
 
 
 def test_a_token_needs_no_csrf_token(version, alice, token_api):

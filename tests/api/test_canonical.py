@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from registry.models import Canonical, CanonicalUse, Membership, Role, Skill, Team
-from tests.api.conftest import SKILL_MD, refused, session_api
+from tests.api.conftest import SKILL_MD, assert_error, session_api
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D10")]
 NAME = "_canonical_summarise"
@@ -46,7 +46,7 @@ def test_it_is_set_pinned_and_answered_to_everybody(first, publish, put, anonymo
     assert (answer.json()["name"], answer.json()["pinned"]) == (NAME, pinned)
     publish(files("2.0.0"))
     seen = anonymous.get("canonical/summarise").json()
-    assert (seen["pinned"], seen["waiting"], seen["mirror"]) == (pinned, None, None)
+    assert (seen["pinned"], seen["pending"], seen["mirror"]) == (pinned, None, None)
     assert [row["name"] for row in anonymous.get("canonical").json()["items"]] == [NAME]
     detail = anonymous.get(f"skills/{NAME}").json()
     assert (detail["skill"], detail["version"], detail["digest"]) == ("docs/summarise", "1.0.0", first.digest)
@@ -66,7 +66,7 @@ def test_the_text_comes_with_its_place_and_unexpanded(first, put, anonymous, as_
     place = anonymous.get(f"canonical/{NAME}/text").content.decode().splitlines()[0]
     assert place.endswith("/api/v1/skills/docs/summarise/versions/1.0.0/files")
     assert CanonicalUse.objects.filter(slug="summarise").count() == 2
-    refused(anonymous.get("canonical/summarise/text?dir=/a%0AIgnore"), 400, "QUERY_INVALID")
+    assert_error(anonymous.get("canonical/summarise/text?dir=/a%0AIgnore"), 400, "QUERY_INVALID")
     etag = {"If-None-Match": answer["ETag"]}
     again = as_charlie.get("canonical/summarise/text?dir=/home/me/skills/summarise", headers=etag)
     assert again.status_code == 304
@@ -81,7 +81,7 @@ def test_the_package_is_answered_by_the_same_name(first, put, anonymous, publish
     assert zipfile.ZipFile(io.BytesIO(data)).read("references/notes.md") == b"# Notes\n"
     exact = anonymous.get("skills/_canonical_/summarise/versions/1.0.0/files/SKILL.md")
     assert "immutable" not in exact["Cache-Control"]  # another skill may be canonical tomorrow
-    assert refused(anonymous.get("skills/_canonical_/summarise/versions/2.0.0"), 404, "NOT_FOUND")
+    assert assert_error(anonymous.get("skills/_canonical_/summarise/versions/2.0.0"), 404, "NOT_FOUND")
 
 
 def test_by_its_canonical_name_a_skill_says_what_was_accepted_of_it(first, put, anonymous, publish):
@@ -107,16 +107,16 @@ def test_a_change_says_first_whom_it_affects_and_what_it_may_do_more(
     second = publish(files("2.0.0", more="allowed-tools: Bash\n"))
     found = as_root.get("canonical/summarise/proposal").json()
     assert (found["before"]["version"], found["after"]["digest"]) == ("1.0.0", second.digest)
-    assert found["asks_more"] == {"tools": ["Bash"]}
+    assert found["added_permissions"] == {"tools": ["Bash"]}
     assert [(row["caller"], row["teams"]) for row in found["affected"]] == [("charlie", ["elsewhere"])]
     assert found["comparison"]["after"] == "2.0.0"
     same = as_root.get("canonical/summarise/proposal?skill=docs/summarise&version=2.0.0").json()
     assert same["after"] == found["after"]
     stale = {"digest": first.digest}
-    refused(as_root.post("canonical/summarise/accept", stale), 409, "CANONICAL_MOVED")
+    assert_error(as_root.post("canonical/summarise/accept", stale), 409, "CANONICAL_MOVED")
     moved = as_root.post("canonical/summarise/accept", {"digest": second.digest}).json()
-    assert (moved["pinned"]["version"], moved["waiting"]) == ("2.0.0", None)
-    deeds = [row["deed"] for row in as_root.get("canonical/summarise/history").json()["items"]]
+    assert (moved["pinned"]["version"], moved["pending"]) == ("2.0.0", None)
+    deeds = [row["change"] for row in as_root.get("canonical/summarise/history").json()["items"]]
     assert deeds == ["accepted", "set"]
 
 
@@ -124,55 +124,56 @@ def test_a_rejected_change_stays_out(first, put, as_root, publish):
     put()
     second = publish(files("2.0.0"))
     body = {"digest": second.digest, "reason": "Not ours."}
-    assert as_root.post("canonical/summarise/reject", body).json()["waiting"] is None
-    refused(as_root.get("canonical/summarise/proposal"), 409, "CANONICAL_NOTHING_WAITS")
+    assert as_root.post("canonical/summarise/reject", body).json()["pending"] is None
+    assert_error(as_root.get("canonical/summarise/proposal"), 409, "CANONICAL_NO_PROPOSAL")
 
 
 def test_nobody_else_sets_it_and_no_token_does(first, put, as_alice, as_charlie, token_api, administrator):
     for api in (as_alice, as_charlie):
-        refused(api("PUT", "canonical/summarise", BODY), 404, "NOT_FOUND")
+        assert_error(api("PUT", "canonical/summarise", BODY), 404, "NOT_FOUND")
     put()
     for api in (as_alice, as_charlie, token_api(administrator)):
-        refused(api("PUT", "canonical/summarise", BODY), 403, "FORBIDDEN")
-        refused(api("DELETE", "canonical/summarise", {"reason": "x"}), 403, "FORBIDDEN")
-        refused(api.get("canonical/summarise/history"), 403, "FORBIDDEN")
-        refused(api.get("canonical/summarise/proposal"), 403, "FORBIDDEN")
+        assert_error(api("PUT", "canonical/summarise", BODY), 403, "FORBIDDEN")
+        assert_error(api("DELETE", "canonical/summarise", {"reason": "x"}), 403, "FORBIDDEN")
+        assert_error(api.get("canonical/summarise/history"), 403, "FORBIDDEN")
+        assert_error(api.get("canonical/summarise/proposal"), 403, "FORBIDDEN")
     assert Canonical.objects.count() == 1
 
 
 def test_it_is_taken_away_and_its_history_stays(first, put, as_root, anonymous):
     put()
     assert as_root("DELETE", "canonical/summarise", {"reason": "Gone."}).status_code == 204
-    refused(anonymous.get(f"skills/{NAME}"), 404, "NOT_FOUND")
-    assert as_root.get("canonical/summarise/history").json()["items"][0]["deed"] == "unset"
+    assert_error(anonymous.get(f"skills/{NAME}"), 404, "NOT_FOUND")
+    assert as_root.get("canonical/summarise/history").json()["items"][0]["change"] == "unset"
 
 
-def test_a_private_skill_is_refused_and_one_made_private_is_said_to_be(
+def test_a_private_skill_is_refused_and_one_made_private_is_unavailable(
     publish, put, as_alice, as_root, anonymous
 ):
     publish(files())
-    refused(put(), 409, "CANONICAL_PRIVATE")
+    assert_error(put(), 409, "CANONICAL_PRIVATE")
     as_alice("PATCH", "skills/docs/summarise", {"visibility": "public"})
     put()
+    assert not as_root.get("canonical/summarise").json()["unavailable_reason"]
     as_alice("PATCH", "skills/docs/summarise", {"visibility": "private"})
-    assert "shown to everybody" in as_root.get("canonical/summarise").json()["unavailable"]
-    refused(as_root.get(f"skills/{NAME}"), 409, "CANONICAL_UNAVAILABLE")
-    refused(anonymous.get(f"skills/{NAME}"), 404, "NOT_FOUND")
+    assert as_root.get("canonical/summarise").json()["unavailable_reason"]
+    assert_error(as_root.get(f"skills/{NAME}"), 409, "CANONICAL_UNAVAILABLE")
+    assert_error(anonymous.get(f"skills/{NAME}"), 404, "NOT_FOUND")
     assert anonymous.get("canonical").json()["items"] == []
 
 
 def test_bare_names_are_ones_own_then_canonical_else_refused(
     first, put, as_charlie, charlie, publish, as_alice
 ):
-    said = refused(as_charlie.get("skills/summarise"), 409, "NAME_AMBIGUOUS")
+    said = assert_error(as_charlie.get("skills/summarise"), 409, "NAME_AMBIGUOUS")
     assert "docs/summarise" in said["message"]
-    refused(as_charlie.post("usage", {"skill": "summarise"}), 409, "NAME_AMBIGUOUS")
+    assert_error(as_charlie.post("usage", {"skill": "summarise"}), 409, "NAME_AMBIGUOUS")
     put()
     assert as_charlie.get("skills/summarise").json()["skill"] == "docs/summarise"
     assert as_charlie.post("usage", {"skill": "summarise"}).json()["skill"] == "docs/summarise"
     assert as_charlie.post("usage", {"skill": NAME}).json()["skill"] == "docs/summarise"
     assert CanonicalUse.objects.get().caller == f"user:{charlie.pk}"
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
     publish(files(), team=Team.objects.get(slug="elsewhere"), actor=Actor(user=charlie))
     assert as_charlie.get("skills/summarise").json()["skill"] == "elsewhere/summarise"
@@ -195,10 +196,10 @@ def test_two_skills_of_one_slug_are_told_apart_before_one_becomes_canonical(
 ):
     other = Team.objects.create(slug="other", name="Other")
     Membership.objects.create(team=other, user=administrator, role=Role.OWNER)
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
     theirs = publish(files(text="Other."), team=other, actor=Actor(user=administrator), visibility="public")
     put()
     assert put({"skill": "other/summarise", "reason": "Better."}).json()["pinned"]["digest"] == theirs.digest
     assert Canonical.objects.get().skill == Skill.objects.get(team=other)
-    refused(put({"skill": "other/summarise", "reason": "x"}, slug="another"), 422, "CANONICAL_SLUG")
+    assert_error(put({"skill": "other/summarise", "reason": "x"}, slug="another"), 422, "CANONICAL_SLUG")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.core.management import call_command
 
 from tests.api.conftest import Api
-from tests.samples import publish_files, tidy_files
+from tests.factories.skills import publish_files, tidy_files
+from tests.shell import api, refusal
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P1")]
 ADDRESS = "skills/docs/weekly-report/compare/1.2.0..1.3.0"
@@ -33,8 +33,8 @@ def test_the_api_says_what_changed_and_what_it_may_now_do(client, bob, two):
     answer = _api(client, bob).get(f"{ADDRESS}?lines=1")
     found = json.loads(answer.content)
     assert answer.status_code == 200
-    assert found["asks_more"] == {"tools": ["Write"]}
-    assert found["input_schema"] == [{"place": "/limit", "effect": "breaking", "reason": "minimum: 0 → 1"}]
+    assert found["added_permissions"] == {"tools": ["Write"]}
+    assert found["input_schema"] == [{"pointer": "/limit", "effect": "breaking", "reason": "minimum: 0 → 1"}]
     assert (found["breaking"], found["same_permissions"]) == (True, False)
     (file,) = found["files"]
     assert (file["kind"], file["path"]) == ("changed", "SKILL.md")
@@ -58,19 +58,9 @@ def test_a_version_that_is_not_there_is_refused(client, bob, two):
     assert _api(client, bob).get(ADDRESS.replace("1.3.0", "9.9.9")).status_code == 404
 
 
-def test_the_command_says_the_same(capsys, two):
-    call_command("compare_versions", "docs/weekly-report", "1.2.0", "1.3.0", "--json")
-    found = json.loads(capsys.readouterr().out)
-    assert found["ok"] is True
-    assert found["abilities"] == [{"about": "tools", "gained": ["Write"], "lost": [], "more": True}]
-    call_command("compare_versions", "docs/weekly-report", "1.2.0", "1.3.0", "--lines")
-    text = capsys.readouterr().out
-    assert "more  tools: +Write" in text
-    assert "  + version: 1.3.0" in text
-
-
-def test_the_command_refuses_as_the_api_does(capsys, two, charlie):
-    with pytest.raises(SystemExit) as ended:
-        call_command("compare_versions", "docs/weekly-report", "1.2.0", "1.3.0", "--json", "--as", "charlie")
-    assert ended.value.code == 1
-    assert json.loads(capsys.readouterr().out)["problems"][0]["code"] == "NOT_FOUND"
+def test_shell_compares_versions(two, charlie):
+    status, found = api("GET", "skills/docs/weekly-report/compare/1.2.0..1.3.0?lines=1")
+    assert status == 0
+    assert found["abilities"] == [{"name": "tools", "added": ["Write"], "removed": [], "broader": True}]
+    assert any(line["after"] == "version: 1.3.0" for line in found["files"][0]["lines"])
+    assert refusal("GET", "skills/docs/weekly-report/compare/1.2.0..1.3.0", by="charlie") == "NOT_FOUND"

@@ -14,11 +14,12 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from registry.actors import Actor
 from registry.events import webhooks
+from registry.identity.actors import Actor
 from registry.models import Event, IdempotencyKey, ProposedTriggerTest
-from tests.api.conftest import MAIN_PY, SKILL_MD, refused, session_api
-from tests.architecture.test_arrow import ROOT
+from tests.api.conftest import MAIN_PY, SKILL_MD, assert_error, session_api
+from tests.architecture.imports import ROOT
+from tests.checks import not_none
 from worker.models import Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
@@ -63,14 +64,14 @@ def test_an_event_is_told_listed_read_and_answered_again(declaring, as_alice):
     ]
     assert as_alice.get("events?type=report.lost").json()["items"] == []
     assert as_alice.get(f"events/{document['id']}").json() == document
-    refused(as_alice.post("events", {**FILED, "payload": {}}), 409, "EVENT_ID_REUSED")
+    assert_error(as_alice.post("events", {**FILED, "payload": {}}), 409, "EVENT_ID_REUSED")
 
 
 def test_a_proposal_is_started_and_a_subscription_starts_the_next(declaring, as_alice, alice):
     uid = as_alice.post("events", FILED).json()["id"]
     started = as_alice.post(f"events/{uid}/start", {"skill": "docs/summarise"}).json()["matches"][0]
     assert (started["outcome"], started["run"]) == ("started", Run.objects.get().uid)
-    refused(as_alice.post(f"events/{uid}/start", {"skill": "docs/summarise"}), 409, "EVENT_NOT_PROPOSED")
+    assert_error(as_alice.post(f"events/{uid}/start", {"skill": "docs/summarise"}), 409, "EVENT_NOT_PROPOSED")
     said = {"team": "docs", "skill": "docs/summarise", "event_type": "report.filed"}
     kept = as_alice.post("event-subscriptions", said).json()
     assert (kept["mode"], kept["set_by"]) == ("start", "alice")
@@ -87,9 +88,9 @@ def test_a_strangers_answers_are_the_same_with_and_without_the_event(declaring, 
     before = session_api(charlie).post("events", FILED).json()
     uid = as_alice.post("events", FILED).json()["id"]
     api = session_api(charlie)
-    refused(api.get(f"events/{uid}"), 404, "NOT_FOUND")
-    refused(api.post("events", {**FILED, "team": "docs"}), 404, "NOT_FOUND")
-    assert [each["event_id"] for each in api.get("events").json()["items"]] == [before["event_id"]]
+    assert_error(api.get(f"events/{uid}"), 404, "NOT_FOUND")
+    assert_error(api.post("events", {**FILED, "team": "docs"}), 404, "NOT_FOUND")
+    assert [each["external_id"] for each in api.get("events").json()["items"]] == [before["external_id"]]
     assert before["matches"] == []
 
 
@@ -98,8 +99,8 @@ def test_a_token_tells_events_and_says_nothing_for_a_person(declaring, as_alice,
     api = token_api(alice)
     assert api.post("events", FILED).status_code == 201
     said = {"team": "docs", "skill": "docs/summarise", "event_type": "report.filed"}
-    refused(api.post("event-subscriptions", said), 403, "FORBIDDEN")
-    refused(api.post("webhooks", {"team": "docs", "name": "Mine"}), 403, "FORBIDDEN")
+    assert_error(api.post("event-subscriptions", said), 403, "FORBIDDEN")
+    assert_error(api.post("webhooks", {"team": "docs", "name": "Mine"}), 403, "FORBIDDEN")
 
 
 def test_an_endpoint_is_made_rotated_and_deleted_and_its_secret_told_once(team, as_alice):
@@ -111,15 +112,15 @@ def test_an_endpoint_is_made_rotated_and_deleted_and_its_secret_told_once(team, 
     assert secret.startswith("whsec_")
     again = as_alice.post("webhooks", asked, headers=key).json()
     assert again == {**made.json(), "secret": None}
-    assert secret not in bytes(IdempotencyKey.objects.get().body).decode()
+    assert secret not in bytes(not_none(IdempotencyKey.objects.get().body)).decode()
     address = f"webhooks/{again['id']}"
     assert "secret" not in as_alice.get(address).json()
     rotated = as_alice.post(f"{address}/rotate", {"overlap_hours": 1}).json()
     assert rotated["secret"] not in (secret, None)
-    assert rotated["previous_until"]
+    assert rotated["previous_secret_expires_at"]
     assert len(as_alice.get("webhooks").json()["items"]) == 1
     assert as_alice("DELETE", address).status_code == 204
-    refused(as_alice.get(address), 404, "NOT_FOUND")
+    assert_error(as_alice.get(address), 404, "NOT_FOUND")
 
 
 def test_a_signed_delivery_becomes_an_event_and_tells_its_sender_nothing_more(declaring, endpoint):
@@ -133,15 +134,15 @@ def test_a_signed_delivery_becomes_an_event_and_tells_its_sender_nothing_more(de
 def test_a_delivery_that_was_seen_stale_tampered_or_unsigned_is_refused(declaring, endpoint):
     body = {"type": "report.filed"}
     assert deliver(endpoint, body).status_code == 202
-    refused(deliver(endpoint, body), 409, "WEBHOOK_SEEN")
-    refused(deliver(endpoint, {**body, "data": {}}), 409, "WEBHOOK_SEEN")
+    assert_error(deliver(endpoint, body), 409, "WEBHOOK_DELIVERY_REPEATED")
+    assert_error(deliver(endpoint, {**body, "data": {}}), 409, "WEBHOOK_DELIVERY_REPEATED")
     for seconds in (-400, 400):
         at = int(time.time()) + seconds
-        refused(deliver(endpoint, body, id="evt_2", timestamp=at), 403, "WEBHOOK_STALE")
-    refused(deliver(endpoint, body, id="evt_2", secret="whsec_x"), 403, "WEBHOOK_SIGNATURE_INVALID")
-    refused(deliver(endpoint, body, id="evt_2", webhook_signature=""), 400, "WEBHOOK_HEADERS_INVALID")
+        assert_error(deliver(endpoint, body, id="evt_2", timestamp=at), 403, "WEBHOOK_STALE")
+    assert_error(deliver(endpoint, body, id="evt_2", secret="whsec_x"), 403, "WEBHOOK_SIGNATURE_INVALID")
+    assert_error(deliver(endpoint, body, id="evt_2", webhook_signature=""), 400, "WEBHOOK_HEADERS_INVALID")
     now = str(int(time.time()) - 5)
-    refused(deliver(endpoint, body, id="evt_2", webhook_timestamp=now), 403, "WEBHOOK_SIGNATURE_INVALID")
+    assert_error(deliver(endpoint, body, id="evt_2", webhook_timestamp=now), 403, "WEBHOOK_SIGNATURE_INVALID")
     assert Event.objects.count() == 1
 
 
@@ -160,26 +161,36 @@ def test_a_delivery_that_was_seen_stale_tampered_or_unsigned_is_refused(declarin
     ],
 )
 def test_a_signed_body_that_is_no_event_is_refused(endpoint, settings, body, kind, status, code):
-    settings.SKILLQUAY_EVENT_BYTES = 1024
-    refused(deliver(endpoint, body, kind=kind), status, code)
+    settings.SKILLQUAY_MAX_EVENT_BYTES = 1024
+    assert_error(deliver(endpoint, body, kind=kind), status, code)
     assert not Event.objects.exists()
 
 
 @pytest.mark.row("P2")
 def test_an_unknown_address_and_a_deleted_one_are_the_same(endpoint, alice):
     row, secret = endpoint
-    webhooks.remove(webhooks.find(row.uid, Actor(user=alice)), Actor(user=alice))
-    gone = refused(deliver(endpoint, {"type": "a"}), 404, "NOT_FOUND")
+    webhooks.remove(webhooks.find_endpoint(row.uid, Actor(user=alice)), Actor(user=alice))
+    gone = assert_error(deliver(endpoint, {"type": "a"}), 404, "NOT_FOUND")
     row.uid = "0" * 26
-    unknown = refused(deliver((row, secret), {"type": "a"}), 404, "NOT_FOUND")
+    unknown = assert_error(deliver((row, secret), {"type": "a"}), 404, "NOT_FOUND")
     assert gone["code"] == unknown["code"]
-    refused(session_api(None).get(f"/hooks/{row.uid}"), 405, "METHOD_NOT_ALLOWED")
+    assert_error(session_api(None).get(f"/hooks/{row.uid}"), 405, "METHOD_NOT_ALLOWED")
 
 
-class _Heard(BaseHTTPRequestHandler):
+class _Receiver(HTTPServer):
+    """Records the headers and body of each request."""
+
+    def __init__(self):
+        self.requests = []
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Receiver
+
     def do_POST(self):
         length = int(self.headers["Content-Length"])
-        self.server.heard.append((dict(self.headers), self.rfile.read(length)))
+        self.server.requests.append((dict(self.headers), self.rfile.read(length)))
         self.send_response(202)
         self.end_headers()
 
@@ -189,9 +200,7 @@ class _Heard(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def listening():
-    """A server that keeps what is posted to it."""
-    server = HTTPServer(("127.0.0.1", 0), _Heard)
-    server.heard = []
+    server = _Receiver()
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server
@@ -203,8 +212,8 @@ def listening():
 @pytest.mark.parametrize("language", ["python", "sh"])
 def test_the_documented_examples_are_believed(endpoint, listening, language):
     """What they send over a real line is posted on as it came."""
-    text = (ROOT / "docs/events.md").read_text()
-    code = re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)[1]
+    text = (ROOT / "docs/reference/events.md").read_text()
+    code = not_none(re.search(rf"```{language}\n(.*?)```", text, re.DOTALL))[1]
     row, secret = endpoint
     told = {"ADDRESS": f"http://127.0.0.1:{listening.server_port}/hooks/{row.uid}", "SECRET": secret}
     if language == "python":
@@ -212,7 +221,7 @@ def test_the_documented_examples_are_believed(endpoint, listening, language):
     else:
         path = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
         subprocess.run(["sh", "-ec", code], env=path | told, check=True, capture_output=True)
-    ((headers, body),) = listening.heard
+    ((headers, body),) = listening.requests
     lower = {name.lower(): value for name, value in headers.items()}
     given = {name: lower[name] for name in ("webhook-id", "webhook-timestamp", "webhook-signature")}
     answer = session_api(None)("POST", f"/hooks/{row.uid}", body, kind=lower["content-type"], headers=given)
@@ -228,7 +237,7 @@ def test_feedback_is_taken_read_decided(version, as_alice, bob, token_api):
     for counted in (True, False):
         told = {"skill": "docs/summarise@1.0.0", "outcome": "worked", "note": "good"}
         assert api.post("feedback", told).json()["counted"] is counted
-    refused(api.get("skills/docs/summarise/feedback"), 403, "FORBIDDEN")
+    assert_error(api.get("skills/docs/summarise/feedback"), 403, "FORBIDDEN")
     seen = as_alice.get("skills/docs/summarise/feedback").json()
     assert (seen["counts"]["worked"], seen["notes"][0]["note"]) == (1, "good")
     (proposal,) = seen["proposals"]
@@ -249,7 +258,7 @@ def test_feedback_on_what_is_not_there_and_on_what_is_private_is_the_same(versio
         for slug in ("summarise", "nothing-x")
     ]
     assert answers[0] == answers[1].replace("nothing-x", "summarise")
-    refused(
+    assert_error(
         session_api(None).post("feedback", {"skill": "docs/summarise", "outcome": "worked"}),
         401,
         "SIGN_IN_REQUIRED",

@@ -22,11 +22,11 @@ def test_a_line_is_added_changed_removed_and_each_is_undone(root_api):
     assert root_api("GET", "glossary?q=nothing").json()["items"] == []
     changed = root_api("PATCH", f"glossary/{uid}", {"text": "flumph, ticket"}).json()
     assert changed["entry"]["words"] == ["flumph", "ticket"]
-    assert root_api("POST", f"glossary/changes/{changed['change']}/undo").status_code == 200
+    assert root_api("POST", f"glossary/changes/{changed['change_id']}/undo").status_code == 200
     assert root_api("GET", "glossary").json()["items"][0]["text"] == "flumph, invoice"
     removed = root_api("DELETE", f"glossary/{uid}").json()
     assert root_api("GET", "glossary").json()["items"] == []
-    root_api("POST", f"glossary/changes/{removed['change']}/undo")
+    root_api("POST", f"glossary/changes/{removed['change_id']}/undo")
     assert len(root_api("GET", "glossary").json()["items"]) == 1
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from registry.models import IdempotencyKey, Use
-from tests.api.conftest import refused
+from tests.api.conftest import assert_error
 
 pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
 USE = {"skill": "docs/summarise"}
@@ -29,7 +29,7 @@ def test_the_same_request_again_gets_the_first_answer(version, as_bob):
 
 def test_a_key_for_another_request_is_refused(claim, as_bob):
     other = as_bob.post("usage", {**USE, "kind": "install"}, headers=KEY)
-    refused(other, 422, "IDEMPOTENCY_KEY_REUSED")
+    assert_error(other, 422, "IDEMPOTENCY_KEY_REUSED")
     assert Use.objects.get().count == 1
 
 
@@ -39,14 +39,14 @@ def test_a_key_is_its_callers_own(claim, as_alice, bob, token_api):
 
 
 def test_a_refusal_is_not_kept(version, as_bob):
-    refused(as_bob.post("usage", {"skill": "docs/none"}, headers=KEY), 404, "NOT_FOUND")
+    assert_error(as_bob.post("usage", {"skill": "docs/none"}, headers=KEY), 404, "NOT_FOUND")
     assert as_bob.post("usage", USE, headers=KEY).status_code == 200
 
 
 def test_a_request_under_way_is_to_be_tried_again(claim, as_bob):
     IdempotencyKey.objects.update(status=None, created_at=timezone.now())
     answer = as_bob.post("usage", USE, headers=KEY)
-    assert refused(answer, 409, "IDEMPOTENCY_UNDER_WAY")["retryable"]
+    assert assert_error(answer, 409, "IDEMPOTENCY_UNDER_WAY")["retryable"]
     assert answer["Retry-After"]
 
 
@@ -59,16 +59,16 @@ def test_a_claim_of_a_dead_process_is_taken_over(claim, as_bob):
 
 def test_who_was_taken_over_does_nothing(version, as_bob, monkeypatch):
     """The first process was only slow: when it comes to store its answer, another one has the claim."""
-    from registry import usage
+    from registry.usage import scores
 
-    real = usage.record_use
+    real = scores.record_use
 
     def slow(*arguments):
         IdempotencyKey.objects.update(created_at=timezone.now() + timedelta(seconds=1))
         return real(*arguments)
 
-    monkeypatch.setattr("registry.usage.record_use", slow)
-    refused(as_bob.post("usage", USE, headers=KEY), 409, "IDEMPOTENCY_UNDER_WAY")
+    monkeypatch.setattr("registry.usage.scores.record_use", slow)
+    assert_error(as_bob.post("usage", USE, headers=KEY), 409, "IDEMPOTENCY_UNDER_WAY")
     assert not Use.objects.exists()
 
 
@@ -77,8 +77,8 @@ def test_an_error_on_our_side_leaves_the_key_free(version, as_bob, monkeypatch):
         raise ZeroDivisionError
 
     with monkeypatch.context() as patch:
-        patch.setattr("registry.usage.record_use", broken)
-        refused(as_bob.post("usage", USE, headers=KEY), 500, "INTERNAL")
+        patch.setattr("registry.usage.scores.record_use", broken)
+        assert_error(as_bob.post("usage", USE, headers=KEY), 500, "INTERNAL")
     assert as_bob.post("usage", USE, headers=KEY).status_code == 200
 
 
@@ -91,4 +91,4 @@ def test_a_key_is_forgotten_after_a_day(claim, as_bob):
 @pytest.mark.parametrize("key", ["", "x" * 201, "a b", "\x01"])
 def test_a_key_of_the_wrong_form_is_refused(version, as_bob, key):
     answer = as_bob.post("usage", USE, headers={"Idempotency-Key": key})
-    refused(answer, 400, "IDEMPOTENCY_KEY_INVALID")
+    assert_error(answer, 400, "IDEMPOTENCY_KEY_INVALID")

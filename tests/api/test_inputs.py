@@ -2,8 +2,8 @@ import hashlib
 
 import pytest
 
-from registry import storage
-from tests.api.conftest import refused
+from registry.storage import blobs
+from tests.api.conftest import assert_error
 from tests.api.test_packages import form
 from worker.models import InputFile
 
@@ -16,8 +16,8 @@ def test_a_raw_body_is_the_file_as_it_is(as_bob, kind):
     document = answer.json()
     assert answer.status_code == 201
     assert (document["name"], document["size"]) == ("report.txt", 14)
-    assert document["use_as"] == {"input": document["id"]}
-    assert storage.read(document["digest"]) == b'{"not": parsed'
+    assert document["reference"] == {"input": document["id"]}
+    assert blobs.read(document["digest"]) == b'{"not": parsed'
     assert as_bob.get(f"inputs/{document['id']}").json() == document
 
 
@@ -29,11 +29,11 @@ def test_a_form_holds_one_file(as_bob):
 
 
 def test_a_file_over_the_limit_is_refused_and_not_kept(as_bob, settings):
-    settings.SKILLQUAY_INPUT_BYTES = 10
-    refused(as_bob.post("inputs", b"x" * 11, kind="text/plain"), 413, "BODY_TOO_LARGE")
-    settings.SKILLQUAY_REQUEST_BYTES = 1024
+    settings.SKILLQUAY_MAX_INPUT_BYTES = 10
+    assert_error(as_bob.post("inputs", b"x" * 11, kind="text/plain"), 413, "BODY_TOO_LARGE")
+    settings.SKILLQUAY_MAX_REQUEST_BYTES = 1024
     body, kind = form([("file", "a.txt", b"x" * 11)])
-    refused(as_bob.post("inputs", body, kind=kind), 413, "INPUT_TOO_LARGE")
+    assert_error(as_bob.post("inputs", body, kind=kind), 413, "INPUT_TOO_LARGE")
     assert not InputFile.objects.exists()
     assert as_bob.post("inputs", b"x" * 10, kind="text/plain").status_code == 201
 
@@ -47,18 +47,18 @@ def test_a_name_that_is_none_is_refused(as_bob, name):
 
 def test_an_empty_form_is_refused(as_bob):
     body, kind = form([("note", None, b"x")])
-    refused(as_bob.post("inputs", body, kind=kind), 400, "UPLOAD_EMPTY")
+    assert_error(as_bob.post("inputs", body, kind=kind), 400, "UPLOAD_EMPTY")
 
 
 def test_a_file_is_its_owners_alone(as_bob, as_alice, as_charlie, anonymous):
     uid = as_bob.post("inputs", b"x", kind="text/plain").json()["id"]
     for api in (as_alice, as_charlie):
-        refused(api.get(f"inputs/{uid}"), 404, "NOT_FOUND")
-        refused(api("DELETE", f"inputs/{uid}"), 404, "NOT_FOUND")
-    refused(anonymous.get(f"inputs/{uid}"), 401, "SIGN_IN_REQUIRED")
-    refused(anonymous.post("inputs", b"x", kind="text/plain"), 401, "SIGN_IN_REQUIRED")
+        assert_error(api.get(f"inputs/{uid}"), 404, "NOT_FOUND")
+        assert_error(api("DELETE", f"inputs/{uid}"), 404, "NOT_FOUND")
+    assert_error(anonymous.get(f"inputs/{uid}"), 401, "SIGN_IN_REQUIRED")
+    assert_error(anonymous.post("inputs", b"x", kind="text/plain"), 401, "SIGN_IN_REQUIRED")
     assert as_bob("DELETE", f"inputs/{uid}").status_code == 204
-    refused(as_bob.get(f"inputs/{uid}"), 404, "NOT_FOUND")
+    assert_error(as_bob.get(f"inputs/{uid}"), 404, "NOT_FOUND")
 
 
 def test_an_upload_with_a_key_happens_once_for_the_same_bytes(as_bob):
@@ -66,12 +66,14 @@ def test_an_upload_with_a_key_happens_once_for_the_same_bytes(as_bob):
     first, again = (as_bob.post("inputs", b"same", kind="text/plain", headers=key) for _ in range(2))
     assert first.content == again.content
     assert InputFile.objects.count() == 1
-    refused(as_bob.post("inputs", b"diff", kind="text/plain", headers=key), 422, "IDEMPOTENCY_KEY_REUSED")
+    assert_error(
+        as_bob.post("inputs", b"diff", kind="text/plain", headers=key), 422, "IDEMPOTENCY_KEY_REUSED"
+    )
 
 
 def test_a_file_is_what_a_run_gets(publish, as_bob):
     from worker.models import Run
-    from worker.runs import run_here
+    from worker.service.inline import execute_here
 
     publish(
         {
@@ -79,7 +81,7 @@ def test_a_file_is_what_a_run_gets(publish, as_bob):
             "scripts/main.py": "import json, sys\nprint(json.dumps({'text': open(sys.argv[2]).read()}))\n",
         }
     )
-    use = as_bob.post("inputs?name=a.txt", b"hello", kind="text/plain").json()["use_as"]
+    use = as_bob.post("inputs?name=a.txt", b"hello", kind="text/plain").json()["reference"]
     uid = as_bob.post("runs", {"skill": "docs/reads", "inputs": {"text_path": use}}).json()["id"]
-    run_here(Run.objects.get(uid=uid))
+    execute_here(Run.objects.get(uid=uid))
     assert as_bob.get(f"runs/{uid}").json()["outputs"] == {"text": "hello"}

@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 import pytest
 
 from registry.models import Skill
-from tests.api.conftest import refused
+from tests.api.conftest import assert_error
+from tests.checks import not_none
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D7")]
 
@@ -15,12 +16,14 @@ def test_a_listing_comes_in_four_forms(version, as_bob):
     told = as_bob.get("listing").json()
     line = "- summarise: Summarises a document in a few sentences."
     assert (told["budget"], told["stage"], told["lines"]) == (8000, "full", line)
-    assert told["skills"][0]["place"] == "new"
+    assert told["skills"][0]["reason"] == "new"
     lines = as_bob.get("listing?format=lines")
     assert (lines.content.decode(), lines["Content-Type"]) == (line, "text/plain; charset=utf-8")
     assert as_bob.get("listing?format=lines", headers={"If-None-Match": lines["ETag"]}).status_code == 304
     (skill,) = ElementTree.fromstring(as_bob.get("listing?format=xml").content)
-    assert skill.find("location").text.endswith("/docs/summarise/versions/1.0.0/files/SKILL.md")
+    assert not_none(not_none(skill.find("location")).text).endswith(
+        "/docs/summarise/versions/1.0.0/files/SKILL.md"
+    )
     section = as_bob.get("listing?format=section").content.decode()
     assert section.startswith("## Skills")
     assert line in section
@@ -34,11 +37,11 @@ def test_a_listing_comes_in_four_forms(version, as_bob):
 
 def test_what_is_asked_wrongly_is_refused(as_bob):
     for query in ("context_tokens=-1", "context_tokens=x", "format=yaml", "limit=0", "limit=1001"):
-        refused(as_bob.get(f"listing?{query}"), 400, "QUERY_INVALID")
-    refused(as_bob.get("listing?tokens=5"), 400, "QUERY_UNKNOWN")
+        assert_error(as_bob.get(f"listing?{query}"), 400, "QUERY_INVALID")
+    assert_error(as_bob.get("listing?tokens=5"), 400, "QUERY_UNKNOWN")
     many = "paths=" + ",".join(["a"] * 1001)
     for asked in ("listing", "agent/skills"):
-        refused(as_bob.get(f"{asked}?{many}"), 400, "QUERY_INVALID")
+        assert_error(as_bob.get(f"{asked}?{many}"), 400, "QUERY_INVALID")
 
 
 @pytest.mark.row("D8")
@@ -57,19 +60,21 @@ def test_an_agent_lists_and_loads(version, as_bob, token_api, bob):
     assert loaded["content"].startswith("---\nname: summarise\n")
     assert as_bob.get(loaded["location"].partition("/api/v1/")[2]).getvalue() == loaded["content"].encode()
     assert Skill.objects.get().usage_count == 1
-    assert refused(as_bob.get("agent/skills/load"), 422, "LOAD_NAME_MISSING")["message"] == "Missing name"
-    message = refused(as_bob.get("agent/skills/load?name=x"), 404, "LOAD_NOT_FOUND")["message"]
+    assert (
+        assert_error(as_bob.get("agent/skills/load"), 422, "LOAD_NAME_MISSING")["message"] == "Missing name"
+    )
+    message = assert_error(as_bob.get("agent/skills/load?name=x"), 404, "LOAD_NOT_FOUND")["message"]
     assert message == "Skill not found: x"
-    refused(token_api(bob, "run").get("agent/skills/load?name=x"), 403, "TOKEN_SCOPE_MISSING")
+    assert_error(token_api(bob, "run").get("agent/skills/load?name=x"), 403, "TOKEN_SCOPE_MISSING")
 
 
 @pytest.mark.row("P2")
 def test_a_stranger_is_told_of_nothing(version, as_charlie, anonymous):
     for api in (as_charlie, anonymous):
         assert api.get("listing?format=lines").content == b""
-        assert api.get("agent/skills").json() == {"skills": [], "more": 0}
+        assert api.get("agent/skills").json() == {"skills": [], "remaining": 0}
         for name in ("summarise", "docs/summarise", version.skill.uid):
-            refused(api.get(f"agent/skills/load?name={name}"), 404, "LOAD_NOT_FOUND")
+            assert_error(api.get(f"agent/skills/load?name={name}"), 404, "LOAD_NOT_FOUND")
 
 
 def test_a_team_subscribes_and_its_agents_are_offered_more(public_version, as_charlie, as_bob, anonymous):
@@ -78,11 +83,11 @@ def test_a_team_subscribes_and_its_agents_are_offered_more(public_version, as_ch
     assert [row["team"] for row in told["subscriptions"]] == ["docs"]
     assert as_charlie.get("teams/elsewhere/subscriptions").json() == told
     assert [row["name"] for row in as_charlie.get("agent/skills").json()["skills"]] == ["summarise"]
-    refused(as_bob.get("teams/elsewhere/subscriptions"), 404, "NOT_FOUND")
-    refused(as_charlie.post("teams/docs/subscriptions", {"team": "elsewhere"}), 403, "FORBIDDEN")
-    refused(anonymous.get("teams/docs/subscriptions"), 401, "SIGN_IN_REQUIRED")
+    assert_error(as_bob.get("teams/elsewhere/subscriptions"), 404, "NOT_FOUND")
+    assert_error(as_charlie.post("teams/docs/subscriptions", {"team": "elsewhere"}), 403, "FORBIDDEN")
+    assert_error(anonymous.get("teams/docs/subscriptions"), 401, "SIGN_IN_REQUIRED")
     assert as_charlie("DELETE", "teams/elsewhere/subscriptions/docs").status_code == 204
-    refused(as_charlie("DELETE", "teams/elsewhere/subscriptions/docs"), 404, "NOT_FOUND")
+    assert_error(as_charlie("DELETE", "teams/elsewhere/subscriptions/docs"), 404, "NOT_FOUND")
     assert as_charlie.get("agent/skills").json()["skills"] == []
 
 
@@ -92,9 +97,9 @@ def test_an_administrator_bundles_a_skill_for_everybody(
     from tests.api.conftest import session_api
 
     root = session_api(administrator)
-    refused(as_alice.post("skills/docs/summarise/bundling"), 403, "FORBIDDEN")
-    refused(token_api(administrator).post("skills/docs/summarise/bundling"), 403, "FORBIDDEN")
+    assert_error(as_alice.post("skills/docs/summarise/bundling"), 403, "FORBIDDEN")
+    assert_error(token_api(administrator).post("skills/docs/summarise/bundling"), 403, "FORBIDDEN")
     assert root.post("skills/docs/summarise/bundling").status_code == 200
-    assert [row["place"] for row in anonymous.get("listing").json()["skills"]] == ["bundled"]
+    assert [row["reason"] for row in anonymous.get("listing").json()["skills"]] == ["bundled"]
     assert root("DELETE", "skills/docs/summarise/bundling").status_code == 200
     assert anonymous.get("listing").json()["skills"] == []

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.conftest import refused
+from tests.api.conftest import assert_error
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
 
@@ -49,10 +49,10 @@ def test_nothing_asked_is_answered_with_none(version, as_bob):
 
 
 def test_wrong_fields_are_refused(as_bob):
-    refused(as_bob.post("match", {"utterances": "x"}), 422, "FIELD_UNKNOWN")
-    refused(as_bob.post("match", {"utterance": 7}), 422, "FIELD_INVALID")
-    refused(as_bob.post("match", {"paths": "x"}), 422, "FIELD_INVALID")
-    refused(as_bob.post("match", {"limit": 0}), 422, "FIELD_INVALID")
+    assert_error(as_bob.post("match", {"utterances": "x"}), 422, "FIELD_UNKNOWN")
+    assert_error(as_bob.post("match", {"utterance": 7}), 422, "FIELD_INVALID")
+    assert_error(as_bob.post("match", {"paths": "x"}), 422, "FIELD_INVALID")
+    assert_error(as_bob.post("match", {"limit": 0}), 422, "FIELD_INVALID")
 
 
 @pytest.mark.row("P4")

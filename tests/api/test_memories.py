@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.conftest import refused
-from tests.worker.remembering import ran, write
+from tests.api.conftest import assert_error
+from tests.checks import not_none
+from tests.worker.memory.remembering import ran, write
 from worker.models import Memory, MemoryWrite
 
 pytestmark = [pytest.mark.row("C10"), pytest.mark.django_db]
@@ -37,10 +38,10 @@ def test_one_lists_and_finds_what_is_ones_own(kept, as_alice, as_bob, as_charlie
     )
     for other in (as_bob, as_charlie):
         assert contents(other.get("memories?q=Graz")) == []
-        refused(other.get(f"memories/{Memory.objects.first().uid}"), 404, "NOT_FOUND")
-    refused(as_charlie.get("memories?owner=docs"), 404, "NOT_FOUND")
-    refused(as_charlie.get(f"memories?owner=run:{kept.uid}"), 404, "NOT_FOUND")
-    refused(as_alice.get("memories?type=rumour"), 400, "QUERY_INVALID")
+        assert_error(other.get(f"memories/{not_none(Memory.objects.first()).uid}"), 404, "NOT_FOUND")
+    assert_error(as_charlie.get("memories?owner=docs"), 404, "NOT_FOUND")
+    assert_error(as_charlie.get(f"memories?owner=run:{kept.uid}"), 404, "NOT_FOUND")
+    assert_error(as_alice.get("memories?type=rumour"), 400, "QUERY_INVALID")
 
 
 def test_the_export_is_one_document(kept, as_alice, as_charlie):
@@ -48,19 +49,19 @@ def test_the_export_is_one_document(kept, as_alice, as_charlie):
     assert contents(answer) == ["Lives in Graz", "用户喜欢喝拿铁"]
     assert answer["Cache-Control"] == "private, no-store"
     assert as_charlie.get("memories/export?owner=me").json() == {"items": []}
-    refused(as_charlie.get("memories/export?owner=docs"), 404, "NOT_FOUND")
-    refused(as_alice.get("memories/export"), 400, "QUERY_INVALID")
+    assert_error(as_charlie.get("memories/export?owner=docs"), 404, "NOT_FOUND")
+    assert_error(as_alice.get("memories/export"), 400, "QUERY_INVALID")
 
 
 def test_one_deletes_and_restores_ones_own(kept, as_alice, as_charlie):
     uid = Memory.objects.get(content="Lives in Graz").uid
-    refused(as_charlie("DELETE", f"memories/{uid}"), 404, "NOT_FOUND")
+    assert_error(as_charlie("DELETE", f"memories/{uid}"), 404, "NOT_FOUND")
     assert as_alice("DELETE", f"memories/{uid}").status_code == 204
-    refused(as_alice.get(f"memories/{uid}"), 410, "MEMORY_DELETED")
-    refused(as_charlie.post(f"memories/{uid}/restore"), 404, "NOT_FOUND")
+    assert_error(as_alice.get(f"memories/{uid}"), 410, "MEMORY_DELETED")
+    assert_error(as_charlie.post(f"memories/{uid}/restore"), 404, "NOT_FOUND")
     assert as_alice.post(f"memories/{uid}/restore").json()["content"] == "Lives in Graz"
     assert as_alice("DELETE", "memories?owner=me").json() == {"deleted": 2}
-    refused(as_alice("DELETE", "memories"), 400, "QUERY_INVALID")
+    assert_error(as_alice("DELETE", "memories"), 400, "QUERY_INVALID")
 
 
 def test_the_run_says_what_became_of_each_write(kept, as_alice):
@@ -73,17 +74,21 @@ def test_maintainers_decide_what_is_for_their_team(kept, as_alice, as_bob, as_ch
     uid = MemoryWrite.objects.waiting().get().uid
     for other in (as_bob, as_charlie):
         assert other.get("memory-writes").json()["items"] == []
-        refused(other.post(f"memory-writes/{uid}/decision", {"accept": True}), 404, "NOT_FOUND")
+        assert_error(other.post(f"memory-writes/{uid}/decision", {"accept": True}), 404, "NOT_FOUND")
     (item,) = as_alice.get("memory-writes?owner=docs").json()["items"]
-    assert (item["content"], item["skill"], item["by"]) == ("Docs are in English", "docs/summarise", "alice")
+    assert (item["content"], item["skill"], item["proposed_by"]) == (
+        "Docs are in English",
+        "docs/summarise",
+        "alice",
+    )
     asked = {"accept": True, "content": "Docs speak English", "importance": 4}
     decided = as_alice.post(f"memory-writes/{uid}/decision", asked).json()
     assert (decided["state"], decided["content"]) == ("committed", "")
     assert contents(as_bob.get("memories?owner=docs")) == ["Docs speak English"]
-    refused(as_alice.post(f"memory-writes/{uid}/decision", {"accept": False}), 409, "MEMORY_DECIDED")
+    assert_error(as_alice.post(f"memory-writes/{uid}/decision", {"accept": False}), 409, "MEMORY_DECIDED")
     assert as_alice.post("memory-writes/decisions", {"ids": [uid], "accept": True}).json() == {
-        "done": 0,
-        "left": 1,
+        "decided": 0,
+        "skipped": 1,
     }
 
 
@@ -91,14 +96,14 @@ def test_tokens_read_and_decide_nothing(kept, alice, token_api, team):
     reader, runner = token_api(alice, "read"), token_api(alice, "run")
     uid = Memory.objects.get(content="Lives in Graz").uid
     assert reader.get(f"memories/{uid}").status_code == 200
-    refused(runner.get("memories"), 403, "TOKEN_SCOPE_MISSING")
-    refused(reader("DELETE", f"memories/{uid}"), 403, "FORBIDDEN")
-    refused(reader.get("memory-writes"), 403, "FORBIDDEN")
+    assert_error(runner.get("memories"), 403, "TOKEN_SCOPE_MISSING")
+    assert_error(reader("DELETE", f"memories/{uid}"), 403, "FORBIDDEN")
+    assert_error(reader.get("memory-writes"), 403, "FORBIDDEN")
     waiting = MemoryWrite.objects.waiting().get().uid
-    refused(reader.post(f"memory-writes/{waiting}/decision", {"accept": True}), 403, "FORBIDDEN")
+    assert_error(reader.post(f"memory-writes/{waiting}/decision", {"accept": True}), 403, "FORBIDDEN")
     assert contents(token_api(alice, "read", team=team).get("memories")) == []
 
 
 def test_strangers_are_asked_to_sign_in(anonymous):
     for address in ("memories", "memory-writes", "memories/export?owner=me"):
-        refused(anonymous.get(address), 401, "SIGN_IN_REQUIRED")
+        assert_error(anonymous.get(address), 401, "SIGN_IN_REQUIRED")

@@ -3,9 +3,9 @@ import base64
 import pytest
 
 from registry.models import Version
-from registry.packages.reading import read_upload
-from tests.api.conftest import archive, refused
-from tests.packages.old_packages import METADATA, OLD
+from registry.packages.read_package import read_upload
+from tests.api.conftest import archive, assert_error
+from tests.factories.old_packages import METADATA, OLD
 
 pytestmark = [pytest.mark.row("C14"), pytest.mark.django_db]
 OLD_FILES = {"SKILL.md": OLD, "METADATA.yml": METADATA}
@@ -36,11 +36,11 @@ def test_what_cannot_be_migrated_says_every_reason(as_bob):
     document = as_bob.post("packages/migrate", archive(files), kind="application/zip").json()
     assert (document["ok"], document["status"]) == (False, "refused")
     assert "CODE_OUTSIDE_SCRIPTS" in {one["code"] for one in document["problems"]}
-    refused(as_bob.post("packages/migrate", b"PK\3\4", kind="application/zip"), 422, "ARCHIVE_TRUNCATED")
+    assert_error(as_bob.post("packages/migrate", b"PK\3\4", kind="application/zip"), 422, "ARCHIVE_TRUNCATED")
 
 
 def test_strangers_migrate_nothing(anonymous):
-    refused(
+    assert_error(
         anonymous.post("packages/migrate", archive(OLD_FILES), kind="application/zip"),
         401,
         "SIGN_IN_REQUIRED",

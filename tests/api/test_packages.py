@@ -5,7 +5,7 @@ import tarfile
 import pytest
 
 from registry.models import Skill, Version
-from tests.api.conftest import SKILL_MD, archive, refused
+from tests.api.conftest import SKILL_MD, archive, assert_error
 
 pytestmark = [pytest.mark.row("P3"), pytest.mark.django_db]
 
@@ -80,7 +80,7 @@ def test_the_same_bytes_are_published_already_and_others_are_refused(as_bob):
     again = as_bob.post("packages?team=docs", archive(), kind="application/zip")
     assert (again.status_code, again.json()["created"]) == (200, False)
     other = archive({"SKILL.md": SKILL_MD + "More.\n"})
-    refused(as_bob.post("packages?team=docs", other, kind="application/zip"), 409, "VERSION_EXISTS")
+    assert_error(as_bob.post("packages?team=docs", other, kind="application/zip"), 409, "VERSION_EXISTS")
 
 
 def test_a_dry_run_tells_everything_and_writes_nothing(as_bob):
@@ -129,8 +129,8 @@ def test_a_body_that_holds_no_package_is_refused(as_bob, body, kind, status):
 
 
 def test_a_body_over_the_limit_is_not_read(as_bob, settings):
-    settings.SKILLQUAY_ARCHIVE_BYTES = 100
-    refused(as_bob.post("packages?team=docs", archive(), kind="application/zip"), 413, "BODY_TOO_LARGE")
+    settings.SKILLQUAY_MAX_ARCHIVE_BYTES = 100
+    assert_error(as_bob.post("packages?team=docs", archive(), kind="application/zip"), 413, "BODY_TOO_LARGE")
 
 
 def test_the_team_may_be_left_away_by_who_is_on_one(as_bob, as_charlie, alice):
@@ -144,18 +144,18 @@ def test_the_team_may_be_left_away_by_who_is_on_one(as_bob, as_charlie, alice):
     from tests.api.conftest import session_api
 
     answer = session_api(alice).post("packages?dry_run=1", archive(), kind="application/zip")
-    refused(answer, 400, "QUERY_INVALID")
+    assert_error(answer, 400, "QUERY_INVALID")
 
 
 def test_a_stranger_publishes_nowhere(team, as_charlie, anonymous):
     for path in ("packages?team=docs", "packages?team=docs&dry_run=1", "packages?team=nobody"):
-        refused(as_charlie.post(path, archive(), kind="application/zip"), 404, "NOT_FOUND")
-        refused(anonymous.post(path, archive(), kind="application/zip"), 401, "SIGN_IN_REQUIRED")
+        assert_error(as_charlie.post(path, archive(), kind="application/zip"), 404, "NOT_FOUND")
+        assert_error(anonymous.post(path, archive(), kind="application/zip"), 401, "SIGN_IN_REQUIRED")
 
 
 def test_visibility_is_a_maintainers_to_choose(as_bob, as_alice):
     path = "packages?team=docs&visibility=public"
-    refused(as_bob.post(path, archive(), kind="application/zip"), 403, "FORBIDDEN")
+    assert_error(as_bob.post(path, archive(), kind="application/zip"), 403, "FORBIDDEN")
     assert not Skill.objects.exists()
     assert as_alice.post(path, archive(), kind="application/zip").status_code == 201
     assert Skill.objects.get().visibility == "public"
@@ -178,4 +178,6 @@ def test_an_upload_with_a_key_happens_once_whatever_boundary_is_drawn(as_bob):
     assert (first.status_code, second.status_code) == (201, 201)
     assert json.loads(first.content) == json.loads(second.content)
     other, kind = form([("package", "s.zip", archive({"SKILL.md": SKILL_MD}))])
-    refused(as_bob.post("packages?team=docs", other, kind=kind, headers=key), 422, "IDEMPOTENCY_KEY_REUSED")
+    assert_error(
+        as_bob.post("packages?team=docs", other, kind=kind, headers=key), 422, "IDEMPOTENCY_KEY_REUSED"
+    )

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.api.conftest import refused
+from tests.api.conftest import assert_error
 
 pytestmark = [pytest.mark.row("C2"), pytest.mark.django_db]
 ADDRESS = "skills/docs/summarise/versions/1.0.0/profiles"
@@ -9,7 +9,7 @@ ADDRESS = "skills/docs/summarise/versions/1.0.0/profiles"
 def test_a_version_fares_under_each_profile(as_bob, version):
     rows = {row["profile"]: row for row in as_bob.get(ADDRESS).json()["profiles"]}
     assert set(rows) == {"agentskills", "apexbridge", "single-file"}
-    assert {name: (row["own"], row["ok"]) for name, row in rows.items()} == {
+    assert {name: (row["enforced"], row["ok"]) for name, row in rows.items()} == {
         "agentskills": (True, True),
         "apexbridge": (False, False),
         "single-file": (False, True),
@@ -20,4 +20,4 @@ def test_a_version_fares_under_each_profile(as_bob, version):
 
 
 def test_strangers_learn_nothing_of_it(as_charlie, version):
-    refused(as_charlie.get(ADDRESS), 404, "NOT_FOUND")
+    assert_error(as_charlie.get(ADDRESS), 404, "NOT_FOUND")

@@ -3,11 +3,12 @@ import re
 
 import pytest
 from drf_spectacular.generators import SchemaGenerator
+from openapi_schema_validator import OAS30Validator
 from openapi_spec_validator import validate
 from rest_framework import serializers
 
 from tests.api.test_walk import addresses
-from tests.architecture.test_arrow import ROOT
+from tests.architecture.imports import ROOT
 
 pytestmark = [pytest.mark.row("P8"), pytest.mark.django_db]
 
@@ -54,6 +55,36 @@ def test_every_operation_has_a_summary_an_example_and_the_error_shape(schema):
             assert "Idempotency-Key" in {p["name"] for p in operation["parameters"]}, path
 
 
+def allow_null(node):
+    """``nullable`` next to ``allOf``, as clients read it: null, or the object."""
+    if isinstance(node, dict):
+        if node.get("nullable") and "allOf" in node:
+            node = {"anyOf": [*node["allOf"], {"nullable": True, "enum": [None]}]}
+        return {key: allow_null(value) for key, value in node.items()}
+    return [allow_null(value) for value in node] if isinstance(node, list) else node
+
+
+def test_every_example_fits_its_schema(schema):
+    components = allow_null(schema["components"])
+    problems = []
+    for path, method, operation in operations(schema):
+        bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
+        for content in [content for body in bodies for content in body.get("content", {}).values()]:
+            validator = OAS30Validator({**content["schema"], "components": components})
+            for example in content.get("examples", {}).values():
+                errors = validator.iter_errors(example["value"])
+                problems += [f"{method} {path} {error.json_path}: {error.message}" for error in errors]
+    assert problems == []
+
+
+def test_every_example_belongs_to_a_schema_or_an_operation(schema):
+    examples = [json.loads((ROOT / app / "api/examples.json").read_text()) for app in ("registry", "worker")]
+    named = {name for each in examples for name in each["schemas"]}
+    assert named <= {*schema["components"]["schemas"]}
+    ids = {operation["operationId"] for _, _, operation in operations(schema)}
+    assert {name for each in examples for name in each["operations"]} <= ids
+
+
 def test_both_ways_to_sign_in_are_described(schema):
     schemes = schema["components"]["securitySchemes"]
     assert schemes["token"]["scheme"] == "bearer"
@@ -61,7 +92,7 @@ def test_both_ways_to_sign_in_are_described(schema):
 
 
 def test_every_address_is_in_the_written_reference():
-    text = (ROOT / "docs/api.md").read_text()
+    text = (ROOT / "docs/reference/api.md").read_text()
     named = [re.sub(r"<\w+:(\w+)>", r"{\1}", route) for route in addresses()]
     assert [route for route in named if f"/{route}`" not in text and f"/{route}?" not in text] == []
 

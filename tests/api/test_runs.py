@@ -1,12 +1,13 @@
 import pytest
 
-from registry.actors import Actor
+from registry.identity.actors import Actor
 from registry.models import IdempotencyKey, Skill
-from registry.publishing import rename
-from tests.api.conftest import refused
-from worker.erasing import erase_run
+from registry.versions.lifecycle.rename import rename
+from tests.api.conftest import assert_error
+from tests.checks import not_none
 from worker.models import Run
-from worker.runs import run_here
+from worker.retention.erase import erase_run
+from worker.service.inline import execute_here
 
 pytestmark = [pytest.mark.row("P5"), pytest.mark.django_db]
 SAVES = """import os, sys
@@ -37,7 +38,7 @@ def run(saves, as_bob):
 @pytest.fixture
 def done(run):
     """The same, executed for real in this process."""
-    assert run_here(run).status == "succeeded", run.message
+    assert execute_here(run).status == "succeeded", run.message
     return run
 
 
@@ -61,18 +62,18 @@ def test_a_run_is_followed_to_its_result_and_its_files(done, as_bob):
     assert answer["Content-Disposition"] == 'attachment; filename="page.html"'
     assert answer["Content-Security-Policy"].startswith("sandbox")
     assert answer["ETag"] == f'"{artifact["digest"]}"'
-    refused(as_bob.get(f"runs/{done.uid}/artifacts/sub"), 404, "NOT_FOUND")
+    assert_error(as_bob.get(f"runs/{done.uid}/artifacts/sub"), 404, "NOT_FOUND")
 
 
 @pytest.mark.row("B6")
 def test_the_log_is_read_by_offset(done, as_bob):
     log = as_bob.get(f"runs/{done.uid}/log?limit=1").json()
-    texts = [piece["text"] for piece in log["pieces"]]
+    texts = [piece["text"] for piece in log["chunks"]]
     while not log["ended"]:
         log = as_bob.get(f"runs/{done.uid}/log?offset={log['next_offset']}").json()
-        texts += [piece["text"] for piece in log["pieces"]]
+        texts += [piece["text"] for piece in log["chunks"]]
     assert "half done\n" in "".join(texts)
-    assert as_bob.get(f"runs/{done.uid}/log?attempt=9").json()["pieces"] == []
+    assert as_bob.get(f"runs/{done.uid}/log?attempt=9").json()["chunks"] == []
 
 
 def test_events_tell_log_and_status_and_go_on_where_they_were(done, as_bob):
@@ -103,7 +104,7 @@ def test_a_run_asked_for_twice_with_one_key_is_one(saves, as_bob):
 @pytest.mark.row("P12")
 def test_an_erased_run_is_not_run_again_by_its_key_nor_told_by_it(publish, as_bob, bob):
     publish({**FILES, "SKILL.md": FILES["SKILL.md"][:-4] + "cacheable: true\n---\n"}, visibility="site")
-    run_here(Run.objects.get(uid=as_bob.post("runs", ASKED).json()["id"]))
+    execute_here(Run.objects.get(uid=as_bob.post("runs", ASKED).json()["id"]))
     asked = {"body": ASKED, "headers": {"Idempotency-Key": "once"}}
     answered = as_bob.post("runs", **asked).json()
     assert (answered["cached"], answered["outputs"]) == (True, {"ok": True})
@@ -111,7 +112,7 @@ def test_an_erased_run_is_not_run_again_by_its_key_nor_told_by_it(publish, as_bo
     again = as_bob.post("runs", **asked)
     assert (again.status_code, again.json()) == (200, {"id": answered["id"]})
     assert Run.objects.count() == 2
-    assert b"ok" not in bytes(IdempotencyKey.objects.get().body)
+    assert b"ok" not in bytes(not_none(IdempotencyKey.objects.get().body))
 
 
 @pytest.mark.parametrize(
@@ -129,11 +130,11 @@ def test_an_erased_run_is_not_run_again_by_its_key_nor_told_by_it(publish, as_bo
         ({"script": "nothing"}, 404, "SCRIPT_NOT_FOUND"),
         ({"inputs": {"a_path": {"input": "0" * 26}}}, 422, "INPUT_NOT_FOUND"),
         ({"team": "elsewhere"}, 404, "NOT_FOUND"),
-        ({"again_of": "0" * 26}, 404, "NOT_FOUND"),
+        ({"rerun_of": "0" * 26}, 404, "NOT_FOUND"),
     ],
 )
 def test_what_cannot_be_run_is_refused_before_it_is_queued(saves, as_bob, change, status, code):
-    refused(as_bob.post("runs", {**ASKED, **change}), status, code)
+    assert_error(as_bob.post("runs", {**ASKED, **change}), status, code)
     assert not Run.objects.exists()
 
 
@@ -153,9 +154,9 @@ def test_filters_narrow_the_list(run, as_bob, as_alice):
     ):
         assert ids(query) == [], query
     assert as_alice.get("runs?mine=1").json()["items"] == []
-    refused(as_bob.get("runs?status=nonsense"), 400, "QUERY_INVALID")
-    refused(as_bob.get("runs?wait=-1"), 400, "QUERY_UNKNOWN")
-    refused(as_bob.get(f"runs/{run.uid}?wait=long"), 400, "QUERY_INVALID")
+    assert_error(as_bob.get("runs?status=nonsense"), 400, "QUERY_INVALID")
+    assert_error(as_bob.get("runs?wait=-1"), 400, "QUERY_UNKNOWN")
+    assert_error(as_bob.get(f"runs/{run.uid}?wait=long"), 400, "QUERY_INVALID")
 
 
 def test_pages_of_runs_follow_one_another(saves, as_bob):
@@ -176,9 +177,9 @@ def test_the_authors_of_a_skill_see_that_it_ran_and_not_what_with(saves, as_char
         (row,) = api.get("runs").json()["items"]
         assert (row["readable"], row["caller"], row["request_id"]) == (False, None, None)
         for path in ("log", "events", "artifacts", "artifacts/x"):
-            refused(api.get(f"runs/{uid}/{path}"), 403, "FORBIDDEN")
-        refused(api.post(f"runs/{uid}/cancel"), 403, "FORBIDDEN")
-        refused(api.post("runs", {**ASKED, "again_of": uid}), 403, "FORBIDDEN")
+            assert_error(api.get(f"runs/{uid}/{path}"), 403, "FORBIDDEN")
+        assert_error(api.post(f"runs/{uid}/cancel"), 403, "FORBIDDEN")
+        assert_error(api.post("runs", {**ASKED, "rerun_of": uid}), 403, "FORBIDDEN")
 
 
 def test_a_maintainer_reads_the_runs_of_the_team_and_a_member_only_their_own(done, saves, as_alice, as_bob):
@@ -189,11 +190,11 @@ def test_a_maintainer_reads_the_runs_of_the_team_and_a_member_only_their_own(don
 
 def test_a_stranger_finds_no_trace_of_a_run(run, as_charlie, anonymous):
     for path in ("", "/log", "/events", "/artifacts", "/artifacts/sub/page.html"):
-        refused(as_charlie.get(f"runs/{run.uid}{path}"), 404, "NOT_FOUND")
-        refused(anonymous.get(f"runs/{run.uid}{path}"), 401, "SIGN_IN_REQUIRED")
-    refused(as_charlie.post(f"runs/{run.uid}/cancel"), 404, "NOT_FOUND")
+        assert_error(as_charlie.get(f"runs/{run.uid}{path}"), 404, "NOT_FOUND")
+        assert_error(anonymous.get(f"runs/{run.uid}{path}"), 401, "SIGN_IN_REQUIRED")
+    assert_error(as_charlie.post(f"runs/{run.uid}/cancel"), 404, "NOT_FOUND")
     assert as_charlie.get("runs").json()["items"] == []
-    refused(anonymous.post("runs", ASKED), 401, "SIGN_IN_REQUIRED")
+    assert_error(anonymous.post("runs", ASKED), 401, "SIGN_IN_REQUIRED")
 
 
 def test_history_outlives_the_skill(done, as_bob):
@@ -223,9 +224,9 @@ def test_a_token_made_to_run_reads_its_owners_runs_and_nobody_elses(done, saves,
     runs, reads = token_api(alice, "run"), token_api(alice, "read")
     for path in ("log", "events", "artifacts"):
         assert reads.get(f"runs/{done.uid}/{path}").status_code == 200
-        refused(runs.get(f"runs/{done.uid}/{path}"), 403, "FORBIDDEN")
+        assert_error(runs.get(f"runs/{done.uid}/{path}"), 403, "FORBIDDEN")
     assert "stdout" not in runs.get(f"runs/{done.uid}").json()
-    asked = {"skill": "docs/saves", "again_of": done.uid}
-    refused(runs.post("runs", asked), 403, "FORBIDDEN")
+    asked = {"skill": "docs/saves", "rerun_of": done.uid}
+    assert_error(runs.post("runs", asked), 403, "FORBIDDEN")
     own = as_alice.post("runs", {"skill": "docs/saves"}).json()
     assert runs.get(f"runs/{own['id']}/log").status_code == 200

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from registry.search import FACETS
-from tests.api.conftest import refused
+from registry.search.query import FACETS
+from tests.api.conftest import assert_error
 
 BOTH = ("docs/contract-glossary", "docs/summarise")
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -62,19 +62,19 @@ def test_words_that_say_nothing_have_an_answer(version, as_alice, text):
 
 
 def test_a_filter_misspelt_is_refused_instead_of_listing_everything(as_alice):
-    document = refused(as_alice.get("skills?taem=docs"), 400, "QUERY_UNKNOWN")
+    document = assert_error(as_alice.get("skills?taem=docs"), 400, "QUERY_UNKNOWN")
     assert document["problems"][0]["path"] == "taem"
 
 
 def test_a_filter_said_twice_is_refused_for_only_one_would_count(as_alice):
-    document = refused(as_alice.get("skills?tag=a&tag=b"), 400, "QUERY_INVALID")
+    document = assert_error(as_alice.get("skills?tag=a&tag=b"), 400, "QUERY_INVALID")
     assert [each["path"] for each in document["problems"]] == ["tag"]
     assert as_alice.get("agent/skills?paths=a.md&paths=b.md").status_code == 200
 
 
 def test_pages_follow_one_another_without_a_gap(publish, as_alice):
-    from registry import usage
     from registry.models import Skill
+    from registry.usage import scores as usage
 
     for name in "abcde":
         publish({"SKILL.md": f"---\nname: skill-{name}\ndescription: The {name}.\n---\n"})
@@ -110,7 +110,7 @@ def test_pages_of_a_search_repeat_nothing_when_something_better_is_published_in_
 
 
 def test_pages_of_a_search_come_to_an_end_where_more_is_found_than_is_listed(publish, as_alice, monkeypatch):
-    monkeypatch.setattr("registry.api.skills.MOST_FOUND", 3)
+    monkeypatch.setattr("registry.versions.api.skills.MAX_SEARCH_RESULTS", 3)
     for name in "abcde":
         publish({"SKILL.md": f"---\nname: skill-{name}\ndescription: Common words, {name}.\n---\n"})
     first = as_alice.get("skills?q=common&limit=2").json()
@@ -127,12 +127,12 @@ def test_a_cursor_holds_for_its_own_filters_only(publish, as_alice):
     for name in "ab":
         publish({"SKILL.md": f"---\nname: skill-{name}\ndescription: The {name}.\n---\n"})
     cursor = as_alice.get("skills?limit=1").json()["next_cursor"]
-    refused(as_alice.get(f"skills?team=docs&cursor={cursor}"), 400, "CURSOR_INVALID")
-    refused(as_alice.get(f"runs?cursor={cursor}"), 400, "CURSOR_INVALID")
+    assert_error(as_alice.get(f"skills?team=docs&cursor={cursor}"), 400, "CURSOR_INVALID")
+    assert_error(as_alice.get(f"runs?cursor={cursor}"), 400, "CURSOR_INVALID")
 
 
 def test_a_maintainer_changes_who_may_see_a_skill(version, as_alice, as_bob, anonymous):
-    refused(as_bob("PATCH", "skills/docs/summarise", {"visibility": "public"}), 403, "FORBIDDEN")
+    assert_error(as_bob("PATCH", "skills/docs/summarise", {"visibility": "public"}), 403, "FORBIDDEN")
     answer = as_alice("PATCH", "skills/docs/summarise", {"visibility": "public"})
     assert answer.json()["visibility"] == "public"
     assert anonymous.get("skills/docs/summarise").status_code == 200
@@ -144,14 +144,16 @@ def test_a_change_on_top_of_anothers_change_is_refused(version, as_alice):
     first = as_alice("PATCH", "skills/docs/summarise", change, headers={"If-Match": etag})
     assert first.status_code == 200
     second = as_alice("PATCH", "skills/docs/summarise", change, headers={"If-Match": etag})
-    refused(second, 412, "PRECONDITION_FAILED")
+    assert_error(second, 412, "PRECONDITION_FAILED")
     third = as_alice("PATCH", "skills/docs/summarise", change, headers={"If-Match": first["ETag"]})
     assert third.status_code == 200
 
 
 def test_a_stranger_changes_nothing(version, as_charlie, anonymous):
-    refused(as_charlie("PATCH", "skills/docs/summarise", {"visibility": "public"}), 404, "NOT_FOUND")
-    refused(anonymous("PATCH", "skills/docs/summarise", {"visibility": "public"}), 401, "SIGN_IN_REQUIRED")
+    assert_error(as_charlie("PATCH", "skills/docs/summarise", {"visibility": "public"}), 404, "NOT_FOUND")
+    assert_error(
+        anonymous("PATCH", "skills/docs/summarise", {"visibility": "public"}), 401, "SIGN_IN_REQUIRED"
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_a_stranger_changes_nothing(version, as_charlie, anonymous):
     ],
 )
 def test_a_change_of_the_wrong_form_is_refused_with_its_place(version, as_alice, body, code):
-    refused(as_alice("PATCH", "skills/docs/summarise", body), 422, code)
+    assert_error(as_alice("PATCH", "skills/docs/summarise", body), 422, code)
 
 
 @pytest.mark.row("D9")
@@ -179,43 +181,45 @@ def test_a_use_counts_once_a_minute(version, as_bob):
 
 
 def test_a_use_of_an_unseen_skill_is_not_found(version, as_charlie, anonymous):
-    refused(as_charlie.post("usage", {"skill": "docs/summarise"}), 404, "NOT_FOUND")
-    refused(anonymous.post("usage", {"skill": "docs/summarise"}), 401, "SIGN_IN_REQUIRED")
+    assert_error(as_charlie.post("usage", {"skill": "docs/summarise"}), 404, "NOT_FOUND")
+    assert_error(anonymous.post("usage", {"skill": "docs/summarise"}), 401, "SIGN_IN_REQUIRED")
 
 
 def test_search_finds_what_the_actor_may_see(version, as_bob, as_charlie):
     found = as_bob.get("search?q=summ").json()
     assert [hit["skill"] for hit in found["results"]] == ["docs/summarise"]
     assert as_charlie.get("search?q=summ").json() == {"query": "summ", "none": True, "results": []}
-    refused(as_bob.get("search"), 400, "QUERY_INVALID")
+    assert_error(as_bob.get("search"), 400, "QUERY_INVALID")
 
 
 def test_me_tells_teams_and_scopes(team, bob, as_bob, token_api, anonymous):
     assert as_bob.get("me").json()["teams"] == [{"team": "docs", "name": "Docs", "role": "member"}]
     narrow = token_api(bob, "run").get("me").json()
     assert narrow["token"]["scopes"] == ["run"]
-    refused(anonymous.get("me"), 401, "SIGN_IN_REQUIRED")
+    assert_error(anonymous.get("me"), 401, "SIGN_IN_REQUIRED")
 
 
 def test_changes_tell_each_skill_once(publish, as_bob, as_charlie, monkeypatch):
     from datetime import timedelta
 
-    monkeypatch.setattr("registry.api.finding.SETTLED", timedelta(0))
+    monkeypatch.setattr("registry.search.api.search.SETTLE_TIME", timedelta(0))
     publish()
     publish({"SKILL.md": "---\nname: other\ndescription: Another.\n---\n"}, visibility="site")
     first = as_bob.get("changes?limit=1").json()
-    assert ([i["slug"] for i in first["items"]], first["more"]) == (["summarise"], True)
-    second = as_bob.get(f"changes?since={first['position']}").json()
-    assert ([i["slug"] for i in second["items"]], second["more"]) == (["other"], False)
-    third = as_bob.get(f"changes?since={second['position']}").json()
+    assert ([i["slug"] for i in first["items"]], first["has_more"]) == (["summarise"], True)
+    second = as_bob.get(f"changes?since={first['next_since']}").json()
+    assert ([i["slug"] for i in second["items"]], second["has_more"]) == (["other"], False)
+    third = as_bob.get(f"changes?since={second['next_since']}").json()
     assert third["items"] == []
     publish({"SKILL.md": "---\nname: other\ndescription: Another, changed.\n---\n"})
-    assert [i["slug"] for i in as_bob.get(f"changes?since={third['position']}").json()["items"]] == ["other"]
+    assert [i["slug"] for i in as_bob.get(f"changes?since={third['next_since']}").json()["items"]] == [
+        "other"
+    ]
     assert [i["slug"] for i in as_charlie.get("changes").json()["items"]] == ["other"]
 
 
 def test_every_code_can_be_looked_up(anonymous):
     items = anonymous.get("errors").json()["items"]
     assert {"NOT_FOUND", "VERSION_EXISTS", "JSON_INVALID"} <= {item["code"] for item in items}
-    assert anonymous.get("errors/NOT_FOUND").json()["status"] == 404
-    refused(anonymous.get("errors/NOTHING"), 404, "NOT_FOUND")
+    assert anonymous.get("errors/NOT_FOUND").json()["http_status"] == 404
+    assert_error(anonymous.get("errors/NOTHING"), 404, "NOT_FOUND")

@@ -1,8 +1,8 @@
 import pytest
 
-from tests.api.conftest import refused
+from tests.api.conftest import assert_error
 from worker.models import Run
-from worker.runs import run_here
+from worker.service.inline import execute_here
 
 pytestmark = [pytest.mark.row("C9"), pytest.mark.django_db]
 HEAD = """---
@@ -63,14 +63,14 @@ def test_a_call_that_cannot_be_is_refused_with_its_place_before_it_is_queued(
     keeper, as_bob, body, status, code, path
 ):
     answer = as_bob.post("runs", {key: value for key, value in body.items() if value is not None})
-    refused(answer, status, code)
+    assert_error(answer, status, code)
     assert answer.json()["problems"][0]["path"] == path
     assert not Run.objects.exists()
 
 
 def test_a_tool_answers_with_its_id_its_name_and_its_result(keeper, as_bob):
     uid = as_bob.post("runs", asked(context={"request_id": "abp_call_123"})).json()["id"]
-    run_here(Run.objects.get(uid=uid))
+    execute_here(Run.objects.get(uid=uid))
     document = as_bob.get(f"runs/{uid}").json()
     output = {"content": "latte", "strength": 0.5, "kind": "drink"}
     assert (document["protocol"], document["status"], document["output"]) == ("abp", "succeeded", output)
@@ -83,7 +83,7 @@ def test_a_tool_answers_with_its_id_its_name_and_its_result(keeper, as_bob):
 
 def test_a_tool_that_throws_fails_the_run_in_the_protocols_shape(keeper, as_bob):
     uid = as_bob.post("runs", asked(tool="Other")).json()["id"]
-    run_here(Run.objects.get(uid=uid))
+    execute_here(Run.objects.get(uid=uid))
     document = as_bob.get(f"runs/{uid}").json()
     assert (document["status"], document["failure_code"]) == ("failed", "INTERNAL_ERROR")
     assert document["answer"]["error"]["details"]["name"] == "KeyError"

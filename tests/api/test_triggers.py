@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import json
-
 import pytest
-from django.core.management import call_command
 
 from registry.models import AuditEntry, TriggerTest
-from tests.api.conftest import refused
+from tests.api.conftest import assert_error
+from tests.shell import api
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
 SAID = (
@@ -39,14 +37,11 @@ def test_a_test_that_came_of_feedback_is_told_to_the_team_alone(publish, alice, 
     assert "our secret" not in as_charlie.get(address).content.decode()
 
 
-def test_collisions_are_told_by_api_and_command_alike(tested, publish, as_alice, as_charlie, capsys):
+def test_collisions_are_listed_for_their_readers(tested, publish, as_alice, as_charlie):
     publish({"SKILL.md": SAID.format(name="report-of-the-week")})
     (row,) = as_alice.get("collisions?team=docs").json()["collisions"]
-    assert {each["skill"] for each in row["by"]} == {"docs/weekly", "docs/report-of-the-week"}
-    call_command("trigger_collisions", "--json")
-    assert json.loads(capsys.readouterr().out)["collisions"] == [row]
-    call_command("trigger_collisions", "--skill", "docs/weekly")
-    assert "docs/report-of-the-week, docs/weekly" in capsys.readouterr().out
+    assert {each["skill"] for each in row["triggers"]} == {"docs/weekly", "docs/report-of-the-week"}
+    assert api("GET", "collisions?skill=docs/weekly")[1]["collisions"] == [row]
     assert as_charlie.get("collisions").json() == {"complete": True, "collisions": []}
 
 
@@ -57,24 +52,19 @@ def test_maintainers_change_what_holds_for_their_team(team, as_alice, as_bob, as
     said = {"team": "docs", "languages": ["zh"], "failing_triggers": "block", "memory_review": "team"}
     assert found == said
     assert AuditEntry.objects.filter(action="team.settings").count() == 1
-    refused(as_bob("PATCH", "teams/docs/settings", change), 403, "FORBIDDEN")
-    refused(as_charlie("PATCH", "teams/docs/settings", change), 404, "NOT_FOUND")
-    refused(as_charlie.get("teams/docs/settings"), 404, "NOT_FOUND")
-    refused(as_alice("PATCH", "teams/docs/settings", {"languages": ["tlh"]}), 422, "FIELD_INVALID")
-    refused(as_alice("PATCH", "teams/docs/settings", {"failing_triggers": "no"}), 422, "FIELD_INVALID")
+    assert_error(as_bob("PATCH", "teams/docs/settings", change), 403, "FORBIDDEN")
+    assert_error(as_charlie("PATCH", "teams/docs/settings", change), 404, "NOT_FOUND")
+    assert_error(as_charlie.get("teams/docs/settings"), 404, "NOT_FOUND")
+    assert_error(as_alice("PATCH", "teams/docs/settings", {"languages": ["tlh"]}), 422, "FIELD_INVALID")
+    assert_error(as_alice("PATCH", "teams/docs/settings", {"failing_triggers": "no"}), 422, "FIELD_INVALID")
     found = as_alice("PATCH", "teams/docs/settings", {"memory_review": "all"}).json()
     assert found == {**said, "memory_review": "all"}
 
 
-def test_the_command_changes_it_too(team, capsys):
-    call_command("set_team", "docs", "--languages", "en,zh", "--failing-triggers", "block", "--json")
-    assert json.loads(capsys.readouterr().out) == {
-        "ok": True, "team": "docs", "languages": ["en", "zh"], "failing_triggers": "block",
-        "memory_review": "team", "problems": [],
-    }  # fmt: skip
-    with pytest.raises(SystemExit):
-        call_command("set_team", "docs", "--languages", "tlh", "--json")
-    assert json.loads(capsys.readouterr().out)["problems"][0]["code"] == "LANGUAGE_UNKNOWN"
+def test_shell_changes_team_settings(team):
+    change = {"languages": ["en", "zh"], "failing_triggers": "block"}
+    expected = {"team": "docs", **change, "memory_review": "team"}
+    assert api("PATCH", "teams/docs/settings", change) == (0, expected)
 
 
 def test_a_failing_test_is_part_of_the_dry_run(team, as_alice):

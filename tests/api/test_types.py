@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from worker.models import Run
-from worker.runs import run_here
+from worker.service.inline import execute_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C3", "C12")]
 
@@ -39,7 +39,7 @@ def of_type(publish):
 
 @pytest.fixture(autouse=True)
 def nobody_listens(monkeypatch):
-    monkeypatch.setattr("worker.runs.wake", lambda: True)
+    monkeypatch.setattr("worker.runs.request.wake", lambda: True)
 
 
 def test_a_static_skill_is_refused_with_how_to_read_it(of_type, as_bob):
@@ -72,13 +72,13 @@ def test_a_stored_answer_names_its_run_and_fresh_leaves_it_alone(of_type, as_bob
         [],
         None,
     )
-    run_here(Run.objects.get(uid=first["id"]))
+    execute_here(Run.objects.get(uid=first["id"]))
     again = as_bob.post("runs", asked)
     assert (again.status_code, again.json()["cached"], again.json()["cached_from"]) == (
         200,
         True,
         first["id"],
     )
-    fresh = as_bob.post("runs", {**asked, "fresh": True})
+    fresh = as_bob.post("runs", {**asked, "no_cache": True})
     assert (fresh.status_code, fresh.json()["cached"]) == (202, False)
-    assert as_bob.post("runs", {**asked, "fresh": "yes"}).status_code == 422
+    assert as_bob.post("runs", {**asked, "no_cache": "yes"}).status_code == 422

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.conftest import refused
-from tests.run_samples import make_run
+from tests.api.conftest import assert_error
+from tests.factories.runs import make_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D9", "P6")]
 
@@ -16,14 +16,14 @@ def test_the_usage_of_a_skill_says_how_its_score_came_about(version, as_alice, a
     assert found["by_version"] == [{"version": "1.0.0", "load": 0, "install": 1, "run": 0}]
     assert found["score"] == pytest.approx(found["count"] * found["factor"], abs=0.01)
     assert [day["load"] + day["install"] + day["run"] for day in found["by_day"]] == [2]
-    assert (found["half_life_days"], found["floor"], found["hold_seconds"]) == (7, 0.1, 60)
+    assert (found["half_life_days"], found["floor"], found["dedupe_window_seconds"]) == (7, 0.1, 60)
 
 
 def test_figures_tell_how_runs_went_by_version_and_day(version, bob, team, as_bob):
     for code in ("", "", "", "SCRIPT_FAILED"):
         make_run(version, bob, team, status="failed" if code else "succeeded", failure_code=code)
     make_run(version, bob, team, status="queued", started_at=None, finished_at=None)
-    found = as_bob.get("skills/docs/summarise/figures").json()
+    found = as_bob.get("skills/docs/summarise/statistics").json()
     (row,) = found["versions"]
     assert (row["version"], row["runs"], row["succeeded"]) == ("1.0.0", 4, 3)
     assert row["p50_ms"] == row["p95_ms"] == pytest.approx(2100)
@@ -33,9 +33,9 @@ def test_figures_tell_how_runs_went_by_version_and_day(version, bob, team, as_bo
 
 def test_figures_hold_the_runs_only_that_one_may_know_of(public_version, bob, team, as_charlie, anonymous):
     make_run(public_version, bob, team)
-    assert as_charlie.get("skills/docs/summarise/figures").json()["versions"] == []
-    refused(anonymous.get("skills/docs/summarise/figures"), 401, "SIGN_IN_REQUIRED")
+    assert as_charlie.get("skills/docs/summarise/statistics").json()["versions"] == []
+    assert_error(anonymous.get("skills/docs/summarise/statistics"), 401, "SIGN_IN_REQUIRED")
 
 
 def test_figures_of_what_one_may_not_see_are_not_there(version, as_charlie):
-    refused(as_charlie.get("skills/docs/summarise/figures"), 404, "NOT_FOUND")
+    assert_error(as_charlie.get("skills/docs/summarise/statistics"), 404, "NOT_FOUND")

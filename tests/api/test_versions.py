@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from tests.api.conftest import MAIN_PY, refused
+from tests.api.conftest import MAIN_PY, assert_error
 
 pytestmark = [pytest.mark.row("P1", "P3"), pytest.mark.django_db]
 VERSION = "skills/docs/summarise/versions/1.0.0"
@@ -26,7 +26,7 @@ def test_a_version_tells_manifest_body_and_author(version, as_bob):
     assert document["manifest"]["name"] == "summarise"
     assert document["body"].startswith("# Summarise")
     assert document["published_by"] == "alice"
-    refused(as_bob.get("skills/docs/summarise/versions/9.9.9"), 404, "NOT_FOUND")
+    assert_error(as_bob.get("skills/docs/summarise/versions/9.9.9"), 404, "NOT_FOUND")
 
 
 def test_the_author_of_a_public_version_is_told_to_nobody_outside(public_version, anonymous):
@@ -41,8 +41,8 @@ def test_files_are_listed_and_read_one_by_one(version, as_bob):
     answer = as_bob.get(f"{VERSION}/files/scripts/main.py")
     assert answer.content.decode() == MAIN_PY
     assert items[2]["digest"] == "sha256:" + hashlib.sha256(answer.content).hexdigest()
-    refused(as_bob.get(f"{VERSION}/files/scripts/none.py"), 404, "NOT_FOUND")
-    refused(as_bob.get(f"{VERSION}/files/../../../etc/passwd"), 404, "NOT_FOUND")
+    assert_error(as_bob.get(f"{VERSION}/files/scripts/none.py"), 404, "NOT_FOUND")
+    assert_error(as_bob.get(f"{VERSION}/files/../../../etc/passwd"), 404, "NOT_FOUND")
 
 
 def test_a_strangers_bytes_are_never_rendered(publish, as_bob):
@@ -113,5 +113,5 @@ def test_a_use_does_not_change_the_etag_of_a_skill(version, as_bob):
 def test_nothing_of_a_private_skill_is_a_strangers_to_read(version, as_charlie, anonymous):
     for api in (as_charlie, anonymous):
         for path in ("", "/files", "/files/SKILL.md", "/archive"):
-            refused(api.get(VERSION + path), 404, "NOT_FOUND")
-        refused(api.get("skills/docs/summarise/versions"), 404, "NOT_FOUND")
+            assert_error(api.get(VERSION + path), 404, "NOT_FOUND")
+        assert_error(api.get("skills/docs/summarise/versions"), 404, "NOT_FOUND")

@@ -5,9 +5,9 @@ import re
 import pytest
 from django.utils import timezone
 
-from registry import storage
 from registry.models import Event, EventSubscription, Import, Rule, Source, Token, WebhookEndpoint
 from registry.models.identity import new_uid
+from registry.storage import blobs
 from tests.addresses import filled, routes
 from tests.api.conftest import archive, session_api
 from worker.models import Approval, Artifact, InputFile, LogChunk, Memory, MemoryWrite, Run
@@ -28,7 +28,7 @@ def addresses():
 @pytest.fixture
 def private(version, bob):
     """A private skill, a run of it with log and artifact, an uploaded file: all of Alice's team."""
-    now, digest = timezone.now(), storage.store(b"secret bytes")
+    now, digest = timezone.now(), blobs.store(b"secret bytes")
     run = Run.objects.create(
         skill=version.skill, skill_label="docs/summarise", version_number="1.0.0", digest=version.digest,
         team=version.skill.team, caller=bob, protocol="script", request={}, request_id="req-private",
@@ -45,12 +45,17 @@ def private(version, bob):
     team = version.skill.team
     hook = WebhookEndpoint.objects.create(team=team, name="secret hook", secret="sealed", created_by=bob)
     event = Event.objects.create(
-        team=team, type="secret.event", payload={}, origin="user:1", given_id="evt-private", received_at=now
+        team=team,
+        type="secret.event",
+        payload={},
+        origin="user:1",
+        external_id="evt-private",
+        received_at=now,
     )
     said = EventSubscription.objects.create(
         team=team, skill=version.skill, event_type="secret.event", mode="start"
     )
-    rule = Rule.objects.create(team=version.skill.team, effect="deny", name="secret", made_at=now)
+    rule = Rule.objects.create(team=version.skill.team, effect="deny", name="secret", created_at=now)
     said_of_bob = {"owner_type": "user", "owner_user": bob, "type": "fact", "importance": 1, "content": "x"}
     memory = Memory.objects.create(
         **said_of_bob, owner_key=f"user:{bob.pk}", content_key="-", created_at=now, updated_at=now
@@ -75,7 +80,7 @@ def private(version, bob):
 
 
 def pairs(route, private):
-    """The same address with what is private and with what is not there."""
+    """The address of a private object and the same address of an absent one."""
     there = {"team": "docs", "slug": "summarise", "number": "1.0.0", "path": "SKILL.md", "code": "NXT_FOUND"}
     there |= {"before": "1.0.0", "after": "latest", "name": "stable"}
     there["other"] = private["runs"]
@@ -85,8 +90,8 @@ def pairs(route, private):
     return filled(route, there), filled(route, absent), swaps
 
 
-def told(answer, swaps):
-    """Everything that an answer says, with the absent names written as the private ones."""
+def content(answer, swaps):
+    """Status, body and headers of a response, with the absent names replaced by the private ones."""
     text = answer.getvalue().decode(errors="replace")
     headers = {k: v for k, v in answer.items() if k not in ("X-Request-ID", "ETag", "Content-Length")}
     for absent, there in swaps:
@@ -105,19 +110,20 @@ def test_the_walk_knows_every_address():
     assert {"skills/<str:team>/<str:slug>", "runs/<str:uid>/artifacts/<path:path>"} <= set(addresses())
 
 
+@pytest.mark.matrix("who", "method")
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("who", ["anonymous", "charlie", "token"])
-def test_no_address_tells_a_stranger_that_something_is_there(private, charlie, token_api, who):
+def test_no_address_tells_a_stranger_that_something_is_there(private, charlie, token_api, who, method):
     api = dict(callers(charlie, token_api))[who]
     for route in addresses():
         there, absent, swaps = pairs(route, private)
         if there == absent:
             continue
-        for method in METHODS:
-            body = {"visibility": "public"} if method == "PATCH" else None
-            seen, unseen = api(method, there, body), api(method, absent, body)
-            assert told(seen, []) == told(unseen, swaps), (method, route)
-            ends = (401, 404, 405) + (403,) * (who == "token")  # 403: no token does this, to anything
-            assert seen.status_code in ends, (method, route, seen.status_code)
+        body = {"visibility": "public"} if method == "PATCH" else None
+        seen, unseen = api(method, there, body), api(method, absent, body)
+        assert content(seen, []) == content(unseen, swaps), route
+        ends = (401, 404, 405) + (403,) * (who == "token")  # 403: no token may do this
+        assert seen.status_code in ends, (route, seen.status_code)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +148,7 @@ def test_no_filter_and_no_body_tells_it_either(private, charlie, token_api, meth
     swaps = [(ABSENT["team"], "docs"), (ABSENT["slug"], "summarise")]
     for who, api in callers(charlie, token_api):
         seen, unseen = (_sent(api, method, text) for text in (path, absent))
-        assert told(seen, []) == told(unseen, swaps), who
+        assert content(seen, []) == content(unseen, swaps), who
         assert (
             "summarise" not in seen.content.decode().replace('"query":"summarise"', "")
             or seen.status_code == 404

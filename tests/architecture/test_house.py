@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
+from importlib import import_module
 from importlib.metadata import version
 
 import pytest
 from django.core.checks import run_checks
 from django.core.management import call_command, get_commands
 
-from tests.architecture.test_arrow import ROOT, SOURCES
+import portal.apps
+import registry.apps
+import worker.apps
+from registry.packages.problems import CODES, Code
+from tests.architecture.imports import ROOT, SOURCES
 
 OURS = ("registry", "worker", "portal")
 
@@ -42,15 +47,24 @@ def test_every_setting_is_in_the_operators_table():
     read = set()
     for path in SOURCES:
         read |= set(re.findall(r'env\.\w+\(\s*"([A-Z0-9_]+)"', path.read_text()))
-    documented = (ROOT / "docs/operations.md").read_text()
+    documented = (ROOT / "docs/reference/settings.md").read_text()
     assert sorted(name for name in read if f"`{name}`" not in documented) == []
 
 
 @pytest.mark.row("P9")
 def test_every_command_is_documented():
-    documented = (ROOT / "docs/operations.md").read_text()
+    documented = (ROOT / "docs/reference/commands.md").read_text()
     ours = [name for name, app in get_commands().items() if app in OURS]
     assert sorted(name for name in ours if f"`{name}" not in documented) == []
+
+
+@pytest.mark.row("P9")
+def test_paths_on_the_architecture_page_exist():
+    """Rooms and modules move; the page that leads newcomers to them must follow."""
+    text = (ROOT / "docs/explanation/architecture.md").read_text()
+    named = re.findall(r"\b((?:registry|worker|portal|tests)/[\w/.]+)", text.replace("<area>", ""))
+    assert len(named) > 50
+    assert sorted(path for path in set(named) if not (ROOT / path).exists()) == []
 
 
 @pytest.mark.row("B3", "P9")
@@ -58,6 +72,42 @@ def test_every_code_is_documented():
     from portal.management.commands.document_errors import PAGE, page
 
     assert PAGE.read_text() == page(), "run manage.py document_errors"
+
+
+def _error_modules():
+    return [*registry.apps._ERRORS, *worker.apps._ERRORS, *portal.apps._ERRORS]
+
+
+@pytest.mark.row("B3")
+def test_every_module_with_codes_is_in_the_catalogue():
+    declaring = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in SOURCES
+        if re.search(r"^[A-Z_]+ = declare\(", path.read_text(), re.M)
+    }
+    assert declaring == set(_error_modules())
+
+
+@pytest.mark.row("B3")
+def test_every_code_is_a_constant_of_its_own_name():
+    constants = {
+        name: value
+        for module in _error_modules()
+        for name, value in vars(import_module(module)).items()
+        if isinstance(value, Code)
+    }
+    assert constants == CODES
+    assert [name for name, code in constants.items() if code.name != name] == []
+
+
+@pytest.mark.row("B3")
+def test_code_parameters_equal_the_placeholders_of_the_texts():
+    placeholders = {
+        code.name: set(re.findall(r"%\((\w+)\)", code.message + code.remedy)) for code in CODES.values()
+    }
+    # The header Retry-After is made of this one; no text shows it.
+    parameters = {code.name: code.parameters - {"retry_after_s"} for code in CODES.values()}
+    assert parameters == placeholders
 
 
 def _says_a_row(node, marked_file):

@@ -1,4 +1,4 @@
-"""docs/security.md names for each promise the test that shows it."""
+"""docs/explanation/security.md names for each promise the test that shows it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from tests.architecture.test_arrow import ROOT
+from tests.architecture.imports import ROOT
 
-_PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+_PAGE = (ROOT / "docs" / "explanation" / "security.md").read_text(encoding="utf-8")
 _NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", _PAGE)))
 _FILES = sorted(set(re.findall(r"`(tests/[\w/]+\.py)`", _PAGE)))
 

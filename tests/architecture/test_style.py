@@ -1,4 +1,4 @@
-"""The figures of docs/architecture.md, Style: small files, small functions, no vague names."""
+"""The figures of docs/explanation/architecture.md: small files, small functions, no vague names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from statistics import median
 
 import pytest
 
-from tests.architecture.test_arrow import ROOT, SOURCES, _imports
+from tests.architecture.imports import ROOT, SOURCES, imports_of
+from tests.checks import not_none
 
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 50
@@ -22,7 +23,8 @@ def _functions():
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name}", node.end_lineno - node.lineno + 1
+                lines = not_none(node.end_lineno) - node.lineno + 1
+                yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name}", lines
 
 
 @pytest.mark.row("P9")
@@ -64,11 +66,11 @@ CLIENTS = {
     "xmlrpc",
 }
 DOORS = {  # who may import one of them, and why
-    "registry/outbound": "the one door out",
+    "registry/http_client": "the one door out",
     "registry/storage/s3.py": "the site's own storage, which its operator names",
     "worker/sandbox": "sockets between the sandbox's own processes, and attacks that try to get out",
-    "worker/fork/agent.py": "a model's clients, which have the one door out for a transport",
-    "worker/tasks.py": "this host's name",
+    "worker/executors/agent_loop/loop.py": "a model's clients, which have the one door out for a transport",
+    "worker/core/host.py": "the name of this host",
 }
 
 
@@ -78,12 +80,12 @@ def _client(imported):
 
 @pytest.mark.row("P9")
 def test_only_one_door_leads_out():
-    """Everything that somebody else's address may reach goes through registry.outbound."""
+    """Everything that somebody else's address may reach goes through registry.http_client.fetch."""
     wrong = [
         f"{path.relative_to(ROOT)}:{line} imports {imported}"
         for path in SOURCES
         if not str(path.relative_to(ROOT)).startswith(tuple(DOORS))
-        for line, imported in _imports(path)
+        for line, imported in imports_of(path)
         if _client(imported)
     ]
     assert wrong == []

@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from tests.architecture.test_arrow import ROOT
+from tests.architecture.imports import ROOT
 
 _ASKED = (
     "import django, sys; django.setup(); "
     "heavy = lambda *names: [name for name in names if name in sys.modules]; "
     "pages = heavy('rest_framework.serializers', 'psycopg', 'pygments'); "
-    "import worker.tasks, worker.ways, portal.urls; "
+    "import worker.service.tasks, worker.executors.by_protocol, portal.urls; "
     "models = heavy('pydantic_ai', 'openai', 'anthropic', 'httpx2', 'tiktoken'); "
     "print(pages, models)"
 )

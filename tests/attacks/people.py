@@ -1,4 +1,4 @@
-"""Who attacks: this process's own user, and where it is root also a plain user without any rights."""
+"""Runs every attack as this process's own user and, if that is root, also as a plain user."""
 
 from __future__ import annotations
 
@@ -13,21 +13,25 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from worker.sandbox import Site, usable_tiers
-from worker.sandbox.attacks.tried import Check, all_attacks
+from tests.attacks.catalogue import EVERY_ATTACK
+from worker.sandbox.doctor.attacks.arena import Check, all_attacks
+from worker.sandbox.site_settings import SandboxSettings, Tier
+from worker.sandbox.tiers.available import usable_tiers
 
 ROOT = Path(__file__).resolve().parents[2]
 # One for each process of the tests: in tier C the processes of one user count together.
 PLAIN_UID = 61_234 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
 PEOPLE = ("this user", "a plain user")
-TIERS = ("bwrap", "nsrun", "landlock")
+TIERS: tuple[Tier, ...] = ("bwrap", "nsrun", "landlock")
 _AS_PLAIN_USER = """
 import json, sys
 from dataclasses import asdict
-from worker.sandbox import Site, usable_tiers
-from worker.sandbox.attacks.tried import all_attacks
+from tests.attacks.catalogue import EVERY_ATTACK
+from worker.sandbox.site_settings import SandboxSettings
+from worker.sandbox.tiers.available import usable_tiers
+from worker.sandbox.doctor.attacks.arena import all_attacks
 usable = [report.name for report in usable_tiers()]
-print(json.dumps([asdict(check) for check in all_attacks(sys.argv[1], Site())]))
+print(json.dumps([asdict(check) for check in all_attacks(sys.argv[1], SandboxSettings(), EVERY_ATTACK)]))
 """
 
 
@@ -36,7 +40,7 @@ class Absent(Exception):
 
 
 @functools.cache
-def tried(person: str, tier: str) -> dict[str, Check]:
+def tried(person: str, tier: Tier) -> dict[str, Check]:
     """All attacks by one person in one tier, tried once however many tests ask."""
     report = next(report for report in usable_tiers() if report.name == tier)
     if not report.usable:
@@ -45,8 +49,10 @@ def tried(person: str, tier: str) -> dict[str, Check]:
     return {check.attack: check for check in checks}
 
 
-def _all(person: str, tier: str) -> list[Check]:
-    return all_attacks(tier, Site()) if person == "this user" else _by_plain_user(tier)
+def _all(person: str, tier: Tier) -> list[Check]:
+    return (
+        all_attacks(tier, SandboxSettings(), EVERY_ATTACK) if person == "this user" else _by_plain_user(tier)
+    )
 
 
 def _once(name: str, try_all: Callable[[], list[Check]]) -> list[Check]:

@@ -9,19 +9,24 @@ import time
 
 import pytest
 
-from registry.actors import Actor
-from registry.packages.reading import read_files
-from registry.publishing import publish
-from tests.index_server import Index, wheel
+from registry.identity.actors import Actor
+from registry.packages.read_package import read_files
+from registry.versions.publishing.publish import publish
+from tests.servers.package_index import PackageIndex, wheel
 from tests.skipping import require_network
-from worker.dependencies import making
-from worker.dependencies.keeping import folder_of
-from worker.models import Preparation
+from worker.attempts.recording import read_stream_ends
+from worker.dependencies import build
+from worker.dependencies.store import unpack_archive
+from worker.models import DependencyBuild
 from worker.protocols.call import Request
-from worker.recording import streams_of
-from worker.runs import request_here
+from worker.service.inline import request_and_execute
 
-pytestmark = [pytest.mark.attack, pytest.mark.row("C6"), pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow("runs hostile scripts in a sandbox"),
+    pytest.mark.attack,
+    pytest.mark.row("C6"),
+    pytest.mark.django_db(transaction=True),
+]
 
 SCRIPT = b"""import builtins, evil, json, os
 print(json.dumps([hasattr(builtins, 'OWNED'), os.path.exists('/job/output/owned')]))
@@ -32,7 +37,7 @@ OWN = "open('/job/output/owned', 'w').write('x'); import builtins; builtins.OWNE
 @pytest.fixture
 def index(settings):
     require_network()
-    with Index.serving(settings) as index:
+    with PackageIndex.serving(settings) as index:
         settings.SKILLQUAY_PYTHON_INDEX = index.url
         yield index
 
@@ -47,8 +52,8 @@ def prepared(index, team, alice):
         head = b"---\nname: victim\ndescription: For tests.\nversion: 1.0.0\n---\n# Victim\n"
         files = [("SKILL.md", head), ("scripts/victim.py", SCRIPT), ("requirements.txt", named.encode())]
         publish(read_files(files), team=team, actor=Actor(user=alice), visibility="private")
-        making.make_waiting()
-        return Preparation.objects.get()
+        build.build_waiting()
+        return DependencyBuild.objects.get()
 
     return prepared
 
@@ -66,7 +71,7 @@ def test_setup_code_of_a_source_archive_never_runs(index, prepared, tmp_path):
     index.add("evil", held.getvalue(), "evil-1.0.0.tar.gz")
     row = prepared()
     assert (row.state, row.problem["code"]) == ("failed", "DEPENDENCIES_FAILED")
-    assert "/files/evil-1.0.0.tar.gz" not in {path for path, _ in index.asked}
+    assert "/files/evil-1.0.0.tar.gz" not in {path for path, _ in index.requests}
     assert not (tmp_path / "owned").exists()
 
 
@@ -74,13 +79,13 @@ def test_a_page_cannot_slip_in_a_wheel_of_another_package(index, prepared):
     index.add("evil", wheel("other"), "other-9.9.9-py3-none-any.whl")
     row = prepared()
     assert row.problem["code"] == "DEPENDENCIES_FAILED"
-    assert not any(path.startswith("/files/") for path, _ in index.asked)
+    assert not any(path.startswith("/files/") for path, _ in index.requests)
 
 
 def test_a_dependency_that_names_an_address_is_not_fetched(index, prepared):
     row = prepared(wheel("evil", needs=[f"more @ {index.url}/../files/more-1.0.0-py3-none-any.whl"]))
     assert row.state == "failed"
-    assert not any("more-" in path for path, _ in index.asked)
+    assert not any("more-" in path for path, _ in index.requests)
 
 
 @pytest.mark.parametrize("path", ["../../../../escaped.py", "/job/escaped.py", "evil/../../../escaped.py"])
@@ -120,23 +125,23 @@ def test_path_files_and_programs_of_a_wheel_do_nothing(prepared, alice):
     row = prepared(wheel("evil", files=files, more=more))
     assert row.state == "ready", row.log
     version = row.versions.get()
-    run = request_here(actor=Actor(user=alice), version=version, request=Request(inputs={}))
-    assert json.loads(streams_of(run)[0]) == [False, False]
+    run = request_and_execute(actor=Actor(user=alice), version=version, request=Request(inputs={}))
+    assert json.loads(read_stream_ends(run)[0]) == [False, False]
     assert all(
-        file.stat().st_mode & 0o133 == 0 for file in folder_of(row.digest).rglob("*") if file.is_file()
+        file.stat().st_mode & 0o133 == 0 for file in unpack_archive(row.digest).rglob("*") if file.is_file()
     )
 
 
 def test_other_bytes_than_the_lock_says_are_refused(index, prepared):
     row = prepared(wheel("evil"))
     assert row.state == "ready", row.log
-    Preparation.objects.update(state="waiting", digest="", attempt=0)
+    DependencyBuild.objects.update(state="waiting", digest="", attempt=0)
     index.add("evil", wheel("evil", files={"evil.py": OWN}))
-    making.make_waiting()
+    build.build_waiting()
     row.refresh_from_db()
     assert (row.state, row.problem["code"]) == ("failed", "DEPENDENCIES_CHANGED"), row.log
 
 
 def _names(row):
-    folder = folder_of(row.digest)
+    folder = unpack_archive(row.digest)
     return [str(file.relative_to(folder)) for file in folder.rglob("*")]

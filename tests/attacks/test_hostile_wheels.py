@@ -7,19 +7,24 @@ import json
 
 import pytest
 
-from registry.actors import Actor
-from registry.packages.reading import read_files
-from registry.publishing import publish
-from tests.index_server import Index, wheel
-from worker import sandbox
-from worker.dependencies import making
-from worker.dependencies.index import PythonIndex, Source
-from worker.dependencies.keeping import folder_of
-from worker.models import Preparation
+from registry.identity.actors import Actor
+from registry.packages.read_package import read_files
+from registry.versions.publishing.publish import publish
+from tests.servers.package_index import PackageIndex, wheel
+from worker.dependencies import build
+from worker.dependencies.installers.package_index import PythonIndex, Source
+from worker.dependencies.store import unpack_archive
+from worker.models import DependencyBuild
 from worker.protocols.call import Request
-from worker.runs import request_here
+from worker.sandbox.tiers import available
+from worker.service.inline import request_and_execute
 
-pytestmark = [pytest.mark.attack, pytest.mark.row("C6"), pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow("runs hostile scripts in a sandbox"),
+    pytest.mark.attack,
+    pytest.mark.row("C6"),
+    pytest.mark.django_db(transaction=True),
+]
 
 SCRIPT = b"""import builtins, evil, json, pathlib, typing
 print(json.dumps({'owned': hasattr(builtins, 'OWNED'), 'files': [pathlib.__file__, evil.__file__]}))
@@ -30,9 +35,9 @@ LIKE_PYTHON_S = ("json.py", "pathlib.py", "typing/__init__.py", "sitecustomize.p
 
 @pytest.fixture
 def index(settings):
-    if not {"bwrap", "nsrun"} & {tier.name for tier in sandbox.usable_tiers() if tier.usable}:
+    if not {"bwrap", "nsrun"} & {tier.name for tier in available.usable_tiers() if tier.usable}:
         pytest.skip("no tier of this machine has a network of its own")
-    index = Index()
+    index = PackageIndex()
     settings.SKILLQUAY_PYTHON_INDEX = index.url
     settings.SKILLQUAY_OUTBOUND_ALLOW = ["127.0.0.1"]
     settings.SKILLQUAY_DEPENDENCIES_SECONDS = 60
@@ -50,8 +55,8 @@ def prepared(index, team, alice):
         head = b"---\nname: victim\ndescription: For tests.\nversion: 1.0.0\n---\n# Victim\n"
         files = [("SKILL.md", head), ("scripts/victim.py", SCRIPT), ("requirements.txt", b"evil")]
         publish(read_files(files), team=team, actor=Actor(user=alice), visibility="private")
-        making.make_waiting()
-        return Preparation.objects.get()
+        build.build_waiting()
+        return DependencyBuild.objects.get()
 
     return prepared
 
@@ -59,12 +64,12 @@ def prepared(index, team, alice):
 def test_what_is_named_like_a_module_of_python_s_own_takes_no_place_of_it(prepared, alice):
     row = prepared(wheel("evil", files={"evil.py": "X = 1\n", **dict.fromkeys(LIKE_PYTHON_S, OWN)}))
     assert row.state == "ready", row.log
-    run = request_here(actor=Actor(user=alice), version=row.versions.get(), request=Request(inputs={}))
+    run = request_and_execute(actor=Actor(user=alice), version=row.versions.get(), request=Request(inputs={}))
     said = run.result["outputs"]
     assert not said["owned"]
     assert "/deps/" not in said["files"][0]
     assert said["files"][1] == "/deps/evil.py"
-    kept = {path.name for path in folder_of(row.digest).iterdir()}
+    kept = {path.name for path in unpack_archive(row.digest).iterdir()}
     assert "evil-1.0.0.dist-info" in kept
     assert not kept & {path.partition("/")[0] for path in LIKE_PYTHON_S}
 
@@ -78,11 +83,11 @@ def test_an_index_that_gives_other_bytes_after_the_lock_was_made_is_refused(inde
     class Changing(dict):
         """Gives the second bytes of a wheel from the second time on."""
 
-        asked = 0
+        requests = 0
 
         def get(self, path, default=None):
-            self.asked += path.endswith(".whl")
-            return second if self.asked > 1 and path.endswith(".whl") else super().get(path, default)
+            self.requests += path.endswith(".whl")
+            return second if self.requests > 1 and path.endswith(".whl") else super().get(path, default)
 
     second = wheel("evil", files={"evil.py": OWN})
     index.add("evil", wheel("evil"))

@@ -9,18 +9,23 @@ import tarfile
 
 import pytest
 
-from registry.actors import Actor
-from registry.packages.reading import read_files
-from registry.publishing import publish
-from tests.index_server import Index, integrity, npm_archive
+from registry.identity.actors import Actor
+from registry.packages.read_package import read_files
+from registry.versions.publishing.publish import publish
+from tests.servers.package_index import PackageIndex, integrity, npm_archive
 from tests.skipping import require_network
-from worker.dependencies import making
-from worker.dependencies.keeping import folder_of
-from worker.models import Preparation
+from worker.dependencies import build
+from worker.dependencies.store import unpack_archive
+from worker.models import DependencyBuild
 from worker.protocols.call import Request
-from worker.runs import request_here
+from worker.service.inline import request_and_execute
 
-pytestmark = [pytest.mark.attack, pytest.mark.row("C6", "C8"), pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow("runs hostile scripts in a sandbox"),
+    pytest.mark.attack,
+    pytest.mark.row("C6", "C8"),
+    pytest.mark.django_db(transaction=True),
+]
 
 OF_NPM = 'import evil from "npm:evil@1";\nexport const execute = () => evil;\n'
 OF_JSR = 'import { evil } from "jsr:@bad/evil@1";\nexport const execute = () => evil;\n'
@@ -29,7 +34,7 @@ OF_JSR = 'import { evil } from "jsr:@bad/evil@1";\nexport const execute = () => 
 @pytest.fixture
 def registry(settings):
     require_network()
-    with Index.serving(settings) as index:
+    with PackageIndex.serving(settings) as index:
         settings.SKILLQUAY_NPM_REGISTRY, settings.SKILLQUAY_JSR_URL = f"{index.root}/npm", f"{index.root}/jsr"
         yield index
 
@@ -43,8 +48,8 @@ def prepared(registry, team, alice):
         given = {"SKILL.md": head, "scripts/execute.ts": script, **files}
         package = read_files([(path, text.encode()) for path, text in given.items()])
         publish(package, team=team, actor=Actor(user=alice), visibility="private")
-        making.make_waiting()
-        return Preparation.objects.get()
+        build.build_waiting()
+        return DependencyBuild.objects.get()
 
     return prepared
 
@@ -63,12 +68,14 @@ def _archive(*members):
 
 
 def _names(row):
-    return [str(path.relative_to(folder_of(row.digest))) for path in folder_of(row.digest).rglob("*")]
+    return [
+        str(path.relative_to(unpack_archive(row.digest))) for path in unpack_archive(row.digest).rglob("*")
+    ]
 
 
 def _output(row, alice):
     request = Request(inputs={})
-    run = request_here(actor=Actor(user=alice), version=row.versions.get(), request=request)
+    run = request_and_execute(actor=Actor(user=alice), version=row.versions.get(), request=request)
     assert run.status == "succeeded", (run.failure_code, run.message)
     return run.result["output"]
 
@@ -93,7 +100,7 @@ def test_a_path_that_leads_out_of_an_archive_writes_nothing_outside(registry, pr
     if row.state == "ready":
         own = [name for name in _names(row) if "escaped" in name and "/evil/1.0.0/" not in name]
         assert own == [], row.log
-        assert not any(path.is_symlink() for path in folder_of(row.digest).rglob("*"))
+        assert not any(path.is_symlink() for path in unpack_archive(row.digest).rglob("*"))
     else:
         assert row.problem["code"] == "DEPENDENCIES_FAILED", row.log
 
@@ -138,7 +145,7 @@ def test_a_version_without_a_digest_that_holds_is_not_offered(registry, prepared
     registry.npm("evil", {"i.js": "1"}, digest="sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=")
     row = prepared()
     assert (row.state, row.problem["code"]) == ("failed", "DEPENDENCIES_FAILED"), row.log
-    assert not any(path.endswith(".tgz") for path, _ in registry.asked)
+    assert not any(path.endswith(".tgz") for path, _ in registry.requests)
 
 
 def test_install_scripts_never_run(registry, prepared, alice):
@@ -156,7 +163,7 @@ def test_install_scripts_never_run(registry, prepared, alice):
 def test_a_dependency_that_names_an_address_is_not_fetched(registry, prepared, where):
     registry.npm("evil", {"index.js": "1"}, dependencies={"more": where.format(root=registry.root)})
     row = prepared()
-    assert not any("more" in path for path, _ in registry.asked)
+    assert not any("more" in path for path, _ in registry.requests)
     assert [each["name"] for each in row.packages] in ([], ["npm:evil"]), row.log
 
 
@@ -179,7 +186,7 @@ def test_an_archive_at_an_inner_address_is_not_dialled(registry, prepared, setti
 
 def test_a_registry_that_moves_its_archive_to_an_inner_host_is_not_followed(registry, prepared):
     registry.npm("evil", {"index.js": "1"})
-    registry.moved["/npm/evil/-/evil-1.0.0.tgz"] = "http://10.0.0.1/evil.tgz"
+    registry.redirects["/npm/evil/-/evil-1.0.0.tgz"] = "http://10.0.0.1/evil.tgz"
     row = prepared()
     assert (row.state, row.problem["code"]) == ("failed", "DEPENDENCIES_OFFLINE"), row.log
 

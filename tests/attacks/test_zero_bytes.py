@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tests.attacks.people import TIERS
-from worker.sandbox import Job, Limits, Site, run, usable_tiers
+from worker.sandbox.policy import Job, Limits
+from worker.sandbox.site_settings import SandboxSettings
+from worker.sandbox.tiers.available import run, usable_tiers
 
-pytestmark = [pytest.mark.attack, pytest.mark.row("C6")]
+pytestmark = [
+    pytest.mark.slow("runs hostile scripts in a sandbox"),
+    pytest.mark.attack,
+    pytest.mark.row("C6"),
+]
 
 MOUNT = "a\0--ro-bind\0/\0/host"
 LOOK = "import os; print(os.path.exists('/host/etc'))"
@@ -34,6 +40,6 @@ def test_a_zero_byte_mounts_nothing_and_nothing_starts(tier, argv, environment, 
         environment=environment,
         limits=Limits(timeout_s=10),
     )
-    ended = run(job, tier=tier, site=Site(minimum="landlock"))
+    ended = run(job, tier=tier, site=SandboxSettings(minimum="landlock"))
     assert ended.exit_code != 0
     assert ended.stdout == b""

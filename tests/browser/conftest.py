@@ -1,4 +1,4 @@
-"""A real browser against a live server over a database file, as pages are used."""
+"""A real browser and a live server with a database file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-SHOTS = os.environ.get("SKILLQUAY_SHOTS", "")  # a folder: pictures of the pages are left there
+SHOTS = os.environ.get("SKILLQUAY_SHOTS", "")  # the folder for screenshots
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +27,7 @@ def browser() -> Iterator[Any]:
         pytest.skip("chromium is not installed: apt-get install chromium")
     from playwright.sync_api import sync_playwright
 
-    # Playwright's loop is this thread's, and Django refuses its ORM there unless told that no task uses it.
+    # Playwright runs an event loop in this thread, where Django refuses the ORM without this variable.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
@@ -38,20 +38,20 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def server(live_server, settings) -> str:
-    """The address of a live server, which the links of its pages name too."""
+    """The address of a live server. Links on its pages use it too."""
     settings.SKILLQUAY_PUBLIC_URL = live_server.url
     return live_server.url
 
 
 @pytest.fixture
 def look() -> dict[str, Any]:
-    """What a test may say of its browser context, by parametrizing: locale, java_script_enabled …"""
+    """Options of the browser context; tests parametrize it with locale, java_script_enabled …"""
     return {}
 
 
 @pytest.fixture
 def page(browser, server, look) -> Iterator[Any]:
-    """A page of a fresh browser context; the test fails when a script of the page does, or asks elsewhere."""
+    """A page of a new browser context. Script errors and requests to other hosts fail the test."""
     context = browser.new_context(base_url=server, viewport={"width": 1280, "height": 900}, **look)
     opened, wrong = context.new_page(), []
     opened.on("pageerror", lambda error: wrong.append(str(error)))
@@ -67,7 +67,7 @@ def page(browser, server, look) -> Iterator[Any]:
 
 @pytest.fixture
 def sign_in(page) -> Callable[[Any], None]:
-    """``sign_in(user)``: through the form, as people do."""
+    """``sign_in(user)``: signs in through the form."""
 
     def enter(user: Any) -> None:
         page.goto("/sign-in/")
@@ -81,7 +81,7 @@ def sign_in(page) -> Callable[[Any], None]:
 
 @pytest.fixture
 def axe(page) -> Callable[[], None]:
-    """``axe()``: fails with what the accessibility checker finds on the page as it stands."""
+    """``axe()``: fails if the accessibility checker finds a violation on the current page."""
     from axe_playwright_python.sync_playwright import Axe
 
     def examine() -> None:
@@ -93,7 +93,7 @@ def axe(page) -> Callable[[], None]:
 
 @pytest.fixture
 def shot(page) -> Callable[[str], None]:
-    """``shot("home")``: pictures in light, dark and phone width, where SKILLQUAY_SHOTS names a folder."""
+    """``shot("home")``: screenshots in light, dark and phone width, if SKILLQUAY_SHOTS names a folder."""
 
     def take(name: str) -> None:
         if not SHOTS:

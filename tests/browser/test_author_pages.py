@@ -5,20 +5,22 @@ from __future__ import annotations
 import pytest
 
 from registry.models import Skill, Version
-from tests.samples import publish_files, tidy_files
+from tests.checks import not_none
+from tests.factories.skills import publish_files, tidy_files
 from worker.models import Run
-from worker.runs import run_here
+from worker.service.inline import execute_here
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
     pytest.mark.row("C1", "P3", "P8", "P11"),
 ]
+PUBLISHED = "[data-part=message][data-kind=success]"
 
 
 @pytest.fixture(autouse=True)
 def nobody_listens(monkeypatch):
-    monkeypatch.setattr("worker.runs.wake", lambda: True)
+    monkeypatch.setattr("worker.runs.request.wake", lambda: True)
 
 
 def _try(page, text):
@@ -26,7 +28,7 @@ def _try(page, text):
     page.fill("textarea[id^=id_input], input[id^=id_input]", text)
     page.click("button[name=run]")
     page.wait_for_url("**/runs/*/")
-    run_here(Run.objects.order_by("pk").last())
+    execute_here(not_none(Run.objects.order_by("pk").last()))
     page.reload()
     page.wait_for_selector("text=result.json")
 
@@ -43,28 +45,28 @@ def test_start_try_edit_and_try_again(page, sign_in, axe, shot, look, team, bob)
     page.fill("#id_name", "line-count")
     page.fill("#id_title", "行数统计")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=These 2 files would be your skill")
+    page.wait_for_selector("[data-part=preview][data-value='2']")
     if scripted:
         axe()
         shot("new-shown")
-    page.click("text=Publish and try >> nth=0")
-    page.wait_for_selector("text=docs/line-count@0.1.0 is there")
+    page.click("button[form=start][name=publish]")
+    page.wait_for_selector(f"{PUBLISHED}:has-text('docs/line-count@0.1.0')")
     _try(page, "one")
     page.goto("/skills/docs/line-count/")
-    page.click("text=Edit >> nth=0")
-    page.wait_for_selector("text=Edit 0.1.0 into a new version")
+    page.click("[data-action=edit]")
+    page.wait_for_url("**/0.1.0/edit/")
     if scripted:
         axe()
         shot("edit")
     area = page.locator("label:has-text('scripts/measure.py') + textarea")
     area.fill(area.input_value().replace('"lines":', '"rows":'))
     page.click("aside button[name=check]")
-    page.wait_for_selector("text=Ready to publish as docs/line-count 0.1.1")
+    page.wait_for_selector("[data-part=preview][data-state=ready][data-value='0.1.1']")
     if scripted:
         axe()
         shot("edit-checked")
     page.click("button[form=edit][name=publish]")
-    page.wait_for_selector("text=docs/line-count@0.1.1 is published.")
+    page.wait_for_selector(f"{PUBLISHED}:has-text('docs/line-count@0.1.1')")
     page.click(".skill-head a.primary")
     _try(page, "two")
     assert page.locator("text=rows").count()
@@ -81,7 +83,7 @@ def test_problems_and_conflicts_are_shown_beside_the_editors(page, sign_in, axe,
         before.replace("limit:", "limit: [").replace("license: MIT", "type: odd\nttl: soon\nlicense: MIT")
     )
     page.click("aside button[name=check]")
-    page.wait_for_selector("text=It cannot be published like this")
+    page.wait_for_selector("[data-part=preview][data-state=invalid]")
     assert page.locator("#file-0 >> text=FRONT_MATTER_INVALID").is_visible()
     axe()
     shot("edit-problems")
@@ -90,27 +92,27 @@ def test_problems_and_conflicts_are_shown_beside_the_editors(page, sign_in, axe,
     area.fill(before.replace("Reads notes", "Reads all notes"))
     publish_files(tidy_files("1.2.5"), team=team, user=alice)
     page.click("aside button[name=publish]")
-    page.wait_for_selector("text=1.2.5 was published while you were editing")
+    page.wait_for_selector("[data-part=refusal][data-code=EDIT_CONFLICT][data-value='1.2.5']")
     axe()
     shot("edit-conflict")
     page.check("input[value=minor]")
     page.click("aside button[name=publish]")
-    page.wait_for_selector("text=docs/weekly-report@1.3.0 is published.")
-    assert "Reads all notes" in Skill.objects.get().latest.body
+    page.wait_for_selector(f"{PUBLISHED}:has-text('docs/weekly-report@1.3.0')")
+    assert "Reads all notes" in not_none(Skill.objects.get().latest).body
 
 
 def test_a_broken_upload_is_explained_by_file(page, sign_in, axe, shot, team, bob):
     sign_in(bob)
     page.goto("/publish/")
-    page.click("text=Or paste the text")
+    page.click("details:has(#id_text) > summary")
     page.fill(
         "#id_text", "---\nname: Broken\ntype: direct\nversion: one\nttl: soon\ntags: a, b\n---\nSays.\n"
     )
     page.click("button[name=check]")
-    page.wait_for_selector("text=It cannot be published like this")
+    page.wait_for_selector("[data-part=preview][data-state=invalid]")
     axe()
     shot("publish-problems")
     page.click("button[name=publish]")
-    page.wait_for_selector("text=Nothing was published")
+    page.wait_for_selector("[data-part=refusal]")
     axe()
     shot("publish-refused")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from registry import feedback
-from registry.actors import Actor
-from registry.events.receiving import Happening, receive
+from registry.events.receive import IncomingEvent, receive
+from registry.identity.actors import Actor
+from registry.matching import feedback
 from registry.models import Event, EventSubscription
-from tests.samples import publish_files, tidy_files
+from tests.factories.skills import publish_files, tidy_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -20,9 +20,9 @@ def declaring(team, alice, bob):
     head = b"---\ntriggers: {event_types: [report.filed, report.lost]}\n"
     files["SKILL.md"] = files["SKILL.md"].replace(b"---\n", head, 1)
     version = publish_files(files, team=team, user=alice)
-    receive(Happening("report.filed", {"title": "Week 47"}, "evt_1"), Actor(user=bob), team=team)
-    told = feedback.Told("wrong_skill", "帮我翻译这封信, please, all of it", "It was a letter.")
-    feedback.report(version, told, Actor(user=bob))
+    receive(IncomingEvent("report.filed", {"title": "Week 47"}, "evt_1"), Actor(user=bob), team=team)
+    told = feedback.FeedbackReport("wrong_skill", "帮我翻译这封信, please, all of it", "It was a letter.")
+    feedback.submit_feedback(version, told, Actor(user=bob))
     return version.skill
 
 
@@ -65,9 +65,9 @@ def test_without_scripts_an_event_is_told_judged_and_started(page, sign_in, decl
     page.goto("/events/")
     page.fill("input[name=type]", "report.filed")
     page.fill("textarea", '{"notes": "Week 48", "language": "en"}')
-    page.click("text=Tell it")
+    page.click("[data-action=send-event]")
     assert "docs/weekly-report" in page.inner_text("main table")
-    page.click("text=Start it from now on")
+    page.click("[data-action=start-from-now-on]")
     assert EventSubscription.objects.get().mode == "start"
     page.goto(f"/events/{Event.objects.latest('pk').uid}/")
     page.click("main table .button.primary")

@@ -16,10 +16,10 @@ def report(team, alice):
         kind="git",
         location="https://git.example.org/a-long-name-of-a-team/skills-for-everything.git",
         options={"branch": "main", "path": "skills"},
-        seen="4be1f0" * 6 + "abcd",
+        last_revision="4be1f0" * 6 + "abcd",
         created_by=alice,
     )
-    made = source.imports.create(status=ImportStatus.RUNNING, found=3, done=2, requested_by=alice)
+    made = source.imports.create(status=ImportStatus.RUNNING, total=3, processed=2, requested_by=alice)
     made.rows.create(path="one", outcome="published", skill="docs/one", version="1.2.0")
     bad = {
         "code": "FRONT_MATTER_INVALID",
@@ -42,7 +42,7 @@ def test_the_pages_of_imports_shut_nobody_out_and_follow(page, sign_in, axe, sho
         page.goto(address)
         axe()
         shot(f"imports-{name}")
-    report.status, report.done = ImportStatus.DONE, 3
+    report.status, report.processed = ImportStatus.DONE, 3
     report.save()
     page.wait_for_selector("#progress-part:not([hx-get])")
-    assert "Done" in page.inner_text("#progress-part")
+    assert page.locator("#progress-part > [role=status] > [data-state=done]").count() == 1

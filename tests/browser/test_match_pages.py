@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from portal.presenters.reasons import FIELDS
 from registry.models import Skill
-from tests.samples import prompt_files, publish_files, tidy_files
+from tests.factories.skills import prompt_files, publish_files, tidy_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PHRASES = "triggers: {phrases: [wrap up my week, 写周报]}\ntags:"
@@ -35,7 +36,7 @@ def test_no_page_of_finding_shuts_anybody_out(page, sign_in, axe, shot, catalog,
     sign_in(administrator)
     page.goto("/glossary/")
     page.fill("input[name=text]", "flumph, 发票单")
-    page.click("text=Add >> visible=true")
+    page.click("main form button.primary >> nth=0")
     axe()
     for name, address in PAGES.items():
         page.goto(address)
@@ -55,13 +56,14 @@ def test_no_page_of_finding_shuts_anybody_out(page, sign_in, axe, shot, catalog,
 def test_without_scripts_a_sentence_leads_from_the_first_page_to_a_skill(page, sign_in, catalog, alice):
     sign_in(alice)
     page.fill("#need", "Please wrap up my week")
-    page.click("text=Which skill fits?")
+    page.click("[data-action=match]")
     assert "/skills/match/?q=Please+wrap+up+my+week" in page.url
     mark = page.locator("p.card mark")
     assert mark.inner_text() == "wrap up my week"
-    assert mark.get_attribute("title") == "docs/weekly-report: trigger phrases"
-    page.click("text=Wrong skill >> nth=0")
-    assert "must not match" in page.inner_text("[role=status]")
+    assert mark.get_attribute("title") == f"docs/weekly-report: {FIELDS['phrases']}"
+    page.click("button[value=wrong_skill] >> nth=0")
+    assert page.locator("[data-part=message][data-kind=success]").count() == 1
+    assert Skill.objects.get(slug="weekly-report").proposed_tests.count() == 1
     assert page.input_value("textarea[name=q]") == "Please wrap up my week"
     page.click("main a.button.primary >> nth=0")
     assert page.input_value("[name=input-0]") == "Please wrap up my week"
@@ -77,7 +79,7 @@ def test_filters_are_chosen_and_taken_away_by_keyboard_on_a_narrow_screen(page, 
     page.keyboard.press("Enter")
     page.wait_for_url("**/skills/?tag=report")
     assert page.locator(".list > li").count() == 1
-    page.focus("ul.filters a:has-text('Tag: report')")
+    page.focus("ul.filters a:has-text('report')")
     page.keyboard.press("Enter")
     page.wait_for_url("**/skills/?")
     assert page.locator(".list > li").count() == 2
@@ -87,12 +89,12 @@ def test_filters_are_chosen_and_taken_away_by_keyboard_on_a_narrow_screen(page, 
 def test_an_administrator_teaches_a_word_and_takes_it_back(page, sign_in, catalog, administrator):
     sign_in(administrator)
     page.goto("/skills/match/?q=flumph+the+thing")
-    page.click("text=Is a word unknown?")
+    page.click("[data-part=hint][data-value=glossary] a")
     page.fill("input[name=text]", "flumph, weekly report")
     page.click("main form button.primary >> nth=0")
     page.goto("/skills/match/?q=flumph+the+thing")
     assert page.locator("p.card mark").inner_text() == "flumph"
     page.goto("/glossary/")
-    page.click("text=Remove >> visible=true")
-    page.click("text=Undo")
+    page.click("form[action$='/remove/'] button")
+    page.click("[data-action=undo]")
     assert "flumph, weekly report" in page.inner_text("main table >> nth=0")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from registry.models import Version
-from tests.packages.making import zip_of
-from tests.packages.old_packages import METADATA, OLD
+from tests.factories.archives import zip_of
+from tests.factories.old_packages import METADATA, OLD
 
 pytestmark = [
     pytest.mark.browser,
@@ -22,8 +22,8 @@ def test_an_old_package_is_migrated_and_published(page, sign_in, axe, shot, look
     page.goto("/publish/")
     page.set_input_files("#id_archive", tmp_path / "old.zip")
     page.click("button[name=check] >> nth=-1")
-    page.wait_for_selector("text=it can be migrated")
-    page.click("text=What would change, line by line")
+    page.wait_for_selector("[data-part=migration]")
+    page.click("[data-part=difference] > summary")
     assert "+++ b/scripts/execute.ts" in page.inner_text("pre >> nth=0")
     if not look:
         axe()

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from registry.usage import record_use
-from tests.samples import hostile_files, prompt_files, publish_files, tidy_files
+from registry.usage.scores import record_use
+from tests.factories.skills import hostile_files, prompt_files, publish_files, tidy_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -105,10 +105,10 @@ def test_the_pages_speak_chinese(page, sign_in, shot, catalog, alice):
 @pytest.mark.parametrize("look", [{"java_script_enabled": False}])
 def test_without_scripts_language_theme_and_menus_work(page, sign_in, catalog, alice):
     sign_in(alice)
-    page.click("summary:has-text('Theme')")
+    page.click("details:has([data-theme-form]) > summary")
     page.click("button[value=dark]")
     assert page.get_attribute("html", "data-theme") == "dark"
-    page.click("summary:has-text('Language')")
+    page.click("details:has(button[lang=zh-hans]) > summary")
     page.click("button[lang=zh-hans]")
     assert page.get_attribute("html", "lang") == "zh-hans"
     assert page.locator("[data-copy]:visible").count() == 0
@@ -121,11 +121,13 @@ def test_with_scripts_the_theme_changes_at_once_and_lines_are_copied(page, sign_
     sign_in(alice)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(SKILL)
-    page.click("summary:has-text('Theme')")
+    page.click("details:has([data-theme-form]) > summary")
     page.click("button[value=dark]")
     assert page.get_attribute("html", "data-theme") == "dark"
-    page.click("[data-copy='#install-download']")
-    page.wait_for_selector("text=Copied")
+    button = "[data-copy='#install-download']"
+    done = page.get_attribute(button, "data-done")
+    page.click(button)
+    page.wait_for_selector(f"{button} >> text={done}")
     assert "weekly-report/versions/1.2.0/archive" in page.evaluate("navigator.clipboard.readText()")
 
 

@@ -7,12 +7,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from registry import tokens
-from registry.actors import Actor
-from tests.run_samples import add_artifact, add_log, add_step, make_hostile_run, make_run
-from tests.samples import prompt_files, publish_files
+from registry.identity import tokens
+from registry.identity.actors import Actor
+from tests.factories.runs import add_artifact, add_log, add_step, make_hostile_run, make_run
+from tests.factories.skills import prompt_files, publish_files
 from worker.protocols.call import Request
-from worker.runs import request_run
+from worker.runs.request import request_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.row("P5", "P8")]
 
@@ -108,26 +108,26 @@ def test_a_run_that_waits_is_decided_by_keyboard_alone(page, sign_in, alice, bob
     page.goto("/approvals/")
     axe()
     shot("approvals")
-    press(page, "Allow once", "Space")
-    page.wait_for_selector("text=runs this once")
+    press(page, "[data-action=approve]", "Space")
+    page.wait_for_selector("[data-part=message][data-kind=success]")
     page.goto(f"/runs/{denied.uid}/")
     axe()
     shot("run-waiting")
-    press(page, "Deny", "Enter")
+    press(page, "[data-part=deny] > summary", "Enter")
     page.wait_for_selector(f"#reason-{denied.uid}", state="visible")
     axe()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == f"reason-{denied.uid}"
     page.keyboard.type("Not on a Friday.")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=was not let run")
+    page.wait_for_selector("[data-part=message][data-kind=success]")
     axe()
     page.goto("/approvals/decided/")
     axe()
     shot("approvals-decided")
     let.refresh_from_db()
     denied.refresh_from_db()
-    assert (let.permission["by"], denied.failure_code) == ("approval", "APPROVAL_DENIED")
+    assert (let.permission["basis"], denied.failure_code) == ("approval", "APPROVAL_DENIED")
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
@@ -143,15 +143,14 @@ def asked_for(author, user, team):
     return request_run(actor=agent, version=version, request=Request(inputs={"text": "Numbers"}), team=team)
 
 
-def press(page, words, key):
-    """Goes on by Tab to what says this, and presses the key."""
+def press(page, selector, key):
+    """Moves the focus by Tab to the first element that matches, and presses the key."""
     for _ in range(60):
         page.keyboard.press("Tab")
-        here = page.evaluate("document.activeElement.innerText || ''")
-        if here.strip().startswith(words):
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
             page.keyboard.press(key)
             return
-    pytest.fail(f"Tab never came to {words}")
+    pytest.fail(f"Tab never came to {selector}")
 
 
 def test_a_hostile_run_does_nothing_on_any_page(page, sign_in, bob, version, team):

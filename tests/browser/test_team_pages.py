@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from registry import secrets, usage
-from registry.actors import Actor
-from tests.run_samples import make_run
-from tests.samples import publish_files, tidy_files
+from registry.identity.actors import Actor
+from registry.secrets import values
+from registry.usage import scores
+from tests.factories.runs import make_run
+from tests.factories.skills import publish_files, tidy_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.row("P8", "P6", "C6")]
 EXAMINED = (
@@ -21,8 +22,8 @@ ADDRESSES = ("/teams/docs/", "/teams/docs/memory/", "/skills/docs/weekly-report/
 @pytest.fixture
 def used(team, alice):
     version = publish_files(tidy_files(), team=team, user=alice)
-    secrets.put_secret(team, "API_KEY", "a-value", Actor(user=alice))
-    usage.record_use(version.skill, "user:1", "run", version=version.number)
+    values.put_secret(team, "API_KEY", "a-value", Actor(user=alice))
+    scores.record_use(version.skill, "user:1", "run", version=version.number)
     make_run(version, alice, team)
     return version
 

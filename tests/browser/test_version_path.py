@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from django.utils import translation
 
-from registry import publishing
-from registry.actors import Actor
-from tests.samples import publish_files, tidy_files
+from registry.identity.actors import Actor
+from registry.versions.lifecycle import channels, yank
+from tests.factories.skills import publish_files, tidy_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.row("P1", "P8")]
 SKILL = "/skills/docs/weekly-report/"
+DONE = "[data-part=message][data-kind=success]"
 _BODY = "".join(f"def part_{n}(notes):\n    return notes[{n}]\n\n\n" for n in range(20))
 
 
@@ -31,8 +32,8 @@ def report(team, alice, bob):
         "references/house.md": files.pop("references/style.md"),
     }
     skill = publish_files(files, team=team, user=bob, changelog="Reads figures from the net.").skill
-    publishing.set_channel("stable", skill.versions.get(number="1.2.0"), Actor(user=alice))
-    publishing.deprecate_version(
+    channels.set_channel("stable", skill.versions.get(number="1.2.0"), Actor(user=alice))
+    yank.deprecate_version(
         skill.versions.get(number="1.2.0"), Actor(user=alice), reason="Slow.", successor="1.3.0"
     )
     return skill
@@ -43,22 +44,24 @@ def test_two_versions_are_compared_one_is_yanked_and_offered_again(page, sign_in
     page.goto(f"{SKILL}versions/")
     axe()
     shot("version-list")
-    page.click("main button:has-text('Compare')")
+    page.click("main [data-action=compare]")
     page.wait_for_url("**/diff/1.2.0..1.3.0/")
     axe()
     shot("version-diff")
     assert page.locator(".diff mark").count() >= 4
     page.goto(f"{SKILL}1.3.0/")
-    page.click("summary:has-text('Yank')")
+    page.click("[data-part=yank] > summary")
     page.fill("#yank-reason", "Counts twice.")
     axe()
     shot("version-change")
-    page.click("button:has-text('Yank')")
-    assert page.locator("main >> text=Version 1.3.0 is yanked.").count() == 1
+    page.click("[data-action=yank]")
+    assert page.locator(f"{DONE}:has-text('1.3.0')").count() == 1
+    assert page.locator("[data-part=yanked]").count() == 1
     axe()
     shot("version-yanked")
-    page.click("button:has-text('Undo')")
-    assert page.locator("main >> text=Version 1.3.0 is offered again.").count() == 1
+    page.click("[data-action=undo]")
+    assert page.locator(f"{DONE}:has-text('1.3.0')").count() == 1
+    assert page.locator("[data-part=yanked]").count() == 0
 
 
 def test_settings_purge_and_tombstone_shut_nobody_out(page, sign_in, axe, shot, report, alice):
@@ -69,9 +72,9 @@ def test_settings_purge_and_tombstone_shut_nobody_out(page, sign_in, axe, shot, 
     page.goto(f"{SKILL}1.2.0/purge/")
     axe()
     shot("version-purge")
-    page.fill("#id_typed", "docs/weekly-report@1.2.0")
+    page.fill("#id_confirmation", "docs/weekly-report@1.2.0")
     page.fill("#id_reason", "It held a password.")
-    page.click("button:has-text('Purge for good')")
+    page.click("[data-action=purge]")
     page.wait_for_url("**/versions/")
     shot("version-purged-list")
     assert page.goto(f"{SKILL}1.2.0/").status == 410

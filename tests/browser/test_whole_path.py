@@ -16,12 +16,17 @@ from typing import Any
 
 import pytest
 
-from registry.packages.reading import read_files
-from registry.packages.repack import repack
+from portal.pages.runs.presenters.timeline import PLATFORM
+from registry.packages.archive.repack import repack
+from registry.packages.read_package import read_files
 from tests import cluster, migrated
-from tests.samples import hostile_files
+from tests.factories.skills import hostile_files
 
-pytestmark = [pytest.mark.browser, pytest.mark.row("P3", "P5", "P8", "P11")]
+pytestmark = [
+    pytest.mark.slow("a whole site and a browser"),
+    pytest.mark.browser,
+    pytest.mark.row("P3", "P5", "P8", "P11"),
+]
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 SKILL_MD = """---
@@ -151,11 +156,11 @@ def test_publish_a_folder_run_it_watch_and_download(page, tmp_path, axe, shot):
     shot("publish")
     page.set_input_files("#id_folder", tmp_path / "word-count")
     page.click("button[name=check]")
-    page.wait_for_selector("text=Ready to publish")
+    page.wait_for_selector("[data-part=preview][data-state=ready]")
     axe()
     shot("publish-checked")
     page.click("button[name=publish] >> nth=0")
-    page.wait_for_selector("text=docs/word-count@1.0.0 is published.")
+    page.wait_for_selector("[data-part=message][data-kind=success]:has-text('docs/word-count@1.0.0')")
     page.goto("/skills/?q=统计")
     page.click("main >> text=词频统计")
     page.click(".skill-head a.primary")
@@ -174,14 +179,14 @@ def test_publish_a_folder_run_it_watch_and_download(page, tmp_path, axe, shot):
     assert page.locator("text=read six").count() == 0
     page.wait_for_selector("progress[value]")
     page.wait_for_selector("text=table.csv", timeout=20_000)
-    assert page.locator("#run-steps >> text=Run the script").count() == 1
+    assert page.locator(f"#run-steps >> text={PLATFORM['execute']}").count() == 1
     axe()
     shot("run-real")
     with page.expect_download() as download:
         page.click("text=table.csv")
     assert Path(download.value.path()).read_text().splitlines()[0] == "三,3"
-    page.click("text=Change and run")
-    page.wait_for_selector("text=Filled in from")
+    page.click("[data-action=change-and-run]")
+    page.wait_for_selector("[data-part=filled-in]")
     assert page.input_value("#id_input-0").startswith("one two")
 
 
@@ -229,8 +234,8 @@ def test_a_hostile_package_is_walked_through_every_page(page):
         "1.0.0/files/",
         "runs/",
         "use/",
-        f"run/?again={uid}",
-        f"run/?again={uid}&as=json",
+        f"run/?rerun_of={uid}",
+        f"run/?rerun_of={uid}&format=json",
     ]
     _walk(page, [run, f"{run}log/", "/runs/", "/skills/", "/", *(skill + path for path in of_skill)])
 

@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from registry.packages.package import Package
-from registry.packages.problems import Refused
-from registry.packages.schemas import validate, with_defaults
-from worker import sandbox
-from worker.protocols import input_schema, interpret, output_schema, prepare, with_tool
+from registry.packages.problems import Refusal
+from registry.packages.schemas.validate import validate, with_defaults
+from tests.checks import not_none
 from worker.protocols.call import Call, Outcome, Request
-from worker.protocols.prompt import render
-from worker.protocols.prompting import arguments_of, names_of
-from worker.sandbox.policy import Ended, Job, Limits
+from worker.protocols.formats.abp import input_schema, output_schema, resolve_tool
+from worker.protocols.outcome import interpret
+from worker.protocols.prepare import prepare
+from worker.protocols.prompts.prompt_call import argument_names, parse_arguments
+from worker.protocols.prompts.render import render
+from worker.sandbox.policy import Job, Limits, SandboxResult
+from worker.sandbox.tiers import available
 
 OUTPUT = "/job/output"
 
@@ -22,18 +25,22 @@ OUTPUT = "/job/output"
 @dataclass(frozen=True)
 class Ran:
     outcome: Outcome
-    ended: Ended
+    ended: SandboxResult
     artifacts: Mapping[str, bytes]
 
 
 def run(package: Package, request: Request, at: Path, limits: Limits | None = None) -> Ran:
-    """One call as ``worker.execution`` makes it; ``at`` is an empty folder of this call's own."""
-    request = _checked(package, with_tool(package.manifest, request))
+    """One call as ``worker.executors.conductor`` makes it; ``at`` is an empty folder of this call's own."""
+    request = _checked(package, resolve_tool(package.manifest, request))
     call = prepare(
-        package.paths, package.manifest, package.profile, request, read=lambda path: package.file(path).data
+        package.paths,
+        package.manifest,
+        package.profile,
+        request,
+        read=lambda path: not_none(package.file(path)).data,
     )
     if call.protocol in ("prompt", "fork"):
-        return Ran(_prompt(package, call), Ended("exited", 0, None, b"", b"", b"", 0.0, "", {}), {})
+        return Ran(_prompt(package, call), SandboxResult("exited", 0, None, b"", b"", b"", 0.0, "", {}), {})
     folders = _folders(package, at)
     job = Job(
         argv=call.argv,
@@ -44,7 +51,7 @@ def run(package: Package, request: Request, at: Path, limits: Limits | None = No
         channel_bytes=10 << 20 if call.channel else 0,
         limits=limits or Limits(timeout_s=30),
     )
-    ended = sandbox.run(job)
+    ended = available.run(job)
     outcome = interpret(call, ended, output_schema=output_schema(package.manifest, call.request))
     left = folders / "job" / "output"
     artifacts = {str(p.relative_to(left)): p.read_bytes() for p in sorted(left.rglob("*")) if p.is_file()}
@@ -53,8 +60,8 @@ def run(package: Package, request: Request, at: Path, limits: Limits | None = No
 
 def _prompt(package: Package, call: Call) -> Outcome:
     """What its arguments make of it; commands and agent loops want a worker."""
-    given = arguments_of(call.request.inputs, package.manifest)
-    names = names_of(package.manifest)
+    given = parse_arguments(call.request.inputs, package.manifest)
+    names = argument_names(package.manifest)
     filled = render(package.body, arguments=given.line, names=names, values=given.values, words=given.words)
     return Outcome(success=True, output=filled.text, metadata={"protocol": call.protocol})
 
@@ -64,7 +71,7 @@ def _checked(package: Package, request: Request) -> Request:
     if schema:
         request = replace(request, inputs=with_defaults(schema, request.inputs))
         if problems := validate(schema, dict(request.inputs)):
-            raise Refused(*problems)
+            raise Refusal(*problems)
     if "output_dir" in request.inputs:
         request = replace(request, inputs={**request.inputs, "output_dir": OUTPUT})
     return request

@@ -13,14 +13,14 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from registry import tokens
-from registry.actors import Actor
-from registry.packages.reading import read_folder
-from registry.publishing import publish
+from registry.identity import tokens
+from registry.identity.actors import Actor
+from registry.packages.read_package import read_folder
+from registry.versions.publishing.publish import publish
 from tests.examples.tries import EXAMPLES, tries
-from worker.documents import run_document
 from worker.models import Run
-from worker.runs import run_here
+from worker.run_views.documents import run_document
+from worker.service.inline import execute_here
 
 pytestmark = [
     pytest.mark.django_db,
@@ -40,7 +40,7 @@ def _package(slug):
 
 @pytest.fixture(autouse=True)
 def nobody_listens(monkeypatch):
-    monkeypatch.setattr("worker.runs.wake", lambda: True)
+    monkeypatch.setattr("worker.runs.request.wake", lambda: True)
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_the_api_answers_as_the_try_says(one, alice, published):
         person.force_login(alice)
         leave = {"decision": "once"}
         person.post(f"/api/v1/runs/{answer.json()['id']}/approval", leave, content_type="application/json")
-    run = run_here(Run.objects.get(uid=answer.json()["id"]))
+    run = execute_here(Run.objects.get(uid=answer.json()["id"]))
     document = Client().get(f"/api/v1/runs/{run.uid}", headers=bearer).json()
     _check(document, one, _user_id(run))
     for artifact in document["artifacts"]:
@@ -121,7 +121,7 @@ def test_the_command_answers_as_the_try_says(one, alice, published, administrato
         words += [f"--{key}"] if value is True else [f"--{key}", value]
     try:
         call_command("run_skill", str(version.skill), *words, "--here", "--json", stdout=out)
-        status = 0
+        status: int | None = 0
     except (CommandError, SystemExit) as ended:
         status = getattr(ended, "returncode", None) or getattr(ended, "code", None)
     document = json.loads(out.getvalue())
@@ -140,12 +140,16 @@ def test_the_page_answers_as_the_try_says(one, client, alice, published):
         address, form = f"/skills/{version.skill}/use/", _use_form(version, one.request.inputs)
     else:
         address = f"/skills/{version.skill}/run/"
-        form = {"as": "json", "version": version.number, "inputs_json": json.dumps(dict(one.request.inputs))}
+        form = {
+            "format": "json",
+            "version": version.number,
+            "inputs_json": json.dumps(dict(one.request.inputs)),
+        }
     asked = {key: "on" if value is True else value for key, value in _asked(one).items()}
-    assert published_prompt or client.get(address, {"as": "json"}).status_code == 200
+    assert published_prompt or client.get(address, {"format": "json"}).status_code == 200
     sent = client.post(address, {**form, **asked})
     assert sent.status_code == 302, re.findall(r'class="error[^>]*>([^<]*)', sent.content.decode())
-    run = run_here(Run.objects.get())
+    run = execute_here(Run.objects.get())
     _check(run_document(run, actor=Actor(user=alice)), one, _user_id(run))
     page = client.get(sent["Location"]).content.decode()
     assert one.expect.get("code") or "Succeeded" in page

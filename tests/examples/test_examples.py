@@ -7,11 +7,12 @@ from functools import cache
 
 import pytest
 
-from registry.packages.problems import Refused
-from registry.packages.reading import read_folder
+from registry.packages.problems import Refusal
+from registry.packages.read_package import read_folder
 from tests.examples.running import run
 from tests.examples.tries import EXAMPLES, slugs, tries
-from worker.protocols import menu, progress_of
+from worker.protocols.entry_points import find_entry_points
+from worker.protocols.formats.progress import parse_progress
 
 TRIES = list(tries())
 USER = "u-1"
@@ -46,7 +47,7 @@ def test_every_kind_of_skill_has_an_example():
 @pytest.mark.parametrize("slug", slugs())
 def test_an_example_has_something_to_press_or_says_what_else(slug):
     one = package(slug)
-    found = menu(one.paths, one.manifest, one.profile, lambda path: one.file(path).data)
+    found = find_entry_points(one.paths, one.manifest, one.profile, lambda path: one.file(path).data)
     assert found.scripts or found.tools or found.prompt_only
 
 
@@ -56,7 +57,7 @@ def test_a_try_gives_the_answer_that_it_says(one, tmp_path):
     tmp_path.chmod(0o755)
     expect = dict(one.expect)
     if code := expect.pop("refused", None):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refusal) as refused:
             run(package(one.slug), one.request, tmp_path)
         assert refused.value.code == code
         return
@@ -74,7 +75,7 @@ def _check_log(expect, ended):
     assert expect.pop("stdout", "") in ended.stdout.decode()
     assert expect.pop("stderr", "") in stderr
     if "progress" in expect:
-        assert [p for line in stderr.splitlines() if (p := progress_of(line)) is not None] == expect.pop(
+        assert [p for line in stderr.splitlines() if (p := parse_progress(line)) is not None] == expect.pop(
             "progress"
         )
 

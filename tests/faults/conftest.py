@@ -1,4 +1,4 @@
-"""A site under ``manage.py up`` for the tests of a module; its leases are longer than the longest lock."""
+"""A site under ``manage.py up`` per module. Its leases are longer than the longest database lock."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.site import Site, free_port
 
-TIMES = int(os.environ.get("FAULT_TIMES", "1"))  # how many times the runs and kills of the short form
+TIMES = int(os.environ.get("FAULT_TIMES", "1"))  # multiplies the number of runs and kills
 
 BUSY = """
 import argparse, json, os, time
@@ -34,45 +35,53 @@ print(json.dumps({"number": asked.number}))
 
 @pytest.fixture(scope="module")
 def make_site(tmp_path_factory):
-    """``make_site(settings…)``: set up with teams ``ops`` and ``dev``, not started; ended with the module."""
-    made: list[Site] = []
+    """``make_site(settings…)``: a site with the teams ``ops`` and ``dev``, not started."""
+    sites: list[Site] = []
 
     def make(folder=None, **settings):
         folder = folder or tmp_path_factory.mktemp("faults")
-        told = {"SKILLQUAY_EXAMPLES": "0", "SKILLQUAY_LEASE_SECONDS": "10", **settings}
-        site = Site(folder, **told)
-        made.append(site)
+        environment = {"SKILLQUAY_EXAMPLES": "0", "SKILLQUAY_LEASE_SECONDS": "10", **settings}
+        site = Site(folder, **environment)
+        sites.append(site)
         site.set_up("ops", "dev")
         return site
 
     yield make
-    for site in made:
+    for site in sites:
         site.stop()
+
+
+class RedisServers:
+    """Starts Redis servers on one port, one after the other."""
+
+    def __init__(self, program: str, folder: Path) -> None:
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.argv = [program, "--port", str(self.port), "--save", "", "--dir", str(folder)]
+        self.started: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> subprocess.Popen[bytes]:
+        argv = [*self.argv, "--bind", "127.0.0.1"]
+        self.started.append(subprocess.Popen(argv, stdout=subprocess.DEVNULL))
+        return self.started[-1]
 
 
 @pytest.fixture
 def redis(tmp_path):
-    """``redis()``: starts a server of the test's own; it is killed by what is returned."""
+    """``redis.start()``: starts a Redis server at ``redis.url`` and returns its process."""
     program = shutil.which("redis-server")
     if not program:
         pytest.skip("redis-server is not installed")
-    port, started = free_port(), []
-
-    def start():
-        argv = [program, "--port", str(port), "--save", "", "--dir", str(tmp_path), "--bind", "127.0.0.1"]
-        started.append(subprocess.Popen(argv, stdout=subprocess.DEVNULL))
-        return started[-1]
-
-    start.url = f"redis://127.0.0.1:{port}/0"
-    yield start
-    for process in started:
+    servers = RedisServers(program, tmp_path)
+    yield servers
+    for process in servers.started:
         process.kill()
         process.wait()
 
 
 @pytest.fixture
 def disk(tmp_path):
-    """``disk(megabytes)``: a folder whose ``var`` is a small disk of its own."""
+    """``disk(megabytes)``: a folder whose ``var`` is a separate small disk."""
     mounted = []
 
     def make(size):

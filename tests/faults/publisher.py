@@ -12,9 +12,10 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     django.setup()
     import tests.registry.conftest  # noqa: F401  (imported once, before the children)
-    from registry import publishing, storage  # noqa: F401
+    from registry import versions  # noqa: F401
+    from registry.storage import blobs
 
-    storage.place()  # what S3 needs is slow to import
+    blobs.backend()  # what S3 needs is slow to import
     for seed in sys.stdin:
         child = os.fork()  # a fresh interpreter for each would cost a second
         if not child:
@@ -25,10 +26,10 @@ def main() -> None:
 
 def publish_on(seed: str) -> None:
     """Publishes without end; only a kill stops it."""
-    from registry.actors import administrator_actor
+    from registry.identity.actors import administrator_actor
     from registry.models import Team
     from registry.packages.package import PackageFile
-    from registry.publishing import publish
+    from registry.versions.publishing.publish import publish
     from tests.registry.conftest import make_package
 
     team, actor = Team.objects.get(), administrator_actor()

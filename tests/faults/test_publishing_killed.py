@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests import cluster, migrated
+from tests.checks import not_none
 from tests.conftest import ROOT
 from tests.faults.conftest import TIMES
 
-pytestmark = [pytest.mark.faults, pytest.mark.row("P3")]
+pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P3")]
 
 KILLS = 10 * TIMES
 
@@ -35,13 +36,15 @@ def site(tmp_path):
 def test_whatever_moment_a_publisher_dies_at_each_version_is_whole_or_absent(site):
     dice = random.Random()
     argv = [sys.executable, "-m", "tests.faults.publisher"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
-    with subprocess.Popen(argv, cwd=ROOT, env=site, **pipes) as publisher:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        argv, cwd=ROOT, env=site, stdin=pipe, stdout=pipe, text=True, bufsize=1
+    ) as publisher:
         for kill in range(KILLS):
             _publish_and_kill(publisher, kill, after=dice.uniform(0, 0.4))
-        publisher.stdin.close()
+        not_none(publisher.stdin).close()
     found = subprocess.run(
-        [sys.executable, "-m", "tests.registry.whole"],
+        [sys.executable, "-m", "tests.registry.versions.whole"],
         cwd=ROOT,
         env=site,
         check=False,

@@ -12,7 +12,7 @@ from tests import cluster
 from tests.faults.conftest import BUSY
 from tests.faults.remains import children, groups, is_alive, processes_of_runs
 
-pytestmark = [pytest.mark.faults, pytest.mark.row("P5", "P9")]
+pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P5", "P9")]
 ATTEMPTS = 2
 # It looks first whether it is isolated: outside it would end every process of whoever runs the tests.
 KILLER = """
@@ -27,7 +27,7 @@ os.kill(0, 9)
 
 @pytest.fixture(scope="module")
 def site(make_site):
-    site = make_site(SKILLQUAY_RUN_ATTEMPTS=str(ATTEMPTS))
+    site = make_site(SKILLQUAY_MAX_RUN_ATTEMPTS=str(ATTEMPTS))
     site.start()
     site.publish("once", BUSY, team="ops")
     site.publish("again", BUSY, team="ops", front="retry_on_lost: true\n")
@@ -90,7 +90,7 @@ def test_a_worker_that_stood_still_for_long_writes_nothing_when_it_goes_on(site)
     finally:
         os.kill(worker, signal.SIGCONT)
     site.wait_for(lambda: not processes_of_runs(site))
-    site.wait_for(lambda: "lost its lease: nothing is written" in site.log.read_text())
+    site.wait_for(lambda: f"Run {run['id']}, attempt 1, lost its lease" in site.log.read_text())
     assert site.ended(run) == ended
     lost = "SELECT count(*) FROM worker_attempt WHERE number = 1 AND status = 'lost' AND run_id = "
     assert site.rows(f"{lost}(SELECT id FROM worker_run WHERE uid = '{run['id']}')") == [(1,)]

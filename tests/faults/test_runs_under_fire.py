@@ -19,10 +19,11 @@ from http.client import HTTPException
 import pytest
 
 from tests import cluster
+from tests.checks import not_none
 from tests.faults.conftest import TIMES
 from tests.faults.remains import children, fill, groups, is_alive, mounts, processes_of_runs, zombies
 
-pytestmark = [pytest.mark.faults, pytest.mark.row("P5", "P9")]
+pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P5", "P9")]
 RUNS, FAULTS, WORKERS = 30 * TIMES, 2 * TIMES, 2
 ROOM = 300  # MB
 TEAMS = ("ops", "dev")
@@ -41,7 +42,7 @@ time.sleep(0.15)
 tell("done")
 """
 PARENT = f"""{TELLS}
-asking, answering = (int(n) for n in os.environ["SKILLQUAY_DOOR"].split(","))
+asking, answering = (int(n) for n in os.environ["SKILLQUAY_REQUEST_FDS"].split(","))
 tell("begun")
 wanted = sys.argv[sys.argv.index("--child") + 1]
 child = {{"skill": wanted, "parameters": {{"number": number + 100_000, "told": told}}}}
@@ -72,7 +73,7 @@ class Fire:
 
     def __init__(self, site, redis):
         self.site, self.redis, self.done = site, redis, Counter()
-        self.broker = redis() if redis else None
+        self.broker = redis.start() if redis else None
         self.seen: set[int] = set()
         self.filler = site.folder / "var" / "filler"
 
@@ -111,10 +112,10 @@ class Fire:
         self.site.wait_for(lambda: self.site.pids("web")[-1] != pid, seconds=60)
 
     def away(self):
-        self.broker.kill()
-        self.broker.wait()
+        not_none(self.broker).kill()
+        not_none(self.broker).wait()
         time.sleep(1.0)
-        self.broker = self.redis()
+        self.broker = self.redis.start()
 
     def full(self):
         fill(self.filler)
@@ -179,7 +180,7 @@ class Asking(threading.Thread):
 @pytest.fixture(params=["environment", *(["redis", "isolated"] if TIMES > 1 else [])])
 def site(request, make_site, disk):
     """Side effects outside the sandbox count executions, so two of these sites have none."""
-    settings = {"SKILLQUAY_LEASE_SECONDS": "4", "SKILLQUAY_RUN_ATTEMPTS": "9"}
+    settings = {"SKILLQUAY_LEASE_SECONDS": "4", "SKILLQUAY_MAX_RUN_ATTEMPTS": "9"}
     settings["SKILLQUAY_SANDBOX"] = "auto" if request.param == "isolated" else "unsafe"
     redis = request.getfixturevalue("redis") if request.param == "redis" else None
     if redis:
@@ -261,7 +262,7 @@ def _logs_are_readable(site, rows):
             assert code == 200, body
             document = json.loads(body)
         if attempt and status == "succeeded" and skill != "remember":
-            text = "".join(piece["text"] for piece in document["pieces"])
+            text = "".join(piece["text"] for piece in document["chunks"])
             said = json.loads(request)["inputs"]["number"]
             assert text.startswith(f"begun {said}\n"), text
             assert document["ended"]
@@ -276,7 +277,9 @@ def _nothing_is_left(site, seen):
     for folder in jobs.iterdir():
         with suppress(FileNotFoundError):  # the reaper sweeps them as well
             os.utime(folder, (old, old))
-    site.manage("shell", "--no-imports", "-c", "from worker.reaper import sweep_job_folders as s; s()")
+    site.manage(
+        "shell", "--no-imports", "-c", "from worker.service.reaper import sweep_job_folders as s; s()"
+    )
     site.wait_for(lambda: not list(jobs.iterdir()))
     assert not list((site.folder / "var").rglob(".coming-*"))
     if not cluster.is_postgres(site.environment["DATABASE_URL"]):

@@ -11,20 +11,20 @@ from redis import Redis
 from tests.faults.conftest import BUSY
 from tests.faults.remains import fill
 
-pytestmark = [pytest.mark.faults, pytest.mark.row("P5", "P9")]
+pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P5", "P9")]
 ROOM = 60  # MB
 
 
 def test_a_run_asked_for_while_the_broker_is_gone_or_takes_nothing_runs_later(make_site, redis):
     site = make_site(REDIS_URL=redis.url)
-    server = redis()
+    server = redis.start()
     site.start()
     site.publish("once", BUSY, team="ops")
     assert site.run("ops/once", wait=30)["status"] == "succeeded"
     server.kill()
     server.wait()
     run = _asked_in_vain(site)
-    redis()
+    redis.start()
     assert site.ended(run, wait=60)["status"] == "succeeded"
     with Redis.from_url(redis.url) as broker:
         broker.flushall()

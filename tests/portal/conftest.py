@@ -1,4 +1,4 @@
-"""What the tests of pages share: skills of every visibility, and a client for each person."""
+"""Skills of each visibility and a browser client for each user, for the tests of pages."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ import pytest
 from django.test import Client
 from django.utils import translation
 
-from tests.samples import prompt_files, publish_files, tidy_files
+from tests.factories.skills import prompt_files, publish_files, tidy_files
 
 
 @pytest.fixture
 def private(team, alice):
-    """docs/weekly-report, which only Docs may know of."""
+    """docs/weekly-report, visible to the team Docs only."""
     return publish_files(tidy_files(), team=team, user=alice).skill
 
 
 @pytest.fixture
 def public(team, alice):
-    """docs/kind-review, for everybody; it is only a prompt."""
+    """docs/kind-review, a public prompt without scripts."""
     return publish_files(prompt_files(), team=team, user=alice, visibility="public").skill
 
 
 @pytest.fixture
 def browse():
-    """``browse(user)``: a signed-in client, or a stranger's for None."""
+    """``browse(user)``: a signed-in client; anonymous without a user."""
 
-    def opened(user=None, language="en"):
+    def make(user=None, language="en"):
         client = Client(headers={"accept-language": language})
         if user:
             client.force_login(user)
         return client
 
-    return opened
+    return make
 
 
 @pytest.fixture(autouse=True)
-def english_again():
-    """A page in Chinese leaves its language to the thread: the next test begins in English."""
+def restore_english():
+    """Resets the language of the thread, which a Chinese page changes."""
     yield
     translation.activate("en")

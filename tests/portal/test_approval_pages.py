@@ -1,4 +1,4 @@
-"""The inbox of runs that wait for somebody's leave, and the same on the run's page."""
+"""The inbox of runs that wait for approval, and the same on the run's page."""
 
 from __future__ import annotations
 
@@ -7,23 +7,25 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.showing.approvals import waiting_count
-from portal.showing.timeline import timeline
-from registry import tokens
-from registry.actors import Actor
+from portal.pages.runs.presenters.timeline import timeline
+from portal.presenters.approvals import waiting_count
+from registry.identity import tokens
+from registry.identity.actors import Actor
 from registry.models import Membership, Role, Rule
-from tests.samples import publish_files
-from worker.figures import figures
-from worker.models import Approval, Attempt, Run, Status
+from tests.checks import not_none
+from tests.factories.skills import publish_files
+from tests.pages import actions, codes, messages, parsed, part, parts
+from worker.models import Approval, Attempt, Run, RunStatus
 from worker.protocols.call import Request
-from worker.runs import request_run
+from worker.run_views.statistics import skill_statistics
+from worker.runs.request import request_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D6")]
 
 
 @pytest.fixture
 def waiting(team, alice, bob, monkeypatch):
-    monkeypatch.setattr("worker.runs.wake", lambda: True)
+    monkeypatch.setattr("worker.runs.request.wake", lambda: True)
     files = {
         "SKILL.md": b"---\nname: report\ndescription: R.\nversion: 1.0.0\nallowed-tools: [Bash]\n---\n# R\n",
         "scripts/report.py": b"print('{}')\n",
@@ -47,13 +49,16 @@ def say(client, run, decision, **more):
     return client.post(f"/approvals/{run.uid}/decide/", {"decision": decision, **more}, follow=True)
 
 
-def test_the_inbox_says_who_asks_for_what(waiting, browse, alice):
-    page = text(browse(alice), "/approvals/")
-    for said in ("night agent", "bob", waiting.skill_label, "Bash", "a.txt", "72 hours left", "Allow once"):
-        assert said in page
-    assert 'Approvals <span class="count">1</span>' in page
-    assert "Nothing has been decided yet" in text(browse(alice), "/approvals/decided/")
-    assert "Nothing matches." in text(browse(alice), "/approvals/?skill=docs/other")
+def test_inbox_shows_caller_permissions_and_inputs(waiting, browse, alice):
+    page = parsed(text(browse(alice), "/approvals/"))
+    row = page.part("approval", state="waiting")
+    for fact in ("night agent", "bob", waiting.skill_label, "Bash", "a.txt"):
+        assert fact in row
+    assert row.part("hours-left")["value"] == "72"
+    assert "approve" in actions(row)
+    assert page.part("waiting-approvals").text == "1"
+    assert part(text(browse(alice), "/approvals/decided/"), "empty")["state"] == "decided"
+    assert part(text(browse(alice), "/approvals/?skill=docs/other"), "empty")["state"] == "filtered"
 
 
 @pytest.mark.parametrize(("role", "queries"), [(Role.OWNER, 1), (Role.MAINTAINER, 1), (Role.MEMBER, 0)])
@@ -76,81 +81,92 @@ def test_an_owner_keeps_a_rule_and_may_undo_it(waiting, browse, alice):
     page = say(browse(alice), waiting, "exact", **{"from": "inbox"}).content.decode()
     rule = Rule.objects.get()
     assert f"/rules/{rule.uid}/remove/" in page
-    assert "Nothing waits" in page
-    assert Run.objects.get().status == Status.QUEUED
-    assert "The rule that was made" in text(browse(alice), "/approvals/decided/")
+    assert messages(page) == ["success"]
+    assert part(page, "empty")["state"] == "waiting"
+    assert Run.objects.get().status == RunStatus.QUEUED
+    (decided,) = parts(text(browse(alice), "/approvals/decided/"), "approval")
+    assert decided.part("decision")["value"] == "exact"
+    assert actions(decided) == ["open-rule"]
 
 
-def test_a_maintainer_lets_one_start_and_makes_no_rule(waiting, browse, bob):
+def test_a_maintainer_approves_one_run_and_makes_no_rule(waiting, browse, bob):
     Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
     client = browse(bob)
-    page = text(client, f"/runs/{waiting.uid}/")
-    assert "Allow once" in page
-    assert "Allow this skill" not in page
-    assert "runs this once" in say(client, waiting, "once").content.decode()
-    assert "(once)" in text(client, f"/runs/{waiting.uid}/")
+    offered = actions(text(client, f"/runs/{waiting.uid}/"))
+    assert "approve" in offered
+    assert "always-approve" not in offered
+    page = say(client, waiting, "once")
+    assert messages(page) == ["success"]
+    assert part(page, "decision")["value"] == "once"
+    assert not Rule.objects.exists()
 
 
-def test_the_caller_reads_what_is_waited_for_and_may_cancel(waiting, browse, bob):
+def test_the_caller_sees_the_pending_approval_and_may_cancel(waiting, browse, bob):
     client = browse(bob)
     page = text(client, f"/runs/{waiting.uid}/")
-    assert "It waits for a maintainer of docs" in page
-    assert "Allow once" not in page
+    (card,) = parts(page, "approval", state="waiting")
+    assert "docs" in card.part("hours-left").text
+    assert "approve" not in actions(page)
     assert f"/runs/{waiting.uid}/cancel/" in page
-    assert "Approvals <span" not in page
+    assert not parts(page, "waiting-approvals")
     client.post(f"/runs/{waiting.uid}/cancel/")
-    assert Run.objects.get().status == Status.CANCELLED
+    assert Run.objects.get().status == RunStatus.CANCELLED
 
 
-def test_a_reason_is_asked_for_and_shown(waiting, browse, alice, bob):
+def test_a_denial_needs_a_reason_and_shows_it(waiting, browse, alice, bob):
     say(browse(alice), waiting, "denied", reason="")
-    assert Run.objects.get().status == Status.WAITING_APPROVAL
+    assert Run.objects.get().status == RunStatus.WAITING_APPROVAL
     say(browse(alice), waiting, "denied", reason="Not <b>here</b>.", rule="on")
     page = text(browse(bob), f"/runs/{waiting.uid}/")
     assert "Not &lt;b&gt;here&lt;/b&gt;." in page
     assert Rule.objects.get().effect == "deny"
-    late = say(browse(alice), waiting, "once").content.decode()
-    assert "waits no more" in late
+    assert codes(say(browse(alice), waiting, "once")) == ["APPROVAL_DECIDED"]
 
 
-def test_the_live_parts_tell_of_the_decision(waiting, browse, alice, bob):
+def test_the_live_parts_show_the_decision(waiting, browse, alice, bob):
     say(browse(alice), waiting, "once")
-    assert "Somebody was asked" in text(browse(bob), f"/runs/{waiting.uid}/live/")
+    live = text(browse(bob), f"/runs/{waiting.uid}/live/")
+    assert part(live, "approval", state="decided").part("decision")["value"] == "once"
 
 
 @pytest.fixture
 def after_two_days(waiting, browse, alice):
-    """The run, let after two days, claimed two seconds later, and done in another second."""
+    """The run, approved after two days, claimed two seconds later, and done in another second."""
     Run.objects.update(created_at=waiting.created_at - timedelta(days=2))
     say(browse(alice), waiting, "once")
-    let_at = Approval.objects.get().decided_at
+    decided_at = not_none(Approval.objects.get().decided_at)
     Attempt.objects.create(
         run=waiting,
         number=1,
         worker="w",
-        started_at=let_at + timedelta(seconds=2),
-        finished_at=let_at + timedelta(seconds=3),
-        steps=[{"name": "execute", "started_at": (let_at.timestamp() + 2) * 1000, "duration_ms": 1000}],
+        started_at=decided_at + timedelta(seconds=2),
+        finished_at=decided_at + timedelta(seconds=3),
+        steps=[{"name": "execute", "started_at": (decided_at.timestamp() + 2) * 1000, "duration_ms": 1000}],
     )
     Run.objects.update(
-        status=Status.SUCCEEDED,
-        started_at=let_at + timedelta(seconds=2),
-        finished_at=let_at + timedelta(seconds=3),
+        status=RunStatus.SUCCEEDED,
+        started_at=decided_at + timedelta(seconds=2),
+        finished_at=decided_at + timedelta(seconds=3),
     )
     return Run.objects.get()
 
 
-def test_waiting_for_leave_is_told_apart_from_waiting_for_a_worker(after_two_days, browse, bob):
+def test_waiting_for_approval_and_waiting_for_a_worker_are_separate_rows(after_two_days, browse, bob):
     asked, queue, script = timeline(after_two_days)
-    assert (asked.name, asked.bar) == ("Waiting for somebody's leave", None)
-    assert round(asked.duration_ms / 3_600_000) == 48
-    assert (queue.name, round(queue.duration_ms)) == ("Waiting in the queue", 2000)
-    assert (round(script.start_ms), round(script.bar.x), round(script.bar.width)) == (2000, 667, 333)
-    assert "Waiting for somebody" in text(browse(bob), f"/runs/{after_two_days.uid}/")
+    assert (asked.kind, asked.bar) == ("waiting", None)
+    assert round(not_none(asked.duration_ms) / 3_600_000) == 48
+    assert (queue.kind, round(not_none(queue.duration_ms))) == ("waiting", 2000)
+    assert asked.name != queue.name
+    assert (round(script.start_ms), round(not_none(script.bar).x), round(not_none(script.bar).width)) == (
+        2000,
+        667,
+        333,
+    )
+    assert asked.name in parsed(text(browse(bob), f"/runs/{after_two_days.uid}/"))
 
 
 def test_figures_count_no_waiting_as_time_that_a_skill_takes(after_two_days, alice):
-    (found,) = figures(after_two_days.skill, Actor(user=alice)).versions
+    (found,) = skill_statistics(after_two_days.skill, Actor(user=alice)).versions
     assert (found.runs, found.p50_ms, found.p95_ms) == (1, 1000, 1000)
 
 
@@ -160,4 +176,4 @@ def test_a_stranger_finds_nothing_and_decides_nothing(waiting, browse, charlie):
     assert client.get(f"/runs/{waiting.uid}/").status_code == 404
     assert say(client, waiting, "once").status_code == 404
     assert browse(None).get("/approvals/").status_code == 302
-    assert Run.objects.get().status == Status.WAITING_APPROVAL
+    assert Run.objects.get().status == RunStatus.WAITING_APPROVAL

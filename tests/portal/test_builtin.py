@@ -9,10 +9,10 @@ import pytest
 from django.urls import resolve
 
 from portal import builtin
-from registry.actors import ANONYMOUS, Actor
-from registry.matching import Request, match
+from registry.identity.actors import ANONYMOUS, Actor
+from registry.matching.match import MatchQuery, match
 from registry.models import Skill, Version
-from registry.packages.scan.scanning import scan
+from registry.packages.scan.scan import scan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D2", "E1")]
 
@@ -65,5 +65,5 @@ def test_they_are_published_once_and_again_when_the_site_has_moved(administrator
 )
 def test_an_agent_finds_them_in_both_languages(administrator, words, slug):
     builtin.publish_builtin(Actor(user=administrator))
-    found = match(Request(words), ANONYMOUS, limit=3)
+    found = match(MatchQuery(words), ANONYMOUS, limit=3)
     assert found.rows[0].skill.slug == slug

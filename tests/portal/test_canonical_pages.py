@@ -1,15 +1,17 @@
-"""The pages of canonical skills: what everybody reads, and what administrators see before they change it."""
+"""The pages of canonical skills: the public view, and the view of administrators before a change."""
 
 from __future__ import annotations
 
 import pytest
 
-from registry.actors import Actor
-from registry.canonical import setting
+from registry.canonical import pins
+from registry.identity.actors import Actor
 from registry.models import Canonical
-from registry.publishing import set_visibility
-from tests.samples import publish_files
-from worker.imports import import_waiting
+from registry.versions.lifecycle.settings import set_visibility
+from tests.checks import not_none
+from tests.factories.skills import publish_files
+from tests.pages import actions, codes, messages, parsed, part, parts
+from worker.service.import_jobs import import_waiting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D10")]
 
@@ -40,27 +42,32 @@ def as_root(browse, administrator):
 
 @pytest.fixture
 def pinned(first, administrator):
-    return setting.set_canonical("report", first, Actor(user=administrator), reason="Ours.")
+    return pins.set_canonical("report", first, Actor(user=administrator), reason="Ours.")
 
 
-def test_a_skill_is_chosen_looked_at_and_set(first, as_root):
-    assert "No skill is canonical yet" in text_of(as_root.get("/canonical/"))
-    assert "Show what would change" in text_of(as_root.get("/canonical/new/"))
-    shown = text_of(as_root.get("/canonical/new/?skill=docs/report"))
+def test_a_skill_is_chosen_previewed_and_set(first, as_root):
+    listed = parsed(as_root.get("/canonical/"))
+    assert listed.parts("empty")
+    assert not listed.parts("canonical")
+    assert "preview" in actions(as_root.get("/canonical/new/"))
+    shown = parsed(as_root.get("/canonical/new/?skill=docs/report"))
     assert first.digest in shown
-    assert "Nobody has got it by its canonical name yet." in shown
-    sent = {"skill": "docs/report", "version": "1.0.0", "digest": first.digest, "follows": "latest"}
+    assert shown.part("affected")["value"] == "0"
+    assert not shown.parts("caller")
+    sent = {"skill": "docs/report", "version": "1.0.0", "digest": first.digest, "tracked_channel": "latest"}
     assert as_root.post("/canonical/new/", sent).status_code == 422  # no reason
     done = as_root.post("/canonical/new/", {**sent, "reason": "Reviewed."}, follow=True)
-    assert "_canonical_report is answered with docs/report@1.0.0 now." in text_of(done)
+    assert messages(done) == ["success"]
+    assert "docs/report@1.0.0" in part(done, "message")
     assert Canonical.objects.get().digest == first.digest
 
 
 def test_what_cannot_be_set_says_why(as_root, first, alice):
     set_visibility(first.skill, "private", Actor(user=alice))
     answer = as_root.get("/canonical/new/?skill=docs/report")
-    assert (answer.status_code, "site or public" in text_of(answer)) == (422, True)
-    assert "There is no skill" in text_of(as_root.get("/canonical/new/?skill=docs/nothing"))
+    assert (answer.status_code, codes(part(answer, "errors"))) == (422, ["CANONICAL_PRIVATE"])
+    unknown = as_root.get("/canonical/new/?skill=docs/nothing")
+    assert codes(part(unknown, "errors")) == ["NOT_FOUND"]
 
 
 def test_everybody_reads_what_is_pinned_and_administrators_what_waits(
@@ -71,28 +78,36 @@ def test_everybody_reads_what_is_pinned_and_administrators_what_waits(
         seen = text_of(browser.get("/canonical/report/"))
         assert "docs/report@<bdi>1.0.0</bdi>" in seen
         assert "/api/v1/canonical/report/text" in seen
-        assert "This waits for you" not in seen
-        assert "History" not in seen
+        assert not parts(seen, "proposal")
+        assert not parts(seen, "change")
         assert "_canonical_report" in text_of(browser.get("/canonical/"))
     seen = text_of(as_root.get("/canonical/report/"))
-    assert "This waits for you" in seen
-    assert second.digest in seen
-    assert "It asks for more than what is answered now" in seen
+    proposal = part(seen, "proposal")
+    assert second.digest in proposal
+    assert "Bash" in proposal.part("added-permissions")
     assert "<mark> better</mark>" in seen
-    assert "2.0.0 waits" in text_of(as_root.get("/canonical/"))
+    assert parts(seen, "change")
+    assert part(as_root.get("/canonical/"), "proposed")["value"] == "2.0.0"
 
 
 def test_a_change_is_accepted_or_rejected_on_its_page(pinned, publish, as_root):
     second = publish("2.0.0")
     sent = {"digest": second.digest, "reason": "", "decision": "reject"}
-    assert "is empty" in text_of(as_root.post("/canonical/report/decide/", sent, follow=True))
+    empty = as_root.post("/canonical/report/decide/", sent, follow=True)
+    assert part(empty, "message")["code"] == "TEXT_INVALID"
+    assert parts(empty, "proposal")
     done = as_root.post("/canonical/report/decide/", {**sent, "reason": "No."}, follow=True)
-    assert "stays with docs/report@1.0.0" in text_of(done)
+    assert messages(done) == ["success"]
+    assert not parts(done, "proposal")
+    assert Canonical.objects.get().digest == pinned.digest
     third = publish("3.0.0")
     late = {"digest": second.digest, "decision": "accept"}
-    assert third.digest in text_of(as_root.post("/canonical/report/decide/", late, follow=True))
+    changed = as_root.post("/canonical/report/decide/", late, follow=True)
+    assert messages(changed) == ["error"]
+    assert third.digest in part(changed, "message")
     done = as_root.post("/canonical/report/decide/", {**late, "digest": third.digest}, follow=True)
-    assert "is answered with docs/report@3.0.0 now." in text_of(done)
+    assert messages(done) == ["success"]
+    assert Canonical.objects.get().digest == third.digest
 
 
 def test_who_runs_it_by_its_canonical_name_is_led_to_what_was_accepted(pinned, publish, as_root):
@@ -105,11 +120,11 @@ def test_what_was_replaced_or_taken_away_is_pinned_again_from_the_history(
     pinned, publish, as_root, administrator
 ):
     second = publish("2.0.0")
-    setting.accept("report", Actor(user=administrator), digest=second.digest)
+    pins.accept("report", Actor(user=administrator), digest=second.digest)
     again = "/canonical/new/?skill=docs/report&amp;version=1.0.0"
     assert text_of(as_root.get("/canonical/report/")).count(again) == 1
     assert pinned.digest in text_of(as_root.get(again.replace("&amp;", "&")))
-    setting.unset("report", Actor(user=administrator), reason="No more.")
+    pins.unset("report", Actor(user=administrator), reason="No more.")
     assert text_of(as_root.get("/canonical/")).count("/canonical/new/?skill=docs/report&amp;version=") == 2
 
 
@@ -125,8 +140,8 @@ def test_the_name_leads_to_the_pinned_version_and_the_skill_says_that_it_is_cano
 
 def test_what_cannot_be_answered_is_shown_to_administrators(pinned, first, as_root, alice, browse):
     set_visibility(first.skill, "private", Actor(user=alice))
-    assert "no longer shown to everybody" in text_of(as_root.get("/canonical/"))
-    assert "cannot be answered at present" in text_of(as_root.get("/canonical/report/"))
+    assert part(as_root.get("/canonical/"), "canonical")["state"] == "unavailable"
+    assert parts(as_root.get("/canonical/report/"), "trouble")
     assert browse().get("/canonical/report/").status_code == 404
 
 
@@ -144,25 +159,25 @@ def test_others_neither_see_the_forms_nor_get_through(pinned, browse, alice):
     assert browser.get("/canonical/new/mirror/").status_code == 403
     assert browser.post("/canonical/report/unset/", {"reason": "x"}).status_code == 403
     assert browser.post("/canonical/report/decide/", {"digest": "x"}).status_code == 403
-    assert "Set one" not in text_of(browser.get("/canonical/"))
+    assert not {"set", "mirror"} & set(actions(browser.get("/canonical/")))
 
 
 def test_a_mirror_is_made_and_waits_on_its_page(team, as_root, settings):
-    from tests.imports.serving import serving
+    from tests.servers.http import run_server
 
-    with serving() as server:
+    with run_server() as server:
         settings.SKILLQUAY_OUTBOUND_ALLOW = [f"127.0.0.1:{server.port}"]
         body = b"---\nname: report\ndescription: Writes a report.\n---\nFrom afar.\n"
-        server.answering["/report/SKILL.md"] = lambda handler: handler.send(200, body)
+        server.responders["/report/SKILL.md"] = lambda handler: handler.send(200, body)
         sent = {"slug": "report", "team": "docs", "interval_s": "3600", "reason": "Theirs."}
         sent["location"] = f"http://127.0.0.1:{server.port}/report/SKILL.md"
-        made = text_of(as_root.post("/canonical/new/mirror/", sent, follow=True))
-        assert "Nothing is answered yet" in made
+        assert parts(as_root.post("/canonical/new/mirror/", sent, follow=True), "pending")
         import_waiting()
-    seen = text_of(as_root.get("/canonical/report/"))
-    assert "This waits for you" in seen
-    digest = Canonical.objects.get().mirror.skills.get().latest.digest
+    assert parts(as_root.get("/canonical/report/"), "proposal")
+    digest = not_none(not_none(Canonical.objects.get().mirror).skills.get().latest).digest
     done = as_root.post("/canonical/report/decide/", {"digest": digest, "decision": "accept"}, follow=True)
-    assert "is answered with docs/report@" in text_of(done)
+    assert messages(done) == ["success"]
+    assert Canonical.objects.get().digest == digest
+    assert not parts(done, "pending")
     sent = {**sent, "slug": "Not a slug", "location": "gopher://x"}
     assert as_root.post("/canonical/new/mirror/", sent).status_code == 422

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from registry.models import Membership, Role, Team
-from registry.search import FACETS
-from registry.usage import record_use
-from tests.run_samples import make_run
-from tests.samples import prompt_files, publish_files
+from registry.search.query import FACETS
+from registry.usage.scores import record_use
+from tests.factories.runs import make_run
+from tests.factories.skills import prompt_files, publish_files
+from tests.pages import actions, is_chinese, parsed, part, parts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P4")]
 EVERYTHING = (
@@ -47,21 +48,16 @@ def test_words_of_name_description_and_tags_find_a_skill(browse, public, words):
 
 def test_a_row_says_version_date_team_type_summary_and_uses(browse, bob, private):
     record_use(private, "user:1", "run")
-    text = browse(bob).get("/skills/").text
-    for part in (
-        "1.2.0",
-        private.latest.created_at.date().isoformat(),
-        "docs/weekly-report",
-        "1 use",
-        "周报",
-    ):
-        assert part in text
+    row = part(browse(bob).get("/skills/"), "skill", value="docs/weekly-report")
+    for fact in ("1.2.0", private.latest.created_at.date().isoformat(), "docs/weekly-report", "周报"):
+        assert fact in row
+    assert row.part("uses")["value"] == "1"
 
 
 def counts(page, name):
     """A filter's values with their counts, as the page has them."""
-    facet = next(facet for facet in page.context["facets"] if facet.name == name)
-    return {choice.value: choice.count for choice in facet.choices}
+    facet = next(facet for facet in page.context["facets"] if facet["name"] == name)
+    return {choice["value"]: choice["count"] for choice in (*facet["first"], *facet["rest"])}
 
 
 def test_filters_count_what_the_reader_sees_and_can_be_taken_away(browse, bob, charlie, private, public):
@@ -114,7 +110,7 @@ def test_many_values_of_a_filter_fold_away(browse, alice, team):
     files = {"SKILL.md": f"---\nname: many\ndescription: x\ntags: [{tags}]\n---\nx".encode()}
     publish_files(files, team=team, user=alice)
     text = browse(alice).get("/skills/").text
-    assert "3 more" in text
+    assert part(text, "more-values")["value"] == "3"
     assert all(f"tag-{number}" in text for number in range(9))
 
 
@@ -122,25 +118,27 @@ def test_a_search_says_which_words_found_a_skill_and_how_its_runs_ended(browse, 
     record_use(private, "user:1", "run")
     make_run(private.latest, bob, team)
     make_run(private.latest, bob, team, status="failed", failure_code="TIMEOUT")
-    text = browse(bob).get("/skills/", {"q": "report notes"}).text
-    assert "Found by" in text
-    assert "<mark><bdi>notes</bdi></mark> description" in text
-    assert "50% succeeded" in text
-    assert "Score 1.0" in text
+    row = part(browse(bob).get("/skills/", {"q": "report notes"}), "skill")
+    reasons = {mark.text: reason["value"] for reason in row.parts("reason") for mark in reason.tags("mark")}
+    assert reasons["notes"] == "description"
+    assert float(row.part("success-rate")["value"]) == 50
+    assert row.part("score")["value"] == "1.0"
 
 
 def test_what_strangers_may_not_know_of_runs_is_not_in_the_rate(browse, alice, charlie, public, team):
     record_use(public, "user:1", "run")
     make_run(public.latest, alice, team)
-    assert "% succeeded" not in browse(charlie).get("/skills/").text
+    row = part(browse(charlie).get("/skills/"), "skill")
+    assert row.parts("uses")
+    assert not row.parts("success-rate")
 
 
 @pytest.mark.parametrize("wrong", ["weeklly", "Weeky"])
 def test_a_slip_says_what_was_looked_for_instead(browse, bob, charlie, private, wrong):
-    text = browse(bob).get("/skills/", {"q": f"{wrong} notes"}).text
-    assert "Showing results for <strong><bdi>Weekly notes</bdi></strong>" in text
-    assert "Showing results" not in browse(bob).get("/skills/", {"q": "weekly"}).text
-    assert "Showing results" not in browse(charlie).get("/skills/", {"q": wrong}).text
+    corrected = part(browse(bob).get("/skills/", {"q": f"{wrong} notes"}), "corrected")
+    assert [found.text for found in corrected.tags("strong")] == ["Weekly notes"]
+    assert not parts(browse(bob).get("/skills/", {"q": "weekly"}), "corrected")
+    assert not parts(browse(charlie).get("/skills/", {"q": wrong}), "corrected")
 
 
 @pytest.mark.parametrize("words", ["周报", "温和", "文字"])
@@ -157,13 +155,16 @@ def test_used_skills_come_first_and_newest_can_be_asked_for(browse, bob, private
 
 
 def test_a_filter_of_more_than_is_listed_leaves_as_many_as_it_counts(browse, alice, team, monkeypatch):
-    monkeypatch.setattr("portal.views.catalog.MOST_HITS", 2)
+    monkeypatch.setattr("portal.pages.catalog.views.MAX_HITS", 2)
     for name in "abc":
         files = {"SKILL.md": f"---\nname: note-{name}\ndescription: A note.\ntags: [kept]\n---\n".encode()}
         publish_files(files, team=team, user=alice)
     page = browse(alice).get("/skills/?q=note")
     assert '<span class="cut"><bdi>kept</bdi></span><span class="count">3</span>' in page.text
-    assert "The best 2 of 3 skills" in browse(alice).get("/skills/?q=note&tag=kept").text
+    hits = part(browse(alice).get("/skills/?q=note&tag=kept"), "hits")
+    assert (hits["value"], hits["total"]) == ("2", "3")
+    assert "2" in hits
+    assert "3" in hits
 
 
 def test_pages_are_cut_and_linked(browse, alice, team):
@@ -186,16 +187,16 @@ def test_no_address_breaks_it(browse, public, query):
     assert browse(None).get(f"/skills/?{query}").status_code == 200
 
 
-def test_empty_pages_say_what_to_do(browse, charlie, alice):
-    assert "Sign in" in browse(None).get("/").text
-    assert "Publish a skill" in browse(alice).get("/").text
-    assert "Try fewer or other words" in browse(charlie).get("/skills/?q=zzz").text
+def test_empty_pages_offer_the_next_action(browse, charlie, alice):
+    assert "sign-in" in actions(part(browse(None).get("/"), "empty"))
+    assert "publish" in actions(part(browse(alice).get("/"), "empty"))
+    assert part(browse(charlie).get("/skills/?q=zzz"), "empty")["state"] == "filtered"
 
 
 def test_the_first_page_speaks_chinese_to_whoever_asks(browse, public):
     page = browse(None, "zh-CN,zh;q=0.9").get("/")
     assert '<html lang="zh-hans"' in page.text
-    assert "技能" in page.text
+    assert all(is_chinese(heading.text) for heading in parsed(page).tags("h1", "h2"))
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
-"""What held a run's limits is told in words that are translated."""
+"""Each limit of a run, and the mechanism that enforced it, has a translated label."""
 
 from __future__ import annotations
 
 import pytest
 
-from portal.showing.enforcement import LIMITS, NAMES, WAYS, held
+from portal.pages.runs.presenters.enforcement import LIMITS, MECHANISMS, NAMES, enforcement_rows
 from worker.sandbox.policy import Job, Limits
-from worker.sandbox.running import enforcement
+from worker.sandbox.run_job import enforcement
 
 pytestmark = pytest.mark.row("C6", "P8")
 
@@ -18,13 +18,13 @@ def test_each_limit_and_what_held_it_has_a_word(tier, grouped, cpus, network, tm
     job = Job(("true",), tmp_path, tmp_path, network=network, limits=Limits(cpus=cpus))
     ways = enforcement(tier, job, grouped)
     assert ways.keys() == LIMITS.keys()
-    assert set(ways.values()) <= WAYS.keys() | NAMES
-    assert dict(held({"enforcement": ways}))["processors"] in (
+    assert set(ways.values()) <= MECHANISMS.keys() | NAMES
+    assert dict(enforcement_rows({"enforcement": ways}))[str(LIMITS["cpu"])] in (
         "cgroup",
-        "processors of its own",
-        "time limit",
+        str(MECHANISMS["affinity"]),
+        str(MECHANISMS["time limit"]),
     )
 
 
 def test_a_run_that_began_in_no_sandbox_held_nothing():
-    assert held({}) == []
+    assert enforcement_rows({}) == []

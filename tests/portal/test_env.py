@@ -53,7 +53,7 @@ def test_of_many_who_make_a_key_at_once_all_have_the_same(tmp_path: Path) -> Non
 
     def ask(_: int) -> str:
         gate.wait(10)
-        return env.kept_key(path)
+        return env.stored_key(path)
 
     with ThreadPoolExecutor(8) as people:
         keys = set(people.map(ask, range(8)))
@@ -66,7 +66,7 @@ def test_of_many_who_make_a_key_at_once_all_have_the_same(tmp_path: Path) -> Non
 def test_a_key_that_went_with_the_power_is_said_and_no_other_taken(tmp_path: Path, left: bytes) -> None:
     (tmp_path / "key").write_bytes(left)
     with pytest.raises(ImproperlyConfigured, match="key is empty"):
-        env.kept_key(tmp_path / "key")
+        env.stored_key(tmp_path / "key")
     assert (tmp_path / "key").read_bytes() == left
 
 
@@ -85,7 +85,7 @@ def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatc
 def test_a_number_is_whole_and_within_its_bounds(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv(NAME, value)
     with pytest.raises(ImproperlyConfigured, match=f"{NAME}=.*whole number from 1 to 65535"):
-        env.number(NAME, 8000, least=1, most=65535)
+        env.number(NAME, 8000, minimum=1, maximum=65535)
 
 
 @pytest.mark.parametrize(

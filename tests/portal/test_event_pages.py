@@ -7,12 +7,14 @@ import re
 
 import pytest
 
-from registry import feedback
-from registry.actors import Actor
-from registry.events.receiving import Happening, receive
+from registry.events.receive import IncomingEvent, receive
 from registry.events.webhooks import create
+from registry.identity.actors import Actor
+from registry.matching import feedback
 from registry.models import Event, EventSubscription, Membership, Role, TriggerTest, WebhookEndpoint
-from tests.samples import publish_files, tidy_files
+from tests.checks import not_none
+from tests.factories.skills import publish_files, tidy_files
+from tests.pages import actions, messages, part, parts
 from worker.models import Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
@@ -32,7 +34,7 @@ def declaring(team, alice):
 
 @pytest.fixture
 def event(declaring, team, alice):
-    told = Happening("report.filed", {"title": MARKUP}, "evt_1")
+    told = IncomingEvent("report.filed", {"title": MARKUP}, "evt_1")
     return receive(told, Actor(user=alice), team=team).event
 
 
@@ -40,7 +42,7 @@ def text_of(answer):
     return html.unescape(answer.content.decode())
 
 
-def test_an_event_is_told_on_the_page_and_what_it_met_is_run_from_there(declaring, browse, bob):
+def test_an_event_is_sent_on_the_page_and_its_match_is_run_from_there(declaring, browse, bob):
     told = {"team": "docs", "type": "report.filed", "payload": '{"notes": "Week 47", "language": "en"}'}
     client = browse(bob)
     answer = client.post("/events/", told, follow=True)
@@ -51,50 +53,53 @@ def test_an_event_is_told_on_the_page_and_what_it_met_is_run_from_there(declarin
     assert answer["Location"] == f"/runs/{Run.objects.get().uid}/"
     assert f"/runs/{Run.objects.get().uid}/" in text_of(client.get(f"/events/{uid}/"))
     again = client.post(f"/events/{uid}/start/", {"skill": "docs/weekly-report"}, follow=True)
-    assert "started already" in text_of(again)
+    assert part(again, "message")["code"] == "EVENT_NOT_PROPOSED"
+    assert Run.objects.count() == 1
 
 
 @pytest.mark.parametrize("payload", ["{", "[1]", '{"a": 1, "a": 2}', ""])
-def test_a_payload_that_is_no_object_is_told_beside_its_field(declaring, browse, bob, payload):
+def test_a_payload_that_is_no_object_is_an_error_of_its_field(declaring, browse, bob, payload):
     answer = browse(bob).post("/events/", {"team": "docs", "type": "report.filed", "payload": payload})
     assert answer.status_code == 422
     assert 'href="#id_payload"' in answer.content.decode()
     assert not Event.objects.exists()
 
 
-def test_a_maintainer_lets_an_event_start_a_skill_and_takes_it_back(declaring, event, browse, alice, bob):
-    said = {"team": "docs", "what": "docs/weekly-report  report.filed", "mode": "start"}
-    assert "Start it from now on" in text_of(browse(alice).get(f"/events/{event.uid}/"))
-    assert "Start it from now on" not in text_of(browse(bob).get(f"/events/{event.uid}/"))
+def test_a_maintainer_subscribes_a_skill_to_an_event_and_undoes_it(declaring, event, browse, alice, bob):
+    said = {"team": "docs", "skill_and_type": "docs/weekly-report  report.filed", "mode": "start"}
+    assert "start-from-now-on" in actions(browse(alice).get(f"/events/{event.uid}/"))
+    assert "start-from-now-on" not in actions(browse(bob).get(f"/events/{event.uid}/"))
     assert browse(bob).post("/events/subscriptions/", said).status_code == 422
     browse(alice).post("/events/subscriptions/", said)
     row = EventSubscription.objects.get()
     assert (str(row.skill), row.event_type, row.mode) == ("docs/weekly-report", "report.filed", "start")
-    assert "report.filed" in text_of(browse(bob).get("/events/subscriptions/"))
-    assert "Start it from now on" not in text_of(browse(alice).get(f"/events/{event.uid}/"))
+    assert part(browse(bob).get("/events/subscriptions/"), "subscription")["value"] == "report.filed"
+    assert "start-from-now-on" not in actions(browse(alice).get(f"/events/{event.uid}/"))
     browse(alice).post(f"/events/subscriptions/{row.uid}/remove/")
-    assert "No event starts anything" in text_of(browse(alice).get("/events/subscriptions/"))
+    after = browse(alice).get("/events/subscriptions/")
+    assert parts(after, "empty")
+    assert not parts(after, "subscription")
 
 
 def test_a_secret_is_shown_once_after_making_and_after_rotating(team, browse, alice):
     client = browse(alice)
-    made = client.post("/events/webhooks/", {"team": "docs", "name": "Tracker", "before_type": "t."})
-    secret = re.search(r"whsec_[\w-]{43}", text_of(made))[0]
+    made = client.post("/events/webhooks/", {"team": "docs", "name": "Tracker", "prefix": "t."})
+    secret = not_none(re.search(r"whsec_[\w-]{43}", text_of(made)))[0]
     assert secret not in text_of(client.get("/events/webhooks/"))
     uid = WebhookEndpoint.objects.get().uid
     rotated = client.post(f"/events/webhooks/{uid}/rotate/", {"overlap_hours": "1"})
-    assert re.search(r"whsec_[\w-]{43}", text_of(rotated))[0] != secret
-    assert "The old secret signs until" in text_of(rotated)
+    assert not_none(re.search(r"whsec_[\w-]{43}", text_of(rotated)))[0] != secret
+    assert parts(rotated, "old-secret")
     client.post(f"/events/webhooks/{uid}/remove/")
-    assert "Your teams have no endpoint" in text_of(client.get("/events/webhooks/"))
+    assert parts(client.get("/events/webhooks/"), "empty")
 
 
 @pytest.mark.row("P2")
 def test_members_see_endpoints_and_change_none(team, browse, alice, bob):
     endpoint, _ = create(team, name="Tracker", actor=Actor(user=alice))
-    page = text_of(browse(bob).get("/events/webhooks/"))
-    assert "Tracker" in page
-    assert "New secret" not in page
+    row = part(browse(bob).get("/events/webhooks/"), "endpoint")
+    assert "Tracker" in row
+    assert not actions(row)
     for verb in ("rotate", "remove"):
         browse(bob).post(f"/events/webhooks/{endpoint.uid}/{verb}/", {"overlap_hours": "1"})
     assert WebhookEndpoint.objects.get().rotated_at is None
@@ -129,25 +134,27 @@ def test_nothing_that_a_sender_writes_is_markup(event, browse, alice):
     assert "\u202e" not in page.split("payload-text")[0]
 
 
-def test_empty_pages_say_what_is_to_come(team, browse, alice):
+def test_pages_without_events_show_their_empty_state(team, browse, alice):
     client = browse(alice)
-    assert "No event has come yet" in text_of(client.get("/events/"))
-    assert "No skill in your reach" in text_of(client.get("/events/subscriptions/"))
+    assert parts(client.get("/events/"), "empty")
+    subscriptions = client.get("/events/subscriptions/")
+    assert parts(subscriptions, "empty")
+    assert part(subscriptions, "form")["state"] == "no-types"
 
 
 @pytest.mark.row("D9")
 def test_a_maintainer_decides_what_agents_proposed_and_writes_tests(declaring, browse, alice, bob):
     for words in ("translate this", "say hello"):
-        told = feedback.Told("wrong_skill", words, "It is not that.")
-        feedback.report(declaring.latest, told, Actor(user=bob))
+        told = feedback.FeedbackReport("wrong_skill", words, "It is not that.")
+        feedback.submit_feedback(declaring.latest, told, Actor(user=bob))
     client, path = browse(alice), "/skills/docs/weekly-report/feedback/"
     page = text_of(client.get(path))
     assert "translate this" in page
     assert "It is not that." in page
     first, second = feedback.proposals(declaring, Actor(user=alice))
-    assert "trigger test of the skill now" in text_of(
-        client.post(f"{path}{first.uid}/", {"decision": "accept"}, follow=True)
-    )
+    accepted = client.post(f"{path}{first.uid}/", {"decision": "accept"}, follow=True)
+    assert messages(accepted) == ["success"]
+    assert TriggerTest.objects.get().utterance == first.utterance
     client.post(f"{path}{second.uid}/", {"decision": "decline"})
     client.post(path, {"utterance": "my week", "must_match": "yes"})
     assert set(TriggerTest.objects.values_list("utterance", "must_match", "origin")) == {

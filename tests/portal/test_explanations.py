@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import translation
+from django.utils.translation import gettext
 
-from portal.showing.explanations import read_back, says_the_same
-from registry.packages.problems import problem
-from tests.run_samples import make_run
+from portal.presenters.explanations import extract_params, is_standard_message
+from tests.factories.runs import make_run
+from tests.pages import is_chinese, parsed, select
+from worker.dependencies.errors import DEPENDENCIES_DISABLED
 
-OFF = problem("DEPENDENCIES_OFF", kind="Python", setting="SKILLQUAY_PYTHON_INDEX")
+OFF = DEPENDENCIES_DISABLED.problem(kind="Python", setting="SKILLQUAY_PYTHON_INDEX")
 TEXT = OFF.message()
 
 
@@ -25,14 +28,14 @@ TEXT = OFF.message()
     ],
 )
 def test_a_kept_text_gives_its_values_back(template, text, found):
-    assert read_back(template, text) == found
+    assert extract_params(template, text) == found
 
 
 @pytest.mark.row("B3")
 def test_a_script_s_own_message_is_never_taken_for_the_code_s():
-    assert says_the_same("DEPENDENCIES_OFF", TEXT)
-    assert not says_the_same("DEPENDENCIES_OFF", "the index is off")
-    assert not says_the_same("THEIR_OWN", "anything")
+    assert is_standard_message("DEPENDENCIES_DISABLED", TEXT)
+    assert not is_standard_message("DEPENDENCIES_DISABLED", "the index is off")
+    assert not is_standard_message("THEIR_OWN", "anything")
 
 
 @pytest.mark.row("B3", "P8")
@@ -41,11 +44,20 @@ def test_a_script_s_own_message_is_never_taken_for_the_code_s():
 def test_a_refused_run_says_why_in_the_reader_s_language(browse, bob, charlie, public, team, details):
     kept = {"error": {"code": OFF.code, "details": details}}
     run = make_run(
-        public.latest, bob, team, status="refused", failure_code="DEPENDENCIES_OFF", message=TEXT, result=kept
+        public.latest,
+        bob,
+        team,
+        status="refused",
+        failure_code="DEPENDENCIES_DISABLED",
+        message=TEXT,
+        result=kept,
     )
     address = f"/runs/{run.uid}/"
     chinese = browse(bob, "zh-hans").get(address).text
-    assert f'<p class="any"><bdi>{TEXT}' not in chinese
-    assert "本站点没有 Python 包的索引" in chinese
-    assert "由管理员在 SKILLQUAY_PYTHON_INDEX 中指定" in chinese
+    assert not [found for found in select(chinese, "p", class_="any") if found.text.startswith(TEXT)]
+    with translation.override("zh-hans"):
+        translated = OFF.message(gettext), OFF.remedy(gettext)
+    for text in translated:
+        assert is_chinese(text)
+        assert text in parsed(chinese)
     assert browse(charlie).get(address).status_code == 404

@@ -7,13 +7,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from registry.actors import Actor
+from registry.identity.actors import Actor
+from registry.identity.tokens import issue
 from registry.models import Membership, Role, Suppression, Token, Version
-from registry.packages.reading import read_files
-from registry.publishing import publish
-from registry.tokens import issue
-from tests.packages.scan_samples import CERTAIN, FLAGGED, HOST
-from tests.samples import prompt_files
+from registry.packages.read_package import read_files
+from registry.versions.publishing.publish import publish
+from tests.factories.scan_samples import CERTAIN, FLAGGED, HOST
+from tests.factories.skills import prompt_files
+from tests.pages import actions, codes, part, parts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P1", "P2", "P8")]
 PAGE = "/skills/docs/sample/1.0.0/findings/"
@@ -45,11 +46,10 @@ def maintainer(bob):
 def test_the_team_sees_a_held_version_with_its_findings(browse, alice, bob, held):
     for person in (alice, bob):
         text = browse(person).get(PAGE).text
-        assert "This version is held" in text
-        assert "pipe-to-shell" in text
+        assert part(text, "held")["state"] == ("own" if person == alice else "other")
+        assert "pipe-to-shell" in [row["value"] for row in parts(text, "finding")]
         assert f"http://{HOST}/install" in text
         assert "files/SKILL.md#L8" in text
-    assert "You published it" in browse(alice).get(PAGE).text
     assert "/release/" not in browse(alice).get(PAGE).text
 
 
@@ -69,7 +69,7 @@ def test_its_files_are_read_by_the_team_and_downloaded_by_nobody(browse, alice, 
 
 def test_another_maintainer_releases_it(browse, maintainer, charlie, held):
     client = browse(maintainer)
-    assert "Release" in client.get(PAGE).text
+    assert "release" in actions(client.get(PAGE))
     empty = client.post("/skills/docs/sample/1.0.0/release/", {"reason": ""})
     assert empty.status_code == 422
     assert Version.objects.get().is_held
@@ -78,21 +78,22 @@ def test_another_maintainer_releases_it(browse, maintainer, charlie, held):
     assert browse(charlie).get("/skills/docs/sample/").status_code == 200
 
 
-def test_the_publisher_is_told_why_not(browse, alice, held):
+def test_the_publisher_cannot_release_their_own_version(browse, alice, held):
     done = browse(alice).post("/skills/docs/sample/1.0.0/release/", {"reason": "Mine."}, follow=True)
-    assert "somebody else to judge" in done.text
+    assert part(done, "message")["code"] == "RELEASE_OWN"
     assert Version.objects.get().is_held
 
 
-def test_a_finding_is_suppressed_and_told_again(browse, alice, bob, flagged):
-    assert "It does no harm" not in browse(bob).get(PAGE).text
+def test_a_finding_is_suppressed_and_reopened(browse, alice, bob, flagged):
+    assert "suppress" not in actions(browse(bob).get(PAGE))
     [finding] = [row for row in flagged.findings.all() if row.rule == "pipe-to-shell"]
     client = browse(alice)
-    assert "It does no harm" in client.get(PAGE).text
+    assert "suppress" in actions(client.get(PAGE))
     done = client.post(f"{PAGE}{finding.uid}/suppress/", {"reason": "Our mirror."}, follow=True)
-    assert "Our mirror." in done.text
+    assert "Our mirror." in part(done, "finding", state="suppressed")
     done = client.post(f"{PAGE}{finding.uid}/unsuppress/", follow=True)
     assert "Our mirror." not in done.text
+    assert not parts(done, "finding", state="suppressed")
     assert not Suppression.objects.exists()
 
 
@@ -110,25 +111,27 @@ def test_a_finding_that_is_not_there_is_not_found(browse, alice, flagged):
 
 def test_where_nothing_was_found_the_page_says_so(browse, alice, team):
     published(prompt_files(), team, alice)
-    assert "A scan found nothing" in browse(alice).get("/skills/docs/kind-review/1.0.0/findings/").text
+    page = browse(alice).get("/skills/docs/kind-review/1.0.0/findings/")
+    assert parts(page, "empty")
+    assert not parts(page, "finding")
 
 
 def test_what_waits_is_listed_for_those_who_review(browse, alice, bob, charlie, administrator, held):
     for person in (alice, administrator):
-        text = browse(person).get("/held/").text
-        assert "docs/sample" in text
-        assert "pipe-to-shell" in text
-    assert "somebody else has to read it" in browse(alice).get("/held/").text
+        row = part(browse(person).get("/held/"), "held", value="docs/sample@1.0.0")
+        assert "pipe-to-shell" in row
+        assert (row.attributes.get("data-state") == "own") == (person == alice)
     for person in (bob, charlie):
-        assert "Nothing waits for you" in browse(person).get("/held/").text
+        page = browse(person).get("/held/")
+        assert not parts(page, "held")
+        assert parts(page, "empty", state="held")
     assert browse(None).get("/held/").status_code == 302
 
 
 def test_the_preview_of_a_package_says_that_it_would_be_held(browse, alice, team):
     text = CERTAIN["a number piped to a shell"][1]["SKILL.md"].decode()
-    seen = browse(alice).post("/publish/", {"team": "docs", "text": text, "check": "1"}).text
-    assert "SCAN_HOLDS" in seen
-    assert "held for review" in seen
+    seen = browse(alice).post("/publish/", {"team": "docs", "text": text, "check": "1"})
+    assert "SCAN_HOLDS" in codes(seen)
 
 
 class TestTheApi:
@@ -137,16 +140,16 @@ class TestTheApi:
 
     def test_findings_are_listed_judged_and_released(self, browse, alice, maintainer, held):
         client = browse(maintainer)
-        [found] = [one for one in client.get(f"{API}/findings").json()["items"] if one["certain"]]
-        assert (found["rule"], found["path"], found["suppressed"]) == ("pipe-to-shell", "SKILL.md", None)
-        assert found["why"]
+        [found] = [one for one in client.get(f"{API}/findings").json()["items"] if one["high_confidence"]]
+        assert (found["rule"], found["path"], found["suppression"]) == ("pipe-to-shell", "SKILL.md", None)
+        assert found["message"]
         assert found["remedy"]
         assert [one["skill"] for one in client.get("/api/v1/held").json()["items"]] == ["docs/sample"]
         address = f"{API}/findings/{found['id']}/suppression"
-        assert self.post(browse(alice), address, {"reason": "Mine."}).json()["code"] == "JUDGE_OWN"
+        assert self.post(browse(alice), address, {"reason": "Mine."}).json()["code"] == "RELEASE_OWN"
         said = self.post(client, address, {"reason": "Ours."}).json()
-        assert said["items"][0]["suppressed"]["by"] == "bob"
-        assert client.delete(address).json()["items"][0]["suppressed"] is None
+        assert said["items"][0]["suppression"]["suppressed_by"] == "bob"
+        assert client.delete(address).json()["items"][0]["suppression"] is None
         said = self.post(client, f"{API}/release", {"reason": "I read it."}).json()
         assert (said["held"], said["release_reason"]) == (False, "I read it.")
         assert self.post(client, f"{API}/release", {"reason": "Again."}).json()["code"] == "NOT_HELD"

@@ -8,10 +8,12 @@ import json
 import pytest
 from django.db import OperationalError
 
-from portal.lanes import events, watching
-from portal.lanes.bridge import Bridge
+from portal.streaming import events
+from portal.streaming import watch as watching
+from portal.streaming.bridge import WsgiBridge
+from tests.checks import not_none
 from tests.portal.test_lanes import UID, in_a_loop
-from worker.events import Head, Told
+from worker.run_views.events import EventBatch, Head
 
 pytestmark = pytest.mark.row("P5", "P9")
 
@@ -25,8 +27,8 @@ def test_many_who_wait_for_many_cost_one_look(monkeypatch):
         return {uid: len(asked) for uid in uids}
 
     async def wait():
-        watch = watching.Watch(question, soon_s=0.001)
-        third = [watch.until(f"run {n % 20}", lambda look: look == 3, within_s=20) for n in range(200)]
+        watch = watching.RowWatcher(question, min_pause_s=0.001)
+        third = [watch.wait_until(f"run {n % 20}", lambda look: look == 3, within_s=20) for n in range(200)]
         assert all(await asyncio.gather(*third))
         return watch.waiting
 
@@ -34,13 +36,17 @@ def test_many_who_wait_for_many_cost_one_look(monkeypatch):
     assert asked == [{f"run {n}" for n in range(20)}] * 3
 
 
+async def _no_body():
+    return {"type": "http.request"}
+
+
 def test_nobody_looks_when_nobody_waits():
     asked = []
 
     async def wait():
-        watch = watching.Watch(lambda uids: asked.append(uids) or {}, soon_s=0.001)
-        assert not await watch.until("run", lambda row: False, within_s=0.02)
-        await watch.looking
+        watch = watching.RowWatcher(lambda uids: asked.append(uids) or {}, min_pause_s=0.001)
+        assert not await watch.wait_until("run", lambda row: False, within_s=0.02)
+        await not_none(watch.task)
         looks = len(asked)
         await asyncio.sleep(0.02)
         return looks
@@ -53,7 +59,7 @@ def test_who_waits_is_told_when_the_database_cannot_be_asked():
         raise OperationalError("away")
 
     async def wait():
-        await watching.Watch(question, soon_s=0.001).until("run", bool, within_s=20)
+        await watching.RowWatcher(question, min_pause_s=0.001).wait_until("run", bool, within_s=20)
 
     with pytest.raises(OperationalError):
         in_a_loop(wait())
@@ -69,7 +75,9 @@ def test_a_connection_that_died_is_replaced_once():
         return answer
 
     async def wait():
-        return await watching.Watch(question, soon_s=0.001).until("run", lambda row: row == 1, within_s=20)
+        return await watching.RowWatcher(question, min_pause_s=0.001).wait_until(
+            "run", lambda row: row == 1, within_s=20
+        )
 
     assert in_a_loop(wait())
 
@@ -97,23 +105,23 @@ def followed(monkeypatch, permissions, *, told):
     async def stay():
         await asyncio.sleep(3600)
 
-    monkeypatch.setattr(events, "told_after", told_after)
-    monkeypatch.setattr(events, "moved_within", moved_within)
+    monkeypatch.setattr(events, "events_since", told_after)
+    monkeypatch.setattr(events, "wait_for_change", moved_within)
     scope = {"type": "http", "method": "GET", "path": f"/api/v1/runs/{UID}/events", "headers": []}
-    in_a_loop(events.EventLane(app)({**scope, "query_string": b""}, stay, send))
+    in_a_loop(events.EventMiddleware(app)({**scope, "query_string": b""}, stay, send))
     return asked, sent
 
 
 def _going_on():
     head = Head(attempt=1, status="running", progress=None, log_bytes=1)
     while True:
-        yield Told([], "1", ended=False, head=head)
+        yield EventBatch([], "1", ended=False, head=head)
 
 
 @pytest.mark.row("P2", "P5")
 @pytest.mark.parametrize("refusal", [401, 403, 404, 410])
 def test_a_follower_whose_right_has_ended_hears_no_more(monkeypatch, refusal):
-    monkeypatch.setattr(events, "ASKED_AGAIN_S", 0.0)
+    monkeypatch.setattr(events, "RECHECK_PERMISSION_S", 0.0)
     asked, sent = followed(monkeypatch, [200, 200, refusal], told=_going_on())
     assert asked == [f"/api/v1/runs/{UID}/log"] * 3
     assert [message["type"] for message in sent] == ["http.response.start"] + ["http.response.body"] * 3
@@ -122,7 +130,7 @@ def test_a_follower_whose_right_has_ended_hears_no_more(monkeypatch, refusal):
 
 
 def test_a_follower_is_not_asked_again_each_time(monkeypatch):
-    told = iter([Told([], "1", ended=False)] * 5 + [Told([], "2", ended=True)])
+    told = iter([EventBatch([], "1", ended=False)] * 5 + [EventBatch([], "2", ended=True)])
     asked, sent = followed(monkeypatch, [200], told=told)
     assert len(asked) == 1
     assert sent[-1]["body"].endswith(b"event: end\ndata: {}\n\n")
@@ -153,9 +161,9 @@ def test_of_those_who_follow_two_at_most_hold_a_web_thread(path):
         return None
 
     async def all_of_them():
-        lane = events.EventLane(app)
+        lane = events.EventMiddleware(app)
         scope = {"type": "http", "method": "GET", "path": path, "headers": []}
-        await asyncio.gather(*(lane({**scope, "query_string": b""}, None, send) for _ in range(50)))
+        await asyncio.gather(*(lane({**scope, "query_string": b""}, _no_body, send) for _ in range(50)))
 
     in_a_loop(all_of_them())
     assert most == 2
@@ -171,9 +179,9 @@ def answered(application):
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
 
     async def ask():
-        bridge = Bridge(application, workers=1)
+        bridge = WsgiBridge(application, workers=1)
         try:
-            await bridge({**scope, "http_version": "1.1"}, None, send)
+            await bridge({**scope, "http_version": "1.1"}, _no_body, send)
         finally:
             bridge.executor.shutdown()
 
@@ -222,10 +230,10 @@ def test_a_client_who_is_left_ends_the_answer_that_was_made_for_it():
             raise TimeoutError
 
     async def ask():
-        bridge = Bridge(application, workers=1)
+        bridge = WsgiBridge(application, workers=1)
         scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
         try:
-            await bridge({**scope, "http_version": "1.1"}, None, send)
+            await bridge({**scope, "http_version": "1.1"}, _no_body, send)
         finally:
             bridge.executor.shutdown()
 

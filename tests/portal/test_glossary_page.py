@@ -7,6 +7,8 @@ import re
 import pytest
 
 from registry.models import GlossaryEntry
+from tests.checks import not_none
+from tests.pages import codes, messages, part, parts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
 
@@ -22,23 +24,23 @@ def post(client, address, **fields):
 
 def test_a_line_is_added_changed_and_removed_and_each_message_offers_the_way_back(root):
     page = post(root, "/glossary/", text="flumph, invoice")
-    assert "Added: flumph, invoice." in page.text
+    assert "flumph, invoice" in part(page, "message", kind="success")
     entry = GlossaryEntry.objects.get()
     page = post(root, f"/glossary/{entry.uid}/change/", text="flumph, ticket")
-    assert "Saved: flumph, ticket." in page.text
+    assert "flumph, ticket" in part(page, "message", kind="success")
     page = post(root, f"/glossary/{entry.uid}/remove/")
-    assert "Removed: flumph, ticket." in page.text
+    assert "flumph, ticket" in part(page, "message", kind="success")
     assert not GlossaryEntry.objects.exists()
-    undo = re.search(r"/glossary/changes/\w+/undo/", page.text)[0]
-    assert "It is as it was before." in post(root, undo).text
+    undo = not_none(re.search(r"/glossary/changes/\w+/undo/", page.text))[0]
+    assert messages(post(root, undo)) == ["success"]
     assert GlossaryEntry.objects.get().text == "flumph, ticket"
-    assert "The glossary says that already" in post(root, undo).text
+    assert part(post(root, undo), "message")["code"] == "GLOSSARY_LINE_KNOWN"
 
 
 def test_a_refused_line_stands_in_its_form_with_the_remedy(root):
     page = post(root, "/glossary/", text="alone")
     assert page.status_code == 422
-    assert "Separate what means the same by commas" in page.text
+    assert codes(part(page, "errors")) == ["GLOSSARY_LINE_INVALID"]
     assert 'value="alone"' in page.text
     post(root, "/glossary/", text="flumph, invoice")
     entry = GlossaryEntry.objects.get()
@@ -52,7 +54,7 @@ def test_a_word_is_found_in_both_parts(root):
     page = root.get("/glossary/", {"q": "invoice"})
     assert page.context["page"].paginator.count == 1
     assert 0 < page.context["built_in"].paginator.count < 20
-    assert "No line that came with it" in root.get("/glossary/", {"q": "flumph"}).text
+    assert parts(root.get("/glossary/", {"q": "flumph"}), "empty", state="built-in")
     assert root.get("/glossary/?page=x&file=-2&q=%00").status_code == 200
 
 
@@ -73,4 +75,4 @@ def test_hostile_words_are_harmless(root):
     assert "&lt;script&gt;alert(1)" in text
     refused = post(root, "/glossary/", text="invoice\u202e, bill")
     assert refused.status_code == 422
-    assert "one that nobody sees" in refused.text
+    assert codes(part(refused, "errors")) == ["GLOSSARY_WORD_INVALID"]

@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 import pytest
 
-from portal.showing import artifacts
-from portal.showing.pictures import is_drawable
-from tests.run_samples import add_artifact, make_run
-from tests.samples import publish_files
+from portal.pages.runs.presenters import artifacts
+from portal.presenters.content.images import is_drawable
+from tests.factories.runs import add_artifact, make_run
+from tests.factories.skills import publish_files
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P5", "P2")]
 HOSTILE = {
@@ -170,8 +170,8 @@ def test_a_picture_of_a_package_is_held_to_the_same(browse, bob, team, alice):
 
 
 def test_what_a_page_draws_of_files_is_bounded_together(run, monkeypatch):
-    monkeypatch.setattr(artifacts, "_TOGETHER", 10)
+    monkeypatch.setattr(artifacts, "_MAX_TOTAL_BYTES", 10)
     for name, size in (("a.md", 6), ("b.md", 6), ("c.txt", 4), ("d.txt", 1)):
         add_artifact(run, name, b"x" * size)
-    left = artifacts.left_of(run.artifacts.order_by("path"))
-    assert [one.shown is not None for one in left] == [True, False, True, False]
+    left = artifacts.artifact_rows(run.artifacts.order_by("path"))
+    assert [one.content is not None for one in left] == [True, False, True, False]

@@ -10,10 +10,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from registry.models import Import, Membership, Role, Skill, Source
-from tests.imports.repositories import Made, backend
-from tests.imports.serving import serving
-from tests.samples import publish_files
-from worker.imports import import_waiting
+from tests.checks import not_none
+from tests.factories.repositories import GitRepository, git_http_backend
+from tests.factories.skills import publish_files
+from tests.pages import actions, codes, parsed, part, parts
+from tests.servers.http import run_server
+from worker.service.import_jobs import import_waiting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P3", "D2")]
 ONE = "---\nname: one\ndescription: What one does.\n---\nSay hello.\n"
@@ -21,13 +23,13 @@ ONE = "---\nname: one\ndescription: What one does.\n---\nSay hello.\n"
 
 @pytest.fixture
 def repository(settings, tmp_path):
-    with serving() as server:
+    with run_server() as server:
         settings.SKILLQUAY_OUTBOUND_ALLOW = [f"127.0.0.1:{server.port}"]
-        server.otherwise = backend(tmp_path / "served")
-        made = Made(tmp_path / "served")
-        made.url = f"http://127.0.0.1:{server.port}/skills.git/.git"
-        made.commit({"skills/one/SKILL.md": ONE, "skills/bad/SKILL.md": "---\nname: [\n---\n"})
-        yield made
+        server.default_responder = git_http_backend(tmp_path / "served")
+        repository = GitRepository(tmp_path / "served")
+        repository.url = f"{server.url}/skills.git/.git"
+        repository.commit({"skills/one/SKILL.md": ONE, "skills/bad/SKILL.md": "---\nname: [\n---\n"})
+        yield repository
 
 
 def _post(client, **fields):
@@ -41,10 +43,9 @@ def _imported(client, repository, **fields):
     return answer["Location"]
 
 
-def test_an_empty_list_says_what_to_do(browse, alice):
-    page = browse(alice).get("/imports/").text
-    assert "Nothing has been imported yet" in page
-    assert 'href="/imports/new/"' in page
+def test_an_empty_list_links_to_a_new_import(browse, alice):
+    (empty,) = parts(browse(alice).get("/imports/"), "empty")
+    assert [link["href"] for link in empty.tags("a")] == ["/imports/new/"]
 
 
 def test_a_repository_is_imported_and_every_row_told(browse, alice, repository):
@@ -53,7 +54,7 @@ def test_a_repository_is_imported_and_every_row_told(browse, alice, repository):
     page = client.get(address).text
     assert 'href="/skills/docs/one/' in page
     assert "skills/bad" in page
-    assert re.search(r"<bdi>SKILL.md</bdi>:[1-4]<", page)  # file and line of what was refused
+    assert re.search(r"\bSKILL\.md:[1-4]\b", parsed(page).text)  # file and line of the problem
     assert "hx-get" not in page
     assert 'http-equiv="refresh"' not in page
     refused = client.get(f"{address}?outcome=refused").text
@@ -61,7 +62,7 @@ def test_a_repository_is_imported_and_every_row_told(browse, alice, repository):
     assert 'href="/skills/docs/one/' not in refused
     skill = Skill.objects.get(slug="one")
     assert (skill.source, skill.visibility) == ("git", "private")
-    assert skill.latest.provenance["commit"] == repository.git("rev-parse", "HEAD")
+    assert not_none(skill.latest).provenance["commit"] == repository.git("rev-parse", "HEAD")
     assert Source.objects.get().next_at is not None
     assert repository.url in client.get("/imports/").text
 
@@ -72,32 +73,37 @@ def test_a_waiting_import_refreshes_with_and_without_scripts(browse, alice, repo
     page = client.get(address).text
     assert f'hx-get="{address}live/?"' in page
     assert '<noscript><meta http-equiv="refresh"' in page
-    assert "Queued" in client.get(f"{address}live/").text
+    assert parts(client.get(f"{address}live/"), state="queued")
 
 
-def test_again_is_unchanged_and_a_look_tells_of_what_is_new(browse, alice, repository):
+def test_again_is_unchanged_and_a_comparison_finds_new_commits(browse, alice, repository):
     client = browse(alice)
     repository.git("rm", "-q", "-r", "skills/bad")
     repository.commit({})
     _imported(client, repository)
     uid = Source.objects.get().uid
-    assert "as it was imported" in client.post(f"/imports/sources/{uid}/compare/", follow=True).text
+    same = client.post(f"/imports/sources/{uid}/compare/", follow=True)
+    assert part(same, "message")["code"] == "SOURCE_UNCHANGED"
     repository.commit({"skills/one/SKILL.md": ONE + "More.\n"})
-    assert "has gone on" in client.post(f"/imports/sources/{uid}/compare/", follow=True).text
-    client.post(f"/imports/sources/{uid}/again/")
+    ahead = client.post(f"/imports/sources/{uid}/compare/", follow=True)
+    assert part(ahead, "message")["code"] == "SOURCE_CHANGED"
+    assert repository.git("rev-parse", "HEAD")[:12] in part(ahead, "message")
+    client.post(f"/imports/sources/{uid}/reimport/")
     import_waiting()
     assert Skill.objects.get(slug="one").versions.count() == 2
-    address = client.post(f"/imports/sources/{uid}/again/")["Location"]
+    address = client.post(f"/imports/sources/{uid}/reimport/")["Location"]
     import_waiting()
-    assert "Nothing has changed since the last import" in client.get(address).text
+    assert part(client.get(address), "empty")["state"] == "unchanged"
 
 
-def test_a_skill_published_over_its_source_is_told(browse, alice, team, repository):
+def test_a_skill_published_over_its_source_is_marked_as_drifted(browse, alice, team, repository):
     client = browse(alice)
     _imported(client, repository)
-    assert "published another way" not in client.get("/imports/").text
+    assert not parts(client.get("/imports/"), "drifted")
     publish_files({"SKILL.md": f"{ONE}By hand.\n".encode()}, team=team, user=alice)
-    assert "published another way since" in client.get("/imports/").text
+    drifted = part(client.get("/imports/"), "drifted")
+    assert drifted["value"] == "1"
+    assert [link["href"] for link in drifted.tags("a")] == ["/skills/docs/one/"]
 
 
 def test_an_uploaded_archive_holds_many(browse, bob):
@@ -114,29 +120,30 @@ def test_an_uploaded_archive_holds_many(browse, bob):
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "field", "code"),
     [
-        ({}, "Give the address."),
-        ({"kind": "archive"}, "Choose an archive."),
-        ({"location": "ssh://git@example.org/a"}, "ssh, git and file addresses are not read"),
-        ({"location": "https://a@example.org/a.git"}, "it holds a user name"),
-        ({"location": "https://example.org/a.git", "tags": "on", "branch": "main"}, "tags"),
-        ({"kind": "folder", "location": "/etc"}, "Select a valid choice"),
-        ({"team": "elsewhere", "location": "https://example.org/a.git"}, "Select a valid choice"),
+        ({}, "location", "required"),
+        ({"kind": "archive"}, "content", "required"),
+        ({"location": "ssh://git@example.org/a"}, "location", "SOURCE_ADDRESS"),
+        ({"location": "https://a@example.org/a.git"}, "location", "OUTBOUND_ADDRESS"),
+        ({"location": "https://example.org/a.git", "tags": "on", "branch": "main"}, None, "IMPORT_OPTION"),
+        ({"kind": "folder", "location": "/etc"}, "kind", "invalid_choice"),
+        ({"team": "elsewhere", "location": "https://example.org/a.git"}, "team", "invalid_choice"),
     ],
 )
-def test_what_cannot_be_imported_is_said_at_its_field(browse, alice, charlie, fields, said):
+def test_an_invalid_import_shows_its_error(browse, alice, charlie, fields, field, code):
     page = _post(browse(alice), **fields)
     assert page.status_code == 422
-    assert said in page.text
+    errors = [error for error in part(page, "errors").walk() if error.tag == "li"]
+    assert [(error.attributes.get("data-field"), error["code"]) for error in errors] == [(field, code)]
     assert not Source.objects.exists()
 
 
-def test_a_failed_import_says_why(browse, alice, repository):
+def test_a_failed_import_shows_its_problem(browse, alice, repository):
     client = browse(alice)
-    page = client.get(_imported(client, repository, branch="nope")).text
-    assert "The import failed" in page
-    assert "GIT_REF" in page
+    page = client.get(_imported(client, repository, branch="nope"))
+    assert parts(page, "failure")
+    assert codes(page) == ["GIT_REF"]
 
 
 def test_others_learn_nothing_of_a_teams_sources(browse, alice, charlie, repository):
@@ -145,7 +152,7 @@ def test_others_learn_nothing_of_a_teams_sources(browse, alice, charlie, reposit
     other = browse(charlie)
     for path in (address, f"{address}live/"):
         assert other.get(path).status_code == 404
-    for verb in ("again", "compare", "remove"):
+    for verb in ("reimport", "compare", "remove"):
         assert other.post(f"/imports/sources/{uid}/{verb}/").status_code == 404
     assert repository.url not in other.get("/imports/").text
     assert browse().get(address).status_code == 302
@@ -156,9 +163,9 @@ def test_a_viewer_sees_and_may_not_import(browse, alice, charlie, team, reposito
     address = _imported(browse(alice), repository)
     Membership.objects.create(team=team, user=charlie, role=Role.VIEWER)
     viewer = browse(charlie)
-    assert "Import again" not in viewer.get(address).text
+    assert "source-reimport" not in actions(viewer.get(address))
     uid = Source.objects.get().uid
-    viewer.post(f"/imports/sources/{uid}/again/")
+    viewer.post(f"/imports/sources/{uid}/reimport/")
     viewer.post(f"/imports/sources/{uid}/remove/")
     assert (Source.objects.count(), Import.objects.count()) == (1, 1)
 

@@ -11,9 +11,10 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from portal.lanes import bodies, files, patience, waiting, watching
-from portal.lanes.files import PIECE, FileLane
-from worker.events import Head, told_after
+from portal.streaming import files, request_timeout, spooled_bodies, waiting
+from portal.streaming import watch as watching
+from portal.streaming.files import CHUNK_BYTES, FileMiddleware
+from worker.run_views.events import Head, events_since
 
 pytestmark = pytest.mark.row("P5", "P9")
 UID = "01kajq3s5d8m6v9x2c4b7n1p20"
@@ -39,44 +40,44 @@ def answers(body):
 
 def test_a_long_answer_waits_in_a_file_for_its_reader_not_in_memory(settings, tmp_path):
     settings.SKILLQUAY_VAR = tmp_path
-    body, sent = os.urandom(PIECE * 3 + 7), []
+    body, sent = os.urandom(CHUNK_BYTES * 3 + 7), []
 
     async def send(message):
         sent.append(message)
 
-    in_a_loop(FileLane(answers(body))({"type": "http"}, nothing_to_receive, send))
+    in_a_loop(FileMiddleware(answers(body))({"type": "http"}, nothing_to_receive, send))
     pieces = [message["body"] for message in sent[1:]]
     assert b"".join(pieces) == body
-    assert max(map(len, pieces)) == PIECE
+    assert max(map(len, pieces)) == CHUNK_BYTES
     assert [message.get("more_body", False) for message in sent[1:]] == [True] * 4 + [False]
 
 
 def test_a_reader_who_takes_nothing_is_left(settings, tmp_path, monkeypatch):
     settings.SKILLQUAY_VAR = tmp_path
-    monkeypatch.setattr(files, "STALLED_S", 0.01)
+    monkeypatch.setattr(files, "STALL_TIMEOUT_S", 0.01)
 
     async def send(message):
         if message["type"] == "http.response.body":
             await asyncio.sleep(3600)
 
     with pytest.raises(TimeoutError):
-        in_a_loop(FileLane(answers(b"x" * PIECE * 2))({"type": "http"}, nothing_to_receive, send))
+        in_a_loop(FileMiddleware(answers(b"x" * CHUNK_BYTES * 2))({"type": "http"}, nothing_to_receive, send))
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("position", ["0.99..\n\ndata: forged\n\n.0", "0.99.queued\nx.5.0", "0.99..1000.0"])
 def test_no_position_puts_words_into_the_events(bob, public, team, position):
-    from tests.run_samples import make_run
+    from tests.factories.runs import make_run
 
     run = make_run(public.latest, bob, team, progress=None)
-    told = told_after(run.uid, position)
+    told = events_since(run.uid, position)
     assert "forged" not in told.position
-    assert told == told_after(run.uid)
+    assert told == events_since(run.uid)
 
 
 def test_a_body_that_trickles_is_refused_though_it_never_stops(settings, tmp_path, monkeypatch):
     settings.SKILLQUAY_VAR = tmp_path
-    monkeypatch.setattr(bodies, "GRACE_S", 0.0)
+    monkeypatch.setattr(spooled_bodies, "GRACE_S", 0.0)
     sent = []
 
     async def one_byte():
@@ -87,7 +88,7 @@ def test_a_body_that_trickles_is_refused_though_it_never_stops(settings, tmp_pat
         sent.append(message)
 
     scope = {"type": "http", "headers": [(b"content-length", b"1000"), (b"cookie", b"a=b")]}
-    in_a_loop(bodies.BodyLane(answers(b""))(scope, one_byte, send))
+    in_a_loop(spooled_bodies.BodyMiddleware(answers(b""))(scope, one_byte, send))
     assert sent[0]["status"] == 408
     assert b"BODY_STALLED" in sent[1]["body"]
 
@@ -103,18 +104,20 @@ def test_a_stranger_sends_no_more_than_a_form(settings, tmp_path):
         sent.append(message)
 
     scope = {"type": "http", "headers": [(b"content-length", b"70000000")]}
-    in_a_loop(bodies.BodyLane(answers(b""))(scope, megabyte, send))
+    in_a_loop(spooled_bodies.BodyMiddleware(answers(b""))(scope, megabyte, send))
     assert sent[0]["status"] == 413
     assert b"BODY_TOO_LARGE" in sent[1]["body"]
 
 
 def test_who_connects_and_asks_nothing_is_left(monkeypatch):
-    monkeypatch.setattr(patience, "HEAD_S", 0.05)
+    monkeypatch.setattr(request_timeout, "HEAD_S", 0.05)
 
     async def connect():
-        config = uvicorn.Config(answers(b"hello"), http=patience.PatientProtocol, lifespan="off")
+        config = uvicorn.Config(
+            answers(b"hello"), http=request_timeout.RequestTimeoutProtocol, lifespan="off"
+        )
         config.load()
-        made = lambda: patience.PatientProtocol(config, ServerState(), {})  # noqa: E731
+        made = lambda: request_timeout.RequestTimeoutProtocol(config, ServerState(), {})  # noqa: E731
         server = await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0)
         async with server:
             port = server.sockets[0].getsockname()[1]
@@ -145,7 +148,7 @@ def waited(client_answers, seconds):
 
     path, query = f"/api/v1/runs/{UID}", f"wait={seconds}".encode()
     scope = {"type": "http", "method": "GET", "path": path, "query_string": query, "headers": []}
-    in_a_loop(waiting.WaitLane(app)(scope, nothing_to_receive, send))
+    in_a_loop(waiting.WaitMiddleware(app)(scope, nothing_to_receive, send))
     return json.loads(sent[1]["body"])["status"], len(asked)
 
 
@@ -157,16 +160,16 @@ def test_who_waits_for_a_person_is_answered_when_they_have_decided(monkeypatch):
         assert (kind, uid, wait_s) == ("approvals", UID, 5)
         return True
 
-    monkeypatch.setattr(waiting, "ended_within", ended_within)
+    monkeypatch.setattr(waiting, "wait_for_end", ended_within)
     assert waited(lambda time: "waiting_approval" if time == 1 else "queued", 5) == ("queued", 2)
 
 
 @pytest.mark.row("D6")
 def test_who_waits_for_a_person_who_says_nothing_is_told_so_in_time(monkeypatch):
     asks = Head(attempt=0, status="waiting_approval", progress=None, log_bytes=0)
-    watch = watching.Watch(lambda uids: dict.fromkeys(uids, asks), soon_s=0.01)
-    monkeypatch.setitem(watching._waited_for, "approvals", watch)
-    monkeypatch.setattr(waiting, "LONGEST_WAIT_S", 0.05)
+    watch = watching.RowWatcher(lambda uids: dict.fromkeys(uids, asks), min_pause_s=0.01)
+    monkeypatch.setitem(watching._watchers, "approvals", watch)
+    monkeypatch.setattr(waiting, "MAX_WAIT_S", 0.05)
     assert waited(lambda time: "waiting_approval", 5) == ("waiting_approval", 1)
 
 
@@ -194,8 +197,8 @@ def test_who_waits_for_a_run_or_an_import_is_answered_when_it_has_ended(monkeypa
     async def send(message):
         sent.append(message)
 
-    monkeypatch.setattr(waiting, "ended_within", ended_within)
+    monkeypatch.setattr(waiting, "wait_for_end", ended_within)
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"wait=5&limit=2", "headers": []}
-    in_a_loop(waiting.WaitLane(app)(scope, nothing_to_receive, send))
+    in_a_loop(waiting.WaitMiddleware(app)(scope, nothing_to_receive, send))
     assert asked == [(path, b"limit=2"), (read, b"limit=2")]
     assert json.loads(sent[1]["body"])["status"] == "done"

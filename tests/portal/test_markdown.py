@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from portal.showing import highlighting, markdown
-from portal.templatetags.skillquay import duration, plain, seen, size
-from tests.samples import HOSTILE
+from portal.presenters.content import highlighting, markdown
+from portal.templatetags.skillquay import duration, plain, plain_attr, size
+from tests.factories.skills import HOSTILE
 
 pytestmark = pytest.mark.row("P1")
 PATHS = ("references/style.md", "assets/chart.png", "assets/evil.svg")
@@ -66,7 +66,7 @@ def test_what_hides_is_shown(character):
     number = f"U+{ord(character):04X}"
     assert number in rendered(f"a{character}b")
     assert number in plain(f"a{character}b")
-    assert number in seen(f"a{character}b")
+    assert number in plain_attr(f"a{character}b")
     assert number in highlighting.lines(f"x = 'a{character}b'", "py")[0]
 
 

@@ -6,8 +6,11 @@ import re
 
 import pytest
 
-from registry.matching.confidence import LEAST
-from tests.samples import hostile_files, prompt_files, publish_files, tidy_files
+from portal.presenters.reasons import FIELDS
+from registry.matching.confidence import MIN_CONFIDENCE
+from tests.checks import not_none
+from tests.factories.skills import hostile_files, prompt_files, publish_files, tidy_files
+from tests.pages import messages, part, parts, select
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
 PAGE = "/skills/match/"
@@ -33,28 +36,30 @@ def ask(browse):
 
 
 def marks(page):
-    return re.findall(r'<mark title="([^"]*)"><bdi>([^<]*)</bdi></mark>', page.text)
+    """(title, text) of what is marked in the sentence."""
+    found = [mark for mark in select(page, "mark") if "title" in mark.attributes]
+    return [(mark["title"], "".join(mark.pieces)) for mark in found]
 
 
 def test_before_anything_is_asked_there_are_examples_in_both_languages(ask):
     page = ask()
     assert page.status_code == 200
     assert 'lang="zh-hans"' in page.text
-    assert "For example" in page.text
+    assert {link["lang"] for link in part(page, "examples").tags("li")} == {"en", "zh-hans"}
 
 
 def test_the_phrase_is_marked_where_it_stands_with_its_field_and_skill(ask, weekly):
     page = ask(q="Please WRAP UP  my week, will you")
-    assert marks(page) == [("docs/weekly-report: trigger phrases", "WRAP UP  my week")]
-    assert "Asked for" in page.text
-    assert "100 %" in page.text
+    assert marks(page) == [(f"docs/weekly-report: {FIELDS['phrases']}", "WRAP UP  my week")]
+    reason = part(part(page, "match", state="explicit"), "reason", state="phrase")
+    assert (reason["value"], "100 %" in reason) == ("1.00", True)
     assert "<bdi>Please </bdi>" in page.text
     assert "<bdi>, will you</bdi>" in page.text
 
 
 def test_a_sentence_of_several_lines_shows_no_character_that_the_browser_added(ask, weekly):
     page = ask(q="Good morning,\r\nwrap up\r\nmy week")
-    assert marks(page) == [("docs/weekly-report: trigger phrases", "wrap up\nmy week")]
+    assert marks(page) == [(f"docs/weekly-report: {FIELDS['phrases']}", "wrap up\nmy week")]
     assert "U+000D" not in page.text
 
 
@@ -64,29 +69,29 @@ def test_words_are_marked_and_weighed_in_both_languages(ask, weekly):
     assert "figures" in said
     assert any("报告" in text for text in said)
     assert all("docs/weekly-report" in title for title in said.values())
-    assert "means the same" in page.text
-    assert "By its words" in page.text
+    match = part(page, "match", state="lexical", value="docs/weekly-report")
+    assert "meaning" in {reason["state"] for reason in parts(match, "reason")}
 
 
 @pytest.mark.parametrize("query", [{"intent": "sum_up_week"}, {"event": "week.ended"}])
 def test_an_intent_or_an_event_alone_asks_for_a_skill(ask, weekly, query):
     page = ask(**query)
     assert "docs/weekly-report" in page.text
-    assert "<details open><summary>An intent, an event or files" in page.text
+    assert "open" in part(page, "more-terms").attributes
 
 
 @pytest.mark.row("D8")
 def test_a_skill_for_certain_files_appears_only_where_one_is_named(ask, team, alice, bob):
     said = prompt_files()["SKILL.md"].replace(b"tags:", b'paths: ["**/*.md"]\ntags:')
     publish_files({"SKILL.md": said}, team=team, user=alice)
-    assert "None: no skill" in ask(bob, q="review this text kindly").text
+    assert parts(ask(bob, q="review this text kindly"), "no-match")
     assert "docs/kind-review" in ask(bob, q="review this text kindly", paths="notes.txt\r\ndocs/a.md\n").text
 
 
 def test_each_row_says_what_can_be_done_and_what_it_needs(ask, weekly, bob, public):
     page = ask(bob, q="wrap up my week")
     assert 'href="/skills/docs/weekly-report/run/?inputs=' in page.text
-    assert "not used yet" in page.text
+    assert part(part(page, "match", value="docs/weekly-report"), "uses")["value"] == "0"
     page = ask(None, q="wrap up my week")
     assert 'href="/skills/docs/weekly-report/run/' not in page.text
     assert 'href="/skills/docs/weekly-report/use/"' in page.text
@@ -95,22 +100,20 @@ def test_each_row_says_what_can_be_done_and_what_it_needs(ask, weekly, bob, publ
 
 def test_a_run_form_begins_with_what_was_said_where_one_input_takes_it(ask, weekly, browse, bob):
     page = ask(bob, q="wrap up my week")
-    address = re.search(r'href="(/skills/docs/weekly-report/run/\?inputs=[^"]+)"', page.text)[1]
+    address = not_none(re.search(r'href="(/skills/docs/weekly-report/run/\?inputs=[^"]+)"', page.text))[1]
     form = browse(bob).get(address)
     assert "wrap up my week" in form.text
     for broken in ("{", "7", "[[]]", '"\\ud800"', '{"notes": "\\ud800"}', '{"x": NaN}', "[" * 9000):
         assert browse(bob).get("/skills/docs/weekly-report/run/", {"inputs": broken}).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("outcome", "said"), [("worked", "counts as a use"), ("wrong_skill", "must not match")]
-)
-def test_a_reader_says_whether_it_was_the_right_one_and_is_led_back(browse, bob, weekly, outcome, said):
+@pytest.mark.parametrize("outcome", ["worked", "wrong_skill"])
+def test_feedback_is_counted_and_returns_to_the_question(browse, bob, weekly, outcome):
     query = {"q": "wrap up my week", "paths": "a.py\nb.py"}
     sent = browse(bob).post(
         f"{PAGE}report/", {**query, "skill": str(weekly), "outcome": outcome}, follow=True
     )
-    assert said in sent.text
+    assert messages(sent) == ["success"]
     assert dict(sent.wsgi_request.GET.items()) == query
     assert 'name="outcome" value="worked"' in sent.text
     weekly.refresh_from_db()
@@ -126,17 +129,19 @@ def test_what_is_not_there_or_makes_no_sense_is_reported_by_nobody(browse, charl
     assert 'name="outcome"' not in ask(None, q="wrap up my week").text
 
 
-def test_none_is_explained_with_the_threshold_and_what_to_do(ask, weekly, bob, administrator):
+def test_no_match_page_names_the_threshold_and_next_steps(ask, weekly, bob, administrator):
     page = ask(q="the weather on mars is dusty this time of year")
-    for part in (
-        "None: no skill is likely enough",
-        f"a likelihood of {LEAST:.2f}",
-        "Search the catalog",
-        "Sign in",
-    ):
-        assert part in page.text
-    assert "triggers.phrases" in ask(bob, q="xyzzy plugh").text
-    assert 'href="/glossary/">Is a word unknown' in ask(administrator, q="xyzzy plugh").text
+    assert part(page, "no-match")["value"] == f"{MIN_CONFIDENCE:.2f}"
+    assert f"{MIN_CONFIDENCE:.2f}" in part(page, "no-match").text
+    assert [hint["value"] for hint in parts(page, "hint")] == ["rephrase", "search", "sign-in"]
+    assert links(part(page, "hint", value="search"))[0].startswith("/skills/?q=")
+    assert links(part(page, "hint", value="sign-in"))[0].startswith("/sign-in/?next=")
+    assert parts(ask(bob, q="xyzzy plugh"), "hint", value="add-phrase")
+    assert links(part(ask(administrator, q="xyzzy plugh"), "hint", value="glossary")) == ["/glossary/"]
+
+
+def links(element):
+    return [link["href"] for link in element.tags("a")]
 
 
 def test_the_sentence_of_a_stranger_is_harmless(ask, weekly, bob, team):
@@ -188,6 +193,6 @@ def _told(page):
 
 
 def test_the_first_page_and_the_catalog_lead_here(browse, public):
-    assert f'<form action="{PAGE}">' in browse(None).get("/").text
+    assert select(browse(None).get("/"), "form", action=PAGE)
     page = browse(None).get("/skills/?q=zzz+yyy")
     assert f'href="{PAGE}?q=zzz%20yyy"' in page.text

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.worker.remembering import ran, write
+from tests.checks import not_none
+from tests.pages import actions, messages, part, parts
+from tests.worker.memory.remembering import ran, write
 from worker.models import Memory, MemoryWrite
 
 pytestmark = [pytest.mark.row("C10", "P8"), pytest.mark.django_db]
@@ -28,18 +30,19 @@ def kept(private, alice):
 
 def test_one_sees_finds_and_exports_ones_own(kept, browse, alice, bob, charlie):
     page = browse(alice).get("/memory/").content.decode()
-    assert all(text in page for text in ("用户喜欢喝拿铁", "Lives in Graz", "1 proposal waits"))
+    assert all(text in page for text in ("用户喜欢喝拿铁", "Lives in Graz"))
+    assert part(page, "proposals")["value"] == "1"
     found = browse(alice).get("/memory/", {"q": "拿铁"}).content.decode()
     assert "用户喜欢喝拿铁" in found
     assert "Graz" not in found
-    assert "Nothing that is remembered matches" in browse(alice).get("/memory/?q=tea").content.decode()
+    assert part(browse(alice).get("/memory/?q=tea"), "empty")["state"] == "filtered"
     assert "Graz" not in browse(alice).get("/memory/?importance=4").content.decode()
     assert len(browse(alice).get("/memory/export/").json()["items"]) == 3
     for other in (bob, charlie):
         assert "Lives in Graz" not in browse(other).get("/memory/", {"q": "Graz"}).content.decode()
         assert browse(other).get("/memory/export/").json() == {"items": []}
-        assert browse(other).get(f"/memory/{Memory.objects.first().uid}/").status_code == 404
-    assert "Nothing is remembered yet" in browse(charlie).get("/memory/").content.decode()
+        assert browse(other).get(f"/memory/{not_none(Memory.objects.first()).uid}/").status_code == 404
+    assert part(browse(charlie).get("/memory/"), "empty")["state"] == "none"
 
 
 def test_one_deletes_and_takes_it_back(kept, browse, alice, bob):
@@ -56,8 +59,10 @@ def test_one_deletes_and_takes_it_back(kept, browse, alice, bob):
 
 def test_all_is_deleted_after_a_question_and_taken_back(kept, browse, alice):
     client = browse(alice)
-    assert "3 memories go" in client.get("/memory/clear/").content.decode()
-    assert "3 memories are deleted" in client.post("/memory/clear/", follow=True).content.decode()
+    assert part(client.get("/memory/clear/"), "clear-warning")["value"] == "3"
+    done = client.post("/memory/clear/", follow=True)
+    assert (messages(done), actions(done)) == (["success"], ["undo"])
+    assert "3" in part(done, "message").text
     assert Memory.objects.present().count() == 0
     client.post("/memory/undo/")
     assert Memory.objects.present().count() == 3
@@ -72,11 +77,13 @@ def test_maintainers_decide_for_their_team_and_its_members_read(kept, browse, al
         browse(other).post("/memory/review/", {"decision": f"accept {uid}"})
         assert MemoryWrite.objects.waiting().count() == 1
     sent = {"decision": "accept", "content": "Docs speak English", "type": "fact", "importance": "4"}
-    page = browse(alice).post(f"/memory/review/{uid}/", sent, follow=True).content.decode()
-    assert "Docs speak English" in page
-    assert "It is remembered now." in page
-    assert "Docs speak English" in browse(bob).get("/teams/docs/memory/").content.decode()
-    assert "Delete" not in browse(bob).get("/teams/docs/memory/").content.decode()
+    page = browse(alice).post(f"/memory/review/{uid}/", sent, follow=True)
+    assert "Docs speak English" in page.text
+    assert messages(page) == ["success"]
+    assert "delete" in actions(browse(alice).get("/teams/docs/memory/"))
+    memory = part(browse(bob).get("/teams/docs/memory/"), "memory")
+    assert "Docs speak English" in memory
+    assert actions(memory) == []
     assert browse(charlie).get("/teams/docs/memory/").status_code == 404
     assert browse(charlie).get("/teams/docs/memory/export/").status_code == 404
 
@@ -85,11 +92,9 @@ def test_several_are_decided_at_once(private, alice, browse):
     _ran(private.latest, alice, *(write(str(n), ownerType="group") for n in range(3)))
     uids = list(MemoryWrite.objects.order_by("pk").values_list("uid", flat=True))
     client = browse(alice)
-    assert (
-        "Tick at least one."
-        in client.post("/memory/review/", {"decision": "accept"}, follow=True).content.decode()
-    )
-    client.post("/memory/review/", {"decision": "accept", "write": uids[:2]})
+    assert messages(client.post("/memory/review/", {"decision": "accept"}, follow=True)) == ["info"]
+    assert MemoryWrite.objects.waiting().count() == 3
+    client.post("/memory/review/", {"decision": "accept", "proposal": uids[:2]})
     client.post("/memory/review/", {"decision": f"decline {uids[2]}"})
     assert [row.state for row in MemoryWrite.objects.order_by("pk")] == ["committed", "committed", "declined"]
 
@@ -106,23 +111,23 @@ def test_what_is_wrong_in_a_change_is_said_beside_it(private, alice, browse):
 
 def test_a_strangers_proposal_names_no_skill_that_one_may_not_see(private, alice, charlie, browse):
     _ran(private.latest, alice, write("Charlie owes money", ownerId="charlie"))
-    page = browse(charlie).get("/memory/review/").content.decode()
-    assert "Charlie owes money" in page
-    assert "a skill that you may not see" in page
-    assert "weekly-report" not in page
+    page = browse(charlie).get("/memory/review/")
+    proposal = part(page, "proposal")
+    assert "Charlie owes money" in proposal
+    assert parts(proposal, "hidden-skill")
+    assert "weekly-report" not in page.text
     client = browse(charlie)
     client.post("/memory/review/", {"decision": f"accept {MemoryWrite.objects.get().uid}"})
     assert "weekly-report" not in client.get("/memory/").content.decode()
-    run_page = browse(alice).get(f"/runs/{MemoryWrite.objects.get().run.uid}/").content.decode()
-    assert "Proposed" in run_page
-    assert "Remembered" not in run_page
+    run_page = browse(alice).get(f"/runs/{MemoryWrite.objects.get().run.uid}/")
+    assert part(run_page, "memory-write").values("state") == ["proposed"]
 
 
 def test_the_runs_page_says_what_became_of_each_and_leads_there(kept, browse, alice):
     page = browse(alice).get(f"/runs/{kept.uid}/").content.decode()
-    assert "Remembered" in page
-    assert "Waiting for review" in page
-    assert f"/memory/{Memory.objects.first().uid}/" in page
+    states = [row.values("state") for row in parts(page, "memory-write")]
+    assert states == [["committed"]] * 3 + [["waiting"]]
+    assert f"/memory/{not_none(Memory.objects.first()).uid}/" in page
     assert f"/memory/review/{MemoryWrite.objects.waiting().get().uid}/" in page
 
 
@@ -136,7 +141,7 @@ def test_hostile_content_is_shown_and_not_believed(private, alice, browse):
         "/memory/",
         f"/memory/{memory.uid}/",
         "/memory/review/",
-        f"/runs/{MemoryWrite.objects.first().run.uid}/",
+        f"/runs/{not_none(MemoryWrite.objects.first()).run.uid}/",
     ):
         page = client.get(address).content.decode()
         assert "alert(1)" in page

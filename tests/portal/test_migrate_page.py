@@ -2,8 +2,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from registry.models import Version
-from tests.packages.making import zip_of
-from tests.packages.old_packages import METADATA, OLD
+from tests.factories.archives import zip_of
+from tests.factories.old_packages import METADATA, OLD
+from tests.pages import part, parts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C14")]
 
@@ -19,15 +20,14 @@ def _zip(**files):
 def test_an_old_package_is_offered_to_be_migrated_with_the_diff(browse, bob):
     client = browse(bob)
     page = _post(client, archive=_zip())
-    text = page.content.decode()
-    assert "This is an old package; it can be migrated" in text
-    assert "+++ b/scripts/execute.ts" in text
-    assert "The code in SKILL.md became scripts/execute.ts." in text
-    assert 'name="migrate"' in text
-    assert "Publish takes exactly those." not in text
+    migration = part(page, "migration")
+    assert "+++ b/scripts/execute.ts" in part(migration, "difference")
+    assert any("scripts/execute.ts" in change for change in parts(migration, "change"))
+    assert "migrate" in [button["name"] for button in migration.tags("button")]
+    assert parts(page, "kept") == []  # as it is, the package cannot be published
     assert not Version.objects.exists()
-    kept = page.context["kept"].uid
-    answer = _post(client, "migrate", checked=kept)
+    kept = page.context["stored"].uid
+    answer = _post(client, "migrate", upload_id=kept)
     assert answer.status_code == 302
     version = Version.objects.get()
     assert (version.profile, str(version.skill)) == ("apexbridge", "docs/old-one")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from registry.models import Skill, Version
-from registry.packages.reading import read_upload
-from registry.packages.starting import KINDS
-from tests.samples import publish_files
+from registry.packages.authoring.new_skill import TEMPLATES
+from registry.packages.read_package import read_upload
+from tests.factories.skills import publish_files
+from tests.pages import is_chinese, part
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C1", "P3", "P8", "P11")]
 TRIED = {"prompt": "use", "static": ""}
@@ -15,7 +16,7 @@ TRIED = {"prompt": "use", "static": ""}
 
 def _given(kind="python", **more):
     return {
-        "kind": kind,
+        "template": kind,
         "name": "my-skill",
         "title": "",
         "description": "",
@@ -31,13 +32,13 @@ def test_the_files_are_shown_and_can_be_downloaded_and_nothing_is_kept(browse, b
     assert page.status_code == 200
     assert "scripts/measure.py" in page.text
     assert "&lt;y&gt;" in page.text
-    link = page.text.split('href="/api/v1/kinds/archive')[1].split('"')[0].replace("&amp;", "&")
-    package = read_upload(client.get("/api/v1/kinds/archive" + link).content)
+    link = page.text.split('href="/api/v1/templates/archive')[1].split('"')[0].replace("&amp;", "&")
+    package = read_upload(client.get("/api/v1/templates/archive" + link).content)
     assert (package.manifest.display_name, package.manifest.description) == ("统计", 'Says "x" & <y>')
     assert not Skill.objects.exists()
 
 
-@pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
+@pytest.mark.parametrize("kind", [kind.name for kind in TEMPLATES])
 def test_publishing_leads_to_where_the_skill_is_tried(browse, bob, team, kind):
     answer = browse(bob).post("/publish/new/", _given(kind, publish="1"))
     tail = TRIED.get(kind, "run")
@@ -50,19 +51,20 @@ def test_publishing_leads_to_where_the_skill_is_tried(browse, bob, team, kind):
 
 
 def test_the_form_speaks_chinese_to_who_reads_chinese(browse, bob, team):
-    page = browse(bob, "zh-hans").get("/publish/new/?kind=bash&name=my-skill")
+    page = browse(bob, "zh-hans").get("/publish/new/?template=bash&name=my-skill")
     assert 'value="zh" selected' in page.text
     assert 'value="bash" required' in page.text or 'value="bash"' in page.text
     assert 'value="my-skill"' in page.text
     browse(bob).post("/publish/new/", _given(language="zh", publish="1"))
-    assert Skill.objects.get().description == "统计文本的行数和字符数。有人询问文本长度时使用。"
+    assert is_chinese(Skill.objects.get().description)
 
 
 def test_what_is_wrong_is_said_at_its_field_and_nothing_typed_is_lost(browse, bob, team):
     page = browse(bob).post("/publish/new/", _given(name="My Skill", description="kept", publish="1"))
     assert page.status_code == 422
-    assert "A skill cannot be named My Skill" in page.text
-    assert 'href="#id_name"' in page.text
+    error = part(part(page, "errors"), code="SKILL_NAME_INVALID", field="name")
+    assert "My Skill" in error
+    assert [link["href"] for link in error.tags("a")] == ["#id_name"]
     assert "kept</textarea>" in page.text
     assert browse(bob).post("/publish/new/", _given(kind="poem")).status_code == 422
     assert not Skill.objects.exists()
@@ -72,7 +74,7 @@ def test_a_skill_of_the_team_is_never_started_over(browse, bob, team):
     publish_files({"SKILL.md": b"---\nname: my-skill\ndescription: Mine.\n---\n"}, team=team, user=bob)
     page = browse(bob).post("/publish/new/", _given(publish="1"))
     assert page.status_code == 409
-    assert "The team has a skill docs/my-skill already." in page.text
+    assert "docs/my-skill" in part(part(page, "errors"), code="SKILL_EXISTS", field="name")
     assert Version.objects.count() == 1
 
 
@@ -82,4 +84,4 @@ def test_only_ones_own_teams_are_offered(browse, charlie, team, django_user_mode
     assert browse(charlie).post("/publish/new/", _given(publish="1")).status_code == 422
     assert not Skill.objects.exists()
     nobody = browse(django_user_model.objects.create_user("dora")).get("/publish/new/")
-    assert "You may not publish for any team yet." in nobody.text
+    assert part(nobody, "empty")["state"] == "no-team"

@@ -7,9 +7,11 @@ from contextlib import closing
 import pytest
 from django.contrib.staticfiles import finders
 from django.db import DataError
+from django.http import HttpResponse
 from django.test import RequestFactory
 
 from portal.middleware import RefusalMiddleware
+from tests.checks import not_none
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P2")]
 
@@ -52,5 +54,7 @@ def test_a_one_time_password_opens_neither_page_nor_api(browse, bob):
 def test_what_no_column_can_hold_is_a_request_that_cannot_be_read(bob):
     request = RequestFactory().get("/runs/%00/")
     request.user = bob
-    answer = RefusalMiddleware(lambda _: None).process_exception(request, DataError("NUL (0x00)"))
+    answer = not_none(
+        RefusalMiddleware(lambda _: HttpResponse()).process_exception(request, DataError("NUL (0x00)"))
+    )
     assert answer.status_code == 400

@@ -4,9 +4,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from registry.models import Skill, Version
-from registry.packages.reading import read_files
-from registry.packages.repack import repack
-from tests.samples import hostile_files, tidy_files
+from registry.packages.archive.repack import repack
+from registry.packages.read_package import read_files
+from tests.factories.skills import hostile_files, tidy_files
+from tests.pages import part, parts
 from worker.models import InputFile
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P3", "P8")]
@@ -29,7 +30,7 @@ def test_strangers_sign_in_first_and_come_back(browse):
 
 def test_who_may_publish_for_no_team_is_told_what_to_do(browse, django_user_model):
     page = browse(django_user_model.objects.create_user("dora")).get("/publish/")
-    assert b"You may not publish for any team yet." in page.content
+    assert part(page, "empty")["state"] == "no-team"
 
 
 def test_only_ones_own_teams_are_offered(browse, charlie, team):
@@ -43,12 +44,12 @@ def test_only_ones_own_teams_are_offered(browse, charlie, team):
 
 def test_check_says_what_would_be_published_and_changes_nothing(browse, bob):
     page = _post(browse(bob), archive=_zip()).content.decode()
-    assert "Ready to publish" in page
+    assert part(page, "preview")["state"] == "ready"
     assert "docs/weekly-report" in page
     assert "1.2.0" in page
     assert "agentskills" in page
     assert "apexbridge" in page
-    assert "None: it reaches no other machine." in page
+    assert parts(page, "allowance")[0]["state"] == "ok"  # the network comes first; it needs none
     assert "scripts/report.py" in page
     assert not Version.objects.exists()
 
@@ -58,7 +59,7 @@ def test_what_was_checked_is_published_without_another_upload(browse, alice):
     page = _post(client, archive=_zip())
     kept = InputFile.objects.get(owner=alice)
     assert kept.uid in page.content.decode()
-    answer = _post(client, "publish", checked=kept.uid, visibility="site", changelog="First.")
+    answer = _post(client, "publish", upload_id=kept.uid, visibility="site", changelog="First.")
     assert answer.url == "/skills/docs/weekly-report/1.2.0/"
     version = Version.objects.get()
     assert version.changelog == "First."
@@ -67,7 +68,7 @@ def test_what_was_checked_is_published_without_another_upload(browse, alice):
 
 def test_what_one_person_checked_is_nobody_elses(browse, alice, bob):
     _post(browse(bob), archive=_zip())
-    answer = _post(browse(alice), "publish", checked=InputFile.objects.get().uid)
+    answer = _post(browse(alice), "publish", upload_id=InputFile.objects.get().uid)
     assert answer.status_code == 410
     assert not Version.objects.exists()
 
@@ -77,8 +78,8 @@ def test_every_problem_is_shown_at_once_with_file_and_remedy(browse, bob):
     page = _post(browse(bob), "publish", archive=_zip(files))
     text = page.content.decode()
     assert page.status_code == 422
-    assert "Nothing was published" in text
-    assert text.count("<code class=") > 3
+    assert len(parts(page, "refusal")) == 1
+    assert len(parts(page, "problem")) > 3
     assert "SKILL.md" in text
     assert not Version.objects.exists()
 
@@ -125,16 +126,16 @@ def test_other_bytes_under_the_same_number_are_refused_and_the_same_are_done(bro
     client = browse(bob)
     _post(client, "publish", archive=_zip())
     again = client.post("/publish/", {"team": "docs", "publish": "1", "archive": _zip()}, follow=True)
-    assert b"was published already; nothing changed." in again.content
+    assert parts(again, "message", kind="success", code="UNCHANGED")
     changed = tidy_files() | {"scripts/report.py": b"print(2)\n"}
     refused = _post(client, "publish", archive=_zip(changed))
     assert refused.status_code == 409
-    assert b"This version exists already" in refused.content
+    assert part(refused, "refusal")["code"] == "VERSION_EXISTS"
     assert Version.objects.count() == 1
 
 
 def test_a_larger_upload_than_the_site_takes_is_refused_before_it_is_read(browse, bob, settings):
-    settings.SKILLQUAY_UNPACKED_BYTES = -(2**20)
+    settings.SKILLQUAY_MAX_UNPACKED_BYTES = -(2**20)
     answer = _post(browse(bob), archive=_zip())
     assert answer.status_code == 413
     assert b"UPLOAD_TOO_LARGE" in answer.content
@@ -147,8 +148,8 @@ def test_too_many_files_are_refused_with_a_page(browse, bob, settings):
 
 
 def test_nothing_or_two_things_at_once_are_asked_about(browse, bob):
-    assert b"Choose what to publish" in _post(browse(bob)).content
-    assert b"Give the package one way" in _post(browse(bob), archive=_zip(), text="x").content
+    assert part(part(_post(browse(bob)), "errors"), field="archive")["code"] == "required"
+    assert part(_post(browse(bob), archive=_zip(), text="x"), "errors").values("code") == ["several"]
 
 
 def test_a_form_without_the_csrf_token_is_refused(bob):
@@ -172,6 +173,6 @@ def test_who_sees_the_skill_is_asked_of_those_who_may_say(browse, alice, bob):
     assert 'name="visibility"' in browse(alice).get("/publish/").text
     page = browse(bob).get("/publish/").text
     assert 'name="visibility"' not in page
-    assert "A new skill is private" in page
+    assert parts(page, "private-note")
     _post(browse(bob), "publish", archive=_zip(), visibility="public")
     assert Skill.objects.get().visibility == "private"

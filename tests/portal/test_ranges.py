@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from portal.lanes import files
-from portal.lanes.files import FileLane
+from portal.streaming import files
+from portal.streaming.files import FileMiddleware
 
 pytestmark = pytest.mark.row("P5")
 BODY = bytes(range(10))
@@ -20,7 +20,7 @@ def answered(headers, *, method="GET", status=200, more=(), file=None):
     sent = []
 
     async def app(scope, receive, send):
-        scope[files._KEY] = file or io.BytesIO(BODY)
+        scope[files._FILE_KEY] = file or io.BytesIO(BODY)
         length = (b"Content-Length", str(len(BODY)).encode())
         await send({"type": "http.response.start", "status": status, "headers": [length, *more]})
         await send({"type": "http.response.body", "body": b""})
@@ -33,7 +33,7 @@ def answered(headers, *, method="GET", status=200, more=(), file=None):
 
     scope = {"type": "http", "method": method, "headers": headers}
     with ThreadPoolExecutor(1) as threads:
-        threads.submit(asyncio.run, FileLane(app)(scope, receive, send)).result()
+        threads.submit(asyncio.run, FileMiddleware(app)(scope, receive, send)).result()
     head, *rest = sent
     named = {name.lower(): value for name, value in head["headers"]}
     return head["status"], named, b"".join(one["body"] for one in rest)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from portal.showing.artifacts import image_type
-from tests.run_samples import add_artifact, add_log, add_step, make_run
+from portal.pages.runs.presenters.artifacts import image_type
+from tests.factories.runs import add_artifact, add_log, add_step, make_run
+from tests.pages import part, parts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("A5", "B2", "C11")]
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 16
@@ -42,8 +43,9 @@ def test_the_stack_of_what_was_thrown_is_shown_line_by_line(browse, bob, public,
     failed = make_run(
         public.latest, bob, team, status="failed", failure_code="INTERNAL_ERROR", result={"error": error}
     )
-    page = browse(bob).get(f"/runs/{failed.uid}/").text
-    assert "E: &lt;no&gt;\n  at f" in page.partition("Details</summary>")[2].partition("</details>")[0]
+    page = browse(bob).get(f"/runs/{failed.uid}/")
+    assert "E: &lt;no&gt;\n  at f" in page.text
+    assert "E: <no> at f" in part(page, "error-details")
 
 
 @pytest.mark.parametrize("path", ["a.bin", "a.svg", "a.html", "a.txt"])
@@ -86,8 +88,10 @@ def test_steps_say_their_kind_their_error_and_the_run_they_started(browse, bob, 
     add_step(run, 0, "checks", input={"n": 1}, output={"ok": False}, error=error)
     add_step(run, 1, "asks another", kind="child", child=child)
     page = browse(bob).get(f"/runs/{run.uid}/").text
-    for text in ("RangeError: off by one", "at line 3", "Child run", f'href="/runs/{child.uid}/"'):
+    for text in ("RangeError: off by one", "at line 3"):
         assert text in page
+    [started] = [step for step in parts(page, "step") if parts(step, "step-kind")]
+    assert f"/runs/{child.uid}/" in [link["href"] for link in started.tags("a")]
     steps = browse(bob).get(f"/api/v1/runs/{run.uid}").json()["steps"]
     own = {step["name"]: step for step in steps if step["kind"] != "platform"}
     assert (own["checks"]["input"], own["checks"]["error"]) == ({"n": 1}, error)
@@ -99,8 +103,10 @@ def test_what_an_answer_says_of_itself_is_named(browse, bob, public, team):
     result = {"output": {"n": 1}, "metadata": {"execution_time_ms": 1234, "items_count": 10, "own": "x"}}
     run = make_run(public.latest, bob, team, protocol="stdin_json", result=result)
     page = browse(bob).get(f"/runs/{run.uid}/").text
-    for text in ("Execution time in ms", "1234", "Items", "own"):
-        assert text in page
+    terms = [term.text for term in part(page, "metadata").tags("dt")]
+    assert (len(terms), terms[2]) == (3, "own")
+    assert not {"execution_time_ms", "items_count"} & set(terms)
+    assert [value.text for value in part(page, "metadata").tags("dd")] == ["1234", "10", "x"]
     assert browse(bob).get(f"/api/v1/runs/{run.uid}").json()["metadata"] == result["metadata"]
 
 

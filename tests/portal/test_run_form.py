@@ -7,10 +7,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from registry.models import Membership, Role
-from tests.samples import publish_files
-from worker.models import InputFile, Run, TeamDay, TeamLimits
-from worker.runs import run_here
-from worker.team_limits import today
+from registry.packages.problems import code_named
+from tests.factories.skills import publish_files
+from tests.pages import is_chinese, part
+from worker.models import InputFile, Run, TeamDailyUsage, TeamLimits
+from worker.quotas.team_limits import today
+from worker.service.inline import execute_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C5", "P10", "P11", "A4", "A5", "B5", "B6")]
 
@@ -53,7 +55,7 @@ SCRIPT = """
 
 @pytest.fixture(autouse=True)
 def nobody_listens(monkeypatch):
-    monkeypatch.setattr("worker.runs.wake", lambda: True)
+    monkeypatch.setattr("worker.runs.request.wake", lambda: True)
 
 
 def _publish(team, user, head, scripts, **more):
@@ -78,7 +80,7 @@ def plain(team, alice):
 
 def _fields(page, **values):
     """The form's hidden fields, and values by the labels' keys."""
-    return {"version": "1.0.0", "once": "x" * 26} | values
+    return {"version": "1.0.0", "form_token": "x" * 26} | values
 
 
 def test_a_form_made_from_the_schema_starts_a_run_and_leads_to_it(browse, bob, weather):
@@ -96,7 +98,7 @@ def test_a_form_made_from_the_schema_starts_a_run_and_leads_to_it(browse, bob, w
     run = Run.objects.get()
     assert answer.url == f"/runs/{run.uid}/"
     assert run.request["inputs"]["days"] == 0
-    run = run_here(run)
+    run = execute_here(run)
     assert run.status == "succeeded", run.message
     shown = client.get(f"/runs/{run.uid}/").content.decode()
     for text in ("sunny", "report.txt", "50% complete", "北京", "/job/input/days.txt"):
@@ -108,13 +110,13 @@ def test_a_stored_answer_is_passed_over_where_the_form_says_so(browse, bob, weat
     stored = _publish(team, alice, _head("stored", "cacheable: true\nttl: 600\n"), {"stored.py": SCRIPT})
     client = browse(bob)
     address = f"/skills/{stored.skill}/run/"
-    assert 'name="fresh"' in client.get(address).text
-    assert 'name="fresh"' not in client.get("/skills/docs/weather/run/").text
-    for once, asked in (("a", {}), ("b", {}), ("c", {"fresh": "on"})):
-        client.post(address, {"version": "1.0.0", "once": once * 26, **asked})
+    assert 'name="no_cache"' in client.get(address).text
+    assert 'name="no_cache"' not in client.get("/skills/docs/weather/run/").text
+    for once, asked in (("a", {}), ("b", {}), ("c", {"no_cache": "on"})):
+        client.post(address, {"version": "1.0.0", "form_token": once * 26, **asked})
         run = Run.objects.latest("pk")
         if run.status == "queued":
-            run_here(run)
+            execute_here(run)
     assert [run.cached_from_id is not None for run in Run.objects.order_by("pk")] == [False, True, False]
 
 
@@ -133,22 +135,24 @@ def test_every_problem_is_at_its_field_and_the_upload_is_kept(browse, bob, weath
     )
     page = answer.content.decode()
     assert answer.status_code == 422
+    assert part(page, "errors").values("field") == ["input-0"]
     assert 'href="#id_input-0"' in page
-    assert "Kept from before:" in page
     assert InputFile.objects.get().uid in page
+    assert "days.txt" in part(page, "kept")
     both = client.post("/skills/docs/weather/run/", _fields(None, **{"input-0": "", "input-1": "99"}))
-    assert both.content.decode().count('<li><a href="#id_input-') == 2
+    assert part(both, "errors").values("field") == ["input-0", "input-1"]
     assert not Run.objects.exists()
 
 
-def test_what_no_field_can_mend_is_said_with_what_helps(browse, bob, weather, team):
-    TeamLimits.objects.create(team=team, runs_a_day=1)
-    TeamDay.objects.create(team=team, day=today(), runs=1)
+def test_problem_of_no_field_is_shown_with_its_remedy(browse, bob, weather, team):
+    TeamLimits.objects.create(team=team, runs_per_day=1)
+    TeamDailyUsage.objects.create(team=team, day=today(), runs=1)
     answer = browse(bob).post(
         "/skills/docs/weather/run/", _fields(None, **{"input-0": "Kyiv", "input-1": "2"})
     )
     assert answer.status_code == 422
-    assert "has started its 1 runs of today. Try again after midnight UTC" in answer.text
+    error = part(part(answer, "errors"), code="TEAM_RUNS_EXCEEDED")
+    assert code_named("TEAM_RUNS_EXCEEDED").remedy in error.text
 
 
 def test_what_a_field_cannot_see_is_said_together_with_what_it_can(browse, bob, weather):
@@ -156,22 +160,24 @@ def test_what_a_field_cannot_see_is_said_together_with_what_it_can(browse, bob, 
         "/skills/docs/weather/run/", _fields(None, **{"input-0": "x", "input-1": "99"})
     )
     assert answer.status_code == 422
-    assert answer.text.count('<li><a href="#id_input-') == 2
-    assert "至少" in answer.text
+    errors = part(answer, "errors")
+    assert errors.values("field") == ["input-0", "input-1"]
+    assert all(is_chinese(error.text.partition(":")[2]) for error in errors.tags("li"))
 
 
 def test_the_same_inputs_can_be_given_as_json(browse, bob, weather):
     client = browse(bob)
-    page = client.get("/skills/docs/weather/run/?as=json").content.decode()
+    page = client.get("/skills/docs/weather/run/?format=json").content.decode()
     assert "inputs_json" in page
     bad = client.post(
-        "/skills/docs/weather/run/?as=json", {"version": "1.0.0", "as": "json", "inputs_json": '{"city": 3}'}
+        "/skills/docs/weather/run/?format=json",
+        {"version": "1.0.0", "format": "json", "inputs_json": '{"city": 3}'},
     )
     assert bad.status_code == 422
     assert "/city" in bad.content.decode()
     good = client.post(
-        "/skills/docs/weather/run/?as=json",
-        {"version": "1.0.0", "as": "json", "inputs_json": json.dumps({"city": "北京"})},
+        "/skills/docs/weather/run/?format=json",
+        {"version": "1.0.0", "format": "json", "inputs_json": json.dumps({"city": "北京"})},
     )
     assert good.status_code == 302
     assert Run.objects.get().request["inputs"] == {"city": "北京"}
@@ -181,14 +187,14 @@ def test_an_earlier_run_fills_the_form_by_its_id_alone(browse, bob, alice, charl
     client = browse(bob)
     client.post("/skills/docs/weather/run/", _fields(None, **{"input-0": "上海", "input-1": "7"}))
     run = Run.objects.get()
-    page = client.get(f"/skills/docs/weather/run/?again={run.uid}").content.decode()
+    page = client.get(f"/skills/docs/weather/run/?rerun_of={run.uid}").content.decode()
     assert "上海" in page
     assert 'value="7"' in page
-    assert browse(charlie).get(f"/skills/docs/weather/run/?again={run.uid}").status_code == 404
-    again = client.post(f"/runs/{run.uid}/again/")
+    assert browse(charlie).get(f"/skills/docs/weather/run/?rerun_of={run.uid}").status_code == 404
+    again = client.post(f"/runs/{run.uid}/rerun/")
     assert again.status_code == 302
     second = Run.objects.exclude(pk=run.pk).get()
-    assert second.again_of == run
+    assert second.rerun_of == run
     assert second.request["inputs"] == run.request["inputs"]
 
 
@@ -207,9 +213,9 @@ def test_a_script_without_a_schema_gets_rows_files_and_stdin(browse, bob, plain)
     client = browse(bob)
     page = client.get("/skills/docs/plain/run/").content.decode()
     assert 'name="key-0"' in page
-    assert "Standard input" in page
+    assert 'name="stdin"' in page
     more = client.post(
-        "/skills/docs/plain/run/", {"version": "1.0.0", "rows": "3", "more": "1", "key-0": "a"}
+        "/skills/docs/plain/run/", {"version": "1.0.0", "rows": "3", "add_rows": "1", "key-0": "a"}
     )
     assert 'name="key-5"' in more.content.decode()
     assert more.status_code == 200
@@ -218,12 +224,12 @@ def test_a_script_without_a_schema_gets_rows_files_and_stdin(browse, bob, plain)
     client.post(
         "/skills/docs/plain/run/", _fields(None, **values, **{"value-1-file": upload, "stdin": "a\r\nb"})
     )
-    run = run_here(Run.objects.get())
+    run = execute_here(Run.objects.get())
     outputs = run.result["outputs"]
     assert outputs["--input-value"] == "1 'two'"
     assert outputs["read"] == "sunny"
     assert outputs["stdin"] == "a\nb"
-    again = client.get(f"/skills/docs/plain/run/?again={run.uid}").content.decode()
+    again = client.get(f"/skills/docs/plain/run/?rerun_of={run.uid}").content.decode()
     assert "1 &#x27;two&#x27;" in again
     assert "input_value" in again
 
@@ -254,7 +260,7 @@ def test_a_scripts_own_help_is_shown_beside_its_form(browse, bob, team, alice):
     _publish(team, alice, _head("counted"), {"counted.py": script})
     client = browse(bob)
     client.post("/skills/docs/counted/run/", _fields(None, rows="3", help="1"))
-    run_here(Run.objects.get())
+    execute_here(Run.objects.get())
     page = client.get("/skills/docs/counted/run/").content.decode()
     assert "Counts words" in page
     assert "--top" in page
@@ -274,30 +280,30 @@ def test_the_debug_switch_reaches_the_script(browse, bob, team, alice):
     script = 'import os, json\nprint(json.dumps({"debug": os.environ.get("SKILL_DEBUG")}))\n'
     _publish(team, alice, _head("debugged"), {"debugged.py": script})
     browse(bob).post("/skills/docs/debugged/run/", _fields(None, rows="1", debug="on"))
-    assert run_here(Run.objects.get()).result["outputs"] == {"debug": "1"}
+    assert execute_here(Run.objects.get()).result["outputs"] == {"debug": "1"}
 
 
 def test_a_prompt_leads_to_use_and_reading_matter_says_what_it_is(browse, bob, team, alice, public):
     client = browse(bob)
     assert client.get("/skills/docs/kind-review/run/").url == "/skills/docs/kind-review/use/"
     _publish(team, alice, _head("reading", STATIC), {}, files={"references/a.md": b"# A\n"})
-    page = client.get("/skills/docs/reading/run/").content.decode()
-    assert "There is nothing to run here" in page
+    page = client.get("/skills/docs/reading/run/")
+    assert part(page, "nothing-to-run")["state"] == "static"
 
 
 def test_strangers_sign_in_first_and_viewers_are_told_why_not(browse, bob, team, weather, django_user_model):
-    from registry.publishing import set_visibility
+    from registry.versions.lifecycle.settings import set_visibility
 
     assert browse().get("/skills/docs/weather/run/").status_code == 404
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
     set_visibility(weather.skill, "public", Actor(user=team.memberships.get(role="owner").user))
-    answer = browse().get("/skills/docs/weather/run/?as=json")
-    assert answer.url == "/sign-in/?next=/skills/docs/weather/run/%3Fas%3Djson"
+    answer = browse().get("/skills/docs/weather/run/?format=json")
+    assert answer.url == "/sign-in/?next=/skills/docs/weather/run/%3Fformat%3Djson"
     set_visibility(weather.skill, "private", Actor(user=team.memberships.get(role="owner").user))
     viewer = django_user_model.objects.create_user("vera")
     Membership.objects.create(team=team, user=viewer, role=Role.VIEWER)
     page = browse(viewer).get("/skills/docs/weather/run/")
     assert page.status_code == 403
-    assert b"You may look at this skill, not run it" in page.content
+    assert part(page, "nothing-to-run")["state"] == "role"
     assert b'name="run"' not in page.content

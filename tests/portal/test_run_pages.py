@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.run_samples import add_artifact, add_log, add_step, make_hostile_run, make_run
+from portal.pages.runs.presenters.timeline import PLATFORM
+from tests.factories.runs import add_artifact, add_log, add_step, make_hostile_run, make_run
+from tests.pages import actions, part, parts, select
 from worker.models import TeamLimits
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P5", "P8", "C11", "B3", "B6")]
@@ -20,8 +22,8 @@ def run(public, bob, team):
 
 def test_a_run_shows_status_times_log_steps_result_and_files(browse, bob, run):
     page = browse(bob).get(f"/runs/{run.uid}/").content.decode()
+    assert part(page, "run-status")["state"] == "succeeded"
     for text in (
-        "Succeeded",
         "0.40 s",
         "2.1 s",
         "Seven days read.",
@@ -30,31 +32,31 @@ def test_a_run_shows_status_times_log_steps_result_and_files(browse, bob, run):
         "8 B",
     ):
         assert text in page
-    assert '<div id="L1">' in page
+    assert select(page, "div", id="L1")
     assert "50% complete" in page
     assert "\x1b" not in page
     assert "验证输入" in page
     assert "at line 3" in page
-    assert "Run the script" in page
-    assert page.count('<svg class="chart"') == 8  # waiting, five of the platform, two of the skill
+    platform = [step.tags("th")[0].text for step in parts(page, "step", state="platform")]
+    assert str(PLATFORM["execute"]) in platform
+    assert len(select(page, "svg", class_="chart")) == 8  # waiting, five of the platform, two of the skill
     assert "北京" in page
-    assert "data-live" not in page
+    assert "data-live=" not in page
 
 
 def test_a_page_says_how_many_steps_it_leaves_out(browse, bob, run, monkeypatch):
-    assert "not drawn here" not in browse(bob).get(f"/runs/{run.uid}/").text
-    monkeypatch.setattr("portal.showing.timeline.MOST", 1)
+    assert parts(browse(bob).get(f"/runs/{run.uid}/"), "omitted-steps") == []
+    monkeypatch.setattr("portal.pages.runs.presenters.timeline.MAX_STEPS", 1)
     page = browse(bob).get(f"/runs/{run.uid}/").text
-    assert "1 more step is not drawn here." in page
+    assert part(page, "omitted-steps")["value"] == "1"
     assert "at line 3" not in page
 
 
 def test_a_site_without_isolation_says_so_on_every_page(browse, bob, run, settings):
-    warning = "Scripts run without isolation on this site."
-    assert warning not in browse(bob).get("/").text
+    assert parts(browse(bob).get("/"), "unsafe-warning") == []
     settings.SKILLQUAY_SANDBOX = "unsafe"
     for path in ("/", f"/runs/{run.uid}/", "/sign-in/"):
-        assert warning in browse(None if "sign" in path else bob).get(path).text
+        assert parts(browse(None if "sign" in path else bob).get(path), "unsafe-warning")
 
 
 def test_the_skills_authors_see_status_code_and_duration_alone(browse, charlie, bob, team, public):
@@ -71,7 +73,7 @@ def test_the_skills_authors_see_status_code_and_duration_alone(browse, charlie, 
     for path in ("cancel/", "again/"):
         assert browse(bob).post(f"/runs/{run.uid}/{path}").status_code == 404
     assert "secret line" not in browse(bob).get(f"/runs/{run.uid}/live/").content.decode()
-    assert "not yours to read" in browse(bob).get("/runs/").content.decode()
+    assert parts(browse(bob).get("/runs/"), "locked")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_the_whole_log_has_pages_and_a_link_to_every_line(browse, bob, public, t
     first = browse(bob).get(f"/runs/{run.uid}/").content.decode()
     assert "line 2500<" in first
     assert "line 2200<" not in first
-    assert "2200 earlier lines" in first
+    assert part(first, "earlier-lines")["value"] == "2200"
     page = browse(bob).get(f"/runs/{run.uid}/log/?attempt=1&line=1500").content.decode()
     assert 'id="L1500"' in page
     assert 'id="L1001"' in page
@@ -133,18 +135,18 @@ def test_a_running_log_goes_on_where_it_was_without_cutting_a_line(browse, bob, 
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "text"),
+    ("status", "code", "shown"),
     [
-        ("queued", "", "Waiting for a free worker."),
-        ("failed", "DATA_NOT_FOUND", "DATA_NOT_FOUND"),
-        ("failed", "OWN_CODE", "own"),
-        ("timed_out", "TIMEOUT", "TIMEOUT"),
-        ("cancelled", "CANCELLED", "CANCELLED"),
-        ("lost", "WORKER_LOST", "nobody knows how far"),
-        ("refused", "NETWORK_ALLOWLIST_UNAVAILABLE", "network"),
+        ("queued", "", {"waiting"}),
+        ("failed", "DATA_NOT_FOUND", {"failure"}),
+        ("failed", "OWN_CODE", {"failure"}),
+        ("timed_out", "TIMEOUT", {"failure"}),
+        ("cancelled", "CANCELLED", {"failure"}),
+        ("lost", "WORKER_LOST", {"failure", "lost"}),
+        ("refused", "NETWORK_ALLOWLIST_UNAVAILABLE", {"failure"}),
     ],
 )
-def test_every_ending_is_said_plainly(browse, bob, public, team, status, code, text):
+def test_every_ending_is_explained(browse, bob, public, team, status, code, shown):
     started = {} if status in ("failed", "timed_out", "lost") else {"started_at": None}
     ended = {} if status != "queued" else {"finished_at": None}
     run = make_run(
@@ -159,8 +161,11 @@ def test_every_ending_is_said_plainly(browse, bob, public, team, status, code, t
         **ended,
     )
     page = browse(bob).get(f"/runs/{run.uid}/").content.decode()
-    assert text in page
-    assert ("Stop<" in page) == (status == "queued")
+    assert {name for name in ("waiting", "failure", "stopped", "lost") if parts(page, name)} == shown
+    if "failure" in shown:
+        assert part(page, "failure").tags("code")[0].text == code
+    assert (code in part(page, "run-status").text) or not code
+    assert ("stop" in actions(page)) == (status == "queued")
 
 
 def test_a_cached_answer_says_so_and_names_no_run_that_its_reader_may_not_see(
@@ -169,7 +174,7 @@ def test_a_cached_answer_says_so_and_names_no_run_that_its_reader_may_not_see(
     theirs = make_run(public.latest, charlie, charlie.memberships.get().team, skill=None)
     run = make_run(public.latest, bob, team, cached_from=theirs)
     page = browse(bob).get(f"/runs/{run.uid}/").content.decode()
-    assert "Nothing was executed" in page
+    assert parts(page, "cached")
     assert theirs.uid not in page
     own = make_run(public.latest, bob, team, cached_from=run)
     assert f"/runs/{run.uid}/" in browse(bob).get(f"/runs/{own.uid}/").content.decode()
@@ -193,7 +198,7 @@ def test_the_list_shows_inputs_outcome_and_times_and_filters_by_its_address(brow
         page = client.get(f"/runs/?{query}").content.decode()
         assert shown.uid in page
         assert hidden.uid not in page
-    assert "No run matches." in client.get("/runs/?skill=docs/other").content.decode()
+    assert part(client.get("/runs/?skill=docs/other"), "empty")["state"] == "filtered"
     assert client.get("/runs/?status=nonsense&since=x&caller=%00").status_code == 200
 
 
@@ -218,7 +223,8 @@ def test_long_lists_go_on_with_older_runs(browse, bob, public, team):
 
 
 def test_an_empty_list_says_where_to_begin(browse, bob):
-    assert b"Nothing has been run yet." in browse(bob).get("/runs/").content
+    empty = part(browse(bob).get("/runs/"), "empty", state="none")
+    assert [link["href"] for link in empty.tags("a")] == ["/skills/"]
     assert browse().get("/runs/").status_code == 302
 
 
@@ -264,8 +270,8 @@ def test_a_run_that_waits_for_its_team_s_own_runs_says_so(browse, bob, public, t
     for status in ("running", "queued"):
         waiting = make_run(public.latest, bob, team, status=status)
     TeamLimits.objects.create(team=team, concurrent_runs=2)
-    assert "Waiting for a free worker." in browse(bob).get(f"/runs/{waiting.uid}/").text
+    assert part(browse(bob).get(f"/runs/{waiting.uid}/"), "waiting")["state"] == "worker"
     TeamLimits.objects.update(concurrent_runs=1)
-    page = browse(bob).get(f"/runs/{waiting.uid}/").text
-    assert "runs 1 at once, the most that it may" in page
-    assert "free worker" not in page
+    reason = part(browse(bob).get(f"/runs/{waiting.uid}/"), "waiting")
+    assert (reason["state"], reason["value"]) == ("team-limit", "1")
+    assert team.name in reason

@@ -7,10 +7,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from registry.actors import Actor
-from worker import examining
+from registry.identity.actors import Actor
+from tests.pages import actions, part, parts
 from worker.models import Examination
-from worker.sandbox import doctor
+from worker.sandbox.doctor import examine as doctor
+from worker.service import examinations
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C6")]
 
@@ -48,7 +49,7 @@ def administrator(django_user_model):
 @pytest.fixture
 def waking(monkeypatch):
     woken = []
-    monkeypatch.setattr(examining, "wake_doctor", lambda: woken.append(1))
+    monkeypatch.setattr(examinations, "wake_doctor", lambda: woken.append(1))
     return woken
 
 
@@ -60,32 +61,41 @@ def test_nobody_else_finds_the_page(client, bob):
 
 def test_before_anybody_asked_there_is_something_to_press(client, administrator):
     client.force_login(administrator)
-    text = client.get("/site/sandbox/").content.decode()
-    assert "Nobody has attacked it yet" in text
-    assert "Attack it now" in text
+    page = client.get("/site/sandbox/")
+    assert parts(page, "empty")
+    assert actions(page) == ["examine"]
 
 
 def test_a_worker_does_it_once_and_the_page_tells(client, administrator, waking, monkeypatch):
     def examine(site, say):
         say("bwrap", 0)
-        assert "attacks bwrap" in client.get("/site/sandbox/").content.decode()
+        progress = part(client.get("/site/sandbox/"), "progress")
+        assert (progress["state"], progress["value"]) == ("running", "bwrap")
         return DOCUMENT
 
-    monkeypatch.setattr(doctor, "examine", examine)
+    monkeypatch.setattr(doctor, "examine_tiers", examine)
     client.force_login(administrator)
     assert client.post("/site/sandbox/").status_code == 302
     client.post("/site/sandbox/")
     assert (Examination.objects.count(), len(waking)) == (1, 1)
-    assert "Waiting for a free worker" in client.get("/site/sandbox/").content.decode()
-    assert [examining.examine_waiting("one"), examining.examine_waiting("two")] == [True, False]
+    assert part(client.get("/site/sandbox/"), "progress")["state"] == "queued"
+    assert [examinations.examine_next("one"), examinations.examine_next("two")] == [True, False]
     text = client.get("/site/sandbox/").content.decode()
-    for said in ("stopped at 30", "got through", "too old", "a newer kernel", "not tried", "Examined by one"):
-        assert said in text
+    assert part(text, "examined")["value"] == "one"
+    usable, unusable = parts(text, "tier")
+    assert [(tier["value"], tier["state"]) for tier in (usable, unusable)] == [
+        ("bwrap", "usable"),
+        ("landlock", "unusable"),
+    ]
+    states = [check["state"] for check in parts(usable, "check")]
+    assert states == ["stopped", "passed-through", "not-tried"]
+    assert "stopped at 30" in usable
+    assert all(detail in unusable for detail in ("too old", "a newer kernel"))
     assert "<b>shadow" not in text
 
 
 def test_one_that_was_lost_does_not_stand_in_the_way(administrator, waking):
-    lost = examining.ask(Actor(user=administrator))
-    long_ago = timezone.now() - timedelta(seconds=examining.LONGEST_S + 1)
-    Examination.objects.update(asked_at=long_ago, started_at=long_ago)
-    assert examining.ask(Actor(user=administrator)) != lost
+    lost = examinations.request_examination(Actor(user=administrator))
+    long_ago = timezone.now() - timedelta(seconds=examinations.MAX_TASK_S + 1)
+    Examination.objects.update(requested_at=long_ago, started_at=long_ago)
+    assert examinations.request_examination(Actor(user=administrator)) != lost

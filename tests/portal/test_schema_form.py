@@ -6,8 +6,8 @@ from django.http import QueryDict
 from django.template.loader import render_to_string
 from django.utils.datastructures import MultiValueDict
 
-from portal.forms.file_field import Kept
-from portal.forms.schema_form import JsonInputsForm, SchemaForm
+from portal.pages.runs.forms.file_field import StoredFile
+from portal.pages.runs.forms.schema_form import JsonInputsForm, SchemaForm
 from registry.packages.problems import Problem
 
 pytestmark = pytest.mark.row("C5", "P10", "P11")
@@ -47,7 +47,7 @@ def _form(files=None, **values):
 
 def _inputs(form):
     assert form.is_valid(), form.errors
-    return form.inputs(lambda upload: Kept("UID", upload.name, upload.size))
+    return form.inputs(lambda upload: StoredFile("UID", upload.name, upload.size))
 
 
 def test_each_type_has_its_control_with_the_authors_words():
@@ -122,7 +122,7 @@ def test_an_upload_of_a_refused_form_need_not_be_sent_again():
 def test_a_validators_path_leads_back_to_the_field():
     form = _form(city="x", days="1", sizes="1")
     assert form.is_valid()
-    form.take([Problem("NOT_FOUND", "/sizes/0", None, {"what": "size", "name": "1"})])
+    form.add_problems([Problem("NOT_FOUND", "/sizes/0", None, {"what": "size", "name": "1"})])
     assert "(0)" in form.errors["input-8"][0]
 
 
@@ -132,20 +132,24 @@ def test_an_earlier_runs_inputs_fill_the_form_and_unknown_ones_are_kept_apart():
     assert form["input-0"].value() == "上海"
     assert form["input-7"].value() == '[\n  "a\\nb"\n]'
     assert 'value="r/x"' in str(form["input-11"])
-    assert form.left_over == {"other": 1}
+    assert form.unmapped == {"other": 1}
     assert form["input-1"].value() is None  # what was not given then is not given now
 
 
 def test_strange_keys_and_texts_make_no_markup():
     schema = {"properties": {'"><script>alert(1)</script>': {"title": "<b>x", "description": "<img src=x>"}}}
-    html = "".join(render_to_string("run/field.html", {"field": field}) for field in SchemaForm(schema))
+    html = "".join(render_to_string("runs/field.html", {"field": field}) for field in SchemaForm(schema))
     assert "<script>" not in html
     assert "<img" not in html
     assert "<b>" not in html
+
+
+def _store_nothing(upload):
+    raise AssertionError(upload)
 
 
 def test_the_same_as_json_refuses_what_is_no_object():
     assert not JsonInputsForm(data={"inputs_json": "[1]"}).is_valid()
     form = JsonInputsForm(data={"inputs_json": '{"a": 1}'})
     assert form.is_valid()
-    assert form.inputs(None) == {"a": 1}
+    assert form.inputs(_store_nothing) == {"a": 1}

@@ -79,7 +79,7 @@ def test_a_log_that_cannot_be_written_ends_nothing():
     full = open("/dev/full", "w")  # noqa: SIM115 - it cannot be closed well either
     supervisor = Supervisor([], folder=Path("."), grace_s=0, log=full)
     for _ in range(2):
-        supervisor.say("up", "still here")
+        supervisor.write_log("up", "still here")
     with pytest.raises(OSError):
         full.close()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.showing.texts import json_text, log_line, visible, without_ansi
+from portal.presenters.content.text import json_text, log_line, visible, without_ansi
 
 pytestmark = pytest.mark.row("B6", "P8")
 

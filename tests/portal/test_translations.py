@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from portal.showing.timeline import PLATFORM
+from portal.pages.runs.presenters.timeline import PLATFORM
 from registry.packages.problems import CODES
 from tests.conftest import ROOT
 
@@ -19,7 +19,7 @@ _LINE = re.compile(r'^(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?) (".*")$')
 _PLACES = re.compile(r"%\(\w+\)[sd]")
 _TEMPLATE_TEXTS = (
     re.compile(r"""\{%\s*translate\s+(?:"([^"]*)"|'([^']*)')"""),
-    re.compile(r"\{%\s*blocktranslate[^%]*%\}(.*?)\{%\s*(?:plural|endblocktranslate)\s*%\}", re.S),
+    re.compile(r"\{%\s*blocktranslate([^%]*)%\}(.*?)\{%\s*(?:plural|endblocktranslate)\s*%\}", re.S),
 )
 _MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 
@@ -54,6 +54,11 @@ def test_every_entry_is_translated_and_none_is_a_guess(entries):
     left = [entry["msgid"] for entry in entries if not (entry.get("msgstr") or entry.get("msgstr[0]"))]
     assert left == []
     assert [entry["msgid"] for entry in entries if "fuzzy" in entry["comment"]] == []
+
+
+def test_chinese_addresses_the_reader_politely(entries):
+    familiar = [entry["msgid"] for entry in entries if "你" in (entry.get("msgstr") or entry["msgstr[0]"])]
+    assert familiar == []
 
 
 def test_what_is_put_into_a_text_is_put_into_its_translation(entries):
@@ -109,19 +114,21 @@ def _code():
 def _texts_of_code():
     for path in _code():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if _is_marked(node):
-                yield path, node.args[0].value
+            text = _marked_text(node)
+            if text is not None:
+                yield path, text
 
 
-def _is_marked(node: ast.AST) -> bool:
+def _marked_text(node: ast.AST) -> str | None:
     if not (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in _MARKS
         and node.args
     ):
-        return False
-    return isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
+        return None
+    text = node.args[0]
+    return text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else None
 
 
 def _texts_of_templates():
@@ -130,4 +137,7 @@ def _texts_of_templates():
         for match in _TEMPLATE_TEXTS[0].finditer(text):
             yield path, match[1] or match[2]
         for match in _TEMPLATE_TEXTS[1].finditer(text):
-            yield path, re.sub(r"\{\{\s*(\w+)[^}]*\}\}", r"%(\1)s", match[1].strip("\n"))
+            block = match[2].strip("\n")
+            if "trimmed" in match[1].split():
+                block = " ".join(line.strip() for line in block.strip().splitlines())
+            yield path, re.sub(r"\{\{\s*(\w+)[^}]*\}\}", r"%(\1)s", block)

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from registry.models import Team
-from tests.samples import publish_files
+from tests.factories.skills import publish_files
+from tests.pages import actions, part, parts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
 SAID = (
@@ -25,13 +26,13 @@ def test_the_report_names_what_collides(browse, alice, charlie, colliding):
     assert "/skills/docs/weekly/" in page
     assert "/skills/docs/other/" in page
     assert browse(alice).get("/skills/collisions/?team=elsewhere").status_code == 404
-    assert "No triggers collide" in browse(charlie).get("/skills/collisions/").content.decode()
+    assert parts(browse(charlie).get("/skills/collisions/"), "empty")
 
 
 def test_a_version_shows_how_its_tests_ended(browse, alice, colliding):
-    page = browse(alice).get("/skills/docs/weekly/").content.decode()
-    assert "the weekly report please" in page
-    assert "must not lead here" in page
+    page = browse(alice).get("/skills/docs/weekly/")
+    assert "the weekly report please" in part(page, "trial", value="must-match")
+    assert "weekly report" in part(page, "trial", value="must-not-match")
 
 
 def test_maintainers_say_on_the_teams_page_what_holds(browse, alice, bob, team):
@@ -46,9 +47,13 @@ def test_maintainers_say_on_the_teams_page_what_holds(browse, alice, bob, team):
 
 def test_tests_are_tried_again_by_page_and_api(browse, alice, charlie, colliding):
     reader = browse(alice)
-    assert "Try them again" in reader.get("/skills/docs/weekly/feedback/").text
-    assert "trigger tests passed" in reader.post("/skills/docs/weekly/feedback/try/", follow=True).text
-    assert "no trigger tests" in reader.post("/skills/docs/other/feedback/try/", follow=True).text
-    told = reader.post("/api/v1/skills/docs/weekly/trigger-trials").json()
+    assert "retry-tests" in actions(reader.get("/skills/docs/weekly/feedback/"))
+    done = part(
+        reader.post("/skills/docs/weekly/feedback/tests/run/", follow=True), "message", kind="success"
+    )
+    assert "2" in done  # of two tests
+    none = part(reader.post("/skills/docs/other/feedback/tests/run/", follow=True), "message", kind="error")
+    assert none["code"] == "TRIGGER_TESTS_NONE"
+    told = reader.post("/api/v1/skills/docs/weekly/trigger-tests/run").json()
     assert (told["skill"], len(told["tests"])) == ("docs/weekly", 2)
-    assert browse(charlie).post("/api/v1/skills/docs/weekly/trigger-trials").status_code == 404
+    assert browse(charlie).post("/api/v1/skills/docs/weekly/trigger-tests/run").status_code == 404

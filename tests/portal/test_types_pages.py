@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.run_samples import make_run
-from tests.samples import publish_files
-from worker.models import Run, Status
+from tests.factories.runs import make_run
+from tests.factories.skills import publish_files
+from tests.pages import part, parts
+from worker.models import Run, RunStatus
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C3", "C12", "P11")]
 
@@ -41,7 +42,7 @@ def of_type(team, alice):
 
 @pytest.fixture(autouse=True)
 def nobody_listens(monkeypatch):
-    monkeypatch.setattr("worker.runs.wake", lambda: True)
+    monkeypatch.setattr("worker.runs.request.wake", lambda: True)
 
 
 @pytest.mark.parametrize("kind", ["direct", "service", "distributed", "preprocessor"])
@@ -49,29 +50,26 @@ def test_what_can_be_run_has_a_form(browse, bob, of_type, kind):
     skill = of_type(kind).skill
     page = browse(bob).get(f"/skills/{skill}/run/").text
     assert "<form" in page
-    assert 'name="once"' in page
+    assert 'name="form_token"' in page
 
 
 def test_a_service_without_scripts_has_a_form_too(browse, bob, of_type):
     skill = of_type("service", "endpoint: https://api.example.com/x\n", script=False).skill
-    assert 'name="once"' in browse(bob).get(f"/skills/{skill}/run/").text
-    answer = browse(bob).post(f"/skills/{skill}/run/", {"once": "1"})
+    assert 'name="form_token"' in browse(bob).get(f"/skills/{skill}/run/").text
+    answer = browse(bob).post(f"/skills/{skill}/run/", {"form_token": "1"})
     run = Run.objects.get()
     assert (answer.status_code, run.protocol, run.entry) == (302, "endpoint", "https://api.example.com/x")
 
 
-@pytest.mark.parametrize(
-    ("kind", "told"),
-    [("static", "There is nothing to run here"), ("internal", "Other skills and the API start this one")],
-)
-def test_what_nobody_presses_says_so_and_has_no_button(browse, bob, of_type, kind, told):
+@pytest.mark.parametrize("kind", ["static", "internal"])
+def test_skill_that_cannot_be_started_by_hand_has_no_form(browse, bob, of_type, kind):
     skill = of_type(kind).skill
     page = browse(bob).get(f"/skills/{skill}/run/").text
-    assert told in page
-    assert 'name="once"' not in page
+    assert part(page, "nothing-to-run")["state"] == kind
+    assert 'name="form_token"' not in page
     for tab in ("", "use/"):
         assert f'href="/skills/{skill}/run/' not in browse(bob).get(f"/skills/{skill}/{tab}").text
-    answer = browse(bob).post(f"/skills/{skill}/run/", {"once": "1"})
+    answer = browse(bob).post(f"/skills/{skill}/run/", {"form_token": "1"})
     assert (answer.status_code, Run.objects.count()) == (200, 0)
 
 
@@ -79,9 +77,9 @@ def test_a_page_does_not_repeat_an_internal_run(browse, bob, team, of_type):
     version = of_type("internal")
     run = make_run(version, bob, team)
     page = browse(bob).get(f"/runs/{run.uid}/").text
-    assert f"/runs/{run.uid}/again/" not in page
-    answer = browse(bob).post(f"/runs/{run.uid}/again/", follow=True)
-    assert "other skills and the API start it" in answer.text
+    assert f"/runs/{run.uid}/rerun/" not in page
+    answer = browse(bob).post(f"/runs/{run.uid}/rerun/", follow=True)
+    assert part(answer, "message", kind="error")["code"] == "SKILL_INTERNAL"
     assert Run.objects.count() == 1
 
 
@@ -97,11 +95,10 @@ def test_a_stored_answer_names_its_run_and_can_be_had_fresh(browse, bob, team, o
     earlier = make_run(version, bob, team)
     run = make_run(version, bob, team, cached_from=earlier, request={"inputs": {}, "script": None})
     page = browse(bob).get(f"/runs/{run.uid}/").text
-    assert "Nothing was executed" in page
-    assert f'href="/runs/{earlier.uid}/"' in page
-    assert '<button class="button small" name="fresh" value="1">' in page
-    browse(bob).post(f"/runs/{run.uid}/again/", {"fresh": "1"})
-    assert Run.objects.latest("pk").status == Status.QUEUED
+    assert f"/runs/{earlier.uid}/" in [link["href"] for link in part(page, "cached").tags("a")]
+    assert '<button class="button small" name="no_cache" value="1">' in page
+    browse(bob).post(f"/runs/{run.uid}/rerun/", {"no_cache": "1"})
+    assert Run.objects.latest("pk").status == RunStatus.QUEUED
 
 
 def test_a_stored_answer_does_not_name_a_run_that_its_reader_may_not_see(browse, charlie, team, of_type):
@@ -110,7 +107,7 @@ def test_a_stored_answer_does_not_name_a_run_that_its_reader_may_not_see(browse,
     Run.objects.filter(pk=earlier.pk).update(caller=None, skill=None)
     run = make_run(version, charlie, charlie.memberships.get().team, cached_from=earlier)
     page = browse(charlie).get(f"/runs/{run.uid}/").text
-    assert "Nothing was executed" in page
+    assert parts(page, "cached")
     assert earlier.uid not in page
 
 

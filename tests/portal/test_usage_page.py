@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from registry import usage
-from tests.run_samples import make_run
+from registry.usage import scores
+from tests.factories.runs import make_run
+from tests.pages import part, parts, select
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D9", "P6")]
 ADDRESS = "/skills/docs/weekly-report/usage/"
@@ -16,7 +17,7 @@ ADDRESS = "/skills/docs/weekly-report/usage/"
 def used(private, alice, bob, team):
     now = timezone.now()
     for n, kind in enumerate(("run", "run", "load", "install")):
-        usage.record_use(private, f"user:{n}", kind, version="1.0.0", now=now - timedelta(days=7))
+        scores.record_use(private, f"user:{n}", kind, version="1.0.0", now=now - timedelta(days=7))
     for code in ("", "", "", "SCRIPT_FAILED"):
         status = "failed" if code else "succeeded"
         make_run(private.latest, bob, team, status=status, failure_code=code)
@@ -26,17 +27,18 @@ def used(private, alice, bob, team):
 def test_the_page_says_how_the_score_came_about_and_draws_every_kind(browse, bob, used):
     page = browse(bob).get(ADDRESS).content.decode()
     assert "2.00 = 4 × 0.500" in page
-    assert page.count('<rect class="bar') == 5  # three kinds of one day, and two ends of runs of another
-    assert '<td class="num">2</td><td class="num">1</td><td class="num">1</td>' in page
+    assert (
+        len(select(page, "rect", class_="bar")) == 5
+    )  # three kinds of one day, and two ends of runs of another
+    assert ["2", "1", "1"] in [[cell.text for cell in row.tags("td")] for row in select(page, "tr")]
 
 
 def test_the_page_says_which_versions_are_used(browse, bob, private):
-    usage.record_use(private, "user:1", "run", version="1.2.0")
-    usage.record_use(private, "user:2", "load", version="9.9.9")  # it is gone
-    page = browse(bob).get(ADDRESS).text.partition("Uses by version")[2]
-    assert page.count("1.2.0</a></th>") == 1
-    assert '</th><td class="num">1</td><td class="num">0</td><td class="num">0</td></tr>' in page
-    assert "9.9.9" not in page
+    scores.record_use(private, "user:1", "run", version="1.2.0")
+    scores.record_use(private, "user:2", "load", version="9.9.9")  # it is gone
+    _head, row = part(browse(bob).get(ADDRESS), "uses-by-version").tags("tr")  # 9.9.9 has none
+    assert [cell.text for cell in row.tags("th", "td")] == ["1.2.0", "1", "0", "0"]
+    assert [link["href"] for link in row.tags("a")] == ["/skills/docs/weekly-report/1.2.0/"]
 
 
 def test_the_page_says_how_the_runs_of_each_version_went(browse, bob, used):
@@ -48,8 +50,8 @@ def test_the_page_says_how_the_runs_of_each_version_went(browse, bob, used):
 
 def test_an_unused_skill_says_so(browse, alice, public):
     page = browse(alice).get("/skills/docs/kind-review/usage/").content.decode()
-    assert "No use was counted" in page
-    assert '<rect class="bar' not in page
+    assert parts(page, "empty", state="unused")
+    assert not select(page, "rect", class_="bar")
 
 
 def test_a_stranger_of_a_private_skill_sees_none_of_it(browse, charlie, used):
@@ -58,8 +60,8 @@ def test_a_stranger_of_a_private_skill_sees_none_of_it(browse, charlie, used):
 
 
 def test_a_stranger_of_a_public_skill_sees_its_uses_and_no_run(browse, charlie, bob, team, public):
-    usage.record_use(public, "user:1", "load")
+    scores.record_use(public, "user:1", "load")
     make_run(public.latest, bob, team, status="failed", failure_code="SCRIPT_FAILED")
     page = browse(charlie).get("/skills/docs/kind-review/usage/").content.decode()
-    assert page.count('<rect class="bar') == 1
+    assert len(select(page, "rect", class_="bar")) == 1
     assert "SCRIPT_FAILED" not in page

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from registry.models import Membership, Role, Skill
-from tests.samples import publish_files
+from tests.factories.skills import publish_files
+from tests.pages import part
 from worker.models import Run
-from worker.runs import run_here
+from worker.service.inline import execute_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D4", "D5", "P11")]
 
@@ -30,7 +31,7 @@ def test_filling_in_runs_nothing_and_the_text_can_be_selected(browse, bob, promp
     page = browse(bob).post(USE, {"argument-0": "a b"}).text
     assert "Look at a b: !`cat a b`</textarea>" in page
     assert "readonly" in page
-    assert "These commands are pending" in page
+    assert part(page, "commands")["state"] == "pending"
     assert not Run.objects.exists()
 
 
@@ -40,11 +41,12 @@ def test_a_run_leads_to_the_messages_and_what_they_change(browse, bob, prompt):
     answer = client.post(USE, {"argument-0": "a b", "run": "1"})
     run = Run.objects.get()
     assert answer.url == f"/runs/{run.uid}/"
-    run_here(run)
+    execute_here(run)
     page = client.get(answer.url).text
     assert "Look at a b: &lt;b&gt;ran&lt;/b&gt;</textarea>" in page
-    assert "What it changes" in page
-    again = client.get(f"/skills/docs/asked/run/?again={run.uid}", follow=True)
+    changes = [term.text for term in part(page, "context-changes").tags("dd")]
+    assert changes == ["Read", "opus"]
+    again = client.get(f"/skills/docs/asked/run/?rerun_of={run.uid}", follow=True)
     assert "\na b</textarea>" in again.text
 
 
@@ -60,7 +62,7 @@ def test_who_may_not_run_has_no_button_for_it(browse, charlie, bob, team, prompt
     Membership.objects.create(user=charlie, team=team, role=Role.VIEWER)
     page = browse(charlie).get(USE).text
     assert 'name="run"' not in page
-    assert "does not allow runs" in page
+    assert part(page, "run-hint")["state"] == "role"
     assert browse(charlie).post(USE, {"run": "1"}).status_code in (403, 422)
     Skill.objects.filter(pk=version.skill_id).update(visibility="public")
     assert "sign-in" in browse(None).post(USE, {"run": "1"}).url
@@ -70,21 +72,20 @@ def test_an_agent_loop_without_a_model_says_which_setting_is_missing(browse, bob
     prompt("Do it.", "context: fork\n")
     page = browse(bob).get(USE).text
     assert 'name="run"' not in page
-    assert "SKILLQUAY_MODEL_URL" in page
+    assert "SKILLQUAY_MODEL_URL" in part(page, "run-hint", state="no-model")
     settings.SKILLQUAY_MODEL_URL, settings.SKILLQUAY_MODEL_NAME = "https://models.example/v1", "large"
     page = browse(bob).get(USE).text
     assert 'name="run"' in page
-    assert "agent loop with a budget" in page
+    assert part(page, "run-hint")["state"] == "agent-loop"
 
 
-@pytest.mark.parametrize(("source", "filled"), [("mcp", True), ("address", False)])
+@pytest.mark.parametrize(("source", "filled"), [("mcp", True), ("url", False)])
 def test_of_a_stranger_s_prompt_no_command_is_promised(browse, bob, prompt, source, filled):
     version = prompt("Say $1: !`echo x`")
     Skill.objects.filter(pk=version.skill_id).update(source=source)
     page = browse(bob).post(USE, {"arguments": "hello"}).text
     assert ("Say hello" in page) == filled
-    assert "These commands are pending" not in page
-    assert "nothing was run here" in page
+    assert part(page, "commands")["state"] == "not-run"
 
 
 def test_charlie_finds_no_page(browse, charlie, prompt):

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from registry.actors import Actor
+from registry.identity.actors import Actor
 from registry.packages.package import Manifest, Package, PackageFile
 
 
 def make_package(slug="report", *, body="# Report", files=(), problems=(), **manifest):
-    """A package as the gate makes it, without its archive; what differs is told apart by its SKILL.md."""
+    """A validated package without its archive. Different arguments give a different SKILL.md and digest."""
     fields = {"name": slug, "display_name": manifest.get("name", slug), "description": "Writes a report."}
     typed = Manifest(slug=slug, **(fields | manifest))
     skill_md = PackageFile("SKILL.md", f"{typed!r}\n{body}".encode())
@@ -20,9 +20,9 @@ def package_of():
 
 
 @pytest.fixture
-def published(team, alice):
-    """``published("slug", …)``: the package published by Alice, in the team Docs unless another is given."""
-    from registry.publishing import publish
+def publish_skill(team, alice):
+    """``publish_skill("slug", …)``: publishes as Alice in the team Docs, unless ``by`` or ``into`` differ."""
+    from registry.versions.publishing.publish import publish
 
     def make(slug="report", *, into=team, by=None, visibility=None, version="1.0.0", **manifest):
         package = make_package(slug, version=version, **manifest)

@@ -11,11 +11,16 @@ from contextlib import nullcontext
 import psycopg
 import pytest
 
-from registry import bulk, retrieval
+from registry.core import sql as bulk
+from registry.search import sql as retrieval
 from tests import cluster, migrated
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.cluster, pytest.mark.row("P9")]
+pytestmark = [
+    pytest.mark.slow("races of processes on both databases"),
+    pytest.mark.cluster,
+    pytest.mark.row("P9"),
+]
 
 QUERIES = [
     "report",
@@ -61,7 +66,7 @@ def races(request, tmp_path_factory):
             "SKILLQUAY_VAR": str(tmp_path_factory.mktemp(request.param)),
         }
         migrated.lay(environment)
-        return json.loads(_call(environment, "-m", "tests.registry.racing"))
+        return json.loads(_call(environment, "-m", "tests.registry.versions.racing"))
 
 
 @pytest.mark.row("P1", "P3")
@@ -104,7 +109,9 @@ def test_search_facets_and_match_find_the_same_on_both_byte_for_byte(tmp_path):
             environment = {**os.environ, "DATABASE_URL": database, "STORAGE_URL": ""}
             environment["SKILLQUAY_VAR"] = str(tmp_path / kind)
             migrated.lay(environment)
-            answers[kind] = _call(environment, "-m", "tests.registry.answering", given=json.dumps(QUERIES))
+            answers[kind] = _call(
+                environment, "-m", "tests.registry.search.answering", given=json.dumps(QUERIES)
+            )
     assert answers["sqlite"] == answers["postgresql"]
     found = [len(json.loads(line)["results"]) for line in answers["sqlite"].splitlines()]
     assert len(found) == 4 * len(QUERIES)
@@ -113,7 +120,7 @@ def test_search_facets_and_match_find_the_same_on_both_byte_for_byte(tmp_path):
 
 _COMMON, _RARE = 7, 40_000  # terms in so many skills, and in two each
 _POSTED = f"""
-    INSERT INTO registry_posting (term_id, skill_id, weight, field_mask, scope, offered_by)
+    INSERT INTO registry_posting (term_id, skill_id, weight, field_mask, scope, recommendable_team)
     SELECT term, skill, 1000, 16, 'public', 1
     FROM generate_series(1, {_COMMON}) AS term CROSS JOIN generate_series(1, 2000) AS skill
     UNION ALL SELECT {_COMMON} + each, each % 2000 + side, 1000, 16, 'public', 1
@@ -124,8 +131,8 @@ _POSTED = f"""
 @pytest.mark.row("P4", "P9")
 def test_postgresql_looks_up_pairs_and_reads_no_other_posting_of_a_common_term(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(bulk, "read", lambda sql, values: asked.append((sql, values)) or [])
-    retrieval.complete([1, 2], range(100, 150), ())
+    monkeypatch.setattr(bulk, "fetch_all", lambda sql, values: asked.append((sql, values)) or [])
+    retrieval.read_missing_postings([1, 2], range(100, 150), ())
     ((sql, values),) = asked
     with _database("postgresql") as database:
         migrated.lay({**os.environ, "DATABASE_URL": database, "SKILLQUAY_VAR": str(tmp_path)})
@@ -138,5 +145,5 @@ def test_postgresql_looks_up_pairs_and_reads_no_other_posting_of_a_common_term(t
             connection.execute(_POSTED)  # of terms and skills that need not be there for a replica
             connection.execute("VACUUM ANALYZE registry_posting")
             plan = "\n".join(line for (line,) in connection.execute(f"EXPLAIN {sql}", values))
-    assert "one_posting_a_term" in plan
-    assert "posting_found" not in plan
+    assert "one_posting_per_term" in plan
+    assert "posting_lookup" not in plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -52,3 +53,16 @@ def test_the_migrations_make_what_the_models_say(tmp_path, django_db_blocker):
             assert _tables(other) == wanted
         finally:
             other.close()
+
+
+@pytest.mark.row("P9")
+def test_migrate_refuses_a_database_of_another_version_in_one_line(tmp_path):
+    with sqlite3.connect(tmp_path / "skillquay.sqlite3") as database:
+        database.execute("CREATE TABLE django_migrations (id INTEGER PRIMARY KEY, app, name, applied)")
+        database.execute("INSERT INTO django_migrations VALUES (1, 'registry', '0024_other', '2026-11-01')")
+    environment = {**os.environ, "DATABASE_URL": "", "SKILLQUAY_VAR": str(tmp_path)}
+    argv = [sys.executable, "manage.py", "migrate", "-v0"]
+    ended = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "registry.0024_other" in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1

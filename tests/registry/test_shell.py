@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.management import call_command
 
-from registry.shell import plain_lines
+from registry.management.cli import text_lines
 
 pytestmark = pytest.mark.row("P9")
 
@@ -18,9 +18,12 @@ def test_a_document_is_told_in_lines_that_need_no_python_to_read():
         "new": {},
         "asks": {"tools": ["Read", "Bash"], "properties": []},
         "payload": {"a": [1, {"b": False}], "说": "好"},
-        "limits": [{"name": "runs_a_day", "limit": None, "own": False}, {"name": "kept_bytes", "limit": 5}],
+        "limits": [
+            {"name": "runs_per_day", "limit": None, "overridden": False},
+            {"name": "stored_bytes", "limit": 5},
+        ],
     }
-    assert list(plain_lines(document)) == [
+    assert list(text_lines(document)) == [
         "team: docs",
         "rule: -",
         "bundled: yes",
@@ -34,23 +37,20 @@ def test_a_document_is_told_in_lines_that_need_no_python_to_read():
         "    b: no",
         "  说: 好",
         "limits:",
-        "  name: runs_a_day  limit: -  own: no",
-        "  name: kept_bytes  limit: 5",
+        "  name: runs_per_day  limit: -  overridden: no",
+        "  name: stored_bytes  limit: 5",
     ]
 
 
 def test_what_somebody_wrote_moves_no_cursor_and_begins_no_line():
-    (line,) = plain_lines({"note": "one\nok: yes \x1b[31mred\x1b[0m \u202e"})
+    (line,) = text_lines({"note": "one\nok: yes \x1b[31mred\x1b[0m \u202e"})
     assert line == "note: one ok: yes [31mred[0m"
 
 
 @pytest.mark.django_db
-@pytest.mark.row("D6")
-def test_a_decision_and_an_event_are_told_so(published, alice, capsys):
-    published("report", allowed_tools=("Read", "Bash"))
-    call_command("may_run", "docs/report", "--as", "alice")
-    told = capsys.readouterr().out
-    assert "outcome: ask\n" in told
-    assert "asks:\n  filesystem: read-only\n  tools: Bash, Read\n" in told
-    call_command("send_event", "report.ready", "--payload", '{"file": "a.csv"}', "--as", "alice", "--propose")
-    assert "payload:\n  file: a.csv\nmatches: -\n" in capsys.readouterr().out
+def test_export_of_a_person_is_printed_in_lines(publish_skill, alice, capsys):
+    publish_skill("report")
+    call_command("export_person", "alice")
+    printed = capsys.readouterr().out
+    assert "account:\n  uid: " in printed
+    assert "  username: alice\n" in printed

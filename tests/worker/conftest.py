@@ -1,4 +1,4 @@
-"""Skills to run: small packages published for Alice's team."""
+"""Small skills published in Alice's team, and runs of them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ HELLO = """
 
 
 @pytest.fixture
-def published(team, alice):
-    """``published(slug, script, front matter…)``: a version of ``docs/slug`` whose one script is Python."""
-    from registry.actors import Actor
-    from registry.packages.reading import read_files
-    from registry.publishing import publish
+def publish_skill(team, alice):
+    """``publish_skill(slug, script, …)``: publishes ``docs/slug`` with one Python script."""
+    from registry.identity.actors import Actor
+    from registry.packages.read_package import read_files
+    from registry.versions.publishing.publish import publish
 
     def make(slug="hello", script=HELLO, *, visibility="private", number="1.0.0", front=""):
         head = f"---\nname: {slug}\ndescription: For tests.\nversion: {number}\n{front}---\n# {slug}\n"
@@ -40,18 +40,18 @@ def published(team, alice):
 
 
 @pytest.fixture
-def hello(published):
-    return published()
+def hello(publish_skill):
+    return publish_skill()
 
 
 @pytest.fixture
-def ask(alice):
-    """``ask(version, inputs…)``: a run asked for by Alice, or by ``by``, without waking anybody."""
-    from registry.actors import Actor
+def queue_run(alice):
+    """``queue_run(version, inputs…)``: creates a run for Alice, or for ``by``, and starts no worker."""
+    from registry.identity.actors import Actor
     from worker.protocols.call import Request
-    from worker.runs import request_run
+    from worker.runs.request import request_run
 
-    def asked(version, inputs=None, *, by=None, **more):
+    def make(version, inputs=None, *, by=None, **more):
         request = {key: more.pop(key) for key in ("script", "stdin", "debug", "context") if key in more}
         return request_run(
             actor=Actor(user=by or alice),
@@ -60,26 +60,31 @@ def ask(alice):
             **more,
         )
 
-    return asked
+    return make
 
 
 @pytest.fixture(autouse=True)
-def nobody_listens(monkeypatch):
-    """Wake-ups are counted; the tests execute runs themselves."""
-    woken = []
-    monkeypatch.setattr("worker.runs.wake", lambda: woken.append(1) or True)
-    monkeypatch.setattr("worker.reaper.wake", lambda: woken.append(1) or True)
-    return woken
+def wake_calls(monkeypatch):
+    """Records wake-ups instead of sending them: the tests execute runs themselves."""
+    calls: list[int] = []
+
+    def wake():
+        calls.append(1)
+        return True
+
+    monkeypatch.setattr("worker.runs.request.wake", wake)
+    monkeypatch.setattr("worker.service.reaper.wake", wake)
+    return calls
 
 
 @pytest.fixture
-def queued(hello, ask):
-    return ask(hello)
+def queued(hello, queue_run):
+    return queue_run(hello)
 
 
 @pytest.fixture
 def claimed(queued):
-    from worker.states import claim_next
+    from worker.queue.claims import claim_next
 
     claim_next("host:1")
     queued.refresh_from_db()

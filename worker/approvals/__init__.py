@@ -1,1 +1,1 @@
-"""Runs that wait for somebody's leave: asked, decided once by a person, or expired."""
+"""Approvals: runs that wait until a person decides, or expire."""

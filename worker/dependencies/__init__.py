@@ -1,4 +1,4 @@
-"""What scripts need beyond their package: asked for at publish, made once, shown read-only to runs.
+"""Dependencies of scripts: enqueued at publication, built once, mounted read-only into runs.
 
-needs → queue (claim, lease) → building (sandbox, index) → keeping (archive, folder) → placing
+needs → queue (claim, lease) → build (sandbox, index) → store (archive, folder) → mounts
 """

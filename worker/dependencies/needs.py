@@ -1,6 +1,4 @@
-"""What a package needs, as the key under which versions share what was made for them."""
-
-from __future__ import annotations
+"""The dependencies that a package requires, with the key under which versions share a build."""
 
 import hashlib
 import json
@@ -13,36 +11,36 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from registry.packages.dependencies import Dependencies, read_dependencies
-from registry.packages.dependencies.deno import matters
+from registry.packages.dependencies.deno import is_deno_input
+from registry.packages.dependencies.read import Dependencies, read_dependencies
 from registry.packages.package import PackageFile
-from worker.models import PreparationKind
-from worker.unpacking import Opened
+from worker.attempts.unpacking import UnpackedPackage
+from worker.models import DependencyKind
 
-_NAMED = ("requirements.txt", "package.json", "package-lock.json")
+_DEPENDENCY_FILES = ("requirements.txt", "package.json", "package-lock.json")
 
 
 @dataclass(frozen=True)
 class Need:
-    """What one language of a package asks for on machines like this one."""
+    """The dependencies of one language of a package, on machines like this one."""
 
     kind: str
     platform: str
-    asked: str  # JSON
+    spec: str  # JSON
 
     @property
     def key(self) -> str:
-        return hashlib.sha256(json.dumps([self.kind, self.platform, self.asked]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([self.kind, self.platform, self.spec]).encode()).hexdigest()
 
 
 def needs_of(files: Sequence[PackageFile]) -> tuple[Need, ...]:
-    """Of a package at hand; empty for one that names nothing, or names it wrongly."""
+    """The needs of a package's files; empty if it names no dependencies or names them incorrectly."""
     return tuple(_needs(read_dependencies(files)))
 
 
-def needs_of_opened(package: Opened) -> tuple[Need, ...]:
-    """The same of a package on this machine's disk, read once."""
-    return _read_once(package.folder, tuple(path for path in package.paths if _matters(path)))
+def needs_of_unpacked(package: UnpackedPackage) -> tuple[Need, ...]:
+    """The needs of an unpacked package, cached."""
+    return _read_once(package.folder, tuple(path for path in package.paths if _is_relevant(path)))
 
 
 @lru_cache(maxsize=1024)
@@ -50,24 +48,33 @@ def _read_once(folder: Path, paths: tuple[str, ...]) -> tuple[Need, ...]:
     return needs_of([PackageFile(path, (folder / path).read_bytes()) for path in paths])
 
 
-def _matters(path: str) -> bool:
-    return path.startswith("scripts/") or path in _NAMED or path.endswith(".py") or matters(path)
+def _is_relevant(path: str) -> bool:
+    return (
+        path.startswith("scripts/")
+        or path in _DEPENDENCY_FILES
+        or path.endswith(".py")
+        or is_deno_input(path)
+    )
 
 
-def _needs(found: Dependencies) -> Iterator[Need]:
-    if found.python:
-        asked = {
-            "requirements": [each.line for each in found.python],
-            "requires_python": list(found.requires_python),
+def _needs(dependencies: Dependencies) -> Iterator[Need]:
+    if dependencies.python:
+        python = {
+            "requirements": [each.line for each in dependencies.python],
+            "requires_python": list(dependencies.requires_python),
         }
-        yield Need(PreparationKind.PYTHON.value, python_platform(), _json(asked))
-    if found.node:
-        node = {"manifest": found.node.manifest, "entries": found.node.entries}
-        yield Need(PreparationKind.NODE.value, node_platform(), _json(node))
-    if found.deno:
-        files = {path: hashlib.sha256(data).hexdigest() for path, data in found.deno.files.items()}
-        start = {"scripts": found.deno.scripts, "config": found.deno.config, "lock": found.deno.lock}
-        yield Need(PreparationKind.DENO.value, deno_platform(), _json({"files": files, **start}))
+        yield Need(DependencyKind.PYTHON.value, python_platform(), _json(python))
+    if dependencies.node:
+        node = {"manifest": dependencies.node.manifest, "entries": dependencies.node.entries}
+        yield Need(DependencyKind.NODE.value, node_platform(), _json(node))
+    if dependencies.deno:
+        files = {path: hashlib.sha256(data).hexdigest() for path, data in dependencies.deno.files.items()}
+        start = {
+            "scripts": dependencies.deno.scripts,
+            "config": dependencies.deno.config,
+            "lock": dependencies.deno.lock,
+        }
+        yield Need(DependencyKind.DENO.value, deno_platform(), _json({"files": files, **start}))
 
 
 def _json(document: Any) -> str:
@@ -76,7 +83,7 @@ def _json(document: Any) -> str:
 
 @cache
 def python_platform() -> str:
-    """Where a wheel of compiled code fits and another does not."""
+    """The platform that decides which compiled wheels fit."""
     return f"cpython-{sysconfig.get_python_version()} {_machine()}"
 
 
@@ -91,7 +98,7 @@ def node_platform() -> str:
 
 @cache
 def deno_platform() -> str:
-    """Its cache is a format of its own, which another version of it may not read."""
+    """Deno's version and machine: another version may not be able to read its cache."""
     try:
         release = version("deno")
     except PackageNotFoundError:

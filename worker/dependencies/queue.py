@@ -1,206 +1,190 @@
-"""Which preparation is made by whom: asked for, claimed by one worker at a time, taken from a dead one."""
-
-from __future__ import annotations
+"""The queue of dependency builds: each is claimed by one worker at a time, with a lease."""
 
 import time
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from registry.core import leases
+from registry.core.leases import MAX_ATTEMPTS, Lease
 from registry.models import Version
-from registry.packages.problems import Problem, Refused, problem
-from registry.publishing.rows import problem_row
-from worker import states
+from registry.packages.problems import Problem, Refusal
+from registry.versions.publishing.version_rows import serialize_problem
+from worker.dependencies.errors import DEPENDENCIES_FAILED, PREPARING
 from worker.dependencies.needs import Need, deno_platform, node_platform, python_platform
-from worker.dispatch import wake, wake_preparer
-from worker.models import Preparation, PreparationQuerySet, PreparationState
+from worker.models import DependencyBuild, DependencyBuildQuerySet, DependencyBuildState
+from worker.queue import retries
+from worker.queue.dispatch import wake, wake_builder
 
-LEASE = timedelta(seconds=60)
-ATTEMPTS = 3  # after which one that ends its worker each time has failed
-RENEW_S = 20.0
-_LOOK_S = 1.0
-_LOG = 65_536  # characters that are kept, the last ones
+_CHECK_INTERVAL_S = 1.0
+_MAX_LOG = 65_536  # characters, the last ones are kept
 
 
 @dataclass(frozen=True)
-class Package:
+class InstalledPackage:
     name: str
     version: str
     hash: str
 
 
 @dataclass(frozen=True)
-class Made:
-    """What came of a preparation: its lock, and the archive that each machine unpacks."""
+class BuildResult:
+    """The result of a build: its lock, and the archive that each machine unpacks."""
 
     lock: str
-    packages: tuple[Package, ...]
+    packages: tuple[InstalledPackage, ...]
     digest: str
     size: int
     log: str = ""
 
 
 @dataclass(frozen=True)
-class Hold:
-    """The right to write one preparation's row."""
+class BuildLease(Lease[DependencyBuild]):
+    """The exclusive right to write one build's row."""
 
-    row: Preparation
-    attempt: int
-    said: list[str] = field(default_factory=list)
-    looked: list[float] = field(default_factory=lambda: [0.0])
-
-    def renew(self) -> bool:
-        return bool(self._held().update(lease_until=timezone.now() + LEASE))
+    log_parts: list[str] = field(default_factory=list)
+    checked_at: list[float] = field(default_factory=lambda: [0.0])
 
     def is_held(self) -> bool:
-        """Asked for often while the installer runs: looks once in a while."""
+        """Whether the lease still holds; queries the database at most once per second."""
         now = time.monotonic()
-        if now - self.looked[0] > _LOOK_S:
-            self.looked[0] = now
-            return self._held().exists()
+        if now - self.checked_at[0] > _CHECK_INTERVAL_S:
+            self.checked_at[0] = now
+            return self.row().exists()
         return True
 
-    def release(self) -> None:
-        """Lets another make it: who made it was stopped."""
-        self._held().update(state=PreparationState.WAITING, lease_until=None, attempt=self.attempt - 1)
-        wake_preparer()
+    def requeue(self) -> None:
+        """Returns the build to the queue because this process was stopped."""
+        self.release(state=DependencyBuildState.WAITING)
+        wake_builder()
 
-    def say(self, text: str) -> None:
-        """What the installer says, for who watches the page."""
-        self.said.append(text)
-        self._held().update(log="".join(self.said)[-_LOG:])
+    def append_log(self, text: str) -> None:
+        """Appends installer output to the log, which the page shows during the build."""
+        self.log_parts.append(text)
+        self.row().update(log="".join(self.log_parts)[-_MAX_LOG:])
 
-    def succeed(self, made: Made) -> bool:
-        """Ends it; runs that wait for it are runnable at once. False when it is another's by now."""
-        now = timezone.now()
-        done = self._held().update(
-            state=PreparationState.READY,
-            lock=made.lock,
-            packages=[vars(each) for each in made.packages],
-            digest=made.digest,
-            size=made.size,
+    def succeed(self, result: BuildResult) -> bool:
+        """Ends the build and wakes the runs that wait for it; returns False if the lease was lost."""
+        return self._end(
+            state=DependencyBuildState.READY,
+            lock=result.lock,
+            packages=[vars(each) for each in result.packages],
+            digest=result.digest,
+            size=result.size,
             problem=None,
-            finished_at=now,
-            last_used_at=now,
-            lease_until=None,
+            last_used_at=timezone.now(),
         )
-        return self._tell() if done else False
 
     def fail(self, why: Problem) -> bool:
-        done = self._held().update(
-            state=PreparationState.FAILED,
-            problem=problem_row(why),
-            finished_at=timezone.now(),
-            lease_until=None,
-        )
-        return self._tell() if done else False
+        return self._end(state=DependencyBuildState.FAILED, problem=serialize_problem(why))
 
-    def _tell(self) -> bool:
-        digests = Version.objects.filter(preparations=self.row).values_list("digest", flat=True)
-        if states.hurry(set(digests)):
+    def _end(self, **changes: Any) -> bool:
+        if not self.finish(**changes):
+            return False
+        digests = Version.objects.filter(dependency_builds=self.job).values_list("digest", flat=True)
+        if retries.make_runnable(set(digests)):
             wake()
         return True
 
-    def _held(self) -> PreparationQuerySet:
-        mine = Preparation.objects.filter(pk=self.row.pk, attempt=self.attempt)
-        return mine.filter(state=PreparationState.RUNNING)
 
-
-def ask(version: Version, need: Need) -> Preparation:
-    """The preparation of what this version needs; made by a worker where it is not made yet."""
-    row, _created = Preparation.objects.get_or_create(
-        key=need.key, defaults={"kind": need.kind, "platform": need.platform, "asked": need.asked}
+def enqueue(version: Version, need: Need) -> DependencyBuild:
+    """Returns the build for a need of this version, and enqueues it if it does not exist."""
+    row, _created = DependencyBuild.objects.get_or_create(
+        key=need.key, defaults={"kind": need.kind, "platform": need.platform, "spec": need.spec}
     )
     if not row.versions.filter(pk=version.pk).exists():
         row.versions.add(version)
-    if row.state == PreparationState.WAITING:
-        transaction.on_commit(wake_preparer)
+    if row.state == DependencyBuildState.WAITING:
+        transaction.on_commit(wake_builder)
     return row
 
 
-def made_like(row: Preparation, wants: str) -> Made | None:
-    """What was made for another version that wants the very same, by the first line of its lock."""
-    others = Preparation.objects.filter(kind=row.kind, platform=row.platform, state=PreparationState.READY)
-    like = others.exclude(pk=row.pk).filter(lock__startswith=f"{wants}\n").exclude(digest="").first()
-    if like is None:
+def find_identical_build(row: DependencyBuild, wants: str) -> BuildResult | None:
+    """A finished build of the same input, whose hash is the first line of its lock; None if there is none."""
+    others = DependencyBuild.objects.filter(
+        kind=row.kind, platform=row.platform, state=DependencyBuildState.READY
+    )
+    identical = others.exclude(pk=row.pk).filter(lock__startswith=f"{wants}\n").exclude(digest="").first()
+    if identical is None:
         return None
-    return Made(like.lock, tuple(Package(**each) for each in like.packages), like.digest, like.size)
+    return BuildResult(
+        identical.lock,
+        tuple(InstalledPackage(**each) for each in identical.packages),
+        identical.digest,
+        identical.size,
+    )
 
 
-def ask_again(row: Preparation) -> bool:
-    """Lets one that failed, or whose archive is gone, be made anew; False while it goes on or is ready."""
-    again = Preparation.objects.filter(pk=row.pk, state=PreparationState.FAILED)
-    done = again.update(state=PreparationState.WAITING, problem=None, log="", attempt=0, finished_at=None)
+def retry(row: DependencyBuild) -> bool:
+    """Requeues a failed build; returns False if it has not failed."""
+    again = DependencyBuild.objects.filter(pk=row.pk, state=DependencyBuildState.FAILED)
+    done = again.update(state=DependencyBuildState.WAITING, problem=None, log="", attempt=0, finished_at=None)
     if done:
-        transaction.on_commit(wake_preparer)
+        transaction.on_commit(wake_builder)
     return bool(done)
 
 
-def forget_archive(row: Preparation) -> None:
-    """What was made is no longer stored: it is made again, from the lock that was kept."""
-    gone = Preparation.objects.filter(pk=row.pk, state=PreparationState.READY, digest=row.digest)
-    gone.update(state=PreparationState.WAITING, digest="", size=0, attempt=0)
+def requeue_missing_archive(row: DependencyBuild) -> None:
+    """Requeues a build whose archive is no longer stored; the kept lock makes it reproducible."""
+    ready = DependencyBuild.objects.filter(pk=row.pk, state=DependencyBuildState.READY, digest=row.digest)
+    ready.update(state=DependencyBuildState.WAITING, digest="", size=0, attempt=0)
 
 
-def claim_next(now: datetime) -> Hold | None:
-    """The oldest that waits, or whose worker is gone, and fits this machine."""
-    here = _waiting_here(now)
+def claim_next(now: datetime) -> BuildLease | None:
+    """Claims the oldest claimable build for this machine's platforms; None if there is none."""
+    here = _claimable_here(now)
     for key in here.order_by("pk").values_list("key", flat=True)[:20]:
-        if hold := claim(key, now):
-            return hold
+        if lease := claim(key, now):
+            return lease
     return None
 
 
-def claim(key: str, now: datetime) -> Hold | None:
-    """This one, where nobody else has it; one that ended its workers too often fails."""
-    with transaction.atomic():
-        row = _claimable(now).select_for_update().filter(key=key).first()
-        if row is None:
-            return None
-        row.attempt += 1
-        row.state = PreparationState.RUNNING
-        row.lease_until, row.started_at, row.log = now + LEASE, now, ""
-        row.save(update_fields=["attempt", "state", "lease_until", "started_at", "log"])
-    hold = Hold(row, row.attempt)
-    if hold.attempt > ATTEMPTS:
-        hold.fail(problem("DEPENDENCIES_FAILED", reason="its workers ended"))
+def claim(key: str, now: datetime) -> BuildLease | None:
+    """Claims this build; None if another worker has it. Fails it if it ended too many workers."""
+    rows = _claimable(now).filter(key=key)
+    row = leases.claim(rows, now, state=DependencyBuildState.RUNNING, started_at=now, log="")
+    if row is None:
         return None
-    return hold
+    lease = BuildLease(row, row.attempt)
+    if lease.attempt > MAX_ATTEMPTS:
+        lease.fail(DEPENDENCIES_FAILED.problem(reason="the workers that built it ended"))
+        return None
+    return lease
 
 
-def is_missed() -> bool:
-    """Whether one waits that this machine could make."""
-    return _waiting_here(timezone.now()).exists() and has_room()
+def has_claimable() -> bool:
+    """Whether a build waits that a free slot of this machine could take."""
+    return _claimable_here(timezone.now()).exists() and has_free_slot()
 
 
-def has_room() -> bool:
-    """One slot of a host's is always left to runs, unless it has only one."""
-    busy = Preparation.objects.filter(state=PreparationState.RUNNING, lease_until__gte=timezone.now())
+def has_free_slot() -> bool:
+    """Whether a slot is free; one slot per host is reserved for runs, unless it has only one."""
+    busy = DependencyBuild.objects.filter(state=DependencyBuildState.RUNNING, lease_until__gte=timezone.now())
     return busy.count() < max(1, settings.SKILLQUAY_WORKERS - 1)
 
 
-def _waiting_here(now: datetime) -> PreparationQuerySet:
-    """What nobody uses waits for a run; the rest for any worker whose machine it is made for."""
+def _claimable_here(now: datetime) -> DependencyBuildQuerySet:
+    """Claimable builds for this machine; unused ones wait until a run needs them."""
     machine = [python_platform(), node_platform(), deno_platform()]
     here = _claimable(now).filter(platform__in=machine)
-    return here.exclude(state=PreparationState.UNUSED)
+    return here.exclude(state=DependencyBuildState.UNUSED)
 
 
-def _claimable(now: datetime) -> PreparationQuerySet:
-    lapsed = Q(state=PreparationState.RUNNING, lease_until__lt=now)
-    waiting = Q(state=PreparationState.WAITING) | Q(state=PreparationState.UNUSED)
-    found: PreparationQuerySet = Preparation.objects.filter(waiting | lapsed)
+def _claimable(now: datetime) -> DependencyBuildQuerySet:
+    waiting = Q(state__in=[DependencyBuildState.WAITING, DependencyBuildState.UNUSED])
+    found: DependencyBuildQuerySet = DependencyBuild.objects.filter(waiting | leases.expired(now))
     return found
 
 
-def problem_of(row: Preparation) -> Problem:
-    """Why one failed."""
-    return Problem(**row.problem) if row.problem else problem("PREPARING")
+def problem_of(row: DependencyBuild) -> Problem:
+    """Why a build failed."""
+    return Problem(**row.problem) if row.problem else PREPARING.problem()
 
 
-def refusal_of(row: Preparation) -> Refused:
-    return Refused(problem_of(row))
+def refusal_of(row: DependencyBuild) -> Refusal:
+    return Refusal(problem_of(row))

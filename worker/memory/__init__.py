@@ -1,5 +1,5 @@
-"""What runs propose to remember, who looks at it, and the store that keeps it (row C10).
+"""Memory: proposals of runs, their review, and the store of accepted ones.
 
-run's end ─► proposing ─► owners: whose? ─┬► store.add            the caller's own, its run's
-                                          └► waits ─► reviewing   a team's, somebody else's ─► store.add
+run's end ─► propose ─► owners ─┬► store.add                         the caller's own, its run's
+                                └► waiting ─► review ─► store.add    a team's, another owner's
 """

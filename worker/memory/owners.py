@@ -1,6 +1,4 @@
-"""Whose a proposed memory would be: of the names that a script may use, those that mean somebody here."""
-
-from __future__ import annotations
+"""Resolves the owner names that scripts use to persons, teams and runs."""
 
 import re
 from dataclasses import dataclass, field
@@ -9,10 +7,10 @@ from typing import Any
 
 from django.db.models import Q
 
-from registry.actors import Actor
+from registry.identity.actors import Actor
 from registry.models import Role, Team, User
+from worker.core.opaque_ids import opaque_id
 from worker.models import OwnerType, Run
-from worker.opaque import opaque_id
 
 _OWN = ("", "me")
 _OPAQUE = re.compile("[0-9a-f]{32}")
@@ -20,7 +18,7 @@ _OPAQUE = re.compile("[0-9a-f]{32}")
 
 @dataclass(frozen=True)
 class Owner:
-    """One of person, team and run; as a filter an empty ``type`` means any."""
+    """A person, a team or a run; in a filter, an empty ``type`` means any."""
 
     type: str
     user_id: int | None = None
@@ -41,21 +39,21 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Found:
-    """``owner`` is None where nobody is meant; ``is_foreign`` is the same whether there is one or not."""
+class ResolvedOwner:
+    """``owner`` is None if the name is unknown; ``is_foreign`` does not reveal whether it is."""
 
     owner: Owner | None
     is_foreign: bool = False
 
 
 @dataclass
-class Owners:
-    """Finds whom the proposals of one run are for; each name is looked up once."""
+class OwnerResolver:
+    """Resolves the owners of one run's proposals; looks each name up once."""
 
     run: Run
-    _known: dict[tuple[str, str], Found] = field(default_factory=dict)
+    _known: dict[tuple[str, str], ResolvedOwner] = field(default_factory=dict)
 
-    def find(self, type_: str, name: str) -> Found:
+    def resolve(self, type_: str, name: str) -> ResolvedOwner:
         if (type_, name) not in self._known:
             look = {OwnerType.USER: self._user, OwnerType.TASK: self._task}.get(OwnerType(type_))
             self._known[type_, name] = look(name) if look else self._team(type_, name)
@@ -63,20 +61,20 @@ class Owners:
 
     @cached_property
     def roles(self) -> dict[int, Role]:
-        """What the caller is on each team at the end of the run."""
+        """The caller's roles by team at the end of the run."""
         return Actor(user=self.run.caller).roles if self.run.caller else {}
 
-    def _user(self, name: str) -> Found:
+    def _user(self, name: str) -> ResolvedOwner:
         caller = self.run.caller
         if name in _OWN or (caller and name in self._names_of(caller)):
             here = caller is not None and caller.is_active and caller.erased_at is None
-            return Found(Owner(OwnerType.USER, user_id=caller.pk) if here and caller else None)
+            return ResolvedOwner(Owner(OwnerType.USER, user_id=caller.pk) if here and caller else None)
         user = User.objects.filter(Q(username=name) | Q(uid=name), is_active=True, erased_at=None).first()
         user = user or self._colleague(name)
-        return Found(Owner(OwnerType.USER, user_id=user.pk) if user else None, is_foreign=True)
+        return ResolvedOwner(Owner(OwnerType.USER, user_id=user.pk) if user else None, is_foreign=True)
 
     def _names_of(self, caller: User) -> set[str]:
-        """The caller's own, and the ids under which the script knows them; a shared answer names nobody."""
+        """The names and ids of the caller in this run's script; a shared cached result contains no ids."""
         own = opaque_id("user", self.run.team, caller.uid)
         context = self.run.request.get("context") or {}
         agent = {context.get("agent_id", "")} if context.get("user_id") == own else set()
@@ -88,13 +86,13 @@ class Owners:
         members = User.objects.filter(memberships__team=self.run.team, is_active=True)
         return next((u for u in members if opaque_id("user", self.run.team, u.uid) == name), None)
 
-    def _task(self, name: str) -> Found:
+    def _task(self, name: str) -> ResolvedOwner:
         if name in (*_OWN, self.run.uid, self.run.request_id):
-            return Found(Owner(OwnerType.TASK, run_id=self.run.pk))
+            return ResolvedOwner(Owner(OwnerType.TASK, run_id=self.run.pk))
         other = Run.objects.filter(uid=name, caller__is_active=True, erased_at=None).first()
-        return Found(Owner(OwnerType.TASK, run_id=other.pk) if other else None, is_foreign=True)
+        return ResolvedOwner(Owner(OwnerType.TASK, run_id=other.pk) if other else None, is_foreign=True)
 
-    def _team(self, type_: str, name: str) -> Found:
+    def _team(self, type_: str, name: str) -> ResolvedOwner:
         own = self.run.team
         if name in _OWN or (own and name == opaque_id("team", own, own.uid)):
             team = own
@@ -102,4 +100,4 @@ class Owners:
             team = Team.objects.filter(Q(slug=name) | Q(uid=name)).first()
         belongs = team is not None and team.pk in self.roles
         owner = Owner(type_, team_id=team.pk) if team else None
-        return Found(owner, is_foreign=not belongs and name not in _OWN)
+        return ResolvedOwner(owner, is_foreign=not belongs and name not in _OWN)

@@ -1,6 +1,4 @@
-"""The one interface to the memory store, and which store this site has."""
-
-from __future__ import annotations
+"""The interface of the memory store, and the store of this site."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +7,7 @@ from typing import Any, Protocol
 
 from django.conf import settings
 
-from registry.actors import Actor
+from registry.identity.actors import Actor
 from registry.models import User
 from worker.memory.owners import Owner
 from worker.models import Memory
@@ -17,14 +15,14 @@ from worker.models.memory import MemoryQuerySet
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What is to be remembered, for whom, and which version of which skill said so."""
+class MemoryEntry:
+    """A memory to store: its content, its owner, and the skill version that proposed it."""
 
     owner: Owner
     type: str
     importance: int  # 1 to 5
     content: str
-    importance_given: float | None = None
+    original_importance: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     skill: str = ""
     version: str = ""
@@ -32,16 +30,16 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The memory that holds an entry; not ``is_new`` where the same was remembered before."""
+class StoreResult:
+    """The memory that holds an entry; ``is_new`` is False if it was merged into an existing one."""
 
     memory: Memory
     is_new: bool
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Of what the actor may see, these."""
+class MemoryQuery:
+    """Filters for the memories that the actor can see."""
 
     actor: Actor
     owner: Owner | None = None
@@ -53,32 +51,32 @@ class Wanted:
 
 
 class Store(Protocol):
-    """Every verb runs within the caller's transaction, where there is one."""
+    """A memory store; its methods run in the caller's transaction, if there is one."""
 
-    def add(self, entries: Sequence[Entry]) -> list[Kept]:
-        """Remembers each, once: the same content of one owner and type is merged."""
+    def add(self, entries: Sequence[MemoryEntry]) -> list[StoreResult]:
+        """Stores the entries; merges those with the same content, owner and type."""
 
-    def search(self, text: str, wanted: Wanted, *, most: int) -> list[Memory]:
-        """Those that say the words, the fittest first."""
+    def search(self, text: str, query: MemoryQuery, *, limit: int) -> list[Memory]:
+        """The best matches for the text, best first."""
 
-    def list(self, wanted: Wanted) -> MemoryQuerySet:
-        """All that are wanted; the caller orders and cuts them."""
+    def list(self, query: MemoryQuery) -> MemoryQuerySet:
+        """All memories that the query selects; the caller orders and limits them."""
 
     def delete(self, memories: MemoryQuerySet, *, by: User | None) -> int:
-        """Takes them away, for good when nobody takes that back in time."""
+        """Deletes the memories; the deletion can be undone for 15 minutes. Returns how many."""
 
     def restore(self, memories: MemoryQuerySet) -> int:
-        """Takes a deletion back."""
+        """Restores deleted memories; returns how many."""
 
     def erase(self, memories: MemoryQuerySet) -> int:
-        """Takes them away at once, rows and all."""
+        """Deletes the rows immediately; returns how many."""
 
-    def export(self, wanted: Wanted) -> Iterator[dict[str, Any]]:
-        """All that are wanted as documents, oldest first."""
+    def export(self, query: MemoryQuery) -> Iterator[dict[str, Any]]:
+        """The documents of all memories that the query selects, oldest first."""
 
 
 def store() -> Store:
-    """The database, which tells another system of each change where the site names one."""
+    """The database store, which sends changes to another system if the site configures one."""
     from worker.memory.database import DatabaseStore
     from worker.memory.webhook import WebhookStore
 

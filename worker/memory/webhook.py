@@ -1,8 +1,8 @@
-"""Another memory system that is told of each change: what it has to hear is written down with the change
-itself, and told by the reaper until it says that it has heard. No run and no person waits for it.
-"""
+"""Sends memory changes to another system.
 
-from __future__ import annotations
+Each change is recorded in its own transaction, and the reaper sends it until the other system confirms it.
+Neither runs nor requests wait for the delivery.
+"""
 
 import base64
 import hashlib
@@ -18,77 +18,77 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from registry import outbound
+from registry.http_client import fetch as outbound
 from registry.models import User
-from registry.packages.problems import Refused
+from registry.packages.problems import Refusal
 from worker.memory.documents import memory_document
-from worker.memory.store import Entry, Kept, Store, Wanted
+from worker.memory.store import MemoryEntry, MemoryQuery, Store, StoreResult
 from worker.models import Memory, MemoryChange
 from worker.models.memory import MemoryQuerySet
 
 log = logging.getLogger(__name__)
-TELLING_S = 4.0  # of one round: the reaper has other work
+DELIVERY_S = 4.0  # per round: the reaper has other work
 _ANSWER_S = 5.0
 _ANSWER_BYTES = 65_536
-_CLAIM = timedelta(seconds=60)  # in which nobody else tries the same
-_LONGEST_PAUSE_S = 3_600
+_CLAIM_TIME = timedelta(seconds=60)  # in which no other process tries the same change
+_MAX_PAUSE_S = 3_600
 
 
 @dataclass(frozen=True)
 class WebhookStore:
-    """The site's own store, whose changes are told elsewhere; what is asked is answered here."""
+    """Wraps a store and records its changes for delivery; reads are answered by the wrapped store."""
 
     own: Store
 
-    def add(self, entries: Sequence[Entry]) -> list[Kept]:
-        kept = self.own.add(entries)
-        _note([each.memory.uid for each in kept])
-        return kept
+    def add(self, entries: Sequence[MemoryEntry]) -> list[StoreResult]:
+        results = self.own.add(entries)
+        _record_changes([each.memory.uid for each in results])
+        return results
 
-    def search(self, text: str, wanted: Wanted, *, most: int) -> list[Memory]:
-        return self.own.search(text, wanted, most=most)
+    def search(self, text: str, query: MemoryQuery, *, limit: int) -> list[Memory]:
+        return self.own.search(text, query, limit=limit)
 
-    def list(self, wanted: Wanted) -> MemoryQuerySet:
-        return self.own.list(wanted)
+    def list(self, query: MemoryQuery) -> MemoryQuerySet:
+        return self.own.list(query)
 
     def delete(self, memories: MemoryQuerySet, *, by: User | None) -> int:
-        gone = list(memories.present().values_list("uid", flat=True))
+        deleted_uids = list(memories.present().values_list("uid", flat=True))
         done = self.own.delete(memories, by=by)
-        _note(gone, deleted=True)
+        _record_changes(deleted_uids, deleted=True)
         return done
 
     def restore(self, memories: MemoryQuerySet) -> int:
-        back = list(memories.values_list("uid", flat=True))
+        restored_uids = list(memories.values_list("uid", flat=True))
         done = self.own.restore(memories)
-        _note(Memory.objects.present().filter(uid__in=back).values_list("uid", flat=True))
+        _record_changes(Memory.objects.present().filter(uid__in=restored_uids).values_list("uid", flat=True))
         return done
 
     def erase(self, memories: MemoryQuerySet) -> int:
-        gone = list(memories.values_list("uid", flat=True))
+        deleted_uids = list(memories.values_list("uid", flat=True))
         done = self.own.erase(memories)
-        _note(gone, deleted=True)
+        _record_changes(deleted_uids, deleted=True)
         return done
 
-    def export(self, wanted: Wanted) -> Iterator[dict[str, Any]]:
-        return self.own.export(wanted)
+    def export(self, query: MemoryQuery) -> Iterator[dict[str, Any]]:
+        return self.own.export(query)
 
 
-def tell_due() -> int:
-    """Tells what is due, oldest first, for a few seconds; the first that is not heard ends the round."""
+def deliver_due() -> int:
+    """Sends due changes, oldest first, for a few seconds or until one fails; returns how many were sent."""
     if not settings.SKILLQUAY_MEMORY_URL:
         return 0
-    until, told = time.monotonic() + TELLING_S, 0
+    until, sent = time.monotonic() + DELIVERY_S, 0
     while time.monotonic() < until and (change := _claim()):
-        if why := _tell(change):
-            _put_off(change, why)
+        if why := _deliver(change):
+            _postpone(change, why)
             break
         change.delete()
-        told += 1
-    return told
+        sent += 1
+    return sent
 
 
-def _note(uids: Iterable[str], *, deleted: bool = False) -> None:
-    """Beside the change, in its transaction."""
+def _record_changes(uids: Iterable[str], *, deleted: bool = False) -> None:
+    """Records changes for delivery, in the transaction of the change."""
     now = timezone.now()
     MemoryChange.objects.bulk_create(
         MemoryChange(memory_uid=uid, deleted=deleted, due_at=now, created_at=now)
@@ -99,13 +99,13 @@ def _note(uids: Iterable[str], *, deleted: bool = False) -> None:
 def _claim() -> MemoryChange | None:
     now = timezone.now()
     for change in MemoryChange.objects.filter(due_at__lte=now).order_by("due_at", "pk")[:10]:
-        if MemoryChange.objects.filter(pk=change.pk, due_at=change.due_at).update(due_at=now + _CLAIM):
+        if MemoryChange.objects.filter(pk=change.pk, due_at=change.due_at).update(due_at=now + _CLAIM_TIME):
             return change
     return None
 
 
-def _tell(change: MemoryChange) -> str:
-    """Why it was not heard; "" when it was."""
+def _deliver(change: MemoryChange) -> str:
+    """Sends a change; returns the reason of a failure, or "" on success."""
     body = json.dumps(_document(change), ensure_ascii=False).encode()
     try:
         answer = outbound.fetch(
@@ -116,21 +116,21 @@ def _tell(change: MemoryChange) -> str:
             limit=_ANSWER_BYTES,
             timeout=_ANSWER_S,
         )
-    except Refused as refused:
+    except Refusal as refused:
         return refused.code
     return "" if 200 <= answer.status < 300 else f"HTTP {answer.status}"
 
 
 def _document(change: MemoryChange) -> dict[str, Any]:
-    """As the memory is now: what was deleted meanwhile is told as that, and by its id alone."""
+    """The current state of the memory; of a deleted one only its id."""
     memory = Memory.objects.present().filter(uid=change.memory_uid).first()
-    gone = change.deleted or memory is None
-    told = {"id": change.memory_uid} if memory is None or gone else memory_document(memory)
-    return {"type": "memory.deleted" if gone else "memory.kept", "id": change.uid, "data": told}
+    is_deleted = change.deleted or memory is None
+    document = {"id": change.memory_uid} if memory is None or is_deleted else memory_document(memory)
+    return {"type": "memory.deleted" if is_deleted else "memory.kept", "id": change.uid, "data": document}
 
 
 def signature(uid: str, body: bytes) -> dict[str, str]:
-    """The headers that our own endpoints ask of others: HMAC-SHA256 over ``timestamp.id.body``."""
+    """The headers of a signed webhook: HMAC-SHA256 over ``timestamp.id.body``, as this site's own require."""
     timestamp = str(int(time.time()))
     signed = f"{timestamp}.{uid}.".encode() + body
     digest = hmac.new(settings.SKILLQUAY_MEMORY_KEY.encode(), signed, hashlib.sha256).digest()
@@ -141,10 +141,10 @@ def signature(uid: str, body: bytes) -> dict[str, str]:
     }
 
 
-def _put_off(change: MemoryChange, why: str) -> None:
+def _postpone(change: MemoryChange, why: str) -> None:
     attempts = change.attempts + 1
-    pause = timedelta(seconds=min(5 * 2 ** min(attempts, 12), _LONGEST_PAUSE_S))
-    log.warning("The memory system did not hear change %s: %s", change.uid, why)
+    pause = timedelta(seconds=min(5 * 2 ** min(attempts, 12), _MAX_PAUSE_S))
+    log.warning("Can't deliver memory change %s: %s", change.uid, why)
     MemoryChange.objects.filter(pk=change.pk).update(
         attempts=attempts, failure=why[:300], due_at=timezone.now() + pause
     )

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.db import models
 
 from registry.models.identity import new_uid
@@ -7,7 +5,7 @@ from worker.models.run import Run
 
 
 class Artifact(models.Model):
-    """A file that a run left in its output folder; the bytes are in storage under the digest."""
+    """A file of a run's output folder; its content is stored under the digest."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="artifacts")
@@ -16,4 +14,4 @@ class Artifact(models.Model):
     digest = models.CharField(max_length=71)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "path"], name="one_artifact_a_path")]
+        constraints = [models.UniqueConstraint(fields=["run", "path"], name="one_artifact_per_path")]

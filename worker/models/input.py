@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.conf import settings
 from django.db import models
 
@@ -7,7 +5,7 @@ from registry.models.identity import new_uid
 
 
 class InputFile(models.Model):
-    """A file uploaded for a run to come: private to its owner, swept when it expires unused."""
+    """An uploaded input file: private to its owner, removed when it expires."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")

@@ -1,12 +1,10 @@
-from __future__ import annotations
-
 from django.db import models
 
 from worker.models.run import Run
 
 
 class LogChunk(models.Model):
-    """A piece of a run's log, append-only: an earlier attempt's log stays."""
+    """A chunk of a run's log, append-only: logs of earlier attempts are kept."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="log_chunks")
     attempt = models.PositiveSmallIntegerField()
@@ -16,4 +14,4 @@ class LogChunk(models.Model):
     data = models.BinaryField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "attempt", "seq"], name="one_chunk_a_seq")]
+        constraints = [models.UniqueConstraint(fields=["run", "attempt", "seq"], name="one_chunk_per_seq")]

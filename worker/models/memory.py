@@ -14,13 +14,13 @@ from registry.models.identity import new_uid
 from worker.models.run import Run
 
 if TYPE_CHECKING:
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
 _REVIEWING = (Role.MAINTAINER, Role.OWNER)
 
 
 class OwnerType(models.TextChoices):
-    """Whose a memory is; a household and a group are both a team, named in two ways."""
+    """The kind of a memory's owner; households and groups are both teams."""
 
     USER = "user", _("Person")
     HOUSEHOLD = "household", _("Household")
@@ -36,18 +36,18 @@ class MemoryType(models.TextChoices):
 
 
 class WriteState(models.TextChoices):
-    """What became of a proposal; PROPOSED is all that is told of one for somebody else."""
+    """The state of a proposal; the run's readers see PROPOSED for proposals to another owner."""
 
     PROPOSED = "proposed", _("Proposed")
     WAITING = "waiting", _("Waiting for review")
     COMMITTED = "committed", _("Remembered")
-    MERGED = "merged", _("Known already")
+    MERGED = "merged", _("Already known")
     DECLINED = "declined", _("Declined")
     REFUSED = "refused", _("Refused")
 
 
 class Remembered(models.Model):
-    """What is to be remembered, and whose it is: one of person, team and run."""
+    """The content of a memory or proposal, and its owner: a person, a team or a run."""
 
     owner_type = models.CharField(max_length=9, choices=OwnerType.choices)
     owner_user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
@@ -55,7 +55,7 @@ class Remembered(models.Model):
     owner_run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="+")
     type = models.CharField(max_length=10, choices=MemoryType.choices)
     importance = models.PositiveSmallIntegerField()  # 1 to 5
-    importance_given = models.FloatField(null=True)  # as it was said, where that was another number
+    original_importance = models.FloatField(null=True)  # as proposed, if it was another number
     content = models.TextField()
     metadata = DocumentField(default=dict)
 
@@ -64,10 +64,10 @@ class Remembered(models.Model):
 
 
 def _owned_by(actor: Actor, *, roles: tuple[Role, ...] | None = None) -> Q:
-    """Rows of the actor's own, of teams in which they have one of these roles (any), of runs they read."""
+    """Rows of the actor, of the teams where the actor has one of ``roles``, and of readable runs."""
     teams = [team for team, role in actor.roles.items() if roles is None or role in roles]
     owned = Q(owner_team_id__in=teams) | Q(owner_run__in=Run.objects.readable_by(actor))
-    if not (actor.token and actor.token.team_id):  # a team's token has nothing of its owner's person
+    if not (actor.token and actor.token.team_id):  # a team's token can't read its owner's own memories
         owned |= Q(owner_user=actor.user)
     return owned
 
@@ -77,13 +77,13 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         return self.filter(deleted_at=None)
 
     def visible_to(self, actor: Actor) -> MemoryQuerySet:
-        """One's own, one's teams' and those of runs that one may read."""
+        """Memories of the actor, of their teams and of runs that they can read."""
         if actor.is_administrator:
             return self
         return self.none() if actor.user is None else self.filter(_owned_by(actor))
 
     def deletable_by(self, actor: Actor) -> MemoryQuerySet:
-        """One's own, those of teams that one maintains, and of runs that one may read; never by a token."""
+        """Memories of the actor, of teams that they maintain, of runs that they can read; none for tokens."""
         if actor.token:
             return self.none()
         if actor.is_administrator:
@@ -92,18 +92,18 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
 
 
 class Memory(Remembered):
-    """An entry of the memory store; ``worker.memory.database`` is the only writer."""
+    """A memory in the store; ``worker.memory.database`` is the only writer."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
-    owner_key = BytewiseCharField(max_length=40)  # "user:7": whose it is, in one column
-    content_key = BytewiseCharField(max_length=64)  # of the normalised content: the same is kept once
+    owner_key = BytewiseCharField(max_length=40)  # "user:7": the owner in one column
+    content_key = BytewiseCharField(max_length=64)  # of the normalized content, which is stored once
     count = models.PositiveIntegerField(default=1)  # how often it was proposed
-    by_person = models.BooleanField(default=False)  # somebody accepted it: it is no longer its run's
+    by_person = models.BooleanField(default=False)  # accepted by a person: erasing its run keeps it
     skill_label = models.CharField(max_length=130, blank=True)
     version_number = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
-    deleted_at = models.DateTimeField(null=True)  # its content goes when nobody takes that back
+    deleted_at = models.DateTimeField(null=True)  # its content is erased unless it is restored in time
     deleted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
 
     objects = MemoryQuerySet.as_manager()
@@ -113,20 +113,20 @@ class Memory(Remembered):
             models.UniqueConstraint(
                 fields=["owner_key", "type", "content_key"],
                 condition=Q(deleted_at=None),
-                name="one_memory_a_content",
+                name="one_memory_per_content",
             )
         ]
-        indexes = [models.Index(fields=["deleted_at"], name="memory_gone", condition=~Q(deleted_at=None))]
+        indexes = [models.Index(fields=["deleted_at"], name="memory_deleted", condition=~Q(deleted_at=None))]
 
 
 class MemoryTerm(models.Model):
-    """A word, or pair of characters, under which a memory is found."""
+    """A word or a pair of characters in the search index of a memory."""
 
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="terms")
     text = BytewiseCharField(max_length=64)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["text", "memory"], name="one_term_a_memory")]
+        constraints = [models.UniqueConstraint(fields=["text", "memory"], name="one_term_per_memory")]
 
 
 class MemoryWriteQuerySet(models.QuerySet["MemoryWrite"]):
@@ -134,7 +134,7 @@ class MemoryWriteQuerySet(models.QuerySet["MemoryWrite"]):
         return self.filter(state=WriteState.WAITING)
 
     def decidable_by(self, actor: Actor) -> MemoryWriteQuerySet:
-        """Proposals that are this person's to decide: for them, for teams they maintain, for their runs."""
+        """Proposals that the actor may decide: for them, for teams that they maintain, for their runs."""
         if actor.token or actor.user is None:
             return self.none()
         maintained = [team for team, role in actor.roles.items() if role in _REVIEWING]
@@ -143,13 +143,13 @@ class MemoryWriteQuerySet(models.QuerySet["MemoryWrite"]):
 
 
 class MemoryWrite(Remembered):
-    """One proposal of a run and what became of it; it holds its content only while it waits."""
+    """A proposal of a run and its state; it holds its content only while it waits."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="memory_writes")
     attempt = models.PositiveSmallIntegerField()
-    seq = models.PositiveSmallIntegerField()  # its place in the run's answer
-    is_foreign = models.BooleanField(default=False)  # for somebody that the caller has nothing to do with
+    seq = models.PositiveSmallIntegerField()  # its index in the run's answer
+    is_foreign = models.BooleanField(default=False)  # for an owner that the caller does not belong to
     state = models.CharField(max_length=9, choices=WriteState.choices)
     code = models.CharField(max_length=64, blank=True)  # why it waits or was refused
     memory = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="writes")
@@ -161,14 +161,14 @@ class MemoryWrite(Remembered):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["run", "attempt", "seq"], name="one_memory_write_a_seq")
+            models.UniqueConstraint(fields=["run", "attempt", "seq"], name="one_memory_write_per_seq")
         ]
         indexes = [
             models.Index(fields=["created_at"], name="memory_waiting", condition=Q(state="waiting")),
         ]
 
     def shown_state(self) -> str:
-        """To the run's readers one for another owner is never more than proposed, whatever became of it."""
+        """The state for the run's readers, who do not learn another owner's decision."""
         return WriteState.PROPOSED.value if self.is_foreign else self.state
 
     def expires_at(self) -> datetime:
@@ -176,7 +176,7 @@ class MemoryWrite(Remembered):
 
 
 class MemoryChange(models.Model):
-    """What another memory system has still to be told; the row goes when it has been."""
+    """A change to send to another memory system; the row is deleted after the delivery."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     memory_uid = models.CharField(max_length=26, db_index=True)
@@ -184,4 +184,4 @@ class MemoryChange(models.Model):
     attempts = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField(db_index=True)
     created_at = models.DateTimeField()
-    failure = models.CharField(max_length=300, blank=True)  # why the last attempt did not do
+    failure = models.CharField(max_length=300, blank=True)  # reason of the last failed attempt

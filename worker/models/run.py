@@ -7,19 +7,19 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from registry.identity.permissions import Action, in_scope
 from registry.models import Role, Skill, Team, Token
 from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
-from registry.permissions import Action, in_scope
 
 if TYPE_CHECKING:
-    from registry.actors import Actor
+    from registry.identity.actors import Actor
 
 _MAINTAINING = (Role.MAINTAINER, Role.OWNER)
 
 
-class Status(models.TextChoices):
-    """Where a run stands; ``failure_code`` says why. Only ``worker.states`` changes it."""
+class RunStatus(models.TextChoices):
+    """The state of a run; ``failure_code`` has the reason. ``worker.queue`` is the only writer."""
 
     QUEUED = "queued", _("Queued")
     WAITING_APPROVAL = "waiting_approval", _("Waiting for approval")
@@ -34,7 +34,7 @@ class Status(models.TextChoices):
 
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, actor: Actor) -> RunQuerySet:
-        """Runs whose existence the actor may know of: their own, their teams', their skills'."""
+        """Runs of the actor, of their teams and of their teams' skills, whose content may be unreadable."""
         if actor.is_administrator:
             return self
         if actor.user is None:
@@ -46,7 +46,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(own | Q(team_id__in=teams) | Q(skill__team_id__in=teams))
 
     def of_skill(self, name: str) -> RunQuerySet:
-        """By ``team/slug`` or a slug alone: as it was called when it ran, is called now or was in between."""
+        """Runs of the skill ``team/slug`` or ``slug``, by its name at the run, now or at any time between."""
         team, _slash, slug = name.rpartition("/")
         now, before = Q(slug=slug), Q(redirects__slug=slug)
         if team:
@@ -57,8 +57,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(then | Q(skill__in=Skill.objects.filter(now | before)))
 
     def readable_by(self, actor: Actor) -> RunQuerySet:
-        """Runs whose inputs, log, result and artifacts are open to the actor: caller or team maintainer."""
-        others = in_scope(actor, Action.READ_RUNS)  # a token made to run reads its owner's runs alone
+        """Runs whose inputs, log, result and artifacts the actor can read: as caller or team maintainer."""
+        others = in_scope(actor, Action.READ_RUNS)  # a token that can only run reads its owner's runs
         if actor.is_administrator and others:
             return self
         if actor.user is None:
@@ -71,7 +71,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """One call of a skill. The row is the queue's truth; it keeps what it ran when the skill is gone."""
+    """One call of a skill. The row is the queue's truth; it outlives the skill and keeps its label."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.SET_NULL, null=True, related_name="runs")
@@ -80,18 +80,18 @@ class Run(models.Model):
     digest = models.CharField(max_length=71)
     team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="runs")  # the caller's
     caller = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="runs")
-    token = models.ForeignKey(Token, models.SET_NULL, null=True, related_name="+")  # which it was asked with
+    token = models.ForeignKey(Token, models.SET_NULL, null=True, related_name="+")  # that requested the run
     token_name = models.CharField(max_length=120, blank=True)
 
     protocol = models.CharField(max_length=16)
     entry = models.CharField(max_length=500, blank=True)
-    request = DocumentField()  # worker.protocols.call.Request as a document, files as they were named
-    files = DocumentField(default=list)  # worker.inputs.InputUse documents: where which bytes lie
-    request_id = models.CharField(max_length=64, db_index=True)  # context.request_id, findable
+    request = DocumentField()  # worker.protocols.call.Request as a document, with file references
+    files = DocumentField(default=list)  # worker.files.inputs.InputUse documents
+    request_id = models.CharField(max_length=64, db_index=True)  # context.request_id, searchable
     limits = DocumentField(default=dict)
-    permission = DocumentField(default=dict)  # {by, rule, name}: what let it run, of registry.rules
+    permission = DocumentField(default=dict)  # {basis, rule, name}: why it may run, from registry.rules
 
-    status = models.CharField(max_length=16, choices=Status.choices, default=Status.QUEUED)
+    status = models.CharField(max_length=16, choices=RunStatus.choices, default=RunStatus.QUEUED)
     failure_code = models.CharField(max_length=64, blank=True)
     message = models.TextField(blank=True)
     progress = models.PositiveSmallIntegerField(null=True)  # percent
@@ -113,25 +113,27 @@ class Run(models.Model):
     cache_ttl = models.PositiveIntegerField(null=True)  # seconds
     cache_until = models.DateTimeField(null=True)
     cached_from = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
-    again_of = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
+    rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
 
     parent = models.ForeignKey("self", models.SET_NULL, null=True, related_name="children")  # that started it
     root = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")  # whose budget it shares
     depth = models.PositiveSmallIntegerField(default=0)  # 0: started by a person or an agent
     session_id = models.CharField(max_length=64, blank=True)  # ${CLAUDE_SESSION_ID} of a prompt
-    grants = DocumentField(default=dict)  # what it is given beside its inputs: {secrets: {name: grant uid}}
+    grants = DocumentField(default=dict)  # besides its inputs: {secrets: {name: grant uid}}
 
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    erased_at = models.DateTimeField(null=True)  # its content is gone; worker.erasing is the writer
+    erased_at = models.DateTimeField(null=True)  # content erased; worker.retention.erase is the writer
 
     objects = RunQuerySet.as_manager()
 
     class Meta:
         indexes = [
             models.Index(fields=["run_after", "id"], name="run_runnable", condition=Q(status="queued")),
-            models.Index(fields=["team", "run_after", "id"], name="run_turns", condition=Q(status="queued")),
+            models.Index(
+                fields=["team", "run_after", "id"], name="run_fair_queue", condition=Q(status="queued")
+            ),
             models.Index(fields=["lease_until"], name="run_leases", condition=Q(status="running")),
             models.Index(fields=["team"], name="run_running", condition=Q(status="running", depth=0)),
             models.Index(fields=["cache_key", "-cache_until"], name="run_cache", condition=~Q(cache_key="")),
@@ -143,9 +145,16 @@ class Run(models.Model):
             models.UniqueConstraint(
                 fields=["caller", "idempotency_key"],
                 condition=~Q(idempotency_key=""),
-                name="one_run_an_idempotency_key",
+                name="one_run_per_idempotency_key",
             )
         ]
 
     def __str__(self) -> str:
         return self.uid
+
+    @property
+    def duration_ms(self) -> float | None:
+        """The duration of the last attempt; None before its end."""
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return round((self.finished_at - self.started_at).total_seconds() * 1000, 3)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -17,7 +15,7 @@ class StepKind(models.TextChoices):
 
 
 class Step(models.Model):
-    """What a run did beside the platform's own steps, in order; one writer an attempt counts ``seq``."""
+    """A step of the skill, besides the platform's own; ``seq`` is counted by one writer per attempt."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="steps")
     attempt = models.PositiveSmallIntegerField()
@@ -33,4 +31,4 @@ class Step(models.Model):
     child = models.ForeignKey(Run, models.SET_NULL, null=True, related_name="+")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "attempt", "seq"], name="one_step_a_seq")]
+        constraints = [models.UniqueConstraint(fields=["run", "attempt", "seq"], name="one_step_per_seq")]

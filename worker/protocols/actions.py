@@ -1,6 +1,4 @@
-"""Which actions a script of document B has, as far as its source and its front matter say."""
-
-from __future__ import annotations
+"""Finds the actions of a script that uses the JSON stdin protocol, in its source and front matter."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +6,7 @@ from collections.abc import Iterator
 from registry.packages.package import Manifest
 
 CONVENTIONAL = ("analyze", "report", "fetch", "push", "full")
-_MOST = 100
+_MAX_ACTIONS = 100
 _READ_BYTES = 262_144
 _NAME = re.compile(r"[^\W\d][\w.-]{0,63}")
 _QUOTED = re.compile(r"[\"']([^\"'\n]{1,64})[\"']")
@@ -16,31 +14,31 @@ _SUPPORTED = re.compile(
     r"supported_actions\b[\"']?[ \t]*(?::[ \t]*[\w\[\], ]{0,40})?[=:][ \t]*[\[({]([^\])}]{0,4000})",
     re.IGNORECASE,
 )
-_COMPARED = re.compile(r"\baction[ \t]*={2,3}[ \t]*[\"']([^\"'\n]{1,64})[\"']")
+_COMPARISON = re.compile(r"\baction[ \t]*={2,3}[ \t]*[\"']([^\"'\n]{1,64})[\"']")
 _DOCSTRING = re.compile(r"(\"\"\"|''')(.{0,8000}?)\1", re.DOTALL)
-_EXEMPLARY = re.compile(r"[\"']action[\"'][ \t]*:[ \t]*[\"']([^\"'\n]{1,64})[\"']")
+_EXAMPLE = re.compile(r"[\"']action[\"'][ \t]*:[ \t]*[\"']([^\"'\n]{1,64})[\"']")
 _PLACEHOLDERS = {"action_name", "string", "action"}
 
 
-def declared(source: bytes, manifest: Manifest) -> tuple[str, ...]:
-    """The actions named by front matter, ``supported_actions``, comparisons and the docstring, each once."""
+def find_actions(source: bytes, manifest: Manifest) -> tuple[str, ...]:
+    """Distinct actions named in front matter, ``supported_actions``, comparisons and the docstring."""
     text = source[:_READ_BYTES].decode("utf-8", "replace")
     named = [*_front_matter(manifest), *_in_source(text)]
-    kept = [name for name in named if _NAME.fullmatch(name) and name not in _PLACEHOLDERS]
-    return tuple(dict.fromkeys(kept))[:_MOST]
+    valid = [name for name in named if _NAME.fullmatch(name) and name not in _PLACEHOLDERS]
+    return tuple(dict.fromkeys(valid))[:_MAX_ACTIONS]
 
 
 def _front_matter(manifest: Manifest) -> Iterator[str]:
-    listed = manifest.extra.get("actions") or manifest.extra.get("supported_actions") or ()
-    for item in listed if isinstance(listed, list | dict) else ():
+    actions = manifest.extra.get("actions") or manifest.extra.get("supported_actions") or ()
+    for item in actions if isinstance(actions, list | dict) else ():
         name = item.get("name") if isinstance(item, dict) else item
         if isinstance(name, str):
             yield name
 
 
 def _in_source(text: str) -> Iterator[str]:
-    for found in _SUPPORTED.finditer(text):
-        yield from _QUOTED.findall(found[1])
-    yield from _COMPARED.findall(text)
+    for match in _SUPPORTED.finditer(text):
+        yield from _QUOTED.findall(match[1])
+    yield from _COMPARISON.findall(text)
     if docstring := _DOCSTRING.search(text[:16_384]):
-        yield from _EXEMPLARY.findall(docstring[2])
+        yield from _EXAMPLE.findall(docstring[2])

@@ -1,6 +1,4 @@
-"""How a script is spoken to, and what came of it: the protocols' frozen values. No Django."""
-
-from __future__ import annotations
+"""Frozen values of the protocols: requests, prepared calls and their outcomes. Imports no Django."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +9,7 @@ Protocol = Literal["script", "stdin_json", "execute", "abp", "prompt", "fork", "
 
 @dataclass(frozen=True)
 class Request:
-    """What the caller asks of a package: at most one of script, action and tool; the inputs; the context."""
+    """A request to a package: its inputs and context, and at most one of script, action and tool."""
 
     inputs: Mapping[str, Any] = field(default_factory=dict)
     script: str | None = None
@@ -20,14 +18,13 @@ class Request:
     stdin: str | None = None  # protocol "script" only
     debug: bool = False
     context: Mapping[str, Any] = field(default_factory=dict)  # agent_id, user_id, request_id: opaque ids
-    config: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # execute(): the manifest's settings, the run's limits
+    # execute(): the manifest's settings, the run's limits.
+    config: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Call:
-    """One prepared start: the protocol chosen, the vector, stdin and environment for the sandbox."""
+    """A prepared start: the protocol, and the argument vector, stdin and environment for the sandbox."""
 
     protocol: Protocol
     entry: str  # path within the package
@@ -40,7 +37,7 @@ class Call:
 
 @dataclass(frozen=True)
 class StepTrace:
-    """One step of a run; ``kind`` is a ``worker.models.StepKind``, ``child`` the id of a run it started."""
+    """A step of a run; ``kind`` is a ``worker.models.StepKind``, ``child`` the id of the run it started."""
 
     step_id: str
     name: str
@@ -55,10 +52,11 @@ class StepTrace:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the script answered, in one shape for all protocols.
+    """The answer of a script, in the same form for all protocols.
 
-    ``failure_code`` is "" on success; ``outputs`` is document A's, ``output`` everyone else's; ``error`` is
-    ``{code, message, details}`` of a failed call; ``answer`` is the whole JSON answer of document B.
+    ``failure_code`` is "" on success. Script arguments return ``outputs``, all other protocols ``output``.
+    ``error`` is ``{code, message, details}`` of a failed call; ``answer`` is the whole answer of the JSON
+    stdin protocol.
     """
 
     success: bool
@@ -74,5 +72,6 @@ class Outcome:
     memory_writes: tuple[Mapping[str, Any], ...] = ()
     steps: tuple[StepTrace, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    messages: tuple[Mapping[str, Any], ...] = ()  # a prompt's: {role, content}
-    context: Mapping[str, Any] = field(default_factory=dict)  # what they change: allowedTools, model, effort
+    messages: tuple[Mapping[str, Any], ...] = ()  # of a prompt: {role, content}
+    # Changed by a prompt: allowedTools, model, effort.
+    context: Mapping[str, Any] = field(default_factory=dict)

@@ -1,31 +1,31 @@
-"""How an ended script becomes an Outcome, whatever the protocol."""
-
-from __future__ import annotations
+"""Turns the result of a script into an Outcome, for every protocol."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from registry.packages.schemas import validate
-from worker.protocols import abp, execute_module, stdin_json
-from worker.protocols import codes as codes  # declares what an outcome fails with
-from worker.protocols.arguments import outputs_of
+from registry.packages.schemas.validate import validate
+from worker.core.errors import CANCELLED, WORKER_LOST
+from worker.protocols import errors
 from worker.protocols.call import Call, Outcome
-from worker.protocols.traces import memory_writes_of, steps_of
-from worker.sandbox.policy import Ended
+from worker.protocols.formats import abp, execute_module, stdin_json
+from worker.protocols.formats.arguments import parse_outputs
+from worker.protocols.formats.traces import parse_memory_writes, parse_steps
+from worker.sandbox.policy import SandboxResult
 
 _CODES = {
-    "timed_out": "TIMEOUT",
-    "output_limit": "OUTPUT_LIMIT",
-    "memory_limit": "MEMORY_LIMIT",
-    "disk_limit": "DISK_LIMIT",
-    "cancelled": "CANCELLED",
-    "lease_lost": "WORKER_LOST",
-    "start_failed": "START_FAILED",
+    "timed_out": errors.TIMEOUT.name,
+    "output_limit": errors.OUTPUT_LIMIT.name,
+    "memory_limit": errors.MEMORY_LIMIT.name,
+    "disk_limit": errors.DISK_LIMIT.name,
+    "cancelled": CANCELLED.name,
+    "lease_lost": WORKER_LOST.name,
+    "start_failed": errors.START_FAILED.name,
 }
-_TOLD = {
+_SCRIPT_LIMITS = ("timed_out", "output_limit", "memory_limit", "disk_limit")
+_MESSAGES = {
     "timed_out": "the script was stopped at its time limit",
-    "output_limit": "the output was cut at its limit and the script stopped",
+    "output_limit": "the script was stopped at its output limit",
     "memory_limit": "the script was stopped at its memory limit",
     "disk_limit": "the script was stopped at its disk limit",
     "cancelled": "the run was cancelled",
@@ -34,49 +34,59 @@ _TOLD = {
 }
 
 
-def interpret(call: Call, ended: Ended, *, output_schema: Mapping[str, Any] | None = None) -> Outcome:
-    """What came of a call: stopped, failed or answered, and whether the answer fits the skill's schema."""
-    if ended.ending != "exited":
-        return _stopped(call, ended)
+def interpret(
+    call: Call, result: SandboxResult, *, output_schema: Mapping[str, Any] | None = None
+) -> Outcome:
+    """The outcome of a call: stopped, failed or answered; an answer must match the skill's schema."""
+    if result.ending != "exited":
+        return _stopped_outcome(call, result)
     if call.protocol == "stdin_json":
-        outcome = stdin_json.interpret(call.request, ended)
+        outcome = stdin_json.interpret(call.request, result)
     elif call.protocol == "execute":
-        outcome = execute_module.interpret(ended)
+        outcome = execute_module.interpret(result)
     elif call.protocol == "abp":
-        outcome = abp.interpret(call, ended)
+        outcome = abp.interpret(call, result)
     else:
-        outcome = _script(ended)
-    return _checked(call, outcome, output_schema) if outcome.success and output_schema else outcome
+        outcome = _interpret_arguments(result)
+    return _validate_output(call, outcome, output_schema) if outcome.success and output_schema else outcome
 
 
-def _script(ended: Ended) -> Outcome:
-    outputs = outputs_of(ended.stdout.decode("utf-8", "replace"))
-    writes, dropped = memory_writes_of(outputs)
-    steps, odd = steps_of(outputs)
+def _interpret_arguments(result: SandboxResult) -> Outcome:
+    outputs = parse_outputs(result.stdout.decode("utf-8", "replace"))
+    writes, write_warnings = parse_memory_writes(outputs)
+    steps, step_warnings = parse_steps(outputs)
     outcome = Outcome(
-        success=True, outputs=outputs, warnings=(*dropped, *odd), memory_writes=writes, steps=steps
+        success=True,
+        outputs=outputs,
+        warnings=(*write_warnings, *step_warnings),
+        memory_writes=writes,
+        steps=steps,
     )
-    return outcome if ended.exit_code == 0 else _failed(outcome, "SCRIPT_FAILED", stdin_json.how(ended))
+    if result.exit_code == 0:
+        return outcome
+    return _with_failure(outcome, errors.SCRIPT_FAILED.name, stdin_json.describe_exit(result))
 
 
-def _stopped(call: Call, ended: Ended) -> Outcome:
-    code, told = _CODES[ended.ending], _TOLD[ended.ending]
-    told += f" ({ended.detail})" if ended.detail else ""
-    if call.protocol == "stdin_json" and code in ("TIMEOUT", "OUTPUT_LIMIT", "MEMORY_LIMIT", "DISK_LIMIT"):
-        return stdin_json.failure(call.request, code, told)
-    return _failed(Outcome(success=False), code, told)
+def _stopped_outcome(call: Call, result: SandboxResult) -> Outcome:
+    code, message = _CODES[result.ending], _MESSAGES[result.ending]
+    message += f" ({result.detail})" if result.detail else ""
+    if call.protocol == "stdin_json" and result.ending in _SCRIPT_LIMITS:
+        return stdin_json.failed_answer(call.request, code, message)
+    return _with_failure(Outcome(success=False), code, message)
 
 
-def _checked(call: Call, outcome: Outcome, schema: Mapping[str, Any]) -> Outcome:
+def _validate_output(call: Call, outcome: Outcome, schema: Mapping[str, Any]) -> Outcome:
     answer = outcome.outputs if call.protocol == "script" else outcome.output
     problems = validate(schema, answer)
     if not problems:
         return outcome
-    told = "; ".join(f"{problem.path or '/'}: {problem.message()}" for problem in problems[:5])
+    message = "; ".join(f"{problem.path or '/'}: {problem.message()}" for problem in problems[:5])
     details = [{"path": problem.path, "message": problem.message()} for problem in problems[:50]]
-    return _failed(outcome, "OUTPUT_INVALID", told, {"problems": details})
+    return _with_failure(outcome, errors.OUTPUT_INVALID.name, message, {"problems": details})
 
 
-def _failed(outcome: Outcome, code: str, message: str, details: Mapping[str, Any] | None = None) -> Outcome:
+def _with_failure(
+    outcome: Outcome, code: str, message: str, details: Mapping[str, Any] | None = None
+) -> Outcome:
     error = {"code": code, "message": message, "details": dict(details or {})}
     return replace(outcome, success=False, failure_code=code, message=message, error=error)

@@ -1,6 +1,4 @@
-"""Output files of a run, opened without believing anything that the run says of them."""
-
-from __future__ import annotations
+"""Opens the output files of a run without trusting anything about them."""
 
 import os
 import stat
@@ -15,8 +13,8 @@ _DEPTH = 32
 
 
 @dataclass(frozen=True)
-class Collected:
-    """An open file of ``size`` bytes (read no more); ``path`` is relative to the folder, with ``/``."""
+class CollectedFile:
+    """An open file; read at most ``size`` bytes. ``path`` is relative to the folder, with ``/``."""
 
     path: str
     size: int
@@ -30,13 +28,13 @@ def collect(
     max_files: int = 1000,
     max_bytes: int = 256 << 20,
     on_skip: Callable[[str, str], None] | None = None,
-) -> Iterator[Collected]:
-    """Regular files below ``job_dir/subfolder``, sorted; each is closed when the next is asked for.
+) -> Iterator[CollectedFile]:
+    """Yields the regular files below ``job_dir/subfolder``, sorted; each is closed before the next one.
 
-    Left out, with the reason for ``on_skip``: links, hard links, devices, pipes, files of another owner,
-    names that are not text, what lies too deep or beyond the caps. Modes are never passed on.
+    Skips links, hard links, devices, pipes, files of another owner, names that are not text, and files that
+    are too deep or exceed the limits. Calls ``on_skip(path, reason)`` for each. Never keeps file modes.
     """
-    say = on_skip or (lambda path, reason: None)
+    skip = on_skip or (lambda path, reason: None)
     try:
         top = os.open(job_dir, _FOLDER)
     except OSError:
@@ -49,63 +47,63 @@ def collect(
     finally:
         os.close(top)
     count, used = 0, 0
-    for path, descriptor in _files(folder, "", owner, say):
+    for path, descriptor in _files(folder, "", owner, skip):
         with os.fdopen(descriptor, "rb") as file:
             size = os.fstat(descriptor).st_size
             if count == max_files or used + size > max_bytes:
-                say(path, "too many files" if count == max_files else "too many bytes")
+                skip(path, "too many files" if count == max_files else "too many bytes")
                 continue
             count, used = count + 1, used + size
-            yield Collected(path, size, file)
+            yield CollectedFile(path, size, file)
 
 
 def _files(
-    folder: int, prefix: str, owner: int, say: Callable[[str, str], None]
+    folder: int, prefix: str, owner: int, skip: Callable[[str, str], None]
 ) -> Iterator[tuple[str, int]]:
-    """Opened regular files below the folder, which is closed here."""
+    """Yields path and descriptor of each regular file below ``folder``, and closes ``folder``."""
     try:
         for name in sorted(os.listdir(folder)):
             path = prefix + name
-            if why := _unspeakable(path):
-                say(path.encode(errors="replace").decode(), why)
+            if reason := _invalid_name_reason(path):
+                skip(path.encode(errors="replace").decode(), reason)
                 continue
             kind = _kind(folder, name)
             if stat.S_ISDIR(kind):
-                yield from _below(folder, name, path, owner, say)
+                yield from _files_below(folder, name, path, owner, skip)
             elif stat.S_ISREG(kind):
-                yield from _file(folder, name, path, owner, say)
+                yield from _file(folder, name, path, owner, skip)
             else:
-                say(path, "not a regular file")
+                skip(path, "not a regular file")
     finally:
         os.close(folder)
 
 
-def _below(
-    folder: int, name: str, path: str, owner: int, say: Callable[[str, str], None]
+def _files_below(
+    folder: int, name: str, path: str, owner: int, skip: Callable[[str, str], None]
 ) -> Iterator[tuple[str, int]]:
     if path.count("/") >= _DEPTH:
-        say(path, "too deep")
+        skip(path, "too deep")
         return
     try:
         inner = os.open(name, _FOLDER, dir_fd=folder)
     except OSError as error:
-        say(path, error.strerror or "unreadable")
+        skip(path, error.strerror or "unreadable")
         return
-    yield from _files(inner, path + "/", owner, say)
+    yield from _files(inner, path + "/", owner, skip)
 
 
 def _file(
-    folder: int, name: str, path: str, owner: int, say: Callable[[str, str], None]
+    folder: int, name: str, path: str, owner: int, skip: Callable[[str, str], None]
 ) -> Iterator[tuple[str, int]]:
     try:
         descriptor = os.open(name, _FILE, dir_fd=folder)
     except OSError as error:
-        say(path, error.strerror or "unreadable")
+        skip(path, error.strerror or "unreadable")
         return
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_uid != owner:
         os.close(descriptor)
-        say(path, "hard-linked" if status.st_nlink != 1 else "not the run's own file")
+        skip(path, "hard-linked" if status.st_nlink != 1 else "owned by another user")
         return
     yield path, descriptor
 
@@ -117,11 +115,11 @@ def _kind(folder: int, name: str) -> int:
         return 0
 
 
-def _unspeakable(path: str) -> str:
-    """Why no address or database can carry the path, else ""."""
+def _invalid_name_reason(path: str) -> str:
+    """Why a URL or a database can't hold the path; "" if it can."""
     try:
         path.encode()
     except UnicodeEncodeError:
-        return "the name is not UTF-8"
+        return "its name is not UTF-8"
     controls = any(ord(character) < 32 or 127 <= ord(character) < 160 for character in path)
-    return "the name holds control characters" if controls else ""
+    return "its name contains control characters" if controls else ""

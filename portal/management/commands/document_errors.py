@@ -1,6 +1,4 @@
-"""``manage.py document_errors``: docs/errors.md, made from the one list of codes."""
-
-from __future__ import annotations
+"""``manage.py document_errors``: writes docs/reference/errors.md from the declared codes."""
 
 from typing import Any
 
@@ -9,14 +7,20 @@ from django.core.management.base import BaseCommand
 
 from registry.packages.problems import CODES, Code
 
-PAGE = settings.BASE_DIR / "docs" / "errors.md"
-HEAD = """# Codes
+PAGE = settings.BASE_DIR / "docs" / "reference" / "errors.md"
+HEAD = """# Error codes
 
-Every refusal, failure and finding has a stable code. This page is written by `manage.py document_errors`.
-`%(name)s` stands for the value at hand. *HTTP* is the API's status; *again*: a later try may succeed.
+This page is for developers who handle errors, and for users who look one up. Every error, failed run,
+warning and notice has a stable code. The text can change; the code does not. `manage.py document_errors`
+generates the page.
 
-| code | severity | HTTP | again | what it says | what to do |
-|---|---|---|---|---|---|
+`%(name)s` stands for a value. *HTTP* is the status of the API response; warnings and notices have none and
+show their severity. *Retryable* means that the same request can succeed later. The API returns the same list:
+
+    .venv/bin/python manage.py api GET /api/v1/errors/NOT_FOUND
+
+| code | HTTP | message | remedy | retryable |
+|---|---|---|---|---|
 """
 
 
@@ -24,14 +28,15 @@ def page() -> str:
     return HEAD + "".join(_row(CODES[name]) for name in sorted(CODES))
 
 
-def _row(code: Code) -> str:
-    again = "yes" if code.retryable else "no"
-    cells = (f"`{code.name}`", code.severity, str(code.http), again, code.message, code.remedy)
+def _row(code: Code[...]) -> str:
+    status = str(code.http) if code.severity == "error" else code.severity
+    retryable = "yes" if code.retryable else "no"
+    cells = (f"`{code.name}`", status, code.message, code.remedy, retryable)
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |\n"
 
 
 class Command(BaseCommand):
-    help = "Write docs/errors.md from the list of codes."
+    help = "Write docs/reference/errors.md from the list of codes."
 
     def handle(self, *args: Any, **options: Any) -> None:
         PAGE.write_text(page())

@@ -1,6 +1,4 @@
-"""``manage.py makemessages -l zh_Hans``: Django's, with the marks of the floors that import no Django."""
-
-from __future__ import annotations
+"""``manage.py makemessages -l zh_Hans``: Django's, with keywords of modules that do not import Django."""
 
 from django.core.management.commands import makemessages
 

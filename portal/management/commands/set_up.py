@@ -1,6 +1,4 @@
-"""``manage.py set_up``: database, administrator and examples; done again, it changes nothing."""
-
-from __future__ import annotations
+"""``manage.py set_up``: creates database, administrator and examples; a second run changes nothing."""
 
 import secrets
 from itertools import chain
@@ -11,25 +9,25 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from portal.builtin import publish_builtin
-from registry.actors import Actor
-from registry.canonical import indexed
-from registry.indexing import reindex
+from registry.canonical import pinned_postings
+from registry.identity.actors import Actor
+from registry.index.postings import reindex
 from registry.models import Membership, Role, Team, User, Visibility
 from registry.packages.limits import Limits
-from registry.packages.problems import CODES, Refused
-from registry.packages.reading import read_folder
-from registry.publishing import publish
-from registry.subscriptions import set_bundled
+from registry.packages.problems import Refusal, code_named
+from registry.packages.read_package import read_folder
+from registry.subscriptions.trusted_teams import set_bundled
+from registry.versions.publishing.publish import publish
 
 EXAMPLES = settings.BASE_DIR / "examples"
 
 
 class Command(BaseCommand):
-    help = "Make the database and an administrator (name and password shown once), publish the examples."
+    help = "Create the database and an administrator (the password is shown once), and publish the examples."
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
-        for _ in chain(reindex(), indexed.reindex()):
+        for _ in chain(reindex(), pinned_postings.reindex()):
             pass
         administrator = self._administrator()
         team, _ = Team.objects.get_or_create(slug="examples", defaults={"name": "Examples"})
@@ -44,7 +42,7 @@ class Command(BaseCommand):
         password = secrets.token_urlsafe(12)
         user = User.objects.create_superuser("admin", password=password, must_change_password=True)
         self.stdout.write(
-            "An administrator was made. This is shown once; you choose a new password at sign-in:"
+            "Created an administrator. The password is shown once; you choose a new one at sign-in:"
         )
         self.stdout.write(f"    name      admin\n    password  {password}")
         return user
@@ -65,8 +63,8 @@ class Command(BaseCommand):
                 if done.created and done.version.skill.versions.count() == 1:
                     set_bundled(done.version.skill, True, actor)
                 created += done.created
-            except Refused as refused:
-                if CODES[refused.code].retryable:  # not what the example is: what it was to be put into
+            except Refusal as refused:
+                if code_named(refused.code).retryable:  # the storage failed, not the example
                     raise
                 self.stderr.write(f"example {folder.name}: {refused.code}: {refused}")
         if created:

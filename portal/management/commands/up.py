@@ -1,6 +1,4 @@
-"""``manage.py up``: web, worker and reaper under one supervisor, one log, one place to press Ctrl-C."""
-
-from __future__ import annotations
+"""``manage.py up``: runs web, worker and reaper under one supervisor with one log."""
 
 import fcntl
 import os
@@ -13,29 +11,29 @@ from django.core.management.base import BaseCommand, CommandError
 from portal.checks import OPERATOR
 from portal.supervisor import Program, Supervisor
 
-GRACE_S = 40  # a worker ends its present run within worker_soft_shutdown_timeout, 30 s
+GRACE_S = 40  # a worker finishes its current run within worker_soft_shutdown_timeout, 30 s
 
 
 class Command(BaseCommand):
-    help = "Serve the site: web, worker and reaper, supervised."
+    help = "Serve the site: run web, worker and reaper under one supervisor."
     requires_system_checks = [OPERATOR]
 
     def handle(self, *args: Any, **options: Any) -> None:
-        held = _hold_folder()
+        lock = _lock_folder()
         programs = [_web(), _worker(), _reaper()]
-        self.stderr.write(f"Skillquay is at {settings.SKILLQUAY_PUBLIC_URL} (Ctrl-C ends it)")
+        self.stderr.write(f"Skillquay is running at {settings.SKILLQUAY_PUBLIC_URL} (press Ctrl-C to stop)")
         Supervisor(programs, folder=settings.BASE_DIR, grace_s=GRACE_S).run()
-        held.close()
+        lock.close()
 
 
-def _hold_folder() -> IO[str]:
-    """Two supervisors over one folder would double every process: the second is refused."""
-    file = open(settings.SKILLQUAY_VAR / "up.lock", "w", opener=_private)  # noqa: SIM115 - held while we live
+def _lock_folder() -> IO[str]:
+    """Locks the data folder; raises CommandError if another supervisor uses it."""
+    file = open(settings.SKILLQUAY_VAR / "up.lock", "w", opener=_private)  # noqa: SIM115 - held until exit
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise CommandError(
-            "Skillquay is already up on this folder. End it first, or set SKILLQUAY_VAR and SKILLQUAY_PORT."
+            "Skillquay already runs in this folder. Stop it first, or set SKILLQUAY_VAR and SKILLQUAY_PORT."
         ) from None
     return file
 
@@ -53,7 +51,7 @@ def _web() -> Program:
         "--no-access-log",
         "--no-server-header",
         "--http",
-        "portal.lanes.patience:PatientProtocol",
+        "portal.streaming.request_timeout:RequestTimeoutProtocol",
     ]
     argv += ["--host", settings.SKILLQUAY_BIND, "--port", str(settings.SKILLQUAY_PORT)]
     argv += ["--workers", str(settings.SKILLQUAY_WEB_PROCESSES), "--timeout-graceful-shutdown", "5"]
@@ -68,10 +66,10 @@ def _worker() -> Program:
     argv = [sys.executable, "-m", "celery", "--quiet", "-A", "worker", "worker", "--loglevel", "WARNING"]
     argv += ["--pool", "prefork", "--concurrency", str(settings.SKILLQUAY_WORKERS)]
     argv += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    # Celery warns against root because it may unpickle; ours takes JSON only, and scripts get other uids.
+    # Celery warns about root because of pickle; this worker accepts only JSON, and scripts run as other uids.
     quiet = "ignore:You're running the worker with superuser privileges"
     return Program("worker", argv, {"PYTHONWARNINGS": quiet})
 
 
 def _reaper() -> Program:
-    return Program("reaper", [sys.executable, "manage.py", "reap"])
+    return Program("reaper", [sys.executable, "manage.py", "reap_runs"])

@@ -1,6 +1,4 @@
-"""``manage.py check_package PATH…``: what publishing would say, without a database."""
-
-from __future__ import annotations
+"""``manage.py check_package PATH…``: runs the package checks of publishing, without a database."""
 
 import json
 from argparse import ArgumentParser
@@ -11,21 +9,22 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils.translation import gettext
 
-from registry.limits import package_limits
-from registry.packages.dependencies import read_dependencies
+from registry.core.limits import package_limits
+from registry.packages.archive.paths import printable
+from registry.packages.archive.repack import digest_of, repack
+from registry.packages.dependencies.read import read_dependencies
 from registry.packages.package import PROFILES, Package, Profile
-from registry.packages.paths import shown
-from registry.packages.problems import Problem, Refused
-from registry.packages.reading import read_path
-from registry.packages.repack import digest_of, repack
-from registry.packages.scan.scanning import finding_document, scan
+from registry.packages.problems import Problem, Refusal
+from registry.packages.read_package import read_path
+from registry.packages.scan.findings import ScanFinding
+from registry.packages.scan.scan import finding_document, scan
 
-_LINE = 1_000  # characters of a message
+_MAX_LINE_CHARACTERS = 1_000  # per message
 
 
 @dataclass(frozen=True)
-class Checked:
-    """One path's outcome: a package, or what kept it from being read."""
+class CheckedPackage:
+    """The result for one path: a package, or the problems why it could not be read."""
 
     path: str
     package: Package | None
@@ -37,35 +36,33 @@ class Checked:
 
 
 class Command(BaseCommand):
-    help = (
-        "Check skill packages: zip, tar.gz, folder or SKILL.md. Exit status 0 fine, 1 refused, 2 wrong call."
-    )
+    help = "Check packages: zip, tar.gz, folder or SKILL.md. Exit status: 0 valid, 1 refused, 2 usage error."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", metavar="PATH")
         parser.add_argument(
-            "--profile", choices=PROFILES, help="check under this profile, whatever the package is"
+            "--profile", choices=PROFILES, help="check against this profile; default: the package's own"
         )
-        parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+        parser.add_argument("--json", action="store_true", help="print one JSON document only")
 
     def handle(self, *args: Any, **options: Any) -> None:
         checked = [check_path(path, options["profile"]) for path in options["paths"]]
         ok = all(one.ok for one in checked)
         if options["json"]:
-            document = {"ok": ok, "packages": [document_of(one) for one in checked]}
+            document = {"ok": ok, "packages": [package_document(one) for one in checked]}
             self.stdout.write(json.dumps(document, ensure_ascii=False, indent=2))
         else:
             for one in checked:
-                describe(self, one)
+                print_package(self, one)
         if not ok:
             raise SystemExit(1)
 
 
-def describe(command: BaseCommand, checked: Checked) -> None:
-    """One path's outcome as lines for people."""
+def print_package(command: BaseCommand, checked: CheckedPackage) -> None:
+    """Prints the result for one path as text."""
     verdict = command.style.SUCCESS("ok") if checked.ok else command.style.ERROR("refused")
-    command.stdout.write(f"{shown(checked.path)}: {verdict}")
+    command.stdout.write(f"{printable(checked.path)}: {verdict}")
     if checked.package:
         manifest = checked.package.manifest
         command.stdout.write(
@@ -73,25 +70,33 @@ def describe(command: BaseCommand, checked: Checked) -> None:
             f"{len(checked.package.files)} files, {_bytes(checked.package)} bytes"
         )
         for each in dependencies_of(checked.package):
-            command.stdout.write(f"  needs {each['kind']} {shown(each['asks'])}")
+            command.stdout.write(f"  needs {each['kind']} {printable(each['asks'])}")
+        for one in scan(checked.package):
+            command.stdout.write(f"  finding {finding_line(one)}")
     for problem in checked.problems:
         place = ":".join(str(part) for part in (problem.path, problem.line) if part)
-        message = shown(problem.message(gettext), _LINE)
+        message = printable(problem.message(gettext), _MAX_LINE_CHARACTERS)
         command.stdout.write(f"  {problem.severity} {problem.code} {place + ' ' if place else ''}{message}")
-        command.stdout.write(f"    {shown(problem.remedy(gettext), _LINE)}")
+        command.stdout.write(f"    {printable(problem.remedy(gettext), _MAX_LINE_CHARACTERS)}")
 
 
-def check_path(path: str, profile: Profile | None) -> Checked:
-    """Reads one path; whatever is wrong with it is a problem of its row."""
+def finding_line(found: ScanFinding) -> str:
+    place = f"{found.path}:{found.line}" if found.line else found.path
+    certain = " certain" if found.certain else ""
+    return f"{found.severity}{certain} {found.rule} {printable(place)}  {found.quote}"
+
+
+def check_path(path: str, profile: Profile | None) -> CheckedPackage:
+    """Reads one path; every failure becomes a problem of the result."""
     try:
         package = read_path(Path(path), limits=package_limits(), profile=profile)
-    except Refused as refused:
-        return Checked(path, None, refused.problems)
-    return Checked(path, package, package.problems)
+    except Refusal as refused:
+        return CheckedPackage(path, None, refused.problems)
+    return CheckedPackage(path, package, package.problems)
 
 
-def document_of(checked: Checked) -> dict[str, object]:
-    """The row of one path; what a package that could not be read has not is null."""
+def package_document(checked: CheckedPackage) -> dict[str, object]:
+    """The result as JSON; fields of an unreadable package are null."""
     package = checked.package
     return {
         "path": checked.path,
@@ -110,13 +115,13 @@ def document_of(checked: Checked) -> dict[str, object]:
 
 
 def dependencies_of(package: Package) -> list[dict[str, str]]:
-    """What its scripts ask an index for: Python's by name, Node's as they are locked, deno's as seen."""
+    """The package's dependencies: Python requirements, locked Node packages, and Deno specifiers."""
     found = read_dependencies(package.files)
-    python = [{"kind": "python", "asks": each.line} for each in found.python]
+    python = [{"kind": "python", "requirement": each.line} for each in found.python]
     locked = found.node.packages if found.node else ()
-    node = [{"kind": "node", "asks": f"{each.name}@{each.version}"} for each in locked]
+    node = [{"kind": "node", "requirement": f"{each.name}@{each.version}"} for each in locked]
     seen = found.deno.specifiers if found.deno else ()
-    return [*python, *node, *({"kind": "deno", "asks": each} for each in seen)]
+    return [*python, *node, *({"kind": "deno", "requirement": each} for each in seen)]
 
 
 def _bytes(package: Package) -> int:

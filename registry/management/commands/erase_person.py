@@ -1,16 +1,14 @@
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from registry.actors import Actor
-from registry.people import erase_person, find_person
-from registry.shell import ChangeCommand
+from registry.erasure.people import erase_person, find_person
+from registry.identity.actors import Actor
+from registry.management.cli import ChangeCommand
 
 
 class Command(ChangeCommand):
-    help = "Erase a person for good: account, tokens, sessions, content of runs. Versions stay."
+    help = "Erase a person permanently: account, tokens, sessions, content of runs. Versions stay."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

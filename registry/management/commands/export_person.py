@@ -1,16 +1,14 @@
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from registry.actors import Actor
-from registry.people import export_person, find_person
-from registry.shell import ChangeCommand
+from registry.erasure.people import export_person, find_person
+from registry.identity.actors import Actor
+from registry.management.cli import ChangeCommand
 
 
 class Command(ChangeCommand):
-    help = "Print everything that the site keeps about a person."
+    help = "Print all stored data about a person."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

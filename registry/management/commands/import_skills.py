@@ -1,27 +1,27 @@
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.management.base import CommandParser
 from django.utils.translation import gettext
 
-from registry.actors import Actor
-from registry.catalog import find_team
-from registry.imports import engine, sources
-from registry.imports.report import Row, outcome_of
-from registry.limits import import_limits
+from registry.core.limits import import_limits
+from registry.identity.actors import Actor
+from registry.imports import run_import, sources
+from registry.imports.errors import TEAM_REQUIRED
+from registry.imports.report import ReportRow, load_rows
+from registry.lookup.skills import find_team
+from registry.management.cli import ShellCommand, problem_line
 from registry.models import ImportOutcome, SourceKind, Team, Visibility
-from registry.packages.problems import Problem, Refused, refuse
-from registry.shell import ShellCommand, problem_line
+from registry.packages.errors import FILE_UNREADABLE
+from registry.packages.problems import Problem, Refusal
 
 
 @dataclass(frozen=True)
-class _Imported:
-    """What one ROOT gave: a row for each folder seen there, and why it failed as a whole."""
+class _ImportedRoot:
+    """The result for one ROOT: a row for each folder, and problems that concern the whole import."""
 
     root: str
-    rows: tuple[Row, ...]
+    rows: tuple[ReportRow, ...]
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -30,27 +30,41 @@ class _Imported:
 
 
 class Command(ShellCommand):
-    help = "Import skills: folders, projects, archives, and addresses of files, repositories and MCP servers."
+    help = "Import skills from folders, projects, archives, and URLs of files, repositories and MCP servers."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("roots", metavar="ROOT", nargs="+")
         parser.add_argument(
-            "--team", metavar="T", default="", help="may be left away where there is only one"
+            "--team", metavar="T", default="", help="the team to import into; default: your only team"
         )
         parser.add_argument(
-            "--kind", choices=SourceKind.values, default="", help="where ROOT does not say it"
+            "--kind",
+            choices=SourceKind.values,
+            default="",
+            help="the kind of source; default: derived from ROOT",
         )
         parser.add_argument("--visibility", choices=Visibility.values, default="")
-        parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
-        parser.add_argument("--path", action="append", metavar="P", help="a further root within a folder")
-        parser.add_argument("--deep", action="store_true", help="take SKILL.md at any depth")
-        parser.add_argument("--above", action="store_true", help="also parents' up to home, user's, managed")
         parser.add_argument(
-            "--allow-external", action="store_true", help="follow paths and links out of ROOT"
+            "--dry-run", action="store_true", help="show what would be imported; change nothing"
         )
         parser.add_argument(
-            "--option", action="append", metavar="NAME=VALUE", help="of addresses: see docs/api.md"
+            "--path", action="append", metavar="P", help="an additional root within the folder"
+        )
+        parser.add_argument("--recursive", action="store_true", help="find SKILL.md at any depth")
+        parser.add_argument(
+            "--parents",
+            action="store_true",
+            help="also read the parent, user and managed folders",
+        )
+        parser.add_argument(
+            "--allow-external", action="store_true", help="follow paths and links that point outside ROOT"
+        )
+        parser.add_argument(
+            "--option",
+            action="append",
+            metavar="NAME=VALUE",
+            help="an option for an address; see docs/reference/imports.md",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -67,15 +81,15 @@ class Command(ShellCommand):
         }
         self.answer(document, _lines(imported), as_json=options["json"], ok=ok)
 
-    def _import(self, root: str, actor: Actor, options: dict[str, Any]) -> _Imported:
+    def _import(self, root: str, actor: Actor, options: dict[str, Any]) -> _ImportedRoot:
         try:
             return self._read(root, actor, options)
-        except Refused as refused:
-            return _Imported(root, (), refused.problems)
+        except Refusal as refused:
+            return _ImportedRoot(root, (), refused.problems)
 
-    def _read(self, root: str, actor: Actor, options: dict[str, Any]) -> _Imported:
-        kind = SourceKind(options["kind"] or sources.kind_of(root))
-        source = sources.described(
+    def _read(self, root: str, actor: Actor, options: dict[str, Any]) -> _ImportedRoot:
+        kind = SourceKind(options["kind"] or sources.detect_kind(root))
+        source = sources.prepare_source(
             actor,
             team=_team(options["team"], actor),
             kind=kind,
@@ -84,9 +98,9 @@ class Command(ShellCommand):
             content=_content(root) if kind == SourceKind.ARCHIVE else None,
         )
         if options["dry_run"]:
-            return _Imported(root, tuple(engine.preview(source, actor)))
-        source = sources.keep(source, actor, visibility=options["visibility"])
-        return _Imported(root, *outcome_of(engine.run_here(source, actor)))
+            return _ImportedRoot(root, tuple(run_import.preview_import(source, actor)))
+        source = sources.save_source(source, actor, visibility=options["visibility"])
+        return _ImportedRoot(root, *load_rows(run_import.import_now(source, actor)))
 
 
 def _content(root: str) -> bytes:
@@ -94,16 +108,16 @@ def _content(root: str) -> bytes:
         with open(root, "rb") as file:
             return file.read(import_limits().archive + 1)
     except OSError as error:
-        raise refuse("FILE_UNREADABLE", path=root, reason=error.strerror or "") from None
+        raise FILE_UNREADABLE.refusal(reason=error.strerror or "").at(root) from None
 
 
 def _options(kind: SourceKind, options: dict[str, Any]) -> dict[str, object]:
-    said: dict[str, object] = dict(pair.partition("=")[::2] for pair in options["option"] or ())
+    values: dict[str, object] = dict(pair.partition("=")[::2] for pair in options["option"] or ())
     if kind == SourceKind.FOLDER:
-        switches = ("deep", "above", "allow_external")
-        said |= {name: True for name in switches if options[name]}
-        said |= {"paths": options["path"]} if options["path"] else {}
-    return said
+        switches = ("recursive", "parents", "allow_external")
+        values |= {name: True for name in switches if options[name]}
+        values |= {"paths": options["path"]} if options["path"] else {}
+    return values
 
 
 def _team(slug: str, actor: Actor) -> Team:
@@ -111,11 +125,11 @@ def _team(slug: str, actor: Actor) -> Team:
         return find_team(slug, actor)
     teams = list(Team.objects.visible_to(actor)[:2])
     if len(teams) != 1:
-        raise refuse("TEAM_REQUIRED", path="team")
+        raise TEAM_REQUIRED.refusal().at("team")
     return teams[0]
 
 
-def _document(root: str, row: Row) -> dict[str, object]:
+def _document(root: str, row: ReportRow) -> dict[str, object]:
     return {
         "root": root,
         "path": row.path,
@@ -127,7 +141,7 @@ def _document(root: str, row: Row) -> dict[str, object]:
     }
 
 
-def _lines(imported: list[_Imported]) -> list[str]:
+def _lines(imported: list[_ImportedRoot]) -> list[str]:
     lines = []
     for each in imported:
         for row in each.rows:

@@ -1,6 +1,4 @@
-"""``manage.py init_skill KIND DIR``: a new skill that conforms and runs, without a database."""
-
-from __future__ import annotations
+"""``manage.py init_skill TEMPLATE DIR``: creates a valid, runnable skill without a database."""
 
 import json
 from argparse import ArgumentParser
@@ -10,53 +8,57 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext
 
-from registry.exporting import write_folder
+from registry.management.cli import USAGE_ERROR, problem_line
+from registry.packages.authoring.new_skill import LANGUAGES, TEMPLATES, NewSkill, create_files
 from registry.packages.package import PackageFile
-from registry.packages.problems import Problem, Refused
-from registry.packages.starting import KINDS, LANGUAGES, Start, start
-from registry.shell import WRONG_CALL, problem_line
+from registry.packages.problems import Problem, Refusal
+from registry.versions.content.export import write_folder
 
 
 class Command(BaseCommand):
-    help = "Start a skill: writes a small package of one kind into a new folder, for you to change."
+    help = "Create a skill from a template in a new folder."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", metavar="KIND", nargs="?", help="one of those that --list shows")
-        parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="a folder that is not there")
-        parser.add_argument("--list", action="store_true", help="show the kinds")
-        parser.add_argument("--name", default="", help="else the folder's")
-        parser.add_argument("--title", default="", help="the name that is shown; may be Chinese")
-        parser.add_argument("--description", default="", help="what it does and when to use it")
-        parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language of its texts")
-        parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+        parser.add_argument(
+            "template", metavar="TEMPLATE", nargs="?", help="a template name; --list shows them"
+        )
+        parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="the folder to create")
+        parser.add_argument("--list", action="store_true", help="list the templates")
+        parser.add_argument("--name", default="", help="the skill's name; default: the name of the folder")
+        parser.add_argument("--title", default="", help="the display name; may be Chinese")
+        parser.add_argument("--description", default="", help="what the skill does and when to use it")
+        parser.add_argument(
+            "--language", choices=LANGUAGES, default="en", help="the language of the skill's texts"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON document only")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["list"]:
             self._list(as_json=options["json"])
             return
-        if not options["kind"] or not options["folder"]:
-            raise CommandError("KIND and DIR are needed, or --list.", returncode=WRONG_CALL)
+        if not options["template"] or not options["folder"]:
+            raise CommandError("TEMPLATE and DIR are required unless you use --list.", returncode=USAGE_ERROR)
         folder: Path = options["folder"]
         files: tuple[PackageFile, ...] = ()
         problems: tuple[Problem, ...] = ()
         try:
-            files = start(_start(folder, options))
+            files = create_files(_start(folder, options))
             write_folder(files, folder)
-        except Refused as refused:
+        except Refusal as refused:
             problems = refused.problems
         self._answer(folder, files, problems, as_json=options["json"])
 
     def _list(self, *, as_json: bool) -> None:
         rows = [
-            {"kind": kind.name, "title": gettext(kind.title), "summary": gettext(kind.summary)}
-            for kind in KINDS
+            {"template": kind.name, "title": gettext(kind.title), "summary": gettext(kind.summary)}
+            for kind in TEMPLATES
         ]
         if as_json:
-            self.stdout.write(json.dumps({"kinds": rows}, ensure_ascii=False))
+            self.stdout.write(json.dumps({"templates": rows}, ensure_ascii=False))
             return
         for row in rows:
-            self.stdout.write(f"{row['kind']:<11} {row['title']}: {row['summary']}")
+            self.stdout.write(f"{row['template']:<11} {row['title']}: {row['summary']}")
 
     def _answer(
         self, folder: Path, files: tuple[PackageFile, ...], problems: tuple[Problem, ...], *, as_json: bool
@@ -73,6 +75,6 @@ class Command(BaseCommand):
             raise SystemExit(1)
 
 
-def _start(folder: Path, options: dict[str, Any]) -> Start:
+def _start(folder: Path, options: dict[str, Any]) -> NewSkill:
     name = options["name"] or folder.absolute().name
-    return Start(options["kind"], name, options["title"], options["description"], options["lang"])
+    return NewSkill(options["template"], name, options["title"], options["description"], options["language"])

@@ -1,24 +1,23 @@
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from registry.listing import CONTEXT_TOKENS, formats, list_skills
-from registry.shell import ShellCommand
+from registry.listing import formats
+from registry.listing.list_skills import CONTEXT_TOKENS, list_skills
+from registry.management.cli import ShellCommand
 
 
 class Command(ShellCommand):
-    help = "What an agent is told of its skills, within a hundredth of its context."
+    help = "Print the agent listing, within one hundredth of the context window."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--context-tokens", type=int, default=CONTEXT_TOKENS, metavar="N")
         parser.add_argument("--format", choices=formats.FORMATS, default="lines")
+        parser.add_argument("--path", action="append", default=[], help="a file in use; repeatable")
         parser.add_argument(
-            "--path", action="append", default=[], help="a file that is worked on; repeatable"
+            "--limit", type=int, help="the maximum number of skills; 40 by default in a section"
         )
-        parser.add_argument("--limit", type=int, help="at most so many; 40 in a section")
 
     def handle(self, *args: Any, **options: Any) -> None:
         form = options["format"]
@@ -29,5 +28,5 @@ class Command(ShellCommand):
             paths=options["path"],
             limit=max(limit, 1) if limit else None,
         )
-        told = [formats.text(found, form)] if found.rows or form != "lines" else []
-        self.answer(formats.document(found), told, as_json=options["json"], ok=True)
+        lines = [formats.render(found, form)] if found.rows or form != "lines" else []
+        self.answer(formats.listing_document(found), lines, as_json=options["json"], ok=True)

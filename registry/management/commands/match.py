@@ -1,37 +1,34 @@
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from registry.matching import Match, Request, match
-from registry.matching.documents import document
-from registry.shell import ShellCommand
+from registry.management.cli import ShellCommand
+from registry.matching.documents import match_document
+from registry.matching.match import Match, MatchQuery, match
 
 
 class Command(ShellCommand):
-    help = "Ask which skills fit a request, and why."
+    help = "Match skills to a request, with reasons."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("text", metavar="TEXT", nargs="?", default="")
         parser.add_argument("--limit", type=int, default=20)
-        parser.add_argument("--intent", default="", help="the intent that is meant")
-        parser.add_argument("--event", default="", help="the type of an event")
-        parser.add_argument(
-            "--path", action="append", default=[], help="a file that is worked on; repeatable"
-        )
+        parser.add_argument("--intent", default="", help="the intent of the request, as skills declare it")
+        parser.add_argument("--event", default="", help="the event type")
+        parser.add_argument("--path", action="append", default=[], help="a file in use; repeatable")
 
     def handle(self, *args: Any, **options: Any) -> None:
         actor = self.actor(options)
-        request = Request(options["text"], options["intent"], options["event"], tuple(options["path"]))
+        request = MatchQuery(options["text"], options["intent"], options["event"], tuple(options["path"]))
         found = match(request, actor, limit=max(options["limit"], 1))
         lines = [_line(row) for row in found.rows] or ["None."]
-        self.answer(document(found, actor), lines, as_json=options["json"], ok=True)
+        self.answer(match_document(found, actor), lines, as_json=options["json"], ok=True)
 
 
 def _line(row: Match) -> str:
-    version = row.skill.found_as.version if row.skill.found_as else row.skill.latest
+    version = row.skill.resolved_canonical.version if row.skill.resolved_canonical else row.skill.latest
     number = version.number if version else "-"
     why = ", ".join(dict.fromkeys(reason.text for reason in row.reasons))
-    return f"{row.skill.found_as or row.skill}@{number}  {row.tier.name.lower()}  {row.score:.2f}  {why[:80]}"
+    label = row.skill.resolved_canonical or row.skill
+    return f"{label}@{number}  {row.tier.name.lower()}  {row.score:.2f}  {why[:80]}"

@@ -1,6 +1,4 @@
-"""``manage.py migrate_package DIR``: old packages become conforming ones, in place, without a database."""
-
-from __future__ import annotations
+"""``manage.py migrate_package DIR``: migrates old packages in place, without a database."""
 
 import json
 from argparse import ArgumentParser
@@ -11,22 +9,22 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils.translation import gettext
 
-from registry.limits import package_limits
-from registry.management.commands.check_package import check_path, describe, document_of
-from registry.packages.migrating import Migration, migrate
-from registry.packages.migrating.folders import skill_folders, write
+from registry.core.limits import package_limits
+from registry.management.cli import problem_line
+from registry.management.commands.check_package import check_path, package_document, print_package
+from registry.packages.archive.paths import printable
+from registry.packages.migrate.folders import replace_folder, skill_folders
+from registry.packages.migrate.migration import Migration, migrate
 from registry.packages.package import PROFILES
-from registry.packages.paths import shown
-from registry.packages.problems import Problem, Refused
-from registry.packages.reading import read_folder
-from registry.shell import problem_line
+from registry.packages.problems import Problem, Refusal
+from registry.packages.read_package import read_folder
 
-_LINE = 2_000  # characters of a diff's line
+_MAX_LINE_CHARACTERS = 2_000  # per line of the diff
 
 
 @dataclass(frozen=True)
-class Row:
-    """What became of one package; ``backup`` is where it is kept as it was."""
+class MigratedPackage:
+    """The result for one package; ``backup`` is the folder with the original."""
 
     path: Path
     status: str  # migrated, would_migrate, unchanged, refused
@@ -37,23 +35,23 @@ class Row:
 
 class Command(BaseCommand):
     help = (
-        "Migrate an old package, or a folder of many, to the layout of document C. "
-        "Exit status 0 done, 1 refused, 2 wrong call."
+        "Migrate an old package, or a folder of packages, to the ApexBridge layout. "
+        "Exit status: 0 done, 1 refused, 2 usage error."
     )
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", metavar="DIR", type=Path)
         parser.add_argument("--dry-run", action="store_true", help="print what would change; write nothing")
-        parser.add_argument("--validate", action="store_true", help="check the packages; change nothing")
-        parser.add_argument("--profile", choices=PROFILES, help="with --validate: check under this profile")
-        parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+        parser.add_argument("--validate", action="store_true", help="only check the packages; change nothing")
+        parser.add_argument("--profile", choices=PROFILES, help="with --validate: check against this profile")
+        parser.add_argument("--json", action="store_true", help="print one JSON document only")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             folders = list(skill_folders(options["folder"]))
-        except Refused as refused:
-            folders, failed = [], [Row(options["folder"], "refused", refused.problems)]
+        except Refusal as refused:
+            folders, failed = [], [MigratedPackage(options["folder"], "refused", refused.problems)]
         else:
             failed = []
         if options["validate"] and not failed:
@@ -62,7 +60,7 @@ class Command(BaseCommand):
         rows = failed or [migrate_folder(folder, dry_run=options["dry_run"]) for folder in folders]
         ok = all(row.status != "refused" for row in rows)
         if options["json"]:
-            documents = [document(row) for row in rows]
+            documents = [migration_document(row) for row in rows]
             self._print({"ok": ok, "dry_run": options["dry_run"], "packages": documents})
         else:
             for row in rows:
@@ -74,46 +72,48 @@ class Command(BaseCommand):
         checked = [check_path(str(folder), options["profile"]) for folder in folders]
         ok = all(one.ok for one in checked)
         if options["json"]:
-            self._print({"ok": ok, "packages": [document_of(one) for one in checked]})
+            self._print({"ok": ok, "packages": [package_document(one) for one in checked]})
         else:
             for one in checked:
-                describe(self, one)
+                print_package(self, one)
         if not ok:
             raise SystemExit(1)
 
     def _print(self, document: dict[str, Any]) -> None:
         self.stdout.write(json.dumps(document, ensure_ascii=False, indent=2))
 
-    def _say(self, row: Row, dry_run: bool) -> None:
-        self.stdout.write(f"{shown(str(row.path))}: {row.status.replace('_', ' ')}")
+    def _say(self, row: MigratedPackage, dry_run: bool) -> None:
+        self.stdout.write(f"{printable(str(row.path))}: {row.status.replace('_', ' ')}")
         for change in row.migration.changes if row.migration else ():
-            self.stdout.write(f"  {shown(change.translated(gettext), _LINE)}")
+            self.stdout.write(f"  {printable(change.translated(gettext), _MAX_LINE_CHARACTERS)}")
         if row.backup:
-            self.stdout.write(f"  The package as it was: {shown(str(row.backup))}")
+            self.stdout.write(f"  The package as it was: {printable(str(row.backup))}")
         for problem in row.problems:
-            self.stdout.write(f"  {shown(problem_line(problem), _LINE)}")
+            self.stdout.write(f"  {printable(problem_line(problem), _MAX_LINE_CHARACTERS)}")
         if dry_run and row.migration:
             for line in row.migration.diff().splitlines():
-                self.stdout.write(shown(line, _LINE))
+                self.stdout.write(printable(line, _MAX_LINE_CHARACTERS))
 
 
-def migrate_folder(folder: Path, *, dry_run: bool) -> Row:
-    """One package: nothing is written where it would not conform afterwards."""
+def migrate_folder(folder: Path, *, dry_run: bool) -> MigratedPackage:
+    """Migrates one package; writes nothing if the result would not be valid."""
     try:
         found = migrate(read_folder(folder, limits=package_limits()), limits=package_limits())
         if not found.package.ok:
-            return Row(folder, "refused", found.package.problems, found)
-        if not found.changed:
-            return Row(folder, "unchanged", found.package.problems, found)
+            return MigratedPackage(folder, "refused", found.package.problems, found)
+        if not found.has_changes:
+            return MigratedPackage(folder, "unchanged", found.package.problems, found)
         if dry_run:
-            return Row(folder, "would_migrate", found.package.problems, found)
-        return Row(folder, "migrated", found.package.problems, found, write(folder, found))
-    except Refused as refused:
-        return Row(folder, "refused", refused.problems)
+            return MigratedPackage(folder, "would_migrate", found.package.problems, found)
+        return MigratedPackage(
+            folder, "migrated", found.package.problems, found, replace_folder(folder, found)
+        )
+    except Refusal as refused:
+        return MigratedPackage(folder, "refused", refused.problems)
 
 
-def document(row: Row) -> dict[str, Any]:
-    """The row for programs; ``diff`` is there for a dry run and for what was done alike."""
+def migration_document(row: MigratedPackage) -> dict[str, Any]:
+    """The result as JSON; ``diff`` is also present after the migration."""
     found = row.migration
     return {
         "path": str(row.path),

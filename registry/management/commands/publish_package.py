@@ -1,31 +1,33 @@
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 from django.utils.translation import gettext
 
-from registry.catalog import find_team
-from registry.limits import package_limits
+from registry.core.limits import package_limits
+from registry.lookup.skills import find_team
+from registry.management.cli import ShellCommand, problem_line
 from registry.models import Visibility
-from registry.packages.problems import Problem, Refused
-from registry.packages.reading import read_path
-from registry.publishing import Publication, publish
-from registry.shell import ShellCommand, problem_line
+from registry.packages.problems import Problem, Refusal
+from registry.packages.read_package import read_path
+from registry.versions.publishing.publish import Publication, publish
 
 
 class Command(ShellCommand):
-    help = "Publish packages: folders, zips, tar.gz files or single SKILL.md files. What is published stays."
+    help = "Publish packages: folders, zips, tar.gz files or single SKILL.md files. Versions are immutable."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("paths", metavar="PATH", nargs="+", type=Path)
         parser.add_argument("--team", required=True, metavar="T")
-        parser.add_argument("--version-number", default=None, help="for packages that name none")
+        parser.add_argument(
+            "--version-number", default=None, help="the version for packages that do not state one"
+        )
         parser.add_argument("--visibility", choices=Visibility.values, default=None)
         parser.add_argument("--changelog", default="")
-        parser.add_argument("--channel", default=None, help="names the version at once, such as beta")
+        parser.add_argument(
+            "--channel", default=None, help="a channel, such as beta, to point to the version"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         published: list[Publication] = []
@@ -33,7 +35,7 @@ class Command(ShellCommand):
         for path in options["paths"]:
             try:
                 publication = self.publish(path, options)
-            except Refused as refused:
+            except Refusal as refused:
                 problems += [(path, problem) for problem in refused.problems]
                 continue
             published.append(publication)
@@ -67,5 +69,5 @@ def _row(publication: Publication) -> dict[str, str]:
 
 
 def _line(publication: Publication) -> str:
-    done = "published" if publication.created else "already published"
-    return f"{publication.version}  {done}  {publication.version.digest}"
+    outcome = "published" if publication.created else "already published"
+    return f"{publication.version}  {outcome}  {publication.version.digest}"

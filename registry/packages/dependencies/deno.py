@@ -1,72 +1,71 @@
-"""Deno: whether TypeScript names modules from elsewhere, by a look at its words; deno itself finds which."""
-
-from __future__ import annotations
+"""Deno: finds remote imports in TypeScript by a text search. deno itself resolves them later."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from registry.packages.dependencies import errors
 from registry.packages.package import PackageFile
-from registry.packages.problems import Problem, gettext_noop, problem
+from registry.packages.problems import Problem, gettext_noop
 
-MOST = 50  # scripts that are started by deno
+MAX_SCRIPTS = 50  # scripts that run with deno
 _FILE_BYTES, _LOCK_BYTES = 65_536, 2 << 20
 _CODE = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".json", ".jsonc", ".wasm")
-_OTHERS = ("package.json", "package-lock.json", "tsconfig.json")  # of Node, never read here
+_OTHERS = ("package.json", "package-lock.json", "tsconfig.json")  # files for Node, which deno never reads
 _FOLDERS = ("", "scripts/")
 _CONFIGS = ("deno.json", "deno.jsonc")
-# After ``from``, ``import``, ``import(`` or in a comment for the compiler: a module, not some other text.
+# A URL is a module only after ``from``, ``import`` or ``import(``, or in a compiler directive.
 _IMPORT = re.compile(
     rb"""(?:\b(?:from|import)\b(?:\s|/\*[^*]*\*/|\()*["'`]|@(?:deno-types|ts-types|jsxImportSource)\s*=?\s*["']?"""
     rb"""|<reference\s+(?:types|path)\s*=\s*["'])((?:npm|jsr|https?):[^\s"'`<>\\]{1,500})""",
     re.IGNORECASE,
 )
-_MAPPED = re.compile(rb"""["'](?:imports|scopes|importMap)["']\s*:""")
+_IMPORT_MAP_KEY = re.compile(rb"""["'](?:imports|scopes|importMap)["']\s*:""")
 _VALUE = re.compile(rb""":\s*["']((?:npm|jsr|https?):[^\s"'`<>\\]{1,500})["']""", re.IGNORECASE)
 _SCHEMA = re.compile(rb"""["']\$schema["']\s*:\s*["'][^"']*["']""")
 
 
 @dataclass(frozen=True)
 class DenoModules:
-    """What deno is to read to find what the scripts import; ``specifiers`` are only those that were seen."""
+    """The files from which deno resolves imports. ``specifiers``: the imports found."""
 
-    scripts: tuple[str, ...]  # what deno is started with
-    files: Mapping[str, bytes]  # by path: code, configuration and lock
-    config: str  # the path of deno.json, empty where there is none
+    scripts: tuple[str, ...]  # the scripts that deno starts
+    files: Mapping[str, bytes]  # contents by path: code, configuration and lock file
+    config: str  # the path of deno.json, or ""
     lock: str
     specifiers: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Deno:
+class DenoResult:
     modules: DenoModules | None = None
     problems: tuple[Problem, ...] = ()
 
 
-def matters(path: str) -> bool:
-    """Whether deno could read this file of a package when it loads a script."""
+def is_deno_input(path: str) -> bool:
+    """Whether deno may read this file of a package when it loads a script."""
     return path.endswith(_CODE) or path.rpartition("/")[2] == "deno.lock"
 
 
-def read_deno(files: Sequence[PackageFile]) -> Deno:
-    """Nothing where no script is TypeScript, or all that is imported lies in the package."""
+def read_deno(files: Sequence[PackageFile]) -> DenoResult:
+    """The modules to resolve. None if no script is TypeScript or all imports are inside the package."""
     scripts = sorted(file.path for file in files if _is_script(file.path))
     if not scripts:
-        return Deno()
+        return DenoResult()
     by_path = {file.path: file for file in files if _is_read(file.path)}
-    config = _beside("", by_path, _CONFIGS)
-    lock = _beside(config, by_path, ("deno.lock",))
-    seen = [found for file in by_path.values() for found in _seen(file, config)]
-    if not seen and not (config and _MAPPED.search(by_path[config].data)):
-        return Deno()
-    problems = list(_too_much(scripts, config, lock, by_path))
-    if lock and (unread := _unread_lock(by_path[lock])):
+    config = _find_file("", by_path, _CONFIGS)
+    lock = _find_file(config, by_path, ("deno.lock",))
+    specifiers = [specifier for file in by_path.values() for specifier in _find_specifiers(file, config)]
+    if not specifiers and not (config and _IMPORT_MAP_KEY.search(by_path[config].data)):
+        return DenoResult()
+    problems = list(_size_problems(scripts, config, lock, by_path))
+    if lock and (unread := _lock_problem(by_path[lock])):
         problems.append(unread)
     if problems:
-        return Deno(problems=tuple(problems))
+        return DenoResult(problems=tuple(problems))
     content = {path: file.data for path, file in by_path.items()}
-    return Deno(DenoModules(tuple(scripts), content, config, lock, tuple(sorted(set(seen)))))
+    return DenoResult(DenoModules(tuple(scripts), content, config, lock, tuple(sorted(set(specifiers)))))
 
 
 def _is_script(path: str) -> bool:
@@ -74,16 +73,18 @@ def _is_script(path: str) -> bool:
 
 
 def _is_read(path: str) -> bool:
-    return matters(path) and path.rpartition("/")[2] not in _OTHERS
+    return is_deno_input(path) and path.rpartition("/")[2] not in _OTHERS
 
 
-def _beside(config: str, by_path: Mapping[str, PackageFile], names: Sequence[str]) -> str:
-    """The first of these names, beside SKILL.md or in scripts/; a lock lies where its configuration does."""
+def _find_file(config: str, by_path: Mapping[str, PackageFile], names: Sequence[str]) -> str:
+    """The path of the first existing file next to SKILL.md or in ``scripts/``. A lock file must be next to
+    its configuration.
+    """
     folders = (config.rpartition("/")[0] + "/" if "/" in config else "",) if config else _FOLDERS
     return next((path for folder in folders for name in names if (path := folder + name) in by_path), "")
 
 
-def _seen(file: PackageFile, config: str) -> Iterator[str]:
+def _find_specifiers(file: PackageFile, config: str) -> Iterator[str]:
     is_map = file.path == config or file.path.endswith("import_map.json")
     text = _SCHEMA.sub(b"", file.data) if is_map else file.data
     if is_map or not file.path.endswith((".json", ".jsonc", ".wasm", "deno.lock")):
@@ -91,22 +92,24 @@ def _seen(file: PackageFile, config: str) -> Iterator[str]:
             yield match[1].decode("utf-8", "replace")
 
 
-def _too_much(
+def _size_problems(
     scripts: Sequence[str], config: str, lock: str, by_path: Mapping[str, PackageFile]
 ) -> Iterator[Problem]:
-    if len(scripts) > MOST:
-        yield problem("DEPENDENCIES_TOO_MANY", path=scripts[MOST], count=len(scripts), limit=MOST)
-    for path, most in ((config, _FILE_BYTES), (lock, _LOCK_BYTES)):
-        if path and len(by_path[path].data) > most:
-            yield problem("DEPENDENCY_FILE_LARGE", path=path, limit=most)
+    if len(scripts) > MAX_SCRIPTS:
+        yield errors.DEPENDENCIES_TOO_MANY.problem(count=len(scripts), limit=MAX_SCRIPTS).at(
+            scripts[MAX_SCRIPTS]
+        )
+    for path, limit in ((config, _FILE_BYTES), (lock, _LOCK_BYTES)):
+        if path and len(by_path[path].data) > limit:
+            yield errors.DEPENDENCY_FILE_LARGE.problem(limit=limit).at(path)
 
 
-def _unread_lock(lock: PackageFile) -> Problem | None:
+def _lock_problem(lock: PackageFile) -> Problem | None:
     try:
         document = json.loads(lock.data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         document = None
     if isinstance(document, dict) and document.get("version") in ("3", "4", "5"):
         return None
-    reason = gettext_noop("it is no lock of deno")
-    return problem("DEPENDENCY_INVALID", path=lock.path, text=lock.path, reason=reason)
+    reason = gettext_noop("it is not a Deno lock file")
+    return errors.DEPENDENCY_INVALID.problem(text=lock.path, reason=reason).at(lock.path)

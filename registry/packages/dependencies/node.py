@@ -1,6 +1,4 @@
-"""Node: package.json and the lock beside it; the lock alone says what is installed, each by its digest."""
-
-from __future__ import annotations
+"""Node: reads package.json and its lock file, which alone determines packages and digests."""
 
 import json
 import re
@@ -9,25 +7,26 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from registry.packages.dependencies import errors
 from registry.packages.package import PackageFile
-from registry.packages.problems import Problem, gettext_noop, problem
+from registry.packages.problems import Problem, gettext_noop
 
-MOST = 1000  # packages of a lock
+MAX_PACKAGES = 1000  # per lock file
 _FILE_BYTES, _LOCK_BYTES = 65_536, 2 << 20
 _SCRIPTS = (".js", ".mjs", ".cjs", ".ts")
 _FOLDERS = ("", "scripts/")
 _GROUPS = ("dependencies", "optionalDependencies", "peerDependencies")
 _NAME = r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"
-_PLACE = re.compile(rf"(?:node_modules/{_NAME}/)*node_modules/({_NAME})", re.IGNORECASE)
+_INSTALL_PATH = re.compile(rf"(?:node_modules/{_NAME}/)*node_modules/({_NAME})", re.IGNORECASE)
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,99}")
 _INTEGRITY = re.compile(r"sha512-[A-Za-z0-9+/]{86}==")
-_RANGE = re.compile(r"[0-9A-Za-z.+*^~<>=| -]{0,200}")  # a range of versions, or a tag: no address
+_RANGE = re.compile(r"[0-9A-Za-z.+*^~<>=| -]{0,200}")  # a version range or a tag, not a URL
 _ALLOWED = frozenset(
     {"version", "resolved", "integrity", "dependencies", "optionalDependencies", "peerDependencies"}
     | {"optional", "dev", "devOptional", "peer", "engines", "os", "cpu", "libc", "bin", "license"}
     | {"hasInstallScript", "deprecated", "funding", "peerDependenciesMeta"}
 )
-_KEPT = (
+_KEPT_FIELDS = (
     *("name", "version", "integrity", "dependencies", "optionalDependencies", "peerDependencies"),
     *("peerDependenciesMeta", "overrides", "optional", "devOptional", "peer", "engines", "os", "cpu", "libc"),
 )
@@ -35,143 +34,166 @@ _KEPT = (
 
 @dataclass(frozen=True)
 class NodePackage:
-    """One entry of a lock; ``place`` is its folder, ``integrity`` what its archive must hash to."""
+    """A package of a lock file. ``install_path`` is its folder, ``integrity`` the digest of its archive."""
 
-    place: str
+    install_path: str
     name: str
     version: str
     integrity: str
 
     @property
     def archive(self) -> str:
-        """The archive's path below a registry, which its name and version alone give."""
+        """The path of the archive in a registry, determined by name and version."""
         return f"{self.name}/-/{self.name.rpartition('/')[2]}-{self.version}.tgz"
 
 
 @dataclass(frozen=True)
 class NodeLock:
-    """What of the two files says what is installed: no script, no address, nothing for development."""
+    """The parts of package.json and the lock file that determine the installation, without scripts, URLs and
+    dev packages.
+    """
 
-    manifest: Mapping[str, Any]  # of package.json
-    entries: Mapping[str, Mapping[str, Any]]  # of the lock, by place
+    manifest: Mapping[str, Any]  # parts of package.json
+    entries: Mapping[str, Mapping[str, Any]]  # entries of the lock file by install path
     packages: tuple[NodePackage, ...]
 
 
 @dataclass(frozen=True)
-class Node:
+class NodeResult:
     lock: NodeLock | None = None
     problems: tuple[Problem, ...] = ()
 
 
-def read_node(files: Sequence[PackageFile]) -> Node:
-    """The lock of the package; nothing where no script needs it or package.json names no dependency."""
+def read_node(files: Sequence[PackageFile]) -> NodeResult:
+    """The lock of the package. None if no script needs Node or package.json has no dependencies."""
     by_path = {file.path: file for file in files}
     if not any(path.startswith("scripts/") and path.endswith(_SCRIPTS) for path in by_path):
-        return Node()
+        return NodeResult()
     for folder in _FOLDERS:
         manifest = by_path.get(f"{folder}package.json")
         if manifest is not None:
             return _read(manifest, by_path.get(f"{folder}package-lock.json"))
-    return Node()
+    return NodeResult()
 
 
-def _read(manifest: PackageFile, lock: PackageFile | None) -> Node:
+def _read(manifest: PackageFile, lock: PackageFile | None) -> NodeResult:
     document = _document(manifest, _FILE_BYTES)
     if isinstance(document, Problem):
-        return Node(problems=(document,))
-    wrong = [found for group in _GROUPS for found in _named(manifest.path, document.get(group))]
-    wrong += _overridden(manifest.path, document.get("overrides"))
-    if wrong or not (document.get("dependencies") or document.get("optionalDependencies")):
-        return Node(problems=tuple(wrong))
+        return NodeResult(problems=(document,))
+    problems = [found for group in _GROUPS for found in _check_group(manifest.path, document.get(group))]
+    problems += _check_overrides(manifest.path, document.get("overrides"))
+    if problems or not (document.get("dependencies") or document.get("optionalDependencies")):
+        return NodeResult(problems=tuple(problems))
     if lock is None:
-        return Node(problems=(problem("DEPENDENCY_LOCK_MISSING", path=manifest.path),))
-    locked = _document(lock, _LOCK_BYTES)
-    return Node(problems=(locked,)) if isinstance(locked, Problem) else _locked(document, lock, locked)
+        return NodeResult(problems=(errors.DEPENDENCY_LOCK_MISSING.problem().at(manifest.path),))
+    lock_document = _document(lock, _LOCK_BYTES)
+    return (
+        NodeResult(problems=(lock_document,))
+        if isinstance(lock_document, Problem)
+        else _read_lock(document, lock, lock_document)
+    )
 
 
-def _document(file: PackageFile, most: int) -> dict[str, Any] | Problem:
-    if len(file.data) > most:
-        return problem("DEPENDENCY_FILE_LARGE", path=file.path, limit=most)
+def _document(file: PackageFile, limit: int) -> dict[str, Any] | Problem:
+    if len(file.data) > limit:
+        return errors.DEPENDENCY_FILE_LARGE.problem(limit=limit).at(file.path)
     try:
         document = json.loads(file.data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        return _invalid(file.path, file.path, gettext_noop("it is no JSON object"))
+        return _invalid(file.path, file.path, gettext_noop("it is not a JSON object"))
     return document
 
 
-def _named(path: str, group: object) -> Iterator[Problem]:
-    """What a dependency may be given as: a range of versions, never an address, folder or repository."""
+def _check_group(path: str, group: object) -> Iterator[Problem]:
+    """Yields problems of dependencies that are URLs, folders or repositories instead of version ranges."""
     if group is not None and not isinstance(group, Mapping):
-        yield _invalid(path, "dependencies", gettext_noop("it is no JSON object"))
+        yield _invalid(path, "dependencies", gettext_noop("it is not a JSON object"))
         return
-    for name, wanted in (group or {}).items():
-        if not isinstance(wanted, str) or not _RANGE.fullmatch(wanted):
-            yield _elsewhere(path, f"{name}: {wanted}")
+    for name, version_range in (group or {}).items():
+        if not isinstance(version_range, str) or not _RANGE.fullmatch(version_range):
+            yield _not_from_registry(path, f"{name}: {version_range}")
 
 
-def _overridden(path: str, overrides: object) -> Iterator[Problem]:
-    """The same of ``overrides``, which may lie within one another and say ``$name`` for one that is named."""
+def _check_overrides(path: str, overrides: object) -> Iterator[Problem]:
+    """Like ``_check_group`` for ``overrides``, which may be nested and refer to dependencies as ``$name``."""
     groups = [overrides]
     while groups:
         group = groups.pop()
         if isinstance(group, Mapping):
             groups += [each for each in group.values() if isinstance(each, Mapping)]
-            plain = {name: each for name, each in group.items() if not isinstance(each, Mapping)}
-            yield from _named(path, {name: str(each).removeprefix("$") for name, each in plain.items()})
+            is_plain = {name: each for name, each in group.items() if not isinstance(each, Mapping)}
+            yield from _check_group(
+                path, {name: str(each).removeprefix("$") for name, each in is_plain.items()}
+            )
 
 
-def _locked(manifest: Mapping[str, Any], lock: PackageFile, document: Mapping[str, Any]) -> Node:
+def _read_lock(manifest: Mapping[str, Any], lock: PackageFile, document: Mapping[str, Any]) -> NodeResult:
     entries = document.get("packages")
     if not isinstance(entries, Mapping) or document.get("lockfileVersion") not in (2, 3):
-        reason = gettext_noop("it is no lock of version 2 or 3")
-        return Node(problems=(_invalid(lock.path, "lockfileVersion", reason),))
-    if len(entries) > MOST + 1:
-        many = problem("DEPENDENCIES_TOO_MANY", path=lock.path, count=len(entries) - 1, limit=MOST)
-        return Node(problems=(many,))
-    read = [_entry(lock.path, place, entry) for place, entry in entries.items() if place]
-    hosts = {_host(entry) for place, entry in entries.items() if place and isinstance(entry, Mapping)} - {""}
-    problems = [each for each in read if isinstance(each, Problem)]
+        reason = gettext_noop("it is not a lock file of version 2 or 3")
+        return NodeResult(problems=(_invalid(lock.path, "lockfileVersion", reason),))
+    if len(entries) > MAX_PACKAGES + 1:
+        many = errors.DEPENDENCIES_TOO_MANY.problem(count=len(entries) - 1, limit=MAX_PACKAGES).at(lock.path)
+        return NodeResult(problems=(many,))
+    parsed = [
+        _entry(lock.path, install_path, entry) for install_path, entry in entries.items() if install_path
+    ]
+    hosts = {
+        _host(entry) for install_path, entry in entries.items() if install_path and isinstance(entry, Mapping)
+    } - {""}
+    problems = [each for each in parsed if isinstance(each, Problem)]
     if len(hosts) > 1:
-        problems.append(_elsewhere(lock.path, ", ".join(sorted(hosts))))
+        problems.append(_not_from_registry(lock.path, ", ".join(sorted(hosts))))
     if problems:
-        return Node(problems=tuple(problems[:20]))
-    packages = tuple(each for each in read if isinstance(each, NodePackage))
-    kept = {each.place: _bare(entries[each.place]) for each in packages if not entries[each.place].get("dev")}
-    return Node(NodeLock(_bare(manifest), kept, tuple(each for each in packages if each.place in kept)))
+        return NodeResult(problems=tuple(problems[:20]))
+    packages = tuple(each for each in parsed if isinstance(each, NodePackage))
+    installed = {
+        each.install_path: _kept_fields(entries[each.install_path])
+        for each in packages
+        if not entries[each.install_path].get("dev")
+    }
+    return NodeResult(
+        NodeLock(
+            _kept_fields(manifest),
+            installed,
+            tuple(each for each in packages if each.install_path in installed),
+        )
+    )
 
 
-def _bare(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: entry[name] for name in _KEPT if name in entry}
+def _kept_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: entry[name] for name in _KEPT_FIELDS if name in entry}
 
 
-def _entry(path: str, place: str, entry: object) -> NodePackage | Problem:
-    match = _PLACE.fullmatch(place)
+def _entry(path: str, install_path: str, entry: object) -> NodePackage | Problem:
+    match = _INSTALL_PATH.fullmatch(install_path)
     if not isinstance(entry, Mapping) or not match:
-        return _elsewhere(path, place)
+        return _not_from_registry(path, install_path)
     version, resolved = entry.get("version"), entry.get("resolved")
     if not isinstance(version, str) or not _VERSION.fullmatch(version) or set(entry) - _ALLOWED:
-        return _elsewhere(path, place)  # link, inBundle, name: something else than what it says lies there
+        # With link, inBundle or name, the installed package differs from the entry.
+        return _not_from_registry(path, install_path)
     integrity = entry.get("integrity")
     if not isinstance(integrity, str) or not _INTEGRITY.fullmatch(integrity):
-        return _invalid(path, place, gettext_noop("it has no sha512 digest"))
-    found = NodePackage(place, match[1], version, integrity)
+        return _invalid(path, install_path, gettext_noop("it has no sha512 digest"))
+    found = NodePackage(install_path, match[1], version, integrity)
     if resolved is not None and not _is_of_registry(resolved, found):
-        return _elsewhere(path, f"{place}: {resolved}")
+        return _not_from_registry(path, f"{install_path}: {resolved}")
     return found
 
 
 def _is_of_registry(resolved: object, package: NodePackage) -> bool:
-    """Whether the address is that of this very package in some registry; which one, the site says."""
+    """Whether the URL is this package's archive in any registry. The site's settings choose the registry."""
     if not isinstance(resolved, str):
         return False
     try:
         parts = urlsplit(resolved)
     except ValueError:
         return False
-    plain = not (parts.query or parts.fragment or "@" in parts.netloc)
-    return parts.scheme == "https" and plain and parts.path.endswith(f"/{package.archive}")
+    is_plain = not (parts.query or parts.fragment or "@" in parts.netloc)
+    return parts.scheme == "https" and is_plain and parts.path.endswith(f"/{package.archive}")
 
 
 def _host(entry: Mapping[str, Any]) -> str:
@@ -182,9 +204,9 @@ def _host(entry: Mapping[str, Any]) -> str:
         return ""
 
 
-def _elsewhere(path: str, text: str) -> Problem:
-    return problem("DEPENDENCY_ELSEWHERE", path=path, text=ascii(text[:120])[1:-1])
+def _not_from_registry(path: str, text: str) -> Problem:
+    return errors.DEPENDENCY_ELSEWHERE.problem(text=ascii(text[:120])[1:-1]).at(path)
 
 
 def _invalid(path: str, text: str, reason: str) -> Problem:
-    return problem("DEPENDENCY_INVALID", path=path, text=text, reason=reason)
+    return errors.DEPENDENCY_INVALID.problem(text=text, reason=reason).at(path)

@@ -1,6 +1,4 @@
-"""Python: the PEP 723 block of a script, and requirements.txt beside SKILL.md or in scripts/."""
-
-from __future__ import annotations
+"""Python: reads PEP 723 blocks of scripts, and requirements.txt next to SKILL.md or in ``scripts/``."""
 
 import re
 import tomllib
@@ -10,17 +8,18 @@ from itertools import groupby
 from typing import Any
 
 from packaging.requirements import InvalidRequirement
-from packaging.requirements import Requirement as Written
+from packaging.requirements import Requirement as ParsedRequirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
+from registry.packages.dependencies import errors
 from registry.packages.package import PackageFile
-from registry.packages.problems import Problem, gettext_noop, problem
+from registry.packages.problems import Problem, gettext_noop
 
-MOST = 100  # requirements of a package
-_FILE_BYTES, _BLOCK_BYTES = 65_536, 32_768  # the blocks of all scripts together
-_HEAD_BYTES, _HEADS_BYTES = 262_144, 2_097_152  # of a script, of all: in which blocks are looked for
-_MOST_DOTS = 1000  # of a block: tomllib takes the square of a key's parts
+MAX_REQUIREMENTS = 100  # per package
+_FILE_BYTES, _BLOCK_BYTES = 65_536, 32_768  # bytes: per requirements file, and of the blocks of all scripts
+_HEAD_BYTES, _HEADS_BYTES = 262_144, 2_097_152  # bytes searched for blocks: per script, and in all scripts
+_MAX_DOTS = 1000  # dots per block, because tomllib takes quadratic time in the parts of a key
 _LISTS = ("requirements.txt", "scripts/requirements.txt")
 _BEGIN = re.compile(r"# /// [a-zA-Z0-9-]+")
 _COMMENT = re.compile(r"(^|(?<=\s))#.*$")
@@ -31,10 +30,10 @@ _ELSEWHERE = re.compile(r"(^|[\s@])([a-z][a-z0-9+.-]*:|git@|[.~])|[/\\]", re.IGN
 
 @dataclass(frozen=True)
 class Requirement:
-    """One requirement as it is given to the resolver: nothing but a name, extras, versions, a marker."""
+    """A requirement for the resolver, with only a name, extras, versions and a marker."""
 
     text: str
-    hashes: tuple[str, ...] = ()  # "sha256:…", where the author pinned them
+    hashes: tuple[str, ...] = ()  # "sha256:…", if the author pinned them
 
     @property
     def line(self) -> str:
@@ -42,7 +41,7 @@ class Requirement:
 
 
 @dataclass(frozen=True)
-class Python:
+class PythonResult:
     requirements: tuple[Requirement, ...] = ()
     requires_python: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -55,59 +54,69 @@ class _Line:
     text: str
 
 
-def read_python(files: Sequence[PackageFile]) -> Python:
-    """Every script's together: a version has one environment."""
+def read_python(files: Sequence[PackageFile]) -> PythonResult:
+    """The requirements of all scripts together, because a version has one environment."""
     scripts = [file for file in files if file.path.endswith(".py") and _is_script(file.path)]
     if not scripts:
-        return Python()
+        return PythonResult()
     lines: list[_Line] = []
     problems: list[Problem] = []
-    wanted: list[str] = []
+    python_versions: list[str] = []
     for file in files:
         if file.path in _LISTS:
-            lines += _listed(file, problems)
-    lines += _of_blocks(scripts, wanted, problems)
-    found: dict[str, Requirement] = {}
+            lines += _requirement_lines(file, problems)
+    lines += _block_lines(scripts, python_versions, problems)
+    requirements: dict[str, Requirement] = {}
     for line in lines:
-        read = _read(line)
-        if isinstance(read, Problem):
-            problems.append(read)
-        elif read:
-            found.setdefault(read.line, read)
-    if len(found) > MOST:
-        problems.append(problem("DEPENDENCIES_TOO_MANY", path=lines[0].path, count=len(found), limit=MOST))
-    return Python(tuple(found[key] for key in sorted(found)), tuple(sorted(set(wanted))), tuple(problems))
+        parsed = _read(line)
+        if isinstance(parsed, Problem):
+            problems.append(parsed)
+        elif parsed:
+            requirements.setdefault(parsed.line, parsed)
+    if len(requirements) > MAX_REQUIREMENTS:
+        problems.append(
+            errors.DEPENDENCIES_TOO_MANY.problem(count=len(requirements), limit=MAX_REQUIREMENTS).at(
+                lines[0].path
+            )
+        )
+    return PythonResult(
+        tuple(requirements[key] for key in sorted(requirements)),
+        tuple(sorted(set(python_versions))),
+        tuple(problems),
+    )
 
 
 def _is_script(path: str) -> bool:
     return path.startswith("scripts/") or "/.claude/skills/" in f"/{path}"
 
 
-def _listed(file: PackageFile, problems: list[Problem]) -> list[_Line]:
-    """The logical lines of a requirements file, continued ones joined."""
+def _requirement_lines(file: PackageFile, problems: list[Problem]) -> list[_Line]:
+    """The logical lines of a requirements file, with continued lines joined."""
     text = _text(file, _FILE_BYTES, problems)
     lines: list[_Line] = []
-    begun, parts = 0, ""
+    start, parts = 0, ""
     for number, line in enumerate(text.splitlines(), 1):
-        begun = begun or number
+        start = start or number
         comment = _COMMENT.search(line)
         bare = line[: comment.start()].rstrip() if comment else line
         if bare.endswith("\\"):
             parts += bare[:-1] + " "
             continue
-        lines.append(_Line(file.path, begun, (parts + bare).strip()))
-        begun, parts = 0, ""
-    return [*lines, *([_Line(file.path, begun, parts.strip())] if parts else [])]
+        lines.append(_Line(file.path, start, (parts + bare).strip()))
+        start, parts = 0, ""
+    return [*lines, *([_Line(file.path, start, parts.strip())] if parts else [])]
 
 
-def _text(file: PackageFile, most: int, problems: list[Problem]) -> str:
-    if len(file.data) > most:
-        problems.append(problem("DEPENDENCY_FILE_LARGE", path=file.path, limit=most))
+def _text(file: PackageFile, limit: int, problems: list[Problem]) -> str:
+    if len(file.data) > limit:
+        problems.append(errors.DEPENDENCY_FILE_LARGE.problem(limit=limit).at(file.path))
         return ""
     return file.data.decode("utf-8-sig", "replace")
 
 
-def _of_blocks(scripts: Sequence[PackageFile], wanted: list[str], problems: list[Problem]) -> Iterator[_Line]:
+def _block_lines(
+    scripts: Sequence[PackageFile], python_versions: list[str], problems: list[Problem]
+) -> Iterator[_Line]:
     heads = blocks = 0
     for script in scripts:
         head = script.data[:_HEAD_BYTES]
@@ -115,52 +124,52 @@ def _of_blocks(scripts: Sequence[PackageFile], wanted: list[str], problems: list
             continue
         heads += len(head)
         text = head.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-        found = list(_found(text.split("\n"))) if heads <= _HEADS_BYTES else []
-        blocks += sum(len(content) for _, content in found)
+        script_blocks = list(_find_blocks(text.split("\n"))) if heads <= _HEADS_BYTES else []
+        blocks += sum(len(content) for _, content in script_blocks)
         if heads > _HEADS_BYTES or blocks > _BLOCK_BYTES:
-            problems.append(problem("DEPENDENCY_FILE_LARGE", path=script.path, limit=_BLOCK_BYTES))
+            problems.append(errors.DEPENDENCY_FILE_LARGE.problem(limit=_BLOCK_BYTES).at(script.path))
             return
-        yield from _of_block(script.path, found, wanted, problems)
+        yield from _read_block(script.path, script_blocks, python_versions, problems)
 
 
-def _of_block(
-    path: str, found: Sequence[tuple[int, str]], wanted: list[str], problems: list[Problem]
+def _read_block(
+    path: str, script_blocks: Sequence[tuple[int, str]], python_versions: list[str], problems: list[Problem]
 ) -> Iterator[_Line]:
-    """The one block of a script; a second is an error by the specification."""
-    for start, content in found[:1]:
-        document = _document(content) if len(found) == 1 else None
+    """Yields the dependencies of a script's block. By the specification, a second block is an error."""
+    for start, content in script_blocks[:1]:
+        document = _document(content) if len(script_blocks) == 1 else None
         if document is None:
             problems.append(_invalid(_Line(path, start, "# /// script"), _NO_BLOCK))
             return
-        wanted += _python_asked(document, _Line(path, start, "requires-python"), problems)
+        python_versions += _read_requires_python(document, _Line(path, start, "requires-python"), problems)
         for each in document.get("dependencies", ()):
             at = content.partition(each)[0].count("\n") if each in content else -1
             yield _Line(path, start + at + 1, each)
 
 
-def _found(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """The number of its first line and the content of each ``script`` block.
+def _find_blocks(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yields the first line number and the content of each ``script`` block.
 
-    Read line by line: the expression of PEP 723 takes a minute for a script that begins many and ends none.
+    Parses line by line, because the regular expression of PEP 723 takes a minute for many unclosed blocks.
     """
     for is_comment, rows in groupby(enumerate(lines, 1), lambda row: row[1] == "#" or row[1][:2] == "# "):
-        numbers, told = zip(*rows, strict=True)
-        begun = next((at for at, line in enumerate(told) if _BEGIN.fullmatch(line)), len(told))
-        ended = max((at for at, line in enumerate(told) if line == "# ///"), default=0)
-        if is_comment and ended > begun + 1 and told[begun] == "# /// script":
-            yield numbers[begun], "\n".join(told[begun + 1 : ended])
+        numbers, text_lines = zip(*rows, strict=True)
+        start = next((at for at, line in enumerate(text_lines) if _BEGIN.fullmatch(line)), len(text_lines))
+        end = max((at for at, line in enumerate(text_lines) if line == "# ///"), default=0)
+        if is_comment and end > start + 1 and text_lines[start] == "# /// script":
+            yield numbers[start], "\n".join(text_lines[start + 1 : end])
 
 
 _NO_BLOCK = gettext_noop("the block is not TOML with a list of dependencies")
-_NO_VERSIONS = gettext_noop("it is no list of Python versions")
-_NO_REQUIREMENT = gettext_noop("it is no name with versions")
+_NO_VERSIONS = gettext_noop("it is not a valid Python version specifier")
+_NO_REQUIREMENT = gettext_noop("it is not a package name with a version specifier")
 
 
 def _document(content: str) -> dict[str, Any] | None:
     lines = (line[2:] if line.startswith("# ") else line[1:] for line in content.splitlines())
     try:
-        document = tomllib.loads("\n".join(lines)) if content.count(".") <= _MOST_DOTS else None
-    except (ValueError, RecursionError):  # of TOML's own, and of a number of thousands of digits
+        document = tomllib.loads("\n".join(lines)) if content.count(".") <= _MAX_DOTS else None
+    except (ValueError, RecursionError):  # TOML errors, and numbers with thousands of digits
         document = None
     if document is None:
         return None
@@ -169,41 +178,40 @@ def _document(content: str) -> dict[str, Any] | None:
     return document if is_list else None
 
 
-def _python_asked(document: dict[str, Any], line: _Line, problems: list[Problem]) -> list[str]:
-    asked = document.get("requires-python")
-    if asked is None:
+def _read_requires_python(document: dict[str, Any], line: _Line, problems: list[Problem]) -> list[str]:
+    specifier = document.get("requires-python")
+    if specifier is None:
         return []
     try:
-        return [str(SpecifierSet(asked if isinstance(asked, str) else "?"))]
+        return [str(SpecifierSet(specifier if isinstance(specifier, str) else "?"))]
     except InvalidSpecifier:
         problems.append(_invalid(line, _NO_VERSIONS))
         return []
 
 
 def _read(line: _Line) -> Requirement | Problem | None:
-    """The requirement of a line, why it is refused, or None where the line says nothing."""
+    """The requirement on a line, or its problem, or None for an empty line."""
     hashes = tuple(_HASH.findall(line.text))
     text = _HASH.sub("", line.text).strip()
     if not text:
         return None
     if _OPTION.search(text):
-        return _refused("DEPENDENCY_OPTION", line)
+        return errors.DEPENDENCY_OPTION.problem(text=_quoted(line)).at(line.path, line.number)
     if _ELSEWHERE.search(text.partition(";")[0]):
-        return _refused("DEPENDENCY_ELSEWHERE", line)
+        return errors.DEPENDENCY_ELSEWHERE.problem(text=_quoted(line)).at(line.path, line.number)
     try:
-        written = Written(text)
+        written = ParsedRequirement(text)
     except (InvalidRequirement, RecursionError):
         return _invalid(line, _NO_REQUIREMENT)
     if written.url:
-        return _refused("DEPENDENCY_ELSEWHERE", line)
+        return errors.DEPENDENCY_ELSEWHERE.problem(text=_quoted(line)).at(line.path, line.number)
     written.name = canonicalize_name(written.name)
     return Requirement(str(written), hashes)
 
 
-def _refused(code: str, line: _Line) -> Problem:
-    return problem(code, path=line.path, line=line.number, text=ascii(line.text[:120])[1:-1])
+def _quoted(line: _Line) -> str:
+    return ascii(line.text[:120])[1:-1]
 
 
 def _invalid(line: _Line, reason: str) -> Problem:
-    text = ascii(line.text[:120])[1:-1]
-    return problem("DEPENDENCY_INVALID", path=line.path, line=line.number, text=text, reason=reason)
+    return errors.DEPENDENCY_INVALID.problem(text=_quoted(line), reason=reason).at(line.path, line.number)

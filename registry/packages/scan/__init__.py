@@ -1,1 +1,1 @@
-"""Evidence of harm in a package's files: findings with rule, severity, file, line and quote. No Django."""
+"""Scans a package's files for signs of harm and reports findings with rule, severity, line and quote."""

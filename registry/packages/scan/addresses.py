@@ -1,17 +1,15 @@
-"""What kind of host an address names, as far as its text says."""
-
-from __future__ import annotations
+"""Classifies the host of a URL by its text, without a network request."""
 
 import ipaddress
 import re
 from typing import Literal
 
-Kind = Literal["own", "installer", "bare", "plain", "other"]
+HostKind = Literal["own", "installer", "bare", "plain", "other"]
 URL = re.compile(r"(?i)\b(?:https?|ftp)://[^\s\"'`<>|)\]}\\]{1,300}")
 _BARE = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?(?:/[^\s\"'`|)]{0,200})?")
 _HOST = re.compile(r"(?i)(?<![\w./@-])(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}/[^\s\"'`|)]{0,200}")
-_OWN_ENDS = (".local", ".localhost", ".internal", ".lan", ".test", ".example", ".invalid", ".home.arpa")
-_OWN = frozenset({"localhost", "host.docker.internal", "example.com", "example.org", "example.net"})
+_LOCAL_SUFFIXES = (".local", ".localhost", ".internal", ".lan", ".test", ".example", ".invalid", ".home.arpa")
+_LOCAL = frozenset({"localhost", "host.docker.internal", "example.com", "example.org", "example.net"})
 _EXAMPLES = tuple(map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")))
 INSTALLERS = frozenset(
     [
@@ -84,7 +82,7 @@ INSTALLERS = frozenset(
 
 
 def address_in(text: str) -> str:
-    """The first address of a command line, with or without its scheme; "" for none."""
+    """The first address in a command line, with or without a scheme; "" if there is none."""
     found = URL.search(text) or _BARE.search(text) or _HOST.search(text)
     return found.group() if found else ""
 
@@ -95,10 +93,17 @@ def host_of(address: str) -> str:
     return host.rpartition(":")[0].lower() if re.search(r":\d*$", host) else host.lower()
 
 
-def kind_of(address: str) -> Kind:
-    """``own``: this machine, a private network, a placeholder; ``bare``: a public number, not a name."""
+def host_kind(address: str) -> HostKind:
+    """The kind of the host: ``own`` is this machine, a private network or a placeholder, ``bare`` a public IP
+    address.
+    """
     host = host_of(address).strip("[]")
-    if not host or any(mark in host for mark in "<>${}%*") or host in _OWN or host.endswith(_OWN_ENDS):
+    if (
+        not host
+        or any(mark in host for mark in "<>${}%*")
+        or host in _LOCAL
+        or host.endswith(_LOCAL_SUFFIXES)
+    ):
         return "own"
     number = _number(host)
     if number is not None:
@@ -112,7 +117,7 @@ def kind_of(address: str) -> Kind:
 
 
 def _number(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address that a browser would dial: dotted, as one number or as hexadecimal."""
+    """The IP address as browsers parse it: dotted, as one number, or hexadecimal. None if it is a name."""
     try:
         if re.fullmatch(r"0x[0-9a-f]{1,8}|\d{8,10}", host):
             return ipaddress.ip_address(int(host, 0))

@@ -1,15 +1,13 @@
-"""Lures: what has to be downloaded from somewhere and run before the skill is said to work."""
-
-from __future__ import annotations
+"""Checks for lures: downloads that a skill asks users to run before it works."""
 
 import re
 from collections.abc import Iterator
 
 from registry.packages.problems import gettext_noop as _
-from registry.packages.scan.addresses import URL, host_of, kind_of
-from registry.packages.scan.checks import Check, Seen
-from registry.packages.scan.searching import matches
-from registry.packages.scan.text import Text
+from registry.packages.scan.addresses import URL, host_kind, host_of
+from registry.packages.scan.findings import Check, CheckHit
+from registry.packages.scan.patterns import matches
+from registry.packages.scan.text import ScannedText
 
 _ARCHIVE = re.compile(r"(?i)\.(?:zip|rar|7z|tar\.gz|dmg|iso|exe)\b|\barchive\b|压缩包|安装包")
 _PASSWORD = re.compile(
@@ -68,17 +66,17 @@ _OPENED = re.compile(
 )
 
 
-def look_for_locked(text: Text) -> Iterator[Seen]:
-    """An archive whose password stands beside it was locked against scanners, not against readers."""
+def look_for_locked(text: ScannedText) -> Iterator[CheckHit]:
+    """Finds archives with the password in the text, which keeps scanners out but not readers."""
     for line, found in matches(text, _PASSWORD, "pass", "pw", "密码", "口令", "解压码"):
         if found["value"].lower().strip(".!") in _NOT_A_PASSWORD:
             continue
         near = text.around(line, before=4, after=3)
         if _ARCHIVE.search(near) and _FETCHED.search(near) and _OPENED.search(near):
-            yield Seen(line, found.start(), found.end(), "critical", True)
+            yield CheckHit(line, found.start(), found.end(), "critical", True)
     for line, found in matches(text, _PASSWORD_OPTION, "unzip", "7z", "unrar"):
         is_fetched = bool(URL.search(text.around(line, before=6)))
-        yield Seen(line, found.start(), found.end(), "critical" if is_fetched else "medium", is_fetched)
+        yield CheckHit(line, found.start(), found.end(), "critical" if is_fetched else "medium", is_fetched)
 
 
 _PROGRAM = re.compile(
@@ -98,24 +96,24 @@ _RUN_IT = re.compile(r"(?i)\b(?:run|execut\w{0,4}|launch|double[- ]click|install
 _ALWAYS_PROGRAMS = (".exe", ".msi", ".scr", ".bat", ".cmd", ".pkg", ".dmg")
 
 
-def look_for_run_first(text: Text) -> Iterator[Seen]:
-    """A program from a place of no name, without which nothing is said to work."""
+def look_for_run_first(text: ScannedText) -> Iterator[CheckHit]:
+    """Finds required programs from unknown hosts."""
     for line, found in matches(
         text,
         _PROGRAM,
         *(f".{end}" for end in ["exe", "msi", "scr", "bat", "cmd", "ps1", "pkg", "dmg", "jar", "apk", "zip"]),
     ):
         near = text.around(line, before=4, after=4)
-        kind = kind_of(found["url"])
+        kind = host_kind(found["url"])
         if kind == "own" or not (_INSISTS.search(near) and _RUN_IT.search(near)):
             continue
         is_certain = kind == "bare" or (
-            _is_anybodys(found["url"]) and found["url"].lower().endswith(_ALWAYS_PROGRAMS)
+            _is_public_upload_host(found["url"]) and found["url"].lower().endswith(_ALWAYS_PROGRAMS)
         )
-        yield Seen(line, found.start(), found.end(), "high" if is_certain else "medium", is_certain)
+        yield CheckHit(line, found.start(), found.end(), "high" if is_certain else "medium", is_certain)
 
 
-_ANYBODYS = (
+_PUBLIC_UPLOAD_HOSTS = (
     "github.com",
     "githubusercontent.com",
     "gitlab.com",
@@ -134,10 +132,10 @@ _ANYBODYS = (
 )
 
 
-def _is_anybodys(address: str) -> bool:
-    """Where anybody can put a file without saying who they are."""
+def _is_public_upload_host(address: str) -> bool:
+    """Whether anyone can upload files to the host anonymously."""
     host = host_of(address)
-    return any(host == end or host.endswith("." + end) for end in _ANYBODYS)
+    return any(host == end or host.endswith("." + end) for end in _PUBLIC_UPLOAD_HOSTS)
 
 
 _PASTE = re.compile(
@@ -156,11 +154,11 @@ _COPIED = re.compile(
 )
 
 
-def look_for_pastes(text: Text) -> Iterator[Seen]:
-    """A text that anybody may change tomorrow, to be run today."""
+def look_for_pastes(text: ScannedText) -> Iterator[CheckHit]:
+    """Finds instructions to run text from paste sites, which anyone can change."""
     for line, found in matches(text, _PASTE, *_PASTE_HINTS):
         is_run = bool(_COPIED.search(text.around(line, before=2, after=2)))
-        yield Seen(line, found.start(), found.end(), "critical" if is_run else "low", is_run)
+        yield CheckHit(line, found.start(), found.end(), "critical" if is_run else "low", is_run)
 
 
 _PASTE_HINTS = (
@@ -189,17 +187,17 @@ CHECKS = (
     Check(
         "locked-archive",
         _(
-            "An archive is to be fetched and opened with a password that stands beside it, which "
-            "keeps scanners out."
+            "The skill downloads an archive that opens with a given password, which hides its content"
+            " from scanners."
         ),
-        _("Offer what is needed openly, with its digest, or put it into the package."),
+        _("Offer the content openly with its digest, or include it in the package."),
         look_for_locked,
         ("pass", "pw", "密码", "口令", "解压码", "unzip", "7z", "unrar"),
     ),
     Check(
         "run-first",
-        _("A program is to be downloaded and run first, else the skill is said not to work."),
-        _("Name a package manager's package or the maker's own page, and its digest."),
+        _("The skill requires downloading and running a program before it works."),
+        _("Name a package from a package manager or the publisher's own page, and give its digest."),
         look_for_run_first,
         tuple(
             f".{end}" for end in ["exe", "msi", "scr", "bat", "cmd", "ps1", "pkg", "dmg", "jar", "apk", "zip"]
@@ -207,7 +205,7 @@ CHECKS = (
     ),
     Check(
         "paste-and-run",
-        _("A text of a paste site, which anybody may change, is to be run."),
+        _("The skill runs text from a paste site that anyone can change."),
         _("Put the script into the package."),
         look_for_pastes,
         _PASTE_HINTS,

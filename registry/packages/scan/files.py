@@ -1,16 +1,14 @@
-"""What a file is against what it says it is, and tools that are used without being asked for."""
-
-from __future__ import annotations
+"""Checks of whole files: wrong extensions, compiled code, size, and undeclared tools."""
 
 import re
 from collections.abc import Iterator
 from itertools import accumulate
 
+from registry.packages.archive.paths import printable
 from registry.packages.package import Package, PackageFile
-from registry.packages.paths import shown
 from registry.packages.problems import gettext_noop as _
-from registry.packages.scan.checks import FileCheck, Finding, Severity
-from registry.packages.scan.text import LOOKED_AT
+from registry.packages.scan.findings import FileCheck, ScanFinding, Severity
+from registry.packages.scan.text import MAX_SCANNED
 
 _PROGRAMS = {
     b"\x7fELF": "ELF",
@@ -55,59 +53,67 @@ _COMPILED = frozenset(["pyc", "pyo"])
 _NATIVE = frozenset(["so", "pyd", "dll", "dylib", "exe", "com", "scr", "node", "elf"])
 
 
-_STATED = 65_536  # bytes in which a text has no NUL
+_BINARY_PROBE = 65_536  # bytes at the start of a file that are searched for null bytes
 _CODE = frozenset(["py", "sh", "js", "ts", "mjs", "cjs", "bash", "zsh", "ps1", "rb", "pl", "php", "bat"])
-_IN_ALL = 8 * 2**20  # bytes of a package's texts that are looked at
+_MAX_TOTAL = 8 * 2**20  # bytes of text per package that a scan reads
 
 
 def texts_of(package: Package) -> tuple[tuple[PackageFile, ...], tuple[PackageFile, ...]]:
-    """Those that a scan reads, and those it has no time for: SKILL.md, code and small files come first."""
-    texts = sorted((file for file in package.files if _is_text(file)), key=_turn)
-    ends = accumulate(min(len(file.data), LOOKED_AT) for file in texts)
-    read = sum(end <= _IN_ALL for end in ends)
+    """The text files that a scan reads, and those above its limit. SKILL.md and code come first."""
+    texts = sorted((file for file in package.files if _is_text(file)), key=_scan_order)
+    ends = accumulate(min(len(file.data), MAX_SCANNED) for file in texts)
+    read = sum(end <= _MAX_TOTAL for end in ends)
     return tuple(texts[:read]), tuple(texts[read:])
 
 
 def _is_text(file: PackageFile) -> bool:
-    """A NUL makes no binary of a script: shells read over it."""
-    return b"\0" not in file.data[:_STATED] or ending(file.path) in TEXTS
+    """Whether the file is text. A null byte does not make a script binary, because shells skip null bytes."""
+    return b"\0" not in file.data[:_BINARY_PROBE] or file_extension(file.path) in TEXTS
 
 
-def _turn(file: PackageFile) -> tuple[bool, bool, int]:
-    return file.path != "SKILL.md", ending(file.path) not in _CODE, len(file.data)
+def _scan_order(file: PackageFile) -> tuple[bool, bool, int]:
+    return file.path != "SKILL.md", file_extension(file.path) not in _CODE, len(file.data)
 
 
-def look_at_amount(package: Package) -> Iterator[Finding]:
-    """More text than a scan reads."""
-    if left := texts_of(package)[1]:
-        yield _finding("unscanned", "medium", left[0], f"{len(left)} files, {shown(left[0].path)} …")
+def look_at_amount(package: Package) -> Iterator[ScanFinding]:
+    """Reports that the package has more text than a scan reads."""
+    if unread := texts_of(package)[1]:
+        yield _make_finding(
+            "unscanned", "medium", unread[0], f"{len(unread)} files, {printable(unread[0].path)} …"
+        )
 
 
-def look_at_magic(package: Package) -> Iterator[Finding]:
-    """A program that says it is a picture or a text; an archive, likewise."""
+def look_at_magic(package: Package) -> Iterator[ScanFinding]:
+    """Finds programs and archives that have the extension of a picture or a text."""
     for file in package.files:
-        suffix = ending(file.path)
+        suffix = file_extension(file.path)
         if suffix not in TEXTS | _PICTURES:
             continue
         kind = _kind(file, _PROGRAMS)
         if kind and _is_binary(file.data):
-            yield _finding("extension-magic", "critical", file, f"{kind}: {_hex(file.data)}", certain=True)
+            yield _make_finding(
+                "extension-magic", "critical", file, f"{kind}: {_hex(file.data)}", certain=True
+            )
         elif kind := _kind(file, _ARCHIVES):
-            yield _finding("extension-magic", "medium", file, f"{kind}: {_hex(file.data)}")
+            yield _make_finding("extension-magic", "medium", file, f"{kind}: {_hex(file.data)}")
         elif suffix in _PICTURES and file.data.startswith((b"#!", b"<?php", b"<script")):
-            yield _finding("extension-magic", "high", file, shown(file.data[:60].decode("utf-8", "replace")))
+            yield _make_finding(
+                "extension-magic", "high", file, printable(file.data[:60].decode("utf-8", "replace"))
+            )
 
 
-def look_at_compiled(package: Package) -> Iterator[Finding]:
-    """Code that nobody can read; a cache beside its source only informs."""
+def look_at_compiled(package: Package) -> Iterator[ScanFinding]:
+    """Finds compiled code. A Python cache file with its source in the package is only informational."""
     sources = {file.path for file in package.files}
     for file in package.files:
-        suffix = ending(file.path)
+        suffix = file_extension(file.path)
         if suffix in _COMPILED:
             is_cache = _source_of(file.path) in sources
-            yield _finding("compiled-code", "low" if is_cache else "high", file, _hex(file.data))
+            yield _make_finding("compiled-code", "low" if is_cache else "high", file, _hex(file.data))
         elif suffix in _NATIVE and _kind(file, _PROGRAMS):
-            yield _finding("compiled-code", "medium", file, f"{_kind(file, _PROGRAMS)}: {_hex(file.data)}")
+            yield _make_finding(
+                "compiled-code", "medium", file, f"{_kind(file, _PROGRAMS)}: {_hex(file.data)}"
+            )
 
 
 def _source_of(path: str) -> str:
@@ -123,23 +129,23 @@ _USES = re.compile(
 _EXPANDED = re.compile(r"(?<![`\w])!`[^`\n]{1,500}`")
 
 
-def look_at_tools(package: Package) -> Iterator[Finding]:
-    """Tools that the text uses and allowed-tools leaves out; where it names none, nothing was promised."""
+def look_at_tools(package: Package) -> Iterator[ScanFinding]:
+    """Finds tools that the text uses but a non-empty ``allowed-tools`` does not list."""
     named = {tool.partition("(")[0].strip().lower() for tool in package.manifest.allowed_tools}
     skill = package.file("SKILL.md")
     if not named or "*" in named or skill is None or len(skill.data) > 256 * 1024:
         return
-    told: set[str] = set()
+    reported: set[str] = set()
     for number, line in enumerate(skill.data.decode("utf-8-sig", "replace").split("\n"), 1):
         used = [(found["tool"], found.group().strip()) for found in _USES.finditer(line[:2000])]
         used += [("Bash", found.group()) for found in _EXPANDED.finditer(line[:2000])]
         for tool, words in used:
-            if tool.lower() not in named | told:
-                told.add(tool.lower())
-                yield Finding("tools-beyond", "low", False, skill.path, number, shown(words, 160))
+            if tool.lower() not in named | reported:
+                reported.add(tool.lower())
+                yield ScanFinding("tools-beyond", "low", False, skill.path, number, printable(words, 160))
 
 
-def ending(path: str) -> str:
+def file_extension(path: str) -> str:
     name = path.rpartition("/")[2]
     return name.rpartition(".")[2].lower() if "." in name else ""
 
@@ -149,7 +155,7 @@ def _kind(file: PackageFile, magics: dict[bytes, str]) -> str:
 
 
 def _is_binary(data: bytes) -> bool:
-    """So that a text which begins with MZ is a text."""
+    """Whether the data has a null byte. Without one, data that begins with "MZ" is text, not a program."""
     return b"\0" in data[:1024]
 
 
@@ -157,35 +163,35 @@ def _hex(data: bytes) -> str:
     return data[:8].hex(" ")
 
 
-def _finding(
+def _make_finding(
     rule: str, severity: Severity, file: PackageFile, quote: str, *, certain: bool = False
-) -> Finding:
-    return Finding(rule, severity, certain, file.path, None, quote)
+) -> ScanFinding:
+    return ScanFinding(rule, severity, certain, file.path, None, quote)
 
 
 CHECKS = (
     FileCheck(
         "extension-magic",
-        _("The file's bytes are not what its name says."),
-        _("Name the file as what it is, or leave it out."),
+        _("The file's content does not match its extension."),
+        _("Use the extension that matches the content, or remove the file."),
         look_at_magic,
     ),
     FileCheck(
         "compiled-code",
-        _("Compiled code cannot be read before it runs."),
-        _("Leave it out, and ship its source."),
+        _("Compiled code can't be reviewed before it runs."),
+        _("Remove it and include its source code instead."),
         look_at_compiled,
     ),
     FileCheck(
         "unscanned",
-        _("The package holds more text than a scan reads."),
-        _("Leave out what the skill does not need, or split it into several."),
+        _("The package contains more text than a scan can read."),
+        _("Remove files that the skill does not need, or split it into several skills."),
         look_at_amount,
     ),
     FileCheck(
         "tools-beyond",
-        _("The text uses a tool that allowed-tools does not name."),
-        _("Name the tool in allowed-tools, or do without it."),
+        _("The text uses a tool that is not listed in `allowed-tools`."),
+        _("List the tool in `allowed-tools`, or don't use it."),
         look_at_tools,
     ),
 )

@@ -1,16 +1,14 @@
-"""Commands that hand this machine to an address: piped to a shell, decoded to one, or called back."""
-
-from __future__ import annotations
+"""Checks for commands that give others control: piped downloads, encoded shells, reverse shells."""
 
 import re
 from collections.abc import Iterator
 from itertools import islice
 
 from registry.packages.problems import gettext_noop as _
-from registry.packages.scan.addresses import Kind, address_in, kind_of
-from registry.packages.scan.checks import Check, Seen, Severity
-from registry.packages.scan.searching import matches
-from registry.packages.scan.text import Line, Text
+from registry.packages.scan.addresses import HostKind, address_in, host_kind
+from registry.packages.scan.findings import Check, CheckHit, Severity
+from registry.packages.scan.patterns import matches
+from registry.packages.scan.text import ScannedText, SourceLine
 
 _SHELL = r"(?:(?:ba|z|da|k|c|fi)?sh|python3?|perl|ruby|node|pwsh|powershell)\b"
 _SUDO = (
@@ -27,17 +25,17 @@ _AROUND = re.compile(
 _THEN_RUN = re.compile(
     r"(?i)chmod\s+(?:\+x|[0-7]{3,4}\b)|(?:&&|;)\s*(?:sudo\s+)?(?:(?:ba|z)?sh|python3?)\s+\S|(?:&&|;)\s*\./\w"
 )
-_FETCHES = 10  # of one line
+_FETCHES = 10  # fetch commands checked per line
 _WORST: tuple[Severity, bool] = ("critical", True)
-_SEVERITY: dict[Kind, tuple[Severity, bool]] = {
+_SEVERITY: dict[HostKind, tuple[Severity, bool]] = {
     "bare": _WORST,
     "plain": ("medium", False),
     "other": ("low", False),
 }
 
 
-def look_for_piped(text: Text) -> Iterator[Seen]:
-    """``curl … | sh`` in its shapes; by whom it is fetched decides how bad it is."""
+def look_for_piped(text: ScannedText) -> Iterator[CheckHit]:
+    """Finds ``curl … | sh`` and its variants. The kind of host determines the severity."""
     for line in text.lines_with(
         (
             "curl",
@@ -51,18 +49,20 @@ def look_for_piped(text: Text) -> Iterator[Seen]:
     ):
         found = _AROUND.finditer(line.text), _FETCH.finditer(line.text)
         for fetch in (*islice(found[0], _FETCHES), *islice(found[1], _FETCHES)):
-            if judged := _fetched(text, line, fetch):
-                yield Seen(line, fetch.start(), fetch.end(), *judged)
+            if verdict := _fetch_severity(text, line, fetch):
+                yield CheckHit(line, fetch.start(), fetch.end(), *verdict)
 
 
-def _fetched(text: Text, line: Line, fetch: re.Match[str]) -> tuple[Severity, bool] | None:
+def _fetch_severity(
+    text: ScannedText, line: SourceLine, fetch: re.Match[str]
+) -> tuple[Severity, bool] | None:
     command = line.text[fetch.start() : fetch.start() + 700]
     around = fetch.re is _AROUND
     shell = _INTO_SHELL.search(command)
     address = address_in(command[: shell.start()] if shell and not around else command)
-    judged = _SEVERITY.get(kind_of(address)) if address else None
-    is_run = around or shell or (judged == _WORST and _THEN_RUN.search(text.around(line, after=2)))
-    return judged if is_run else None
+    verdict = _SEVERITY.get(host_kind(address)) if address else None
+    is_run = around or shell or (verdict == _WORST and _THEN_RUN.search(text.around(line, after=2)))
+    return verdict if is_run else None
 
 
 _DECODED = re.compile(
@@ -86,14 +86,14 @@ _POWERSHELL = re.compile(
 _LITERAL = re.compile(r"[A-Za-z0-9+/=_-]{24}|(?:\\x[0-9a-fA-F]{2}){8}")
 
 
-def look_for_encoded(text: Text) -> Iterator[Seen]:
-    """What is decoded and run at once; with the code itself on the line, nothing honest is left to say."""
+def look_for_encoded(text: ScannedText) -> Iterator[CheckHit]:
+    """Finds content that is decoded and run at once. Certain if the encoded code is on the same line."""
     for pattern in (_DECODED, _IN_BRACES, _EXECUTED, _POWERSHELL):
         for line, found in matches(
             text, pattern, "base64", "b64", "atob", "hex", "xxd", "decode", "powershell"
         ):
             literal = bool(_LITERAL.search(line.text.replace("base64.b64decode", "")))
-            yield Seen(line, found.start(), found.end(), "critical" if literal else "medium", literal)
+            yield CheckHit(line, found.start(), found.end(), "critical" if literal else "medium", literal)
 
 
 _REVERSE = re.compile(
@@ -120,43 +120,43 @@ _HANDED = re.compile(
 )
 
 
-def look_for_reverse_shells(text: Text) -> Iterator[Seen]:
+def look_for_reverse_shells(text: ScannedText) -> Iterator[CheckHit]:
     for line, found in matches(
         text, _REVERSE, "/dev/tcp", "/dev/udp", "nc", "socat", "mkfifo", "tcpclient", "fsockopen"
     ):
         host = next(filter(None, found.groupdict().values()), "")
-        if _is_called_back(host):
-            yield Seen(line, found.start(), found.end(), "critical", True)
+        if _is_remote_host(host):
+            yield CheckHit(line, found.start(), found.end(), "critical", True)
     for line, found in matches(text, _CONNECT, ".connect("):
         host = found["host"] or found["node"]
-        if _is_called_back(host) and _HANDED.search(text.around(line, before=3, after=8)):
-            yield Seen(line, found.start(), found.end(), "critical", True)
+        if _is_remote_host(host) and _HANDED.search(text.around(line, before=3, after=8)):
+            yield CheckHit(line, found.start(), found.end(), "critical", True)
 
 
-def _is_called_back(host: str) -> bool:
-    """A public host: examples name the reader's own machine or a placeholder."""
-    return kind_of(f"tcp://{host}") != "own"
+def _is_remote_host(host: str) -> bool:
+    """Whether the host is public. Examples use the reader's own machine or a placeholder instead."""
+    return host_kind(f"tcp://{host}") != "own"
 
 
 CHECKS = (
     Check(
         "pipe-to-shell",
-        _("What an address answers is run at once, unseen."),
-        _("Download it, check it against a digest, then run it; or install it by a package manager."),
+        _("The skill runs a download directly, without checking it."),
+        _("Download it, verify its digest, then run it; or install it with a package manager."),
         look_for_piped,
         ("curl", "wget", "iwr", "irm", "webrequest", "restmethod", "downloadstring"),
     ),
     Check(
         "encoded-shell",
-        _("Something encoded is decoded and run, so that no reader sees what it does."),
-        _("Write the commands as they are."),
+        _("The skill decodes and runs encoded content, which hides its effect from readers."),
+        _("Write the commands as plain text."),
         look_for_encoded,
         ("base64", "b64", "atob", "hex", "xxd", "decode", "powershell"),
     ),
     Check(
         "reverse-shell",
-        _("A shell of this machine is handed to another one."),
-        _("Take it out. In teaching material, name 127.0.0.1 or a placeholder instead of a real host."),
+        _("The skill gives another machine a shell on this one."),
+        _("Remove it. In teaching material, use 127.0.0.1 or a placeholder instead of a real host."),
         look_for_reverse_shells,
         (
             "/dev/tcp",

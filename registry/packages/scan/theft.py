@@ -1,18 +1,16 @@
-"""Secrets that are read and sent, work that is done for others, keys that stand in the files."""
-
-from __future__ import annotations
+"""Checks for theft of secrets, cryptocurrency mining, and keys in the files."""
 
 import re
 from collections.abc import Iterator
 from itertools import islice
 
 from registry.packages.problems import gettext_noop as _
-from registry.packages.scan.addresses import URL, address_in, kind_of
-from registry.packages.scan.checks import Check, Seen
-from registry.packages.scan.searching import matches
-from registry.packages.scan.text import Text
+from registry.packages.scan.addresses import URL, address_in, host_kind
+from registry.packages.scan.findings import Check, CheckHit
+from registry.packages.scan.patterns import matches
+from registry.packages.scan.text import ScannedText
 
-_PLACES = (
+_SECRET_PATHS = (
     r"(?:\.ssh/(?:id_\w{1,20}(?!\w|\.pub)|\*|config\b|\s|$|[\"'])|\bid_(?:rsa|ed25519"
     r"|ecdsa)\b(?!\.pub)|\.aws/(?:credentials|config)|\.config/gcloud"
     r"|\.kube/config|\.netrc\b|\.git-credentials|\.docker/config\.json|\.gnupg\b"
@@ -28,8 +26,8 @@ _ENVIRONMENT = (
     r"|JSON\.stringify\(\s*process\.env\s*\)"
     r"|\burlencode\(\s*(?:dict\()?os\.environ\b(?!\.get|\[)|str\(os\.environ\))"
 )
-_TAKEN = re.compile(
-    rf"(?i){_PLACES}|{_ENVIRONMENT}|(?:\bcat|\bbase64|<|@)\s?(?:[\w./~$-]{{0,60}}/)?\.env\b"
+_SECRET = re.compile(
+    rf"(?i){_SECRET_PATHS}|{_ENVIRONMENT}|(?:\bcat|\bbase64|<|@)\s?(?:[\w./~$-]{{0,60}}/)?\.env\b"
     rf"|(?<![\w-])\$?\(?(?:env|printenv|set)\b\)?\s*\|"
 )
 _SENDS = re.compile(
@@ -63,28 +61,28 @@ _HINTS = (
     "scp ",
     "invoke-",
 )
-_NEAR = 25  # lines of a script between reading and sending
+_CONTEXT_LINES = 25  # maximum lines of a script between reading and sending
 
 
-def look_for_theft(text: Text) -> Iterator[Seen]:
-    """A secret's place and a sending, on one line or near each other in a script."""
+def look_for_theft(text: ScannedText) -> Iterator[CheckHit]:
+    """Finds a secret's path and a command that sends data, on one line or nearby in a script."""
     for line, found in matches(text, _SENDS, *_HINTS):
         address = address_in(line.text)
-        if address and kind_of(address) == "own":
+        if address and host_kind(address) == "own":
             continue
-        taken = _TAKEN.search(_without_headers(line.text))
-        if taken:
-            yield Seen(line, found.start(), found.end(), "critical", True)
+        secret = _SECRET.search(_without_headers(line.text))
+        if secret:
+            yield CheckHit(line, found.start(), found.end(), "critical", True)
         elif not text.is_prose or text.is_fenced(line):
-            near = _without_headers(text.around(line, before=_NEAR, after=3))
-            if _TAKEN.search(near):
+            near = _without_headers(text.around(line, before=_CONTEXT_LINES, after=3))
+            if _SECRET.search(near):
                 drops = any(_is_drop(one.group(), near) for one in _DROPS.finditer(near))
-                yield Seen(line, found.start(), found.end(), "critical" if drops else "low", drops)
+                yield CheckHit(line, found.start(), found.end(), "critical" if drops else "low", drops)
 
 
 def _is_drop(found: str, near: str) -> bool:
-    """A place that takes whatever is sent, or a public number: not a service by its name."""
-    return not found[0].isdigit() or kind_of(f"//{found}") == "bare"
+    """Whether the match is a service that collects arbitrary data, or a public IP address."""
+    return not found[0].isdigit() or host_kind(f"//{found}") == "bare"
 
 
 _HEADER = re.compile(
@@ -94,7 +92,7 @@ _HEADER = re.compile(
 
 
 def _without_headers(command: str) -> str:
-    """A secret in a header is used for what it is for."""
+    """The command without headers, because sending a secret in a header is a legitimate use."""
     return _HEADER.sub("", command)
 
 
@@ -103,26 +101,26 @@ _SEND_WORDS = (
     r"|发送|上传|提交|回传|传送)"
 )
 _PROSE_SECRETS = (
-    rf"(?:{_PLACES}|seed phrase|recovery phrase|mnemonic phrase|private keys?\b"
+    rf"(?:{_SECRET_PATHS}|seed phrase|recovery phrase|mnemonic phrase|private keys?\b"
     rf"|browser (?:cookies|passwords)|saved passwords|all (?:environment variables"
     rf"|(?:api )?keys|secrets|credentials|tokens)|助记词|私钥|所有(?:环境变量|密钥|凭证|密码))"
 )
-_TOLD = re.compile(f"(?i){_PROSE_SECRETS}")
+_SECRET_IN_PROSE = re.compile(f"(?i){_PROSE_SECRETS}")
 _SENT_TO = re.compile(f"(?i){_SEND_WORDS}")
-_MOST_TOLD = 10  # secrets that one line may name
-_APART = 140  # characters between a secret, its sending and where to
+_MAX_SECRETS_PER_LINE = 10  # secrets checked per line
+_MAX_DISTANCE = 140  # maximum characters between the secret, the verb and the address
 
 
-def look_for_told_theft(text: Text) -> Iterator[Seen]:
-    """The same in a sentence: send this secret to that address."""
+def look_for_theft_instructions(text: ScannedText) -> Iterator[CheckHit]:
+    """Finds sentences that instruct the reader to send a secret to an address."""
     for line in text.lines_with(("http",)) if text.is_prose else ():
-        for secret in islice(_TOLD.finditer(line.text), _MOST_TOLD):
-            address = URL.search(line.text, secret.end(), secret.end() + 2 * _APART)
-            start = max(secret.start() - _APART, 0)
-            if address is None or kind_of(address.group()) == "own":
+        for secret in islice(_SECRET_IN_PROSE.finditer(line.text), _MAX_SECRETS_PER_LINE):
+            address = URL.search(line.text, secret.end(), secret.end() + 2 * _MAX_DISTANCE)
+            start = max(secret.start() - _MAX_DISTANCE, 0)
+            if address is None or host_kind(address.group()) == "own":
                 continue
             if _SENT_TO.search(line.text, start, address.start()):
-                yield Seen(line, secret.start(), secret.end(), "critical", True)
+                yield CheckHit(line, secret.start(), secret.end(), "critical", True)
                 break
 
 
@@ -137,12 +135,12 @@ _STARTS = re.compile(
 )
 
 
-def look_for_miners(text: Text) -> Iterator[Seen]:
-    """Work done for others: a pool's address is enough."""
+def look_for_miners(text: ScannedText) -> Iterator[CheckHit]:
+    """Finds cryptocurrency miners. The address of a mining pool is sufficient evidence."""
     for line, found in matches(text, _MINES, *_MINE_HINTS):
         is_pool = "stratum" in found.group().lower() or "--donate-level" in line.text
         if is_pool or _STARTS.search(line.text):
-            yield Seen(line, found.start(), found.end(), "critical" if is_pool else "medium", is_pool)
+            yield CheckHit(line, found.start(), found.end(), "critical" if is_pool else "medium", is_pool)
 
 
 _MINE_HINTS = (
@@ -189,51 +187,54 @@ _KEY_HINTS = (
 )
 _PRIVATE = re.compile(r"-----BEGIN (?:RSA |EC |DSA |OPENSSH |ENCRYPTED )?PRIVATE KEY-----")
 _BODY = re.compile(r"^[\s\"'+]{0,20}[A-Za-z0-9+/]{60,}", re.MULTILINE)
-_MADE_UP = re.compile(
+_PLACEHOLDER = re.compile(
     r"(?i)example|xxxx|your|dummy|fake|sample|test|placeholder|redacted|1234567|abcdef|\.\.\."
 )
 _REPEATED = re.compile(r"(.)\1{5}")
 
 
-def look_for_keys(text: Text) -> Iterator[Seen]:
-    """Keys that open something, unless they are plainly made up."""
+def look_for_keys(text: ScannedText) -> Iterator[CheckHit]:
+    """Finds real-looking keys, except obvious placeholders."""
     for line, found in matches(text, _KEYS, *_KEY_HINTS):
-        if not (_MADE_UP.search(found.group()) or _REPEATED.search(found.group())):
-            yield Seen(line, found.start(), found.end(), "high", quote=f"{found.group()[:8]}…")
+        if not (_PLACEHOLDER.search(found.group()) or _REPEATED.search(found.group())):
+            yield CheckHit(line, found.start(), found.end(), "high", quote=f"{found.group()[:8]}…")
     for line, found in matches(text, _PRIVATE, "private key-----"):
         body = text.around(line, after=4)
-        if _BODY.search(body) and not _MADE_UP.search(body):
-            yield Seen(line, found.start(), found.end(), "high", quote=found.group())
+        if _BODY.search(body) and not _PLACEHOLDER.search(body):
+            yield CheckHit(line, found.start(), found.end(), "high", quote=found.group())
 
 
-_READS_AND_SENDS = _("A secret of this machine is read and sent to another one.")
+_READS_AND_SENDS = _("The skill reads a secret of this machine and sends it to another one.")
 CHECKS = (
     Check(
         "secret-sent",
         _READS_AND_SENDS,
-        _("Send only what the skill is for; let keys be given to it by name as secrets."),
+        _("Send only the data that the skill needs, and have keys passed in as named secrets."),
         look_for_theft,
         _HINTS,
     ),
     Check(
         "secret-asked",
-        _("The agent is told to send a secret of this machine to an address."),
-        _("Take it out; a service that needs a key gets it in a header, from where the user keeps it."),
-        look_for_told_theft,
+        _("The skill instructs the agent to send a secret of this machine to a URL."),
+        _(
+            "Remove it; if a service needs a key, read it from the user's configuration and send it in "
+            "a header."
+        ),
+        look_for_theft_instructions,
         ("http",),
-        of_words=True,
+        is_instruction=True,
     ),
     Check(
         "miner",
-        _("It works for a mining pool, at the cost of whoever runs it."),
-        _("Take it out."),
+        _("The skill mines cryptocurrency at the expense of the person running it."),
+        _("Remove it."),
         look_for_miners,
         _MINE_HINTS,
     ),
     Check(
         "literal-key",
-        _("A key stands in the files, where everybody who sees the skill can read it."),
-        _("Revoke the key where it was made, and let users give their own."),
+        _("The files contain a key that every reader of the skill can see."),
+        _("Revoke the key at its issuer, and let users provide their own."),
         look_for_keys,
         _KEY_HINTS,
     ),

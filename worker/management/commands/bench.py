@@ -1,6 +1,4 @@
-"""``manage.py bench NAME``: measures this machine; each benchmark is a module of ``bench/``."""
-
-from __future__ import annotations
+"""``manage.py bench NAME``: measures this machine with a module of ``bench/``."""
 
 import json
 from importlib import import_module
@@ -11,11 +9,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 
 class Command(BaseCommand):
-    help = "Measure this machine: bench runs."
+    help = "Run a benchmark on this machine, for example: bench runs."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+        parser.add_argument("--json", action="store_true", help="print one JSON document only")
         names = parser.add_subparsers(dest="name", metavar="NAME", required=True)
         for name in _names():
             one = names.add_parser(name)
@@ -25,7 +23,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         bench = import_module(f"bench.{options['name']}")
         try:
-            document = bench.measure(options, say=self.stderr.write)
+            document = bench.measure(options, log=self.stderr.write)
         except RuntimeError as error:
             raise CommandError(str(error)) from error
         if options["json"]:

@@ -1,4 +1,4 @@
-"""``manage.py sandbox_doctor``: attacks every isolation tier of this machine and says what held."""
+"""``manage.py sandbox_doctor``: attacks every isolation tier of this machine and reports the results."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from worker.sandbox import doctor
-from worker.ways.script import site
+from worker.core.sandbox_settings import sandbox_settings
+from worker.sandbox.doctor import examine as doctor
 
 
 class Command(BaseCommand):
-    help = "Tries every attack in every isolation tier that this machine has."
+    help = "Try every attack in every isolation tier of this machine."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print one JSON document")
+        parser.add_argument("--json", action="store_true", help="print one JSON document only")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        document = doctor.examine(site())
+        document = doctor.examine_tiers(sandbox_settings())
         if options["json"]:
             self.stdout.write(json.dumps(document, ensure_ascii=False))
         else:
             self.stdout.write("\n".join(_table(document)))
-        if not doctor.sound(document):
+        if not doctor.is_sound(document):
             sys.exit(1)
 
 

@@ -1,1 +1,1 @@
-"""What runs outside Django in a process of its own: the launcher of sandboxes. Standard library only."""
+"""The sandbox launcher, which runs in its own process without Django. Standard library only."""

@@ -1,4 +1,4 @@
-"""The way out of a run's own network: a listening socket inside, its descriptor handed to the worker."""
+"""Opens a listening socket in the sandbox's own network and passes its descriptor to the worker's proxy."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import signal
 import socket
 import sys
 
-NUMBER = 9  # of the descriptor over which it is handed out, where bubblewrap starts this
+PROXY_FD = 9  # over which the listener is passed when bubblewrap starts this program
 _PORT = 3128
 
 
-def open_with(descriptor: int) -> None:
-    """Listens, hands the listener over, and keeps neither."""
+def pass_listener(descriptor: int) -> None:
+    """Listens, passes the listening socket over ``descriptor``, and closes both."""
     listener = socket.create_server(("127.0.0.1", _PORT), backlog=128)
-    with listener, socket.socket(fileno=descriptor) as gate:
-        socket.send_fds(gate, [b"l"], [listener.fileno()])
+    with listener, socket.socket(fileno=descriptor) as proxy_socket:
+        socket.send_fds(proxy_socket, [b"l"], [listener.fileno()])
 
 
 def main() -> None:
-    """Inside bubblewrap, before anything of the run: opens the gate, then becomes what it is told."""
-    open_with(NUMBER)
+    """Passes the listener inside bubblewrap, then becomes the command in ``sys.argv``."""
+    pass_listener(PROXY_FD)
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     os.execv(sys.argv[1], sys.argv[1:])

@@ -1,4 +1,4 @@
-"""The system calls that Python 3.11 does not offer, each raising OSError with the kernel's own message."""
+"""System calls that Python 3.11 lacks; each raises OSError with the kernel's message."""
 
 from __future__ import annotations
 
@@ -32,58 +32,58 @@ _MOUNT_SETATTR = 442
 _AT_RECURSIVE, _AT_FDCWD = 0x8000, -100
 
 
-def _checked(result: int, what: str) -> None:
+def _check(result: int, call: str) -> None:
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise OSError(number, f"{call}: {os.strerror(number)}")
 
 
 def unshare(flags: int) -> None:
-    _checked(_libc.unshare(flags), "unshare")
+    _check(_libc.unshare(flags), "unshare")
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
     arguments = [os.fsencode(text) or None for text in (source, target, kind)]
-    done = _libc.mount(*arguments, ctypes.c_ulong(flags), os.fsencode(options) or None)
-    _checked(done, f"mount {kind or source} on {target}")
+    result = _libc.mount(*arguments, ctypes.c_ulong(flags), os.fsencode(options) or None)
+    _check(result, f"mount {kind or source} on {target}")
 
 
 def bind(source: str, target: str, *, read_only: bool) -> None:
-    """Binds with what is mounted below; never set-uid, never devices; read-only through and through."""
+    """Bind-mounts ``source`` with its submounts, without set-uid programs and devices."""
     mount(source, target, flags=MS_BIND | MS_REC)
     restrict(target, ATTR_NOSUID | ATTR_NODEV | (ATTR_RDONLY if read_only else 0))
 
 
 def restrict(target: str, attributes: int) -> None:
-    """mount_setattr of the whole tree below ``target`` (kernel 5.12)."""
-    wanted = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
-    done = _libc.syscall(
+    """Sets mount attributes on the whole tree below ``target`` (mount_setattr, kernel 5.12)."""
+    attributes_struct = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
+    result = _libc.syscall(
         ctypes.c_long(_MOUNT_SETATTR),
         ctypes.c_int(_AT_FDCWD),
         os.fsencode(target),
         ctypes.c_uint(_AT_RECURSIVE),
-        ctypes.byref(wanted),
-        ctypes.c_size_t(ctypes.sizeof(wanted)),
+        ctypes.byref(attributes_struct),
+        ctypes.c_size_t(ctypes.sizeof(attributes_struct)),
     )
-    _checked(done, f"mount_setattr {target}")
+    _check(result, f"mount_setattr {target}")
 
 
 def pivot_root(new: str, old: str) -> None:
-    done = _libc.syscall(ctypes.c_long(_PIVOT_ROOT[_MACHINE]), os.fsencode(new), os.fsencode(old))
-    _checked(done, "pivot_root")
+    result = _libc.syscall(ctypes.c_long(_PIVOT_ROOT[_MACHINE]), os.fsencode(new), os.fsencode(old))
+    _check(result, "pivot_root")
 
 
 def unmount(target: str) -> None:
-    _checked(_libc.umount2(os.fsencode(target), MNT_DETACH), f"umount {target}")
+    _check(_libc.umount2(os.fsencode(target), MNT_DETACH), f"umount {target}")
 
 
 def _prctl(option: int, *arguments: int) -> None:
     values = [ctypes.c_ulong(value) for value in (*arguments, 0, 0, 0, 0)[:4]]
-    _checked(_libc.prctl(option, *values), f"prctl {option}")
+    _check(_libc.prctl(option, *values), f"prctl {option}")
 
 
 def die_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
-    """A signal to this process when its parent ends; SIGKILL at once where it has ended already."""
+    """Lets the kernel send ``by`` when the parent ends; SIGKILL at once if it has ended already."""
     _prctl(_PR_SET_PDEATHSIG, by)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -102,14 +102,14 @@ def no_new_privileges() -> None:
 
 
 def drop_capabilities() -> None:
-    """Every set empty: bounding, ambient, effective, permitted, inheritable."""
+    """Empties every set: bounding, ambient, effective, permitted, inheritable."""
     for capability in range(64):
         if _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), *[ctypes.c_ulong(0)] * 3) < 0:
             break
     _prctl(_PR_CAP_AMBIENT, 4)
     header = (ctypes.c_uint32 * 2)(0x2008_0522, 0)
     nothing = (ctypes.c_uint32 * 6)()
-    _checked(_libc.capset(ctypes.byref(header), ctypes.byref(nothing)), "capset")
+    _check(_libc.capset(ctypes.byref(header), ctypes.byref(nothing)), "capset")
 
 
 def filter_calls(program: bytes) -> None:
@@ -119,23 +119,23 @@ def filter_calls(program: bytes) -> None:
         _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
 
     handle = Program(len(program) // 8, program)
-    _checked(
+    _check(
         _libc.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_MODE_FILTER), ctypes.byref(handle), 0, 0),
         "seccomp",
     )
 
 
-def filter_calls_asking(program: bytes) -> int:
-    """The same by the call that also gives a descriptor, from which the filter's questions are read."""
+def filter_calls_notifying(program: bytes) -> int:
+    """Installs the program; returns the descriptor from which the filter's notifications are read."""
     content = ctypes.create_string_buffer(program, len(program))
     handle = struct.pack("=H6xQ", len(program) // 8, ctypes.addressof(content))
-    made = _libc.syscall(ctypes.c_long(_SECCOMP[_MACHINE]), ctypes.c_uint(1), ctypes.c_uint(8), handle)
-    _checked(made, "seccomp")
-    return int(made)
+    listener = _libc.syscall(ctypes.c_long(_SECCOMP[_MACHINE]), ctypes.c_uint(1), ctypes.c_uint(8), handle)
+    _check(listener, "seccomp")
+    return int(listener)
 
 
 def rename_command_line(name: str) -> None:
-    """Overwrites this process's arguments: what the sandbox's first process shows in /proc/1/cmdline."""
+    """Overwrites this process's command line, as other processes see it in /proc."""
     with open("/proc/self/stat", "rb") as stat:
         fields = stat.read().rpartition(b")")[2].split()
     start, end = int(fields[45]), int(fields[46])

@@ -1,9 +1,9 @@
-"""Tier C: Landlock, a stricter filter and limits, where no namespace may be made.
+"""Tier ``landlock``: Landlock, a stricter filter and limits, for machines without user namespaces.
 
-keeper ── fork ──► warden (may signal the run alone) ── fork ──► script (may reach what is listed)
+init process ── fork ──► guard process (can signal only the run) ── fork ──► script (can access listed paths)
 
-Both are Landlock domains, the script's within the warden's: so ``kill(-1)`` of the warden is felt by the
-run's processes alone, however they fork, and no process of the run can touch the warden.
+Both are Landlock domains, the script's inside the guard's. So the guard's ``kill(-1)`` reaches only the run's
+processes, however they fork, and no process of the run can touch the guard.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any
 
 from . import kernel, nsrun
 
-LEAST_ABI = 6
-_LACKS = {
-    1: "moving files between folders cannot be allowed, truncating not be held",
-    2: "truncating cannot be held",
-    3: "TCP cannot be held",
-    4: "what devices are told cannot be held",
-    5: "signals and abstract sockets cannot be held",
+MIN_ABI = 6
+_MISSING = {
+    1: "it can't allow moving files between folders and can't restrict truncating",
+    2: "it can't restrict truncating",
+    3: "it can't restrict TCP",
+    4: "it can't restrict ioctl on devices",
+    5: "it can't restrict signals and abstract sockets",
 }
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _SIGNALS_AND_SOCKETS = 3
@@ -32,64 +32,67 @@ _TCP = 3
 _EXECUTE, _WRITE, _READ, _READ_DIR = 1, 2, 4, 8
 _MAKE_DEVICES = 1 << 6 | 1 << 11
 _REFER, _TRUNCATE = 1 << 13, 1 << 14
-_EVERY = (1 << 16) - 1
-_OF_FILES = _EXECUTE | _WRITE | _READ | _TRUNCATE
+_ALL_RIGHTS = (1 << 16) - 1
+_FILE_RIGHTS = _EXECUTE | _WRITE | _READ | _TRUNCATE
 _RIGHTS = {
     "read": _READ | _READ_DIR | _EXECUTE,
     "look": _READ | _READ_DIR,
-    "write": _EVERY & ~_MAKE_DEVICES & ~(1 << 15),
+    "write": _ALL_RIGHTS & ~_MAKE_DEVICES & ~(1 << 15),
     "device": _READ | _WRITE,
 }
-# Of /proc the script's own process alone, and not its net/, which is the machine's.
-_OF_ITSELF = ("maps", "smaps", "status", "stat", "statm", "cmdline", "comm", "limits", "auxv", "fd", "fdinfo")
+# In /proc only the script's own process, without net/, which shows the machine's network.
+_OWN_PROC_FILES = (
+    *("maps", "smaps", "status", "stat", "statm", "cmdline"),
+    *("comm", "limits", "auxv", "fd", "fdinfo"),
+)
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def enter(plan: dict[str, Any], status: int, way_out: int | None = None) -> None:
-    """Becomes the warden of a script that it starts; never returns."""
-    keeper = os.getppid()
+def enter(plan: dict[str, Any], status: int, proxy_fd: int | None = None) -> None:
+    """Becomes the guard process of the script that it starts; never returns."""
+    init_pid = os.getppid()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
-    kernel.die_with(keeper, signal.SIGTERM)
+    kernel.die_with(init_pid, signal.SIGTERM)
     kernel.adopt_orphans()
     kernel.no_new_privileges()
     require_abi()
     _restrict_signals()
-    _prove_bounds(keeper)
+    _require_bounded_signals(init_pid)
     os.setsid()
     limits = dict(plan["limits"])
-    limits["processes"] += _tasks_of(os.getuid())
+    limits["processes"] += _count_tasks(os.getuid())
     script = os.fork()
     if script == 0:
-        _script(plan, limits, way_out)
+        _script(plan, limits, proxy_fd)
     kernel.set_dumpable(False)
-    nsrun.line(status, {"child-pid": os.getpid()})
+    nsrun.write_line(status, {"child-pid": os.getpid()})
     nsrun.close_all_but(status)
     _guard(script, status)
-    _end_all()
+    _kill_all()
     os._exit(0)
 
 
 def require_abi() -> None:
-    """OSError, with what this kernel's Landlock lacks, below the version that this tier needs."""
+    """Raises OSError with the missing abilities if this kernel's Landlock is older than the tier needs."""
     found = _libc.syscall(ctypes.c_long(_CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     if found < 1:
-        raise OSError(ctypes.get_errno(), "Landlock is not in this kernel, or not switched on")
-    if found < LEAST_ABI:
-        lacks = "; ".join(_LACKS[version] for version in range(found, LEAST_ABI))
-        raise OSError(f"Landlock is of version {found}, and {LEAST_ABI} is needed (Linux 6.12): {lacks}")
+        raise OSError(ctypes.get_errno(), "Landlock is missing from this kernel or disabled")
+    if found < MIN_ABI:
+        missing = "; ".join(_MISSING[version] for version in range(found, MIN_ABI))
+        raise OSError(f"Landlock version is {found}, but {MIN_ABI} is required (Linux 6.12): {missing}")
 
 
-def _prove_bounds(keeper: int) -> None:
-    """``kill(-1)`` is safe only where a signal to the keeper, which is outside, is refused."""
+def _require_bounded_signals(init_pid: int) -> None:
+    """Raises OSError unless a signal to the init process is refused: only then ``kill(-1)`` is safe."""
     try:
-        os.kill(keeper, 0)
+        os.kill(init_pid, 0)
     except PermissionError:
         return
-    raise OSError("Landlock does not hold signals on this machine")
+    raise OSError("Landlock does not restrict signals on this machine")
 
 
-def _tasks_of(uid: int) -> int:
-    """Threads and processes of this user, which the limit on processes counts along."""
+def _count_tasks(uid: int) -> int:
+    """The number of this user's threads and processes, which also count against the process limit."""
     found = 0
     for name in os.listdir("/proc"):
         with suppress(OSError):
@@ -98,20 +101,20 @@ def _tasks_of(uid: int) -> int:
     return found
 
 
-def _script(plan: dict[str, Any], limits: dict[str, int], way_out: int | None) -> None:
+def _script(plan: dict[str, Any], limits: dict[str, int], proxy_fd: int | None) -> None:
     try:
         kernel.die_with(os.getppid())
         os.setsid()
         os.chdir(plan["cwd"])
         kernel.drop_capabilities()
         _confine(plan["paths"])
-        nsrun.limit(limits)
+        nsrun.set_limits(limits)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGCHLD})
         program = plan["seccomp"].encode("latin-1")
-        if way_out is None:
+        if proxy_fd is None:
             kernel.filter_calls(program)
         else:
-            _filter_asking(program, way_out)
+            _filter_notifying(program, proxy_fd)
         nsrun.become(plan)
     except BaseException as error:
         os.write(2, f"{error}\n".encode())
@@ -119,70 +122,72 @@ def _script(plan: dict[str, Any], limits: dict[str, int], way_out: int | None) -
         os._exit(126)
 
 
-def _filter_asking(program: bytes, way_out: int) -> None:
-    """Hands to the worker what the filter asks with, and keeps neither."""
-    with socket.socket(fileno=way_out) as gate:
-        asking = kernel.filter_calls_asking(program)
-        socket.send_fds(gate, [b"a"], [asking])
-        os.close(asking)
+def _filter_notifying(program: bytes, proxy_fd: int) -> None:
+    """Passes the filter's notification descriptor to the worker, and closes both."""
+    with socket.socket(fileno=proxy_fd) as proxy_socket:
+        notify_fd = kernel.filter_calls_notifying(program)
+        socket.send_fds(proxy_socket, [b"a"], [notify_fd])
+        os.close(notify_fd)
 
 
 def _restrict_signals() -> None:
-    """To move files between folders a domain forbids even where it says nothing of files: it is allowed."""
+    """Restricts signals and abstract sockets; allows moving files, which every domain denies by default."""
     ruleset = _ruleset(_REFER, 0)
     _allow(ruleset, "/", _REFER)
     _restrict(ruleset)
 
 
 def _confine(paths: list[list[str]]) -> None:
-    ruleset = _ruleset(_EVERY, _TCP)
-    own = [["look", f"/proc/self/{name}"] for name in _OF_ITSELF]
+    ruleset = _ruleset(_ALL_RIGHTS, _TCP)
+    own = [["look", f"/proc/self/{name}"] for name in _OWN_PROC_FILES]
     for kind, path in [*paths, *own]:
         with suppress(FileNotFoundError):
-            _allow(ruleset, path, _RIGHTS[kind] & (_EVERY if os.path.isdir(path) else _OF_FILES))
+            _allow(ruleset, path, _RIGHTS[kind] & (_ALL_RIGHTS if os.path.isdir(path) else _FILE_RIGHTS))
     _restrict(ruleset)
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
-    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    rule = struct.pack("=Qi", rights, place)
-    done = _libc.syscall(
+    folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    rule = struct.pack("=Qi", rights, folder)
+    result = _libc.syscall(
         ctypes.c_long(_ADD), ctypes.c_int(ruleset), ctypes.c_int(1), rule, ctypes.c_uint32(0)
     )
-    _checked(done, f"landlock rule for {path}")
-    os.close(place)
+    _check(result, f"landlock rule for {path}")
+    os.close(folder)
 
 
 def _ruleset(files: int, network: int) -> int:
-    wanted = struct.pack("=QQQ", files, network, _SIGNALS_AND_SOCKETS)
-    made = _libc.syscall(ctypes.c_long(_CREATE), wanted, ctypes.c_size_t(len(wanted)), ctypes.c_uint32(0))
-    _checked(made, "landlock ruleset")
-    return int(made)
+    attributes = struct.pack("=QQQ", files, network, _SIGNALS_AND_SOCKETS)
+    ruleset = _libc.syscall(
+        ctypes.c_long(_CREATE), attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)
+    )
+    _check(ruleset, "landlock ruleset")
+    return int(ruleset)
 
 
 def _restrict(ruleset: int) -> None:
-    _checked(_libc.syscall(ctypes.c_long(_RESTRICT), ctypes.c_int(ruleset), ctypes.c_uint32(0)), "landlock")
+    _check(_libc.syscall(ctypes.c_long(_RESTRICT), ctypes.c_int(ruleset), ctypes.c_uint32(0)), "landlock")
     os.close(ruleset)
 
 
-def _checked(result: int, what: str) -> None:
+def _check(result: int, call: str) -> None:
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise OSError(number, f"{call}: {os.strerror(number)}")
 
 
 def _guard(script: int, status: int) -> None:
-    """Reaps until the script has ended, or the keeper says (or shows by its end) that it shall."""
+    """Reaps until the script has ended, or the init process asks to stop (or has ended itself)."""
     while True:
         if signal.sigwait({signal.SIGTERM, signal.SIGCHLD}) == signal.SIGTERM:
             return
-        for pid, ended in _reaped():
+        for pid, ended in _reap():
             if pid == script:
-                nsrun.report(status, ended)
+                nsrun.report_exit(status, ended)
                 return
 
 
-def _reaped() -> list[tuple[int, int]]:
+def _reap() -> list[tuple[int, int]]:
     found = []
     with suppress(ChildProcessError):
         while (one := os.waitpid(-1, os.WNOHANG))[0]:
@@ -190,8 +195,8 @@ def _reaped() -> list[tuple[int, int]]:
     return found
 
 
-def _end_all() -> None:
-    """Kills whatever this process may signal, which is the run, until none of it is left."""
+def _kill_all() -> None:
+    """Kills every process that this one can signal, which is the run, until none is left."""
     while True:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(-1, signal.SIGKILL)

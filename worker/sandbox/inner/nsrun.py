@@ -1,4 +1,4 @@
-"""Tier B: the isolation of bubblewrap by unshare, mount and pivot_root alone; needs no system package."""
+"""Tier ``nsrun``: isolates like bubblewrap with unshare, mount and pivot_root; needs no system package."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _RESOURCES = {
 }
 
 
-def enter(plan: dict[str, Any], status: int, way_out: int | None) -> None:
-    """Becomes the waiting parent of a sandbox whose first process it starts; never returns."""
+def enter(plan: dict[str, Any], status: int, proxy_fd: int | None) -> None:
+    """Starts the sandbox's first process and waits for it; never returns."""
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(kernel.CLONE_NEWUSER)
     _write("/proc/self/setgroups", "deny")
@@ -43,55 +43,58 @@ def enter(plan: dict[str, Any], status: int, way_out: int | None) -> None:
     kernel.unshare(_NAMESPACES)
     first = os.fork()
     if first:
-        line(status, {"child-pid": first})
+        write_line(status, {"child-pid": first})
         close_all_but(status)
         os.waitpid(first, 0)
         os._exit(0)
     try:
-        _first_process(plan, status, way_out)
+        _first_process(plan, status, proxy_fd)
     except BaseException as error:
-        line(status, {"failed": str(error) or type(error).__name__})
+        write_line(status, {"failed": str(error) or type(error).__name__})
     finally:
         os._exit(1)
 
 
-def _first_process(plan: dict[str, Any], status: int, way_out: int | None) -> None:
-    """Process 1 of the sandbox: furnishes it, starts the script, reaps, ends with it (and so ends all)."""
+def _first_process(plan: dict[str, Any], status: int, proxy_fd: int | None) -> None:
+    """Process 1 of the sandbox: mounts it, starts the script, reaps children, and ends with the script.
+
+    Its end kills every other process in the pid namespace.
+    """
     _die_with_outer_parent()
     socket.sethostname(plan["hostname"])
     _loopback_up()
-    if way_out is not None:
-        gate.open_with(way_out)
-    _furnish(plan)
+    if proxy_fd is not None:
+        gate.pass_listener(proxy_fd)
+    _mount_root(plan)
     _write("/proc/sys/user/max_user_namespaces", "0")
     os.setsid()
-    kernel.set_dumpable(False)  # closed to the script from its first instruction; its own exec resets it
+    kernel.set_dumpable(False)  # the script can never inspect this process; its own exec resets the flag
     script = os.fork()
     if script == 0:
         _script(plan)
     kernel.drop_capabilities()
     close_all_but(status)
     while True:
-        pid, ended = os.wait()
+        pid, wait_status = os.wait()
         if pid == script:
-            report(status, ended)
+            report_exit(status, wait_status)
             os._exit(0)
 
 
-def close_all_but(kept: int) -> None:
-    os.closerange(0, kept)
-    os.closerange(kept + 1, 1024)
+def close_all_but(keep_fd: int) -> None:
+    os.closerange(0, keep_fd)
+    os.closerange(keep_fd + 1, 1024)
 
 
 def _die_with_outer_parent() -> None:
-    # In a new pid namespace the parent's number reads 0 while it lives, and still does when it has gone:
-    # the keeper, which adopts this process then, kills it.
+    # In a new pid namespace the parent's pid reads 0, alive or not. If the parent is gone, the init process
+    # adopts this process and kills it.
     kernel.die_with(0)
 
 
 def _script(plan: dict[str, Any]) -> None:
     os.setsid()
-    limit(plan["limits"])
+    set_limits(plan["limits"])
     os.chdir(plan["cwd"])
     kernel.no_new_privileges()
     kernel.drop_capabilities()
@@ -100,7 +103,7 @@ def _script(plan: dict[str, Any]) -> None:
 
 
 def become(plan: dict[str, Any]) -> None:
-    """Becomes the script; says on its stderr why it cannot, with a shell's exit codes."""
+    """Becomes the script; a failure is written to stderr with the exit code of a shell."""
     try:
         os.execvpe(plan["argv"][0], plan["argv"], plan["environment"])
     except OSError as error:
@@ -108,7 +111,7 @@ def become(plan: dict[str, Any]) -> None:
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
 
 
-def limit(limits: dict[str, int]) -> None:
+def set_limits(limits: dict[str, int]) -> None:
     for name, value in limits.items():
         hard = resource.getrlimit(_RESOURCES[name])[1]
         if hard != resource.RLIM_INFINITY:
@@ -116,15 +119,15 @@ def limit(limits: dict[str, int]) -> None:
         resource.setrlimit(_RESOURCES[name], (value, value))
 
 
-def report(status: int, ended: int) -> None:
-    if os.WIFSIGNALED(ended):
-        line(status, {"signal": os.WTERMSIG(ended)})
+def report_exit(status: int, wait_status: int) -> None:
+    if os.WIFSIGNALED(wait_status):
+        write_line(status, {"signal": os.WTERMSIG(wait_status)})
     else:
-        line(status, {"exit-code": os.WEXITSTATUS(ended)})
+        write_line(status, {"exit-code": os.WEXITSTATUS(wait_status)})
 
 
-def _furnish(plan: dict[str, Any]) -> None:
-    """A new root on an empty tmpfs; the old one is let go before anything of the run starts."""
+def _mount_root(plan: dict[str, Any]) -> None:
+    """Builds a new root on an empty tmpfs; the old root is detached before the script starts."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_SLAVE)
     kernel.mount("tmpfs", "/tmp", "tmpfs", _STRICT, "mode=0755")
     os.chdir("/tmp")
@@ -204,5 +207,5 @@ def _write(path: str, text: str) -> None:
         file.write(text)
 
 
-def line(descriptor: int, value: dict[str, Any]) -> None:
+def write_line(descriptor: int, value: dict[str, Any]) -> None:
     os.write(descriptor, json.dumps(value).encode() + b"\n")

@@ -1,0 +1,18 @@
+"""Error codes of uploads and request bodies."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+UPLOAD_GONE = declare("UPLOAD_GONE", http=410)(_("Your upload has expired."), _("Choose the package again."))
+UPLOAD_TOO_LARGE = declare("UPLOAD_TOO_LARGE", lambda *, megabytes, files: ..., http=413)(
+    _("The upload is larger than %(megabytes)s MB or has more than %(files)s files."),
+    _("Remove files that the skill doesn't need, such as node_modules, and try again."),
+)
+BODY_STALLED = declare("BODY_STALLED", lambda *, seconds: ..., http=408, retryable=True)(
+    _("The request body stalled: no data arrived for %(seconds)s seconds."),
+    _("Send the request again over a more stable connection, with a correct `Content-Length`."),
+)
+BODY_UNSTORABLE = declare("BODY_UNSTORABLE", lambda *, reason: ..., http=507, retryable=True)(
+    _("Can't store the request body: %(reason)s."),
+    _("Try again later, or ask an administrator to free disk space."),
+)

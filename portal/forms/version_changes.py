@@ -1,0 +1,94 @@
+"""Forms for changes of published versions and skills; the reasons are visible to all readers."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from registry.models import Team, Version, Visibility
+
+
+def _reason(hint: object = "") -> forms.CharField:
+    return forms.CharField(label=_("Reason"), max_length=500, help_text=hint)  # type: ignore[arg-type]
+
+
+VISIBILITIES = (
+    (Visibility.PRIVATE, _("Private: team members only")),
+    (Visibility.SITE, _("Site: all signed-in users")),
+    (Visibility.PUBLIC, _("Public: anyone who can reach this site")),
+)
+
+
+class VisibilityForm(forms.Form):
+    visibility = forms.ChoiceField(label=_("Access"), choices=VISIBILITIES, widget=forms.RadioSelect)
+
+
+class YankForm(forms.Form):
+    reason = _reason(_("Shown to everyone with this version pinned."))
+
+
+class DeprecateVersionForm(forms.Form):
+    reason = _reason(_("Describe the problem and the alternative."))
+    successor = forms.CharField(label=_("Replacement version"), max_length=64, required=False)
+
+
+class DeprecateSkillForm(forms.Form):
+    reason = _reason(_("The reason, and what to use instead."))
+    successor = forms.CharField(
+        label=_("Replacement skill"), max_length=130, required=False, help_text=_("Format: team/slug.")
+    )
+
+
+class ChannelForm(forms.Form):
+    channel = forms.CharField(
+        label=_("Channel"),
+        max_length=32,
+        help_text=_("A name such as stable or beta; it will point to this version."),
+    )
+
+
+class ChangelogForm(forms.Form):
+    changelog = forms.CharField(
+        label=_("Changelog"), max_length=20_000, required=False, widget=forms.Textarea(attrs={"rows": 4})
+    )
+
+
+class RenameForm(forms.Form):
+    slug = forms.CharField(label=_("New short name"), max_length=64)
+    team = forms.ModelChoiceField(label=_("Team"), queryset=Team.objects.none(), to_field_name="slug")
+
+
+class MergeForm(forms.Form):
+    into = forms.CharField(label=_("Merge into"), max_length=130, help_text=_("Format: team/slug."))
+
+
+class PurgeForm(forms.Form):
+    """Requires typing ``expected``, so that nothing is purged by accident."""
+
+    confirmation = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    reason = _reason(_("Kept on record with the digest and your name."))
+
+    def __init__(self, *args: object, expected: str, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.expected = expected
+        self.fields["confirmation"].label = _("Type %(name)s to confirm") % {"name": expected}
+
+    def clean_confirmation(self) -> str:
+        typed: str = self.cleaned_data["confirmation"]
+        if typed.strip() != self.expected:
+            raise forms.ValidationError(
+                _("The text does not match %(name)s."), params={"name": self.expected}
+            )
+        return typed
+
+
+FORMS: dict[str, type[forms.Form]] = {
+    "yank": YankForm,
+    "deprecate": DeprecateVersionForm,
+    "channel": ChannelForm,
+    "changelog": ChangelogForm,
+}
+
+
+def forms_for(version: Version) -> dict[str, forms.Form]:
+    """The forms on a version's page, by verb."""
+    initial = {"changelog": {"changelog": version.changelog}}
+    return {verb: form(auto_id=f"{verb}-%s", initial=initial.get(verb)) for verb, form in FORMS.items()}

@@ -1,0 +1,45 @@
+"""Sets language and theme: in a cookie, and the language also in the account."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from portal.context import THEMES
+from registry.models import User
+
+YEAR = 365 * 24 * 3600
+
+
+@require_POST
+def set_language(request: HttpRequest) -> HttpResponse:
+    response = redirect(_next(request))
+    language = request.POST.get("language", "")
+    if language in dict(settings.LANGUAGES):
+        remember_language(response, language)
+        if isinstance(request.user, User):
+            User.objects.filter(pk=request.user.pk).update(language=language)
+    return response
+
+
+@require_POST
+def set_theme(request: HttpRequest) -> HttpResponse:
+    response = redirect(_next(request))
+    theme = request.POST.get("theme", "")
+    if theme in THEMES:
+        response.set_cookie("theme", theme, max_age=YEAR, samesite="Lax")
+    return response
+
+
+def remember_language(response: HttpResponse, language: str) -> None:
+    response.set_cookie(settings.LANGUAGE_COOKIE_NAME, language, max_age=YEAR, samesite="Lax")
+
+
+def _next(request: HttpRequest) -> str:
+    """The page to return to; only a path of this site is accepted."""
+    url = request.POST.get("next", "")
+    return url if url_has_allowed_host_and_scheme(url, allowed_hosts=None) else reverse("home")

@@ -1,0 +1,43 @@
+"""The form of a new access token."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from registry.models import Scope, Team, User
+
+DAYS = ((7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("1 year")))
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=120,
+        help_text=_("The agent or script that uses it, so that you know which token to revoke."),
+    )
+    scopes = forms.MultipleChoiceField(
+        label=_("Scopes"), choices=Scope.choices, widget=forms.CheckboxSelectMultiple, initial=[Scope.READ]
+    )
+    expires_at = forms.TypedChoiceField(
+        label=_("Expires after"), choices=DAYS, coerce=int, initial=30, widget=forms.RadioSelect
+    )
+    team = forms.ModelChoiceField(
+        label=_("Limit to team"),
+        queryset=Team.objects.none(),
+        required=False,
+        empty_label=_("All my teams"),
+        to_field_name="slug",
+    )
+
+    def __init__(self, data: Any = None, *, owner: User) -> None:
+        super().__init__(data)
+        teams = self.fields["team"]
+        assert isinstance(teams, forms.ModelChoiceField)
+        teams.queryset = Team.objects.filter(memberships__user=owner).order_by("slug")
+
+    @property
+    def expiry(self) -> datetime:
+        return timezone.now() + timedelta(days=self.cleaned_data["expires_at"])

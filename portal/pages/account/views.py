@@ -1,0 +1,90 @@
+"""The user's account: profile, data export and erasure."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from portal.forms.errors import add_refusals
+from registry.erasure import people
+from registry.identity.middleware import ActorRequest
+from registry.models import Membership, User
+
+
+class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = User
+        fields = ("first_name", "last_name", "email")
+
+
+class ErasureForm(forms.Form):
+    password = forms.CharField(label=gettext_lazy("Your password"), widget=forms.PasswordInput, strip=False)
+    confirmation = forms.CharField(label=gettext_lazy("Type your user name to confirm"), max_length=150)
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        if not user.has_usable_password():  # users of single sign-on have none
+            del self.fields["password"]
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        if not self.user.check_password(password):
+            raise forms.ValidationError(_("Incorrect password."))
+        return password
+
+    def clean_confirmation(self) -> str:
+        typed: str = self.cleaned_data["confirmation"]
+        if typed.strip() != self.user.username:
+            raise forms.ValidationError(_("Incorrect user name."))
+        return typed
+
+
+@login_required
+@require_safe
+def export(request: ActorRequest) -> HttpResponse:
+    """A JSON file with all data that the site stores about the user."""
+    assert request.actor.user
+    document = people.export_person(request.actor.user, request.actor)
+    response = HttpResponse(
+        json.dumps(document, ensure_ascii=False, indent=2), content_type="application/json"
+    )
+    response["Content-Disposition"] = 'attachment; filename="skillquay-account.json"'
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@login_required
+def erase(request: ActorRequest) -> HttpResponse:
+    """Erases the user's personal data, after confirmation by password and user name."""
+    user = request.actor.user
+    assert user
+    form = ErasureForm(request.POST or None, user=user)
+    if form.is_valid():
+        with add_refusals(form):
+            people.erase_person(user, request.actor)
+            logout(request)
+            messages.success(request, _("Your account was erased."))
+            return redirect("home")
+    return render(request, "account/erase.html", {"form": form})
+
+
+@login_required
+def page(request: HttpRequest) -> HttpResponse:
+    user = request.user
+    assert isinstance(user, User)
+    form = ProfileForm(request.POST or None, instance=user)
+    if form.is_valid():
+        form.save()
+        messages.success(request, _("Account saved."))
+        return redirect("account")
+    memberships = Membership.objects.filter(user=user).select_related("team").order_by("team__slug")
+    return render(request, "account/account.html", {"form": form, "memberships": memberships})

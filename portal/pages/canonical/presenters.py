@@ -1,0 +1,57 @@
+"""Presents canonical skills."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from portal.presenters.skill import comparison
+from registry.canonical import proposals
+from registry.canonical.proposals import Proposal
+from registry.core.addresses import absolute_url
+from registry.lookup.canonical import PREFIX, unavailable_reason
+from registry.models import Canonical, Visibility
+from registry.versions.content import compare
+
+
+def canonical_row(canonical: Canonical, *, is_setter: bool) -> dict[str, Any]:
+    """``trouble`` says why it can't be resolved; ``waiting`` is for administrators to accept."""
+    trouble = unavailable_reason(canonical) if canonical.digest else None
+    return {
+        "canonical": canonical,
+        "trouble": trouble.translated(_) if trouble else "",
+        "waiting": proposals.pending_version(canonical) if is_setter else None,
+    }
+
+
+def install_lines(canonical: Canonical) -> list[dict[str, str]]:
+    """Commands that download the text and the files; without a token for a public skill."""
+    skill, slug = canonical.skill, canonical.slug
+    public = skill is not None and skill.effective_visibility == Visibility.PUBLIC
+    token = "" if public else ' -H "Authorization: Bearer $SKILLQUAY_TOKEN"'
+    folder = f".claude/skills/{slug}"
+    text = absolute_url(f"/api/v1/canonical/{slug}/text?dir={folder}")
+    archive = absolute_url(f"/api/v1/skills/{PREFIX}/{slug}/versions/latest/archive")
+    unpack = (
+        f"curl -fsSL{token} -o {slug}.zip {archive}\nmkdir -p {folder} && unzip -o {slug}.zip -d {folder}"
+    )
+    return [
+        {"id": "canonical-text", "label": _("Read the text"), "text": f"curl -fsSL{token} '{text}'"},
+        {"id": "canonical-archive", "label": _("Download and unpack"), "text": unpack},
+    ]
+
+
+def proposal_context(proposal: Proposal) -> dict[str, Any]:
+    """The context of ``canonical/proposal.html``, which includes that of the comparison."""
+    context: dict[str, Any] = {
+        "proposal": proposal,
+        "added_permissions": comparison.permissions(proposal.added_permissions),
+    }
+    if proposal.before and proposal.comparison:
+        texts = compare.file_diffs(proposal.before, proposal.after, proposal.comparison.files)
+        context |= {
+            "found": proposal.comparison,
+            "abilities": comparison.abilities(proposal.comparison),
+            "schemas": comparison.schemas(proposal.comparison),
+            "files": comparison.files(texts),
+        }
+    return context

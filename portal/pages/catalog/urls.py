@@ -1,0 +1,9 @@
+"""Route of the catalog."""
+
+from django.urls import path
+
+from portal.pages.catalog import views
+
+urlpatterns = [
+    path("skills/", views.page, name="catalog"),
+]

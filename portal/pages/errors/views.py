@@ -1,0 +1,83 @@
+"""Error pages. Missing and invisible objects get the same page, byte for byte."""
+
+from http import HTTPStatus
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from registry.packages.problems import Refusal, code_named
+
+_TEXTS = {
+    400: (_("Invalid request"), _("Go back, reload the page and try again.")),
+    403: (_("You don't have permission to do this"), _("Ask a team owner to do it, or to change your role.")),
+    404: (
+        _("Page not found"),
+        _("Check the address. You may need to sign in, or to join the team, to see this page."),
+    ),
+    405: (_("This address can't be opened directly"), _("Go back and use the button on the page.")),
+    413: (
+        _("The form is too large"),
+        _(
+            "Nothing was changed. Go back (your input is still there), then shorten it or upload files "
+            "instead."
+        ),
+    ),
+    500: (
+        _("Something went wrong on our side"),
+        _("No data was lost. Try again; if the error persists, tell an administrator when it happened."),
+    ),
+}
+
+
+class SkillMoved(Exception):
+    """The skill has a new address, to which the middleware redirects."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.address = address
+
+
+def refusal(request: HttpRequest, refused: Refusal) -> HttpResponse:
+    """The page of a refusal with its code's HTTP status; anonymous users are sent to sign in first."""
+    code = code_named(refused.code)
+    if code.http == 401 or (code.http == 403 and not request.user.is_authenticated):
+        return redirect_to_login(request.get_full_path())
+    if code.http in (403, 404):
+        return page(request, code.http)
+    problems = [problem.document(gettext) for problem in refused.problems]
+    return render(request, "errors/refused.html", {"problems": problems}, status=code.http)
+
+
+def page(request: HttpRequest, status: int) -> HttpResponse:
+    title, advice = _TEXTS[status]
+    phrase = HTTPStatus(status).phrase
+    context = {"status_code": status, "phrase": phrase, "heading": title, "advice": advice}
+    return render(request, "errors/page.html", context, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return page(request, 413 if isinstance(exception, RequestDataTooBig) else 400)
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return page(request, 403)
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return page(request, 404)
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """The page for status 500; it uses no database, which may be what failed."""
+    title, advice = _TEXTS[500]
+    context = {"status_code": 500, "heading": title, "advice": advice}
+    return render(None, "errors/broken.html", context, status=500)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """The page for a failed CSRF check: a form open for too long, or a browser without cookies."""
+    return render(request, "errors/csrf.html", status=403)

@@ -1,0 +1,170 @@
+"""Imports: a team's sources, the form for a new one, and reports per folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from portal.decorators import signed_in_action, signed_in_form, signed_in_page
+from portal.forms.errors import add_refusals, show_refusals
+from portal.forms.team_choice import publishing_teams
+from portal.pages.imports.forms import ImportForm, OutcomeFilter
+from registry.identity.actors import Actor
+from registry.identity.middleware import ActorRequest
+from registry.identity.permissions import Action, may
+from registry.imports import queue, sources
+from registry.imports.drift import check_source, overwritten_skills
+from registry.imports.report import count_outcomes, load_problems
+from registry.models import Import, ImportStatus, Skill, Source
+from registry.packages.errors import ARCHIVE_TOO_LARGE
+from registry.packages.problems import Problem
+
+PAGE = 50
+_ENDED = (ImportStatus.DONE, ImportStatus.FAILED)
+
+
+@signed_in_page
+def listing(request: ActorRequest) -> HttpResponse:
+    own = Source.objects.visible_to(request.actor).select_related("team").order_by("team__slug", "-pk")
+    if slug := request.GET.get("team", "")[:64]:
+        own = own.filter(team__slug=slug)
+    pages = Paginator(own, PAGE).get_page(request.GET.get("page"))
+    rows = [_row(source, request.actor) for source in pages]
+    return render(request, "imports/list.html", {"rows": rows, "page": pages, "team": slug})
+
+
+@signed_in_form
+def new(request: ActorRequest) -> HttpResponse:
+    teams = publishing_teams(request.actor)
+    if request.method == "GET":
+        form = ImportForm(teams=teams, initial={"team": request.GET.get("team")})
+        return render(request, "imports/new.html", {"form": form, "can": teams.exists()})
+    form = ImportForm(request.POST, request.FILES, teams=teams)
+    if form.is_valid():
+        with add_refusals(form):
+            return redirect("import", _request_import(form, request.actor).uid)
+    return render(request, "imports/new.html", {"form": form, "can": True}, status=422)
+
+
+@signed_in_page
+def page(request: ActorRequest, uid: str) -> HttpResponse:
+    """The report, which refreshes itself until the import ends."""
+    report = sources.find_import(uid, request.actor)
+    return render(request, "imports/report.html", _context(request, report))
+
+
+@signed_in_page
+def live(request: ActorRequest, uid: str) -> HttpResponse:
+    """The part of the report that changes during the import."""
+    report = sources.find_import(uid, request.actor)
+    return render(request, "imports/progress.html", _context(request, report))
+
+
+@signed_in_action
+def again(request: ActorRequest, uid: str) -> HttpResponse:
+    source = sources.find_source(uid, request.actor)
+    with show_refusals(request):
+        return redirect("import", queue.request_import(source, request.actor).uid)
+    return redirect("imports")
+
+
+@signed_in_action
+def compare(request: ActorRequest, uid: str) -> HttpResponse:
+    """Checks whether the repository changed since the last import, without reading its content."""
+    source = sources.find_source(uid, request.actor)
+    with show_refusals(request):
+        found = check_source(source, request.actor)
+        changed = _("%(place)s has changed since the last import (now at %(now)s).")
+        same = _("%(place)s has not changed since the last import (still at %(now)s).")
+        now = {"place": source.location, "now": found.now[:12]}
+        code = "SOURCE_CHANGED" if found.has_changes else "SOURCE_UNCHANGED"
+        messages.info(request, (changed if found.has_changes else same) % now, extra_tags=code)
+    return redirect("imports")
+
+
+@signed_in_action
+def remove(request: ActorRequest, uid: str) -> HttpResponse:
+    source = sources.find_source(uid, request.actor)
+    with show_refusals(request):
+        sources.remove_source(source, request.actor)
+        messages.success(request, _("Source removed. Its skills are kept."))
+    return redirect("imports")
+
+
+def _request_import(form: ImportForm, actor: Actor) -> Import:
+    """Saves the source and requests its import."""
+    given = form.cleaned_data
+    upload = given["content"]
+    if upload and upload.size > settings.SKILLQUAY_MAX_IMPORT_ARCHIVE_BYTES:
+        raise ARCHIVE_TOO_LARGE.refusal(
+            size=upload.size, limit=settings.SKILLQUAY_MAX_IMPORT_ARCHIVE_BYTES
+        ).at("content")
+    is_upload = given["kind"] == "archive"
+    source = sources.prepare_source(
+        actor,
+        team=given["team"],
+        kind=given["kind"],
+        location=upload.name if is_upload else given["location"].strip(),
+        options=form.options,
+        content=upload.read() if is_upload else None,
+    )
+    sources.save_source(source, actor, visibility=given["visibility"], interval_s=given["interval_s"])
+    return queue.request_import(source, actor)
+
+
+def _row(source: Source, actor: Actor) -> dict[str, Any]:
+    """The source with its last import, and the skills that were published in another way since then."""
+    last = source.imports.order_by("-pk").first()
+    counts = count_outcomes(last) if last else {}
+    return {
+        "source": source,
+        "last": last,
+        "counts": [(outcome, number) for outcome, number in counts.items() if number],
+        "overwritten": overwritten_skills(source, actor),
+        "may_import": may(actor, Action.PUBLISH, team=source.team),
+    }
+
+
+def _context(request: ActorRequest, report: Import) -> dict[str, Any]:
+    chosen = OutcomeFilter(request.GET)
+    rows = report.rows.order_by("pk")
+    if chosen.is_valid() and (outcome := chosen.cleaned_data["outcome"]):
+        rows = rows.filter(outcome=outcome)
+    pages = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    return {
+        "report": report,
+        "source": report.source,
+        "ended": report.status in _ENDED,
+        "counts": count_outcomes(report),
+        "total": report.rows.count(),
+        "outcome": request.GET.get("outcome", ""),
+        "problems": _documents(load_problems(report)),
+        "page": pages,
+        "rows": _report_rows(pages.object_list, report, request.actor),
+        "may_import": may(request.actor, Action.PUBLISH, team=report.source.team),
+    }
+
+
+def _report_rows(rows: Any, report: Import, actor: Actor) -> list[dict[str, Any]]:
+    """The rows with their translated problems, and their skills if the reader may see them."""
+    slugs = [row.skill.rpartition("/")[2] for row in rows if row.skill]
+    visible = Skill.objects.visible_to(actor).filter(team=report.source.team, slug__in=slugs)
+    skills = {skill.slug: skill for skill in visible.select_related("team")}
+    return [
+        {
+            "row": row,
+            "problems": _documents(load_problems(row)),
+            "skill": skills.get(row.skill.rpartition("/")[2]),
+        }
+        for row in rows
+    ]
+
+
+def _documents(problems: tuple[Problem, ...]) -> list[dict[str, object]]:
+    return [problem.document(_) for problem in problems]

@@ -1,0 +1,54 @@
+"""Forms of the agent listing: its options, subscriptions and bundled skills."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from portal.forms.paths import PathsForm
+from registry.listing.list_skills import CONTEXT_TOKENS
+from registry.listing.selection import MAX_PLACES
+
+
+class ListingForm(PathsForm):
+    context_tokens = forms.IntegerField(
+        label=_("Context window (tokens)"),
+        min_value=0,
+        max_value=100_000_000,
+        initial=CONTEXT_TOKENS,
+        required=False,
+        help_text=_("The listing may use a hundredth of it; the default is 200000."),
+    )
+    format = forms.ChoiceField(
+        label=_("Format"),
+        required=False,
+        choices=[
+            ("lines", _("Plain text")),
+            ("xml", _("Open format (<available_skills>)")),
+            ("section", _("System prompt section")),
+        ],
+    )
+    limit = forms.IntegerField(
+        label=_("Maximum number of skills"),
+        min_value=1,
+        max_value=MAX_PLACES,
+        required=False,
+        help_text=_("The default for a system prompt section is 40."),
+    )
+    field_order = ("context_tokens", "format", "limit", "paths")
+    use_required_attribute = False
+
+    def clean_context_tokens(self) -> int:
+        given = self.cleaned_data["context_tokens"]
+        return CONTEXT_TOKENS if given is None else int(given)
+
+    def clean_format(self) -> str:
+        return self.cleaned_data["format"] or "lines"
+
+
+class TeamSubscriptionForm(forms.Form):
+    team = forms.CharField(
+        label=_("Team"), max_length=64, help_text=_("The team's short name, as used in addresses.")
+    )
+
+
+class BundleForm(forms.Form):
+    skill = forms.CharField(label=_("Skill"), max_length=130, help_text=_("Format: team/slug."))

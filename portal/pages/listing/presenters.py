@@ -1,0 +1,40 @@
+"""Labels for why a skill is listed, shortened or omitted."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from registry.listing.budget import Stage, Truncation
+from registry.listing.list_skills import Listing, OmissionReason
+from registry.listing.selection import PlaceReason
+
+STAGES = {
+    Stage.FULL: _("No text was shortened to fit the budget."),
+    Stage.SHARED: _("The budget is shared evenly; bundled skills get all the space they need."),
+    Stage.NAMES: _("An even share would be under 20 columns, so only names are listed."),
+}
+_PLACES = {
+    PlaceReason.BUNDLED: _("bundled by administrators"),
+    PlaceReason.USED: _("ranked by use"),
+    PlaceReason.NEW: _("new: reserved place"),
+    PlaceReason.TURN: _("in today's rotation"),
+}
+_CUTS = {
+    Truncation.NONE: _("full text"),
+    Truncation.LONG: _("shortened to 250 characters"),
+    Truncation.SHARE: _("shortened to an even share"),
+    Truncation.NAME: _("name only"),
+}
+_WHYS = {
+    OmissionReason.PATHS: _("its paths match none of the given files"),
+    OmissionReason.LIMIT: _("limit on skills reached"),
+    OmissionReason.BUDGET: _("no room even for its name"),
+}
+
+
+def listed_rows(listing: Listing) -> list[dict[str, Any]]:
+    return [{"row": row, "place": _PLACES[row.place], "cut": _CUTS[row.cut]} for row in listing.rows]
+
+
+def omitted_rows(listing: Listing) -> list[dict[str, Any]]:
+    return [{"row": row, "why": _WHYS[row.why]} for row in listing.omitted]

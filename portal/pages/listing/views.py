@@ -1,0 +1,86 @@
+"""The agent listing: skills listed for a context size, with reasons for shortened and omitted ones."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from portal.decorators import signed_in_action
+from portal.forms.errors import show_refusals
+from portal.pages.listing.forms import BundleForm, ListingForm, TeamSubscriptionForm
+from portal.pages.listing.presenters import STAGES, listed_rows, omitted_rows
+from registry.identity.middleware import ActorRequest
+from registry.identity.permissions import Action, in_scope
+from registry.listing import formats
+from registry.listing.list_skills import list_skills
+from registry.lookup.skills import find_skill, find_team
+from registry.models import Skill
+from registry.subscriptions import trusted_teams
+
+
+@require_safe
+def page(request: ActorRequest) -> HttpResponse:
+    form = ListingForm(request.GET or {"context_tokens": 200_000, "format": "lines"})
+    context: dict[str, Any] = {"form": form, "section": "skills", **_bundle_context(request)}
+    if form.is_valid():
+        context |= _listing_context(form.cleaned_data, request)
+    return render(request, "listing/listing.html", context, status=200 if form.is_valid() else 422)
+
+
+@signed_in_action
+def subscribe(request: ActorRequest, slug: str) -> HttpResponse:
+    """Adds the named team, or removes the one whose button was pressed."""
+    team = find_team(slug, request.actor)
+    form = TeamSubscriptionForm(request.POST)
+    with show_refusals(request):
+        if removed := request.POST.get("remove"):
+            trusted_teams.unsubscribe(team, removed, request.actor)
+            messages.success(request, _("Unsubscribed from %(name)s.") % {"name": removed})
+        elif form.is_valid():
+            done = trusted_teams.subscribe(team, form.cleaned_data["team"], request.actor)
+            text = _("Subscribed to %(name)s. Its skills now appear in the agent listing.") % {
+                "name": done.publisher.slug
+            }
+            messages.success(request, text)
+        else:
+            messages.error(request, _("Enter a team."))
+    return redirect("team", slug)
+
+
+@signed_in_action
+def bundle(request: ActorRequest) -> HttpResponse:
+    """Bundles the named skill, or unbundles the one whose button was pressed."""
+    removed = request.POST.get("remove")
+    with show_refusals(request):
+        skill = find_skill(removed or request.POST.get("skill", ""), request.actor)
+        trusted_teams.set_bundled(skill, not removed, request.actor)
+        messages.success(request, _("Saved."))
+    return redirect("listing")
+
+
+def _listing_context(given: dict[str, Any], request: ActorRequest) -> dict[str, Any]:
+    form = given["format"]
+    limit = given["limit"] or (formats.SECTION_LIMIT if form == "section" else None)
+    found = list_skills(
+        request.actor, context_tokens=given["context_tokens"], paths=given["paths"], limit=limit
+    )
+    return {
+        "found": found,
+        "text": formats.render(found, form),
+        "stage": STAGES[found.stage],
+        "listed_rows": listed_rows(found),
+        "omitted_rows": omitted_rows(found),
+        "omitted": sum(found.counts.values()),
+    }
+
+
+def _bundle_context(request: ActorRequest) -> dict[str, Any]:
+    """For administrators: the bundled skills and the form to add one; otherwise empty."""
+    actor = request.actor
+    if not (actor.is_administrator and in_scope(actor, Action.SET_CANONICAL)):
+        return {}
+    rows = Skill.objects.visible_to(actor).filter(is_bundled=True).select_related("team")
+    return {"bundled": rows.order_by("team__slug", "slug"), "bundle_form": BundleForm(auto_id="bundle-%s")}

@@ -1,0 +1,51 @@
+"""Links from matches to run forms, prefilled with the sentence."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from registry.identity.actors import Actor
+from registry.index.abilities import Ability
+from registry.models import Skill, Version
+
+# Names of inputs that take free text.
+_TEXT_INPUTS = frozenset(["content", "input", "instruction", "message", "notes", "prompt"])
+_TEXT_INPUTS |= {"query", "question", "request", "text", "utterance"}
+
+
+def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> dict[int, str]:
+    """The URL of the run form by skill key, prefilled if exactly one input takes free text."""
+    every = list(skills)
+    described = [_version(skill) for skill in every if Ability.SCHEMA in Ability(skill.abilities)]
+    rows = Version.objects.visible_to(actor).filter(pk__in=described).values_list("skill_id", "manifest")
+    inputs = {skill: _inputs(manifest.get("input_schema"), sentence) for skill, manifest in rows}
+    return {skill.pk: _address(skill, inputs.get(skill.pk, {})) for skill in every}
+
+
+def _version(skill: Skill) -> int:
+    """The key of the recommended version."""
+    return (skill.resolved_canonical.version_id if skill.resolved_canonical else skill.latest_id) or 0
+
+
+def _address(skill: Skill, inputs: Mapping[str, str]) -> str:
+    form = reverse("run-form", args=[skill.team.slug, skill.slug])
+    query = {"version": skill.resolved_canonical.number} if skill.resolved_canonical else {}
+    if inputs:
+        query["inputs"] = json.dumps(inputs, ensure_ascii=False)
+    return f"{form}?{urlencode(query)}" if query else form
+
+
+def _inputs(schema: Any, sentence: str) -> dict[str, str]:
+    """The only free text input with the sentence; empty if there are none or several."""
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if not isinstance(properties, Mapping) or not sentence:
+        return {}
+    free = [name for name, rule in properties.items() if name in _TEXT_INPUTS and _is_text(rule)]
+    return {free[0]: sentence} if len(free) == 1 else {}
+
+
+def _is_text(rule: Any) -> bool:
+    return isinstance(rule, Mapping) and rule.get("type") == "string" and "enum" not in rule

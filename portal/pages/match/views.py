@@ -1,0 +1,84 @@
+"""The match page: skills that fit a sentence, with reasons and actions; the URL can be shared."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from portal.decorators import signed_in_action
+from portal.forms.errors import show_refusals
+from portal.pages.match.forms import FeedbackForm, MatchForm
+from portal.pages.match.presenters import run_addresses
+from portal.presenters.curl import match_line
+from portal.presenters.reasons import segments
+from registry.api.errors import FIELD_INVALID
+from registry.identity.middleware import ActorRequest
+from registry.lookup.skills import find_skill, find_version
+from registry.matching import feedback
+from registry.matching.confidence import MIN_CONFIDENCE
+from registry.matching.documents import match_document
+from registry.matching.feedback import MAX_UTTERANCE_CHARACTERS, FeedbackReport
+from registry.matching.match import MatchQuery, MatchResult, match
+from registry.models import FeedbackOutcome
+
+SHOWN = 10
+EXAMPLES = (
+    ("en", "What will the weather in Shanghai be tomorrow?"),
+    ("en", "Find out why yesterday's builds got slower"),
+    ("en", "Pull the tables out of this PDF"),
+    ("zh-hans", "帮我看看这份合同里的违约条款"),
+    ("zh-hans", "今天北京会不会下雨"),
+    ("zh-hans", "检查这个项目的依赖"),
+)
+_THANKS = {
+    FeedbackOutcome.WORKED: gettext_lazy("Thank you. This counts as a use of %(skill)s."),
+    FeedbackOutcome.WRONG_SKILL: gettext_lazy(
+        "Thank you. Your sentence was proposed to the maintainers of %(skill)s as a test that must not match."
+    ),
+}
+
+
+@require_safe
+def page(request: ActorRequest) -> HttpResponse:
+    given = {name: request.GET.get(name, "") for name in MatchForm.base_fields}
+    form = MatchForm({name: text.replace("\r\n", "\n") for name, text in given.items()})  # as typed
+    if not form.is_valid():
+        return render(request, "match/match.html", {"form": form, "examples": EXAMPLES}, status=422)
+    match_request = form.request
+    context = {"form": form, "examples": EXAMPLES, "least": MIN_CONFIDENCE}
+    if match_request != MatchQuery():
+        context |= _match_context(match(match_request, request.actor, limit=SHOWN), request)
+    return render(request, "match/match.html", context)
+
+
+def _match_context(found: MatchResult, request: ActorRequest) -> dict[str, Any]:
+    documents = match_document(found, request.actor)["results"]
+    runs = run_addresses((row.skill for row in found.rows), found.request.utterance, request.actor)
+    return {
+        "found": found,
+        "rows": [
+            {"match": row, "document": document, "run_address": runs[row.skill.pk]}
+            for row, document in zip(found.rows, documents, strict=True)
+        ],
+        "sentence": segments(found.request.utterance, found.rows),
+        "curl": match_line(found.request),
+    }
+
+
+@signed_in_action
+def report(request: ActorRequest) -> HttpResponse:
+    """Stores feedback about a match and redirects back to the match page."""
+    form = FeedbackForm(request.POST)
+    if not form.is_valid():
+        raise FIELD_INVALID.refusal(field="outcome", reason="worked or wrong_skill").at("outcome")
+    given = form.cleaned_data
+    version = find_version(find_skill(given["skill"], request.actor), None, request.actor)
+    feedback_report = FeedbackReport(given["outcome"], utterance=given["q"][:MAX_UTTERANCE_CHARACTERS])
+    with show_refusals(request):
+        feedback.submit_feedback(version, feedback_report, request.actor)
+        messages.success(request, _THANKS[given["outcome"]] % {"skill": version.skill})
+    return redirect(f"{reverse('match')}?{form.query_string}")

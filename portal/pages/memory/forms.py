@@ -1,0 +1,74 @@
+"""Forms of memory: filters of the list, and edits of a proposal."""
+
+from datetime import timedelta
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from registry.identity.actors import Actor
+from worker.memory.owners import Owner
+from worker.memory.store import MemoryQuery
+from worker.models import MemoryType
+from worker.protocols.formats.traces import MAX_CONTENT_LENGTH
+
+_SINCE = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
+_IMPORTANCE = [
+    ("1", _("1 of 5: temporary")),
+    ("2", _("2 of 5: short-term")),
+    ("3", _("3 of 5: medium-term")),
+    ("4", _("4 of 5: long-term")),
+    ("5", _("5 of 5: essential")),
+]
+
+
+class MemoryFilter(forms.Form):
+    q = forms.CharField(label=_("Search terms"), required=False, max_length=500)
+    type = forms.ChoiceField(
+        label=_("Kind"), required=False, choices=[("", _("Any kind")), *MemoryType.choices]
+    )
+    importance = forms.ChoiceField(
+        label=_("Importance"), required=False, choices=[("", _("Any importance")), *_IMPORTANCE[1:]]
+    )
+    skill = forms.CharField(label=_("Skill"), required=False, max_length=130)
+    since = forms.ChoiceField(
+        label=_("Period"),
+        required=False,
+        choices=[
+            ("", _("Any time")),
+            ("24h", _("Last 24 hours")),
+            ("7d", _("Last 7 days")),
+            ("30d", _("Last 30 days")),
+        ],
+    )
+    use_required_attribute = False
+
+    def query(self, actor: Actor, owner: Owner) -> MemoryQuery:
+        """The query of all valid filters; invalid ones are ignored."""
+        self.is_valid()
+        given = self.cleaned_data
+        since = _SINCE.get(given.get("since", ""))
+        return MemoryQuery(
+            actor=actor,
+            owner=owner,
+            types=frozenset({given["type"]} if given.get("type") else ()),
+            skill=given.get("skill", ""),
+            importance=int(given.get("importance") or 1),
+            since=timezone.now() - since if since else None,
+        )
+
+    @property
+    def words(self) -> str:
+        return str(self.cleaned_data.get("q", "")) if self.is_valid() else ""
+
+    @property
+    def is_set(self) -> bool:
+        return any(self.data.get(name) for name in self.fields)
+
+
+class ProposalForm(forms.Form):
+    content = forms.CharField(
+        label=_("Remembered text"), widget=forms.Textarea(attrs={"rows": 4}), max_length=MAX_CONTENT_LENGTH
+    )
+    type = forms.ChoiceField(label=_("Kind"), choices=MemoryType.choices)
+    importance = forms.TypedChoiceField(label=_("Importance"), choices=_IMPORTANCE, coerce=int)

@@ -1,0 +1,122 @@
+"""The form that edits a version's text files: an editor per file, new files, removed files."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from registry.packages.authoring.edit import VERSION_STEPS, PackageEdits, text_of
+from registry.packages.manifest.frontmatter import SKILL_MD
+from registry.packages.package import PackageFile
+
+_MAX_FILE_BYTES, _MAX_TOTAL_BYTES, _MAX_FILES = 128 * 1024, 512 * 1024, 100  # of text on one page
+_MAX_NEW_FILES = 20
+_STEPS = zip(
+    VERSION_STEPS, (_("Patch: fix"), _("Minor: new feature"), _("Major: breaking change")), strict=True
+)
+
+
+@dataclass(frozen=True)
+class Editor:
+    """One file of the version; without ``field`` it can only be kept or removed."""
+
+    path: str
+    anchor: str
+    field: forms.BoundField | None
+    removed: bool
+    changed: bool
+
+
+@dataclass(frozen=True)
+class NewFile:
+    path: forms.BoundField
+    text: forms.BoundField
+
+
+class EditForm(forms.Form):
+    bump = forms.ChoiceField(
+        label=_("Type of change"), choices=list(_STEPS), initial="patch", widget=forms.RadioSelect
+    )
+    changelog = forms.CharField(
+        label=_("Changelog"), required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    base_digest = forms.CharField(required=False, max_length=71, widget=forms.HiddenInput)
+    base_version = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+    rows = forms.IntegerField(min_value=0, max_value=_MAX_NEW_FILES, initial=0, widget=forms.HiddenInput)
+    removed = forms.MultipleChoiceField(required=False)
+    use_required_attribute = False
+
+    def __init__(self, files: Sequence[PackageFile], data: Any = None, **more: Any) -> None:
+        super().__init__(data, **more)
+        self.package_files = sorted(files, key=lambda file: (file.path != SKILL_MD, file.path))
+        removed = self.fields["removed"]
+        assert isinstance(removed, forms.MultipleChoiceField)
+        removed.choices = [(file.path, file.path) for file in self.package_files if file.path != SKILL_MD]
+        self.texts = dict(_texts(self.package_files))
+        for name, text in self.texts.items():
+            self.fields[name] = _text_field(text)
+        for index in range(self.row_count):
+            self.fields[f"path-{index}"] = forms.CharField(
+                label=_("New file path"), required=False, max_length=500
+            )
+            self.fields[f"added-{index}"] = _text_field("")
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows for new files."""
+        sent = str(self.data.get("rows", "")) if self.is_bound else ""
+        count = int(sent) if sent.isdecimal() and len(sent) < 4 else 0
+        return min(count, _MAX_NEW_FILES)
+
+    @property
+    def editors(self) -> Iterator[Editor]:
+        removed = set(self["removed"].value() or ())
+        for index, file in enumerate(self.package_files):
+            name = f"text-{index}"
+            field = self[name] if name in self.texts else None
+            changed = field is not None and _differs(field.value(), self.texts[name])
+            yield Editor(file.path, f"file-{index}", field, file.path in removed, changed)
+
+    @property
+    def added(self) -> list[NewFile]:
+        return [NewFile(self[f"path-{index}"], self[f"added-{index}"]) for index in range(self.row_count)]
+
+    @property
+    def edits(self) -> PackageEdits:
+        """The edits; a new file without a path is ignored."""
+        given = self.cleaned_data
+        texts = [
+            (file.path, given[f"text-{index}"])
+            for index, file in enumerate(self.package_files)
+            if f"text-{index}" in self.texts and f"text-{index}" in self.data
+        ]
+        added = [
+            (path.strip(), given[f"added-{index}"])
+            for index in range(self.row_count)
+            if (path := given[f"path-{index}"]).strip()
+        ]
+        return PackageEdits(tuple(texts), tuple(added), frozenset(given["removed"]))
+
+
+def _texts(files: Sequence[PackageFile]) -> Iterator[tuple[str, str]]:
+    """Field name and text of each editable file, SKILL.md first, until the limits are reached."""
+    bytes_left, files_left = _MAX_TOTAL_BYTES, _MAX_FILES
+    for index, file in enumerate(files):
+        if len(file.data) > min(_MAX_FILE_BYTES, bytes_left) or not files_left or b"\0" in file.data:
+            continue
+        try:
+            yield f"text-{index}", text_of(file.data)
+        except UnicodeDecodeError:
+            continue
+        bytes_left, files_left = bytes_left - len(file.data), files_left - 1
+
+
+def _text_field(text: str) -> forms.CharField:
+    area = forms.Textarea(attrs={"class": "code grows", "rows": 10, "spellcheck": "false"})
+    return forms.CharField(label=_("Text"), required=False, strip=False, initial=text, widget=area)
+
+
+def _differs(text: str, before: str) -> bool:
+    return text.splitlines() != before.splitlines()

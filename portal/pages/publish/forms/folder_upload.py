@@ -1,0 +1,65 @@
+"""Folder uploads with their paths, which Django drops twice: in the parser and in the file name."""
+
+from functools import partial
+from io import BytesIO
+from typing import Any
+
+from django.core.files.uploadedfile import InMemoryUploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
+from django.http import HttpRequest, QueryDict
+from django.http.multipartparser import MultiPartParser
+from django.utils.datastructures import MultiValueDict
+
+_MAX_PATH = 1000  # characters; package validation is stricter
+
+
+class FolderFile(InMemoryUploadedFile):
+    """An uploaded file with its ``path`` from the browser, which package validation checks."""
+
+    def __init__(self, path: str, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.path = path
+
+
+class _PathParser(MultiPartParser):
+    def sanitize_file_name(self, file_name: str) -> str | None:
+        return file_name[:_MAX_PATH] if file_name.strip("/. ") else None
+
+
+class _FolderHandler(FileUploadHandler):
+    """Keeps files in memory: the request's length was checked before reading."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
+        self.chunks: list[bytes] = []
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        self.chunks.append(raw_data)
+
+    def file_complete(self, file_size: int) -> FolderFile:
+        stream = BytesIO(b"".join(self.chunks))
+        self.chunks = []
+        return FolderFile(
+            self.file_name or "",
+            stream,
+            self.field_name,
+            self.file_name,
+            self.content_type,
+            file_size,
+            self.charset,
+        )
+
+
+def _parse(request: HttpRequest, META: Any, post_data: Any) -> tuple[QueryDict, MultiValueDict[str, Any]]:
+    handlers = [_FolderHandler(request)]
+    return _PathParser(META, post_data, handlers, request.encoding).parse()
+
+
+def keep_folders(request: HttpRequest) -> None:
+    """Makes the files of the request ``FolderFile``s; call it before anything reads ``request.POST``."""
+    request.parse_file_upload = partial(_parse, request)  # type: ignore[method-assign]
+
+
+def folder_files(files: list[FolderFile]) -> list[tuple[str, bytes]]:
+    """Path and bytes of each file; validation strips a single wrapping folder."""
+    return [(file.path, file.read()) for file in files]

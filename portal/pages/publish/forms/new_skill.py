@@ -1,0 +1,51 @@
+"""The form for a new skill: kind, names, description, language and team."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
+from portal.forms.team_choice import TeamChoiceForm
+from portal.pages.publish.forms.publish import team_label
+from registry.packages.authoring.new_skill import MAX_DESCRIPTION_LENGTH, TEMPLATES, NewSkill
+from registry.packages.manifest.naming import MAX_NAME_LENGTH, MAX_SLUG_LENGTH
+
+_KINDS = [(kind.name, format_lazy("{}: {}", _(kind.title), _(kind.summary))) for kind in TEMPLATES]
+
+
+class NewSkillForm(TeamChoiceForm):
+    template = forms.ChoiceField(label=_("Kind"), choices=_KINDS, initial="prompt", widget=forms.RadioSelect)
+    name = forms.CharField(
+        label=_("Short name"),
+        max_length=MAX_SLUG_LENGTH,
+        help_text=_(
+            "Part of its address: lowercase letters, digits and single hyphens, for example word-count."
+        ),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    title = forms.CharField(
+        label=_("Display name"),
+        required=False,
+        max_length=MAX_NAME_LENGTH,
+        help_text=_("In any language; leave empty to derive it from the short name."),
+    )
+    description = forms.CharField(
+        label=_("Description"),
+        required=False,
+        max_length=MAX_DESCRIPTION_LENGTH,
+        help_text=_("State the task and when to use the skill; people and agents choose it by this text."),
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    language = forms.ChoiceField(label=_("Text language"), choices=[("en", "English"), ("zh", "简体中文")])
+    field_order = ("template", "name", "title", "description", "language", "team")
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.team_field.label_from_instance = team_label  # type: ignore[method-assign, assignment]
+
+    @property
+    def start(self) -> NewSkill:
+        return NewSkill(**{name: self.cleaned_data[name] for name in NewSkill.__dataclass_fields__})

@@ -1,0 +1,59 @@
+"""A unified diff of an edit, shown before publishing."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from registry.packages.compare.lines import DiffSection, LineSegment, compare_texts
+from registry.packages.package import PackageFile
+
+_MAX_LINES = 2_000  # per file
+
+
+@dataclass(frozen=True)
+class DiffLine:
+    """``tone`` is a CSS class of highlighted code: ``gd`` removed, ``s`` added, ``c`` folded."""
+
+    text: str
+    tone: str = ""
+
+
+def differences(before: Iterable[PackageFile], after: Iterable[PackageFile]) -> list[dict[str, Any]]:
+    """The files that differ, in the order of their paths."""
+    old = {file.path: file.data for file in before}
+    new = {file.path: file.data for file in after}
+    paths = sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path))
+    return [_difference(path, old.get(path), new.get(path)) for path in paths]
+
+
+def _difference(path: str, old: bytes | None, new: bytes | None) -> dict[str, Any]:
+    """A changed file; without lines if it is binary or too large."""
+    kind = "added" if old is None else "removed" if new is None else "changed"
+    if b"\0" in (old or b"") + (new or b""):
+        return {"path": path, "kind": kind, "lines": ()}
+    sections = compare_texts(old or b"", new or b"").sections
+    lines = (line for section in sections for line in _lines(section))
+    return {"path": path, "kind": kind, "lines": tuple(islice(lines, _MAX_LINES))}
+
+
+def _lines(section: DiffSection) -> Iterator[DiffLine]:
+    """The lines; in a changed block all removed lines come before the added ones."""
+    if section.folded:
+        yield DiffLine("…", "c")
+        return
+    added: list[DiffLine] = []
+    for line in section.lines:
+        if line.kind == "same":
+            yield from added
+            added = []
+            yield DiffLine(f" {_text(line.after)}")
+        if line.kind in ("removed", "changed"):
+            yield DiffLine(f"-{_text(line.before)}", "gd")
+        if line.kind in ("added", "changed"):
+            added.append(DiffLine(f"+{_text(line.after)}", "s"))
+    yield from added
+
+
+def _text(segments: tuple[LineSegment, ...]) -> str:
+    return "".join(segment.text for segment in segments).rstrip("\r")

@@ -1,0 +1,229 @@
+"""Publishes in the browser: "check" shows all problems, "publish" publishes the package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+
+from portal.decorators import signed_in_form
+from portal.errors import UPLOAD_GONE, UPLOAD_TOO_LARGE
+from portal.forms.team_choice import publishing_teams
+from portal.pages.publish.forms.folder_upload import folder_files, keep_folders
+from portal.pages.publish.forms.publish import PublishForm
+from portal.pages.publish.presenters.problems import all_problems, by_file
+from portal.presenters.skill.allowances import allowances
+from portal.presenters.skill.runnable_version import profile_reports
+from registry.identity.actors import Actor
+from registry.identity.middleware import ActorRequest
+from registry.identity.permissions import Action, may
+from registry.models import Team
+from registry.packages.archive.repack import repack
+from registry.packages.limits import Limits
+from registry.packages.migrate.migration import Migration, migrate
+from registry.packages.package import Package
+from registry.packages.problems import Refusal, code_named
+from registry.packages.read_package import read_files, read_upload
+from registry.storage import blobs
+from registry.versions.publishing.publish import Publication, preview_publication, publish
+from worker.files.inputs import store_input
+from worker.models import InputFile
+
+_FORM_BYTES = 2**20  # overhead of a multipart body besides its files
+
+
+@dataclass(frozen=True)
+class Upload:
+    """The bytes to publish; ``name`` tells an archive from a SKILL.md."""
+
+    data: bytes
+    name: str
+    stored: InputFile | None = None  # by an earlier check
+
+
+@csrf_exempt  # checked by the inner view, as the parser must be set before the body is read
+@signed_in_form
+def page(request: HttpRequest) -> HttpResponseBase:
+    """The form, whose buttons check or publish."""
+    max_bytes = settings.SKILLQUAY_MAX_UNPACKED_BYTES + _FORM_BYTES
+    if request.method == "POST" and int(request.META.get("CONTENT_LENGTH") or 0) > max_bytes:
+        return _render_too_large(request)
+    keep_folders(request)
+    try:
+        return _answer(request)
+    except (TooManyFilesSent, RequestDataTooBig):
+        return _render_too_large(request)
+
+
+@csrf_protect
+def _answer(request: Any) -> HttpResponse:
+    teams = publishing_teams(request.actor)
+    if request.method == "GET":
+        form = _form(request.actor, teams, initial={"team": request.GET.get("team")})
+        return render(request, "publish/publish.html", {"form": form, "can": teams.exists()})
+    form = _form(request.actor, teams, request.POST, request.FILES)
+    if not form.is_valid():
+        return render(request, "publish/publish.html", {"form": form, "can": True}, status=422)
+    if "publish" in request.POST or "migrate" in request.POST:
+        return _publish(request, form)
+    return _check(request, form)
+
+
+def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
+    """Shows all problems; a package without errors is stored for a while, for its uploader only."""
+    try:
+        upload = _upload(form, request.actor)
+        package = _read(upload)
+        preview = preview_publication(package, actor=request.actor, **_options(form))
+    except Refusal as refused:
+        return _render_refusal(request, form, refused)
+    migration = None if package.ok else _find_migration(package, form, request.actor)
+    stored = None
+    if (preview.ok and package.ok) or migration:
+        stored = upload.stored or store_input([upload.data], upload.name, request.actor)
+    context = {
+        "form": _form_with_stored(form, stored),
+        "can": True,
+        "preview": preview,
+        "package": package,
+        "unpacked": sum(len(file.data) for file in package.files),
+        "problems": by_file(all_problems(package, preview), package.files),
+        "profile_reports": profile_reports(package),
+        "allowances": allowances(package.manifest),
+        "ok": preview.ok and package.ok,
+        "migration": migration,
+        "changes": [change.translated(_) for change in migration.changes] if migration else [],
+        "stored": stored,
+    }
+    return render(request, "publish/publish.html", context)
+
+
+def _find_migration(package: Package, form: PublishForm, actor: Actor) -> Migration | None:
+    """The migration of an invalid ApexBridge package, None if the result could not be published."""
+    if package.profile != "apexbridge":
+        return None
+    try:
+        found = migrate(package, limits=_limits())
+        if not found.package.ok:
+            return None
+        return found if preview_publication(found.package, actor=actor, **_options(form)).ok else None
+    except Refusal:
+        return None  # the reason is among the problems shown
+
+
+def _publish(request: ActorRequest, form: PublishForm) -> HttpResponse:
+    try:
+        package = _read(_upload(form, request.actor))
+        if "migrate" in request.POST:
+            package = migrate(package, limits=_limits()).package
+        changelog = form.cleaned_data["changelog"]
+        publication = publish(package, actor=request.actor, changelog=changelog, **_options(form))
+    except Refusal as refused:
+        return _render_refusal(request, form, refused)
+    return redirect_to_version(request, publication)
+
+
+def redirect_to_version(request: HttpRequest, done: Publication) -> HttpResponse:
+    """Redirects to the version's page with a message about the result."""
+    version = done.version
+    label = {"version": f"{version.skill}@{version.number}"}
+    if not done.created:
+        text = _("%(version)s was already published. Nothing changed.")
+        messages.success(request, text % label, extra_tags="UNCHANGED")
+    elif version.held_at:
+        text = _("%(version)s is held until another maintainer of the team reviews its findings.")
+        messages.warning(request, text % label)
+    else:
+        messages.success(request, _("%(version)s was published.") % label)
+    return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
+
+
+def _options(form: PublishForm) -> dict[str, Any]:
+    given = form.cleaned_data
+    return {
+        "team": given["team"],
+        "version": given["version"].strip() or None,
+        "visibility": given.get("visibility") or None,
+    }
+
+
+def _upload(form: PublishForm, actor: Actor) -> Upload:
+    """The given package; a new upload takes precedence over a stored one."""
+    given = form.cleaned_data
+    if archive := given["archive"]:
+        return Upload(archive.read(), archive.name or "")
+    if given["folder"]:
+        files = folder_files(given["folder"])
+        return Upload(repack(read_files(files, limits=_limits()).files), "folder.zip")
+    if given["text"].strip():
+        return Upload(given["text"].replace("\r\n", "\n").encode("utf-8", "surrogatepass"), "SKILL.md")
+    uploads = InputFile.objects.filter(owner=actor.user, expires_at__gt=timezone.now())
+    stored = uploads.filter(uid=given["upload_id"]).first()
+    if stored is None:
+        raise UPLOAD_GONE.refusal()
+    return Upload(blobs.read(stored.digest), stored.name, stored)
+
+
+def _read(upload: Upload) -> Package:
+    return read_upload(upload.data, filename=upload.name, limits=_limits())
+
+
+def _limits() -> Limits:
+    return Limits(
+        archive=settings.SKILLQUAY_MAX_ARCHIVE_BYTES,
+        unpacked=settings.SKILLQUAY_MAX_UNPACKED_BYTES,
+        file=settings.SKILLQUAY_MAX_FILE_BYTES,
+        entries=settings.SKILLQUAY_MAX_ARCHIVE_ENTRIES,
+    )
+
+
+def _form_with_stored(form: PublishForm, stored: InputFile | None) -> PublishForm:
+    """The submitted form with the uid of the stored upload, as a browser can't resend files."""
+    data = QueryDict(mutable=True)
+    data.update(form.data)
+    data["upload_id"] = stored.uid if stored else ""
+    if stored:
+        data["text"] = ""
+    fresh = PublishForm(
+        data,
+        teams=form.fields["team"].queryset,  # type: ignore[attr-defined]
+        settable="visibility" in form.fields,
+    )
+    fresh.is_valid()
+    fresh.errors.clear()
+    return fresh
+
+
+def _render_refusal(request: ActorRequest, form: PublishForm, refused: Refusal) -> HttpResponse:
+    context = {"form": form, "can": True, "problems": by_file(refused.problems), "refused": refused.code}
+    return render(request, "publish/publish.html", context, status=code_named(refused.code).http)
+
+
+def _render_too_large(request: HttpRequest) -> HttpResponse:
+    teams = publishing_teams(request.actor)  # type: ignore[attr-defined]
+    refused = UPLOAD_TOO_LARGE.refusal(
+        megabytes=settings.SKILLQUAY_MAX_UNPACKED_BYTES // 2**20, files=settings.SKILLQUAY_MAX_ARCHIVE_ENTRIES
+    )
+    context = {
+        "form": _form(request.actor, teams),  # type: ignore[attr-defined]
+        "can": True,
+        "problems": by_file(refused.problems),
+        "refused": refused.code,
+    }
+    return render(request, "publish/publish.html", context, status=413)
+
+
+def _form(actor: Actor, teams: QuerySet[Team], *args: Any, **more: Any) -> PublishForm:
+    """The form; it has a visibility field if the actor may set it in any team."""
+    settable = any(may(actor, Action.SETTINGS, team=team) for team in teams)
+    return PublishForm(*args, teams=teams, settable=settable, **more)

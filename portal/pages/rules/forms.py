@@ -1,0 +1,33 @@
+"""The form for a new rule."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from registry.models import Effect
+
+
+class RuleForm(forms.Form):
+    effect = forms.ChoiceField(label=_("Effect"), widget=forms.RadioSelect)
+    name = forms.CharField(
+        label=_("Skills"),
+        max_length=200,
+        help_text=_("team/skill, a short name, or a prefix followed by :*, for example docs/:*."),
+    )
+    version = forms.CharField(
+        label=_("Version"),
+        max_length=64,
+        required=False,
+        help_text=_(
+            "An allow rule covers only the permissions this version requests; leave empty for the latest."
+        ),
+    )
+
+    def __init__(self, data: Any = None, *, may_grant: bool) -> None:
+        super().__init__(data, initial={"effect": Effect.ALLOW if may_grant else Effect.DENY})
+        choices = (
+            [(Effect.ALLOW.value, _("Allow: agents can run them without approval"))] if may_grant else []
+        )
+        choices.append((Effect.DENY.value, _("Deny: they can't be run")))
+        self.fields["effect"].choices = choices  # type: ignore[attr-defined]

@@ -1,0 +1,113 @@
+"""The form for a script without an input schema: rows of names with values or files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from portal.pages.runs.forms.file_field import FileInputField, StoredFile
+from portal.pages.runs.forms.schema_form import Store, pointer_key
+from portal.presenters.content.text import json_text
+from registry.packages.problems import Problem
+from worker.files.inputs import is_file_property
+
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+BLANK_ROWS = 3
+_MAX_ROWS = 100
+
+
+class ArgumentsForm(forms.Form):
+    """Rows of ``key-0``, ``value-0`` …; ``input_path`` becomes the argument ``--input-path``."""
+
+    use_required_attribute = False
+
+    def __init__(
+        self,
+        *,
+        inputs: Mapping[str, Any] | None = None,
+        artifacts: Sequence[tuple[str, str]] = (),
+        **more: Any,
+    ) -> None:
+        super().__init__(**more)
+        given = list((inputs or {}).items())
+        for number in range(min(self._row_count(len(given)), _MAX_ROWS)):
+            key, value = given[number] if number < len(given) else ("", None)
+            self._add_row(number, key, value, artifacts)
+
+    def _row_count(self, given: int) -> int:
+        sent = str(self.data.get("rows", "")) if self.is_bound else ""
+        rows = int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 4 else given + BLANK_ROWS
+        return rows + BLANK_ROWS if self.data.get("add_rows") else rows
+
+    def _add_row(self, number: int, key: str, value: object, artifacts: Sequence[tuple[str, str]]) -> None:
+        name = forms.CharField(
+            label=_("Name"),
+            required=False,
+            initial=key,
+            widget=forms.TextInput(attrs={"class": "code", "autocapitalize": "off"}),
+        )
+        content = FileInputField(label=_("Value"), required=False)
+        content.widget.text_first = True
+        content.widget.artifacts = artifacts
+        if value is not None:
+            content.initial = content.initial_value(
+                value if isinstance(value, str) or _is_file_value(value) else json_text(value, indent=None)
+            )
+        self.fields[f"key-{number}"], self.fields[f"value-{number}"] = name, content
+
+    @property
+    def rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
+        return [(self[f"key-{n}"], self[f"value-{n}"]) for n in range(len(self.fields) // 2)]
+
+    def clean(self) -> dict[str, Any]:
+        seen: set[str] = set()
+        for number in range(len(self.fields) // 2):
+            key = self.cleaned_data.get(f"key-{number}") or ""
+            if not key and self.cleaned_data.get(f"value-{number}") is not None:
+                self.add_error(f"key-{number}", _("Enter a name for this argument."))
+            elif key and not _KEY.fullmatch(key):
+                self.add_error(
+                    f"key-{number}",
+                    _("A name must contain only letters, digits and “_”, and start with a letter."),
+                )
+            elif self._is_misnamed_file(number, key):
+                self.add_error(
+                    f"key-{number}", _("The name of a file argument must end in “_path” or “_file”.")
+                )
+            elif key in seen:
+                self.add_error(f"key-{number}", _("Another argument already has this name."))
+            seen.add(key) if key else None
+        return self.cleaned_data
+
+    def _is_misnamed_file(self, number: int, key: str) -> bool:
+        value = self.cleaned_data.get(f"value-{number}")
+        return value is not None and not isinstance(value, str) and not is_file_property(key, None)
+
+    def inputs(self, store: Store) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for number in range(len(self.fields) // 2):
+            value = self.cleaned_data[f"value-{number}"]
+            if isinstance(value, UploadedFile):
+                stored: StoredFile = store(value)
+                self.fields[f"value-{number}"].widget.stored = stored
+                value = {"input": stored.uid}
+            if key := self.cleaned_data[f"key-{number}"]:
+                values[key] = "" if value is None else value
+        return values
+
+    def add_problems(self, problems: Sequence[Problem]) -> None:
+        """Adds each problem of a refused request to the row that its path names."""
+        keys = {self.cleaned_data.get(f"key-{n}"): f"key-{n}" for n in range(len(self.fields) // 2)}
+        for problem in problems:
+            error = forms.ValidationError(problem.message(gettext), code=problem.code)
+            self.add_error(keys.get(pointer_key(problem.path) or None), error)
+
+
+def _is_file_value(value: object) -> bool:
+    return isinstance(value, Mapping) and bool({"input", "artifact"} & set(value))

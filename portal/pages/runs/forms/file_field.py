@@ -1,0 +1,103 @@
+"""An input that may be a file: a new upload, a file of an earlier run, or text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext_lazy as _
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """The uploaded file of a form that was refused, kept for the next try."""
+
+    uid: str
+    name: str = ""
+    size: int = 0  # bytes
+
+
+@dataclass(frozen=True)
+class FileChoice:
+    """The values of the control's parts."""
+
+    upload: UploadedFile[bytes] | None = None
+    text: str = ""
+    artifact: str = ""  # "<run uid>/<path>"
+    stored: StoredFile | None = None
+
+
+class FileInput(forms.Widget):
+    template_name = "runs/file_widget.html"
+    needs_multipart_form = True
+    use_fieldset = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored: StoredFile | None = None
+        self.artifacts: Sequence[tuple[str, str]] = ()
+        self.text_first = False  # for fields that are rarely a file
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> FileChoice:
+        uid, _slash, file_name = str(data.get(f"{name}-kept", "")).partition("/")
+        return FileChoice(
+            upload=files.get(f"{name}-file"),
+            text=data.get(f"{name}-text", "").replace("\r\n", "\n"),
+            artifact=data.get(f"{name}-artifact", "").strip(),
+            stored=StoredFile(uid, file_name) if uid else None,
+        )
+
+    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
+        return False
+
+    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
+        context = super().get_context(name, None, attrs)
+        choice = value if isinstance(value, FileChoice) else FileChoice()
+        context["widget"] |= {
+            "choice": choice,
+            "stored": self.stored or choice.stored,
+            "artifacts": self.artifacts,
+            "text_first": self.text_first,
+            "open": bool(choice.artifact or (choice.text and not self.text_first)),
+        }
+        return context
+
+
+class FileInputField(forms.Field):
+    """Cleans to an UploadedFile, ``{"artifact": …}``, ``{"input": …}`` (stored), a string, or None."""
+
+    widget = FileInput
+
+    def clean(self, value: FileChoice) -> Any:
+        given = [part for part in (value.upload, value.artifact, value.text) if part]
+        if len(given) > 1:
+            raise ValidationError(
+                _("Choose only one: a file, a file from an earlier run, or text."), "several"
+            )
+        if value.upload:
+            return value.upload
+        if value.artifact:
+            return {"artifact": value.artifact}
+        if value.text:
+            return value.text
+        if value.stored:
+            return {"input": value.stored.uid}
+        if self.required:
+            raise ValidationError(self.error_messages["required"], "required")
+        return None
+
+    def initial_value(self, value: object) -> object:
+        """The choice for a JSON value, such as of an earlier run."""
+        if isinstance(value, Mapping):
+            if isinstance(value.get("artifact"), str):
+                return FileChoice(artifact=value["artifact"])
+            if isinstance(value.get("input"), str):
+                return FileChoice(stored=StoredFile(value["input"]))
+        return FileChoice(text=str(value))
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return True

@@ -1,0 +1,87 @@
+"""The options of a run besides its inputs: script, action, team, standard input, debug, cache."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from registry.models import Team
+
+
+class SuggestionInput(forms.TextInput):
+    """A text input with suggestions."""
+
+    template_name = "runs/suggesting_input.html"
+
+    def __init__(self, suggestions: Sequence[str]) -> None:
+        super().__init__(attrs={"autocomplete": "off"})
+        self.suggestions = suggestions
+
+    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        context["widget"]["suggestions"] = self.suggestions
+        context["widget"]["attrs"]["list"] = f"{name}-list"
+        return context
+
+
+class RunOptionsForm(forms.Form):
+    """The options of a run; an option without a choice has no field."""
+
+    use_required_attribute = False
+
+    def __init__(
+        self,
+        *,
+        scripts: Sequence[str] = (),
+        actions: Sequence[str] = (),
+        declared: Sequence[str] = (),
+        needs_action: bool = False,
+        teams: QuerySet[Team],
+        stdin: bool = False,
+        cacheable: bool = False,
+        **more: Any,
+    ) -> None:
+        super().__init__(**more)
+        if scripts:
+            self.fields["script"] = forms.ChoiceField(
+                label=_("Script"), choices=[("", _("Choose a script")), *((name, name) for name in scripts)]
+            )
+        if actions:
+            self.fields["action"] = forms.CharField(
+                label=_("Action"),
+                max_length=200,
+                required=needs_action,
+                widget=SuggestionInput(actions),
+                help_text=_("For example %(names)s, or another action that the skill supports.")
+                % {"names": ", ".join((declared or actions)[:8])},
+            )
+        if stdin:
+            self.fields["stdin"] = forms.CharField(
+                label=_("Standard input"),
+                required=False,
+                strip=False,
+                widget=forms.Textarea(attrs={"rows": 2, "class": "code grows", "spellcheck": "false"}),
+            )
+        if len(teams) > 1:
+            self.fields["team"] = forms.ModelChoiceField(
+                label=_("For team"),
+                queryset=teams,
+                to_field_name="slug",
+                empty_label=None,
+                help_text=_("The team owns the run, and its maintainers can read it."),
+            )
+        self.fields["debug"] = forms.BooleanField(
+            label=_("Debug"), required=False, help_text=_("Sets SKILL_DEBUG=1 so that the script logs more.")
+        )
+        if cacheable:
+            self.fields["no_cache"] = forms.BooleanField(
+                label=_("Ignore cached result"),
+                required=False,
+                help_text=_("Runs the skill even if a cached result is available."),
+            )
+
+    def value(self, name: str) -> Any:
+        """The cleaned value of a field; None if the field is missing or empty."""
+        return self.cleaned_data.get(name) or None

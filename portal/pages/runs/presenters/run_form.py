@@ -1,0 +1,219 @@
+"""The run form: the entry point to start, its inputs, and the request that results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext
+
+from portal.pages.runs.forms.arguments import ArgumentsForm
+from portal.pages.runs.forms.file_field import StoredFile
+from portal.pages.runs.forms.run import RunOptionsForm
+from portal.pages.runs.forms.schema_fields import Schema
+from portal.pages.runs.forms.schema_form import JsonInputsForm, SchemaForm, Store, defaults
+from portal.presenters.content.text import json_text
+from portal.presenters.curl import run_line
+from portal.presenters.skill.runnable_version import RunnableVersion, example_of
+from registry.models import Team
+from registry.packages.problems import Problem
+from worker.protocols.call import Request
+from worker.protocols.errors import ACTION_REQUIRED, ENTRY_REQUIRED, SCRIPT_NOT_FOUND, UNKNOWN_ACTION
+
+
+@dataclass(frozen=True)
+class Prefill:
+    """Initial values of the form: a run request, empty or of an earlier run, and a team."""
+
+    request: Mapping[str, Any]
+    team: Team | None = None
+
+    @property
+    def inputs(self) -> Mapping[str, Any] | None:
+        inputs = self.request.get("inputs")
+        return inputs if isinstance(inputs, Mapping) else None
+
+
+class RunForm:
+    """Two Django forms: ``options`` chooses the entry point and team, ``inputs`` holds the inputs.
+
+    ``input_format`` tells how inputs are entered: "schema", "arguments" or "json".
+    """
+
+    def __init__(
+        self,
+        runnable: RunnableVersion,
+        prefill: Prefill,
+        *,
+        tool: str,
+        as_json: bool,
+        teams: QuerySet[Team],
+        artifacts: Sequence[tuple[str, str]] = (),
+        data: QueryDict | None = None,
+        files: MultiValueDict[str, Any] | None = None,
+    ) -> None:
+        self.runnable, self.prefill, self.tool, self.teams = runnable, prefill, tool, teams
+        bound = {"data": data, "files": files}
+        self.options = self._options_form(bound)
+        self.input_format, self.inputs = self._inputs_form(as_json, artifacts, bound)
+
+    def is_valid(self) -> bool:
+        """Validates both forms, so that all problems are shown at once."""
+        return all([self.options.is_valid(), self.inputs.is_valid()])
+
+    @property
+    def forms(self) -> tuple[Any, ...]:
+        return (self.options, self.inputs)
+
+    @property
+    def schema(self) -> Schema | None:
+        """The schema of the inputs: the tool's parameters if one is called, otherwise the manifest's."""
+        if self.tool:
+            tools = self.runnable.entry_points.tools
+            return next((each.schema for each in tools if each.name == self.tool), {})
+        return self.runnable.schema
+
+    @property
+    def team(self) -> Team | None:
+        if "team" in self.options.fields:
+            return self.options.value("team")  # type: ignore[no-any-return]
+        return None
+
+    @property
+    def selected_team(self) -> Team | None:
+        """The team that the form shows as selected, valid or not."""
+        if "team" not in self.options.fields:
+            return None
+        return next((team for team in self.teams if team.slug == self.options["team"].value()), None)
+
+    @property
+    def no_cache(self) -> bool:
+        return bool(self.options.value("no_cache"))
+
+    def request(self, store: Store) -> Request:
+        return Request(
+            inputs=self.inputs.inputs(store),
+            script=self.options.value("script"),
+            action=self.options.value("action"),
+            tool=self.tool or None,
+            stdin=_unix_newlines(self.options.value("stdin")),
+            debug=bool(self.options.value("debug")),
+        )
+
+    def add_problems(self, problems: Sequence[Problem]) -> None:
+        """Adds the problems of a refused request to the fields that they concern."""
+        fields = {SCRIPT_NOT_FOUND.name: "script", ENTRY_REQUIRED.name: "script"}
+        fields |= {UNKNOWN_ACTION.name: "action", ACTION_REQUIRED.name: "action"}
+        rest = []
+        for problem in problems:
+            field = fields.get(problem.code)
+            if field in self.options.fields:
+                error = forms.ValidationError(problem.message(gettext), code=problem.code)
+                self.options.add_error(field, error)
+            elif not problem.path:  # above the form, with the remedy
+                text = f"{problem.message(gettext)} {problem.remedy(gettext)}"
+                self.options.add_error(None, forms.ValidationError(text, code=problem.code))
+            else:
+                rest.append(problem)
+        self.inputs.add_problems(rest)
+
+    def curl(self) -> str:
+        """The curl command for the current values, or for the initial ones while the form is not valid."""
+        is_usable = self.inputs.is_bound and self.is_valid()
+        request = self.request(_upload_placeholder) if is_usable else self._initial_request()
+        document = {
+            "skill": str(self.runnable.version.skill),
+            "version": self.runnable.version.number,
+            **{
+                name: getattr(request, name)
+                for name in ("script", "action", "tool")
+                if getattr(request, name)
+            },
+            "inputs": dict(request.inputs),
+            **({"stdin": request.stdin} if request.stdin else {}),
+            **({"debug": True} if request.debug else {}),
+        }
+        return run_line(document)
+
+    def _initial_request(self) -> Request:
+        initial = {
+            name: self.options.get_initial_for_field(field, name)
+            for name, field in self.options.fields.items()
+        }
+        examples = {} if self.prefill.inputs is not None else example_of(self.schema)
+        return Request(
+            inputs=examples | dict(self._initial_inputs()),
+            script=initial.get("script") or None,
+            action=initial.get("action") or None,
+            tool=self.tool or None,
+            stdin=initial.get("stdin") or None,
+            debug=bool(initial.get("debug")),
+        )
+
+    def _initial_inputs(self) -> Mapping[str, Any]:
+        if self.prefill.inputs is not None:
+            return self.prefill.inputs
+        return defaults(self.schema) if self.schema else {}
+
+    @property
+    def _takes_arguments(self) -> bool:
+        """Whether the inputs become a script's command line."""
+        return not self.tool and self.runnable.protocol == "script"
+
+    def _options_form(self, bound: Mapping[str, Any]) -> RunOptionsForm:
+        entry_points, request = self.runnable.entry_points, self.prefill.request
+        scripts = [script.id for script in entry_points.scripts] if not self.tool else []
+        actions = [action.name for action in entry_points.actions] if not self.tool else []
+        declared = [action.name for action in entry_points.actions if action.declared]
+        uses_actions = self.runnable.protocol == "stdin_json"
+        only_action = declared[0] if uses_actions and len(declared) == 1 else ""
+        team = self.prefill.team
+        return RunOptionsForm(
+            scripts=scripts if len(scripts) > 1 else [],
+            actions=actions,
+            declared=declared,
+            needs_action=uses_actions and not only_action,
+            teams=self.teams,
+            stdin=self._takes_arguments,
+            cacheable=self.runnable.manifest.cacheable,
+            initial={
+                "script": request.get("script") or entry_points.default,
+                "action": request.get("action") or only_action,
+                "stdin": request.get("stdin") or "",
+                "debug": bool(request.get("debug")),
+                "team": team.slug if team else self._default_team(),
+            },
+            **bound,
+        )
+
+    def _default_team(self) -> str:
+        """The skill's own team if the actor may choose it, otherwise the first one."""
+        slugs = [team.slug for team in self.teams]
+        own = self.runnable.version.skill.team.slug
+        return own if own in slugs else slugs[0] if slugs else ""
+
+    def _inputs_form(
+        self, as_json: bool, artifacts: Sequence[tuple[str, str]], bound: Mapping[str, Any]
+    ) -> tuple[str, Any]:
+        schema, initial = self.schema, self._initial_inputs()
+        if not as_json and schema and isinstance(schema.get("properties"), Mapping):
+            form = SchemaForm(schema, inputs=self.prefill.inputs, artifacts=artifacts, **bound)
+            if not form.unmapped:
+                return "schema", form
+        if not as_json and not schema and self._takes_arguments:
+            return "arguments", ArgumentsForm(inputs=initial, artifacts=artifacts, **bound)
+        return "json", JsonInputsForm(initial={"inputs_json": json_text(dict(initial))}, **bound)
+
+
+def _unix_newlines(text: str | None) -> str | None:
+    return text.replace("\r\n", "\n") if text else None
+
+
+def _upload_placeholder(upload: Any) -> StoredFile:
+    """A placeholder for curl, as an upload is a request of its own."""
+    return StoredFile("UPLOADED_INPUT_ID", str(upload.name))

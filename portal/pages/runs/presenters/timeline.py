@@ -1,0 +1,196 @@
+"""A run as rows of a timeline: waiting, the platform's steps and the skill's own steps.
+
+Waiting for approval can take days where a run takes seconds: it has a row, but the scale begins after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from django.db.models import Count
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from portal.presenters.charts import Bar, bars
+from portal.presenters.content.text import json_text
+from portal.presenters.results import DisplayValue, display_value
+from worker.models import Approval, Attempt, Run, RunStatus, Step, StepKind
+
+PLATFORM = {
+    "unpack": _("Unpack the package"),
+    "dependencies": _("Wait for dependencies"),
+    "sandbox": _("Start the sandbox"),
+    "execute": _("Run the script"),
+    "collect": _("Collect files"),
+    "record": _("Record the outcome"),
+}
+MAX_STEPS = 500  # shown on a page
+_MAX_VALUES = 3000  # of all inputs together, and as many of all outputs
+_MAX_ERROR = 10_000  # characters
+
+
+@dataclass(frozen=True)
+class TimelineRow:
+    """One row of the timeline; ``error`` is text that includes the stack."""
+
+    name: str
+    kind: Literal["waiting", "platform", "skill"]
+    duration_ms: float | None
+    start_ms: float
+    bar: Bar | None = None
+    seq: int = 0
+    failed: bool = False
+    input: DisplayValue | None = None
+    output: DisplayValue | None = None
+    error: str = ""
+    attempt: int = 1
+    about: str = ""  # the kind of step, "" for ordinary steps of the skill
+    child: str = ""  # uid of the run that the step started
+
+    @property
+    def input_id(self) -> str:
+        return f"step-{self.attempt}-{self.seq}-input"
+
+    @property
+    def output_id(self) -> str:
+        return f"step-{self.attempt}-{self.seq}-output"
+
+    @property
+    def has_detail(self) -> bool:
+        return bool(self.input or self.output or self.error or self.child)
+
+
+def timeline(run: Run) -> list[TimelineRow]:
+    """The rows in order, with bars on one scale; waiting for approval has no bar."""
+    approval = Approval.objects.filter(run=run).first()
+    scale_start = (approval.decided_at if approval else None) or run.created_at
+    rows = _waiting(run, scale_start)
+    for attempt in run.attempts.order_by("number"):
+        platform = _platform(attempt, run, scale_start)
+        own = run.steps.filter(attempt=attempt.number).select_related("child").order_by("seq")
+        steps = list(own.defer("child__request", "child__result")[:MAX_STEPS])
+        rows += _with_steps(platform, steps, scale_start)
+    drawn = bars([(row.start_ms, row.duration_ms or 0) for row in rows])
+    first = [_approval_row(run, approval)] if approval else []
+    return first + [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
+
+
+def omitted_steps(run: Run) -> int:
+    """Number of the skill's steps that the rows leave out."""
+    counts = run.steps.order_by().values_list("attempt").annotate(Count("pk"))
+    return sum(max(0, count - MAX_STEPS) for _attempt, count in counts)
+
+
+def _approval_row(run: Run, approval: Approval) -> TimelineRow:
+    until = approval.decided_at or run.finished_at or timezone.now()
+    waited = max(0.0, (until - run.created_at).total_seconds() * 1000)
+    return TimelineRow(str(_("Waiting for approval")), "waiting", waited, 0.0)
+
+
+def _waiting(run: Run, scale_start: datetime) -> list[TimelineRow]:
+    if not run.started_at or run.cached_from_id:
+        return []
+    waited = max(0.0, (run.started_at - scale_start).total_seconds() * 1000)
+    return [TimelineRow(str(_("Waiting in the queue")), "waiting", waited, 0.0)]
+
+
+def _platform(attempt: Attempt, run: Run, scale_start: datetime) -> list[TimelineRow]:
+    """The platform's steps; the step of a cancelled script does not count as failed."""
+    now, scale_start_ms = timezone.now().timestamp() * 1000, scale_start.timestamp() * 1000
+    stopped = run.status == RunStatus.CANCELLED
+    rows = []
+    for step in attempt.steps:
+        started = _number(step.get("started_at")) or scale_start_ms
+        duration = _number(step.get("duration_ms"))
+        is_running = duration is None and not attempt.finished_at
+        name = str(step.get("name", ""))
+        rows.append(
+            TimelineRow(
+                str(PLATFORM.get(name, name)),
+                "platform",
+                max(0.0, now - started) if is_running else duration,
+                max(0.0, started - scale_start_ms),
+                failed=step.get("status") == "failed" and not stopped,
+                error="" if stopped else _error(step.get("error")),
+                attempt=attempt.number,
+            )
+        )
+    return rows
+
+
+def _with_steps(
+    platform: list[TimelineRow], steps: Sequence[Step], scale_start: datetime
+) -> list[TimelineRow]:
+    """The platform's steps, with the skill's steps below the one that ran the script."""
+    title = str(PLATFORM["execute"])
+    place = next((n for n, row in enumerate(platform) if row.name == title), len(platform) - 1)
+    base = platform[place].start_ms if platform else 0.0
+    return platform[: place + 1] + _steps(steps, scale_start, base) + platform[place + 1 :]
+
+
+def _steps(steps: Sequence[Step], scale_start: datetime, base: float) -> list[TimelineRow]:
+    rows, at = [], base
+    scale_start_ms = scale_start.timestamp() * 1000
+    limit = _MAX_VALUES // max(len(steps), 1)
+    for step in steps:
+        duration = _number(step.duration_ms)
+        started = _number(step.timestamp)
+        start = (
+            started - scale_start_ms
+            if started and base <= started - scale_start_ms <= base + 3_600_000
+            else at
+        )
+        rows.append(
+            TimelineRow(
+                step.name or step.step_id,
+                "skill",
+                duration,
+                start,
+                seq=step.seq,
+                failed=bool(step.error),
+                input=_display(step.input, limit),
+                output=_display(step.output, limit),
+                error=_error(step.error),
+                attempt=step.attempt,
+                about="" if step.kind == StepKind.SKILL else step.get_kind_display(),
+                child=step.child.uid if step.child else "",
+            )
+        )
+        at = start + (duration or 0.0)
+    return rows
+
+
+def _display(value: object, limit: int) -> DisplayValue | None:
+    return None if value is None else display_value(value, max_values=limit)
+
+
+def _number(value: object) -> float | None:
+    sound = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
+    return float(value) if sound else None  # type: ignore[arg-type]
+
+
+def _error(error: object) -> str:
+    """Name and message, then the stack unless it repeats them."""
+    if not error:
+        return ""
+    if not isinstance(error, Mapping):
+        return str(error)[:_MAX_ERROR]
+    head = ": ".join(str(error[key])[:_MAX_ERROR] for key in ("name", "message") if error.get(key))
+    stack = str(error.get("stack") or "")[:_MAX_ERROR]
+    if stack and head and stack.startswith(head):
+        return stack
+    return "\n".join(part for part in (head, stack) if part) or json_text(dict(error))
+
+
+def waited_ms(run: Run, now: Any) -> float:
+    end = run.started_at or run.finished_at or now
+    return max(0.0, (end - run.created_at).total_seconds() * 1000)
+
+
+def ran_ms(run: Run, now: Any) -> float | None:
+    if not run.started_at or run.cached_from_id:
+        return None
+    return max(0.0, ((run.finished_at or now) - run.started_at).total_seconds() * 1000)

@@ -1,0 +1,24 @@
+"""Routes of runs: form, list, page, comparison."""
+
+from django.urls import path
+
+from portal.pages.runs.views import compare, form, run, run_list
+
+urlpatterns = [
+    path("runs/", run_list.all_runs, name="runs"),
+    path("runs/compare/", compare.choose, name="runs-compare"),
+    path("runs/<str:uid>/", run.page, name="run"),
+    path("runs/<str:uid>/compare/<str:other>/", compare.page, name="run-compare"),
+    path("runs/<str:uid>/live/", run.live, name="run-live"),
+    path("runs/<str:uid>/log/", run.log, name="run-log"),
+    path("runs/<str:uid>/cancel/", run.stop, name="run-cancel"),
+    path("runs/<str:uid>/erase/", run.erase, name="run-erase"),
+    path("runs/<str:uid>/rerun/", run.again, name="run-rerun"),
+    path("runs/<str:uid>/artifacts/<path:path>", run.artifact, name="artifact"),
+    path("runs/<str:uid>/images/<path:path>", run.artifact_image, name="artifact-image"),
+]
+
+skill_urlpatterns = [
+    path("run/", form.page, name="run-form"),
+    path("runs/", run_list.skill_runs, name="skill-runs"),
+]

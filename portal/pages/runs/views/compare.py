@@ -1,0 +1,38 @@
+"""Two runs side by side, and the redirect from the list where they were selected."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from portal.pages.runs.presenters.comparison import comparison_context
+from registry.identity.middleware import ActorRequest
+from worker.run_views.compare import compare_runs, find_readable_pair
+
+
+@require_GET
+@never_cache
+def page(request: ActorRequest, uid: str, other: str) -> HttpResponse:
+    """The differences between two runs that the actor may read."""
+    before, after = find_readable_pair(uid, other, request.actor)
+    context = {"before": before, "after": after}
+    context |= comparison_context(before, after, compare_runs(before, after))
+    return render(request, "runs/compare.html", context)
+
+
+@require_GET
+@login_required
+def choose(request: ActorRequest) -> HttpResponse:
+    """Redirects from two selected runs to their comparison, the earlier one first."""
+    selected = sorted(set(request.GET.getlist("run")))
+    if len(selected) != 2:
+        messages.error(request, _("Select exactly two runs to compare."))
+        return redirect("runs")
+    earlier, later = selected
+    find_readable_pair(earlier, later, request.actor)
+    return redirect("run-compare", earlier, later)

@@ -1,0 +1,216 @@
+"""The form that starts a run, made from a schema, a script's arguments, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast, Length
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from portal.pages.runs.forms.file_field import StoredFile
+from portal.pages.runs.presenters.run_form import Prefill, RunForm
+from portal.pages.skill.views.skill import layout
+from portal.pages.skill.views.use import rerun_source
+from portal.presenters.content.text import json_text
+from portal.presenters.secrets import missing_secrets
+from portal.presenters.skill.allowances import allowances
+from portal.presenters.skill.permissions import verdict_of
+from portal.presenters.skill.runnable_version import RunnableVersion, runnable_version
+from registry.identity.actors import Actor
+from registry.identity.middleware import ActorRequest
+from registry.identity.permissions import Action, may
+from registry.identity.teams import calling_team
+from registry.lookup.skills import find_skill, find_version
+from registry.models import Role, Skill, Team
+from registry.models.identity import new_uid
+from registry.packages.problems import Problem, Refusal
+from worker.attempts.recording import read_stream_ends
+from worker.files.inputs import store_input
+from worker.models import Artifact, Run
+from worker.protocols.call import Request
+from worker.runs.request import request_run
+
+_ARTIFACTS = 30  # of earlier runs, suggested as inputs
+_HELP = {"help": ""}
+_MAX_HELP_REQUEST = 3_000  # characters; a request for --help is never longer
+_MAX_HELP = 20_000
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
+    """The form, prefilled by ``?again=<run>`` or ``?inputs=<JSON>``; a POST starts a run."""
+    skill = find_skill(f"{team}/{slug}", request.actor)
+    if not request.actor.is_signed_in:
+        return redirect_to_login(request.get_full_path())
+    again = rerun_source(request)
+    named = request.POST.get("version") or request.GET.get("version")
+    number = named or (again.version_number if again else None)
+    runnable = runnable_version(find_version(skill, number, request.actor))
+    if runnable.entry_points.prompt and not (request.POST.get("script") or request.GET.get("script")):
+        return _redirect_to_use(request, skill)
+    if not runnable.runnable or not may(request.actor, Action.RUN, skill=skill):
+        return _render_not_runnable(request, runnable)
+    run_form = _run_form(request, runnable, again)
+    if (
+        request.method == "POST"
+        and "add_rows" not in request.POST
+        and (run := _start(request, run_form, again))
+    ):
+        return redirect("run", run.uid)
+    return _render(request, run_form, again)
+
+
+def _redirect_to_use(request: ActorRequest, skill: Skill) -> HttpResponse:
+    """Redirects to the page for prompts, with the same version and arguments."""
+    query = {name: value for name in ("rerun_of", "version") if (value := request.GET.get(name))}
+    if skill.resolved_canonical:
+        query["version"] = skill.resolved_canonical.number
+    address = reverse("use", args=[skill.team.slug, skill.slug])
+    return redirect(f"{address}?{urlencode(query)}" if query else address)
+
+
+def _start(request: ActorRequest, run_form: RunForm, again: Run | None) -> Run | None:
+    """The new run; None if the form now shows errors."""
+    if "help" in request.POST:
+        return _request_help(request, run_form)
+    if not run_form.is_valid():
+        return None
+    try:
+        return request_run(
+            actor=request.actor,
+            version=run_form.runnable.version,
+            request=run_form.request(lambda upload: _store(upload, request.actor)),
+            team=run_form.team,
+            rerun_of=again,
+            idempotency_key=_idempotency_key(request),
+            no_cache=run_form.no_cache,
+        )
+    except Refusal as refused:
+        run_form.add_problems(refused.problems)
+        return None
+
+
+def _idempotency_key(request: ActorRequest) -> str:
+    """The form's idempotency key: a form sent twice, such as by a double click, starts one run."""
+    once = request.POST.get("form_token", "")
+    return f"form:{once[:40]}" if once else ""
+
+
+def _request_help(request: ActorRequest, run_form: RunForm) -> Run | None:
+    """Starts the script with ``--help``; the form shows its output from then on."""
+    run_form.is_valid()
+    help_request = Request(inputs=_HELP, script=run_form.options.value("script"))
+    try:
+        return request_run(
+            actor=request.actor, version=run_form.runnable.version, request=help_request, team=run_form.team
+        )
+    except Refusal as refused:
+        for form in run_form.forms:
+            form.errors.clear()
+        run_form.add_problems(
+            [Problem(problem.code, "", None, problem.params) for problem in refused.problems]
+        )
+        return None
+
+
+def _store(upload: UploadedFile[bytes], actor: Actor) -> StoredFile:
+    stored = store_input(upload.chunks(), upload.name or "", actor)
+    return StoredFile(stored.uid, stored.name, stored.size)
+
+
+def _run_form(request: ActorRequest, runnable: RunnableVersion, again: Run | None) -> RunForm:
+    is_post = request.method == "POST"
+    query = request.POST if is_post else request.GET
+    tool = query.get("tool", "") or str((again.request.get("tool") if again else None) or "")
+    tools = [each.name for each in runnable.entry_points.tools]
+    tool = tool if tool in tools else tools[0] if tools else ""
+    same = again is not None and (again.request.get("tool") or "") in (tool, "")
+    teams = _teams(request.actor)
+    named = teams.filter(slug=query.get("team", "")[:64]).first()
+    return RunForm(
+        runnable,
+        Prefill(again.request, named or again.team)
+        if again and same
+        else Prefill(_query_prefill(query), named),
+        tool=tool,
+        as_json=query.get("format") == "json",
+        teams=teams,
+        artifacts=_artifacts(request.actor),
+        data=request.POST if is_post else None,
+        files=request.FILES if is_post else None,
+    )
+
+
+def _query_prefill(query: QueryDict) -> Mapping[str, object]:
+    """The script and the JSON inputs of the query string."""
+    try:
+        inputs = json.loads(query.get("inputs", "null"))
+        json.dumps(inputs, ensure_ascii=False).encode()  # fails for a lone surrogate, which no page can show
+    except (ValueError, RecursionError):
+        inputs = None
+    return {"script": query.get("script"), "inputs": inputs}
+
+
+def _render(request: ActorRequest, run_form: RunForm, again: Run | None) -> HttpResponse:
+    runnable = run_form.runnable
+    refused = any(form.is_bound and form.errors for form in run_form.forms) and "add_rows" not in request.POST
+    team = run_form.selected_team or calling_team(request.actor, runnable.version.skill)
+    context = layout(request, runnable.version.skill, "run", version=runnable.version) | {
+        "run_form": run_form,
+        "runnable_version": runnable,
+        "again": again,
+        "refused": refused,
+        "as_json": run_form.input_format == "json",
+        "can_switch": run_form.input_format != "json"
+        or (request.GET.get("format") or request.POST.get("format")) == "json",
+        "form_token": new_uid(),
+        "schema_text": json_text(run_form.schema),
+        "allowances": allowances(runnable.manifest),
+        "verdict": verdict_of(runnable.version, request.actor, team),
+        "missing_secrets": missing_secrets(runnable.version, team),
+        "curl": run_form.curl(),
+        "help": _help_output(request.actor, runnable) if run_form.input_format == "arguments" else "",
+    }
+    return render(request, "runs/form.html", context, status=422 if refused else 200)
+
+
+def _render_not_runnable(request: ActorRequest, runnable: RunnableVersion) -> HttpResponse:
+    """Explains why there is no form, and shows the files instead."""
+    version = runnable.version
+    context = layout(request, version.skill, "run", version=version) | {
+        "runnable_version": runnable,
+        "files": version.files.order_by("path"),
+    }
+    return render(request, "runs/not_runnable.html", context, status=403 if runnable.runnable else 200)
+
+
+def _teams(actor: Actor) -> QuerySet[Team]:
+    """The teams for which the actor may start runs."""
+    keys = [team for team, role in actor.roles.items() if role != Role.VIEWER]
+    return Team.objects.filter(pk__in=keys).order_by("slug")
+
+
+def _artifacts(actor: Actor) -> list[tuple[str, str]]:
+    runs = Run.objects.readable_by(actor).filter(caller=actor.user)
+    rows = Artifact.objects.filter(run__in=runs).select_related("run").order_by("-id")[:_ARTIFACTS]
+    return [(f"{row.run.uid}/{row.path}", f"{row.path} · {row.run.skill_label}") for row in rows]
+
+
+def _help_output(actor: Actor, runnable: RunnableVersion) -> str:
+    """The output of the actor's last run of the script with ``--help``; "" if there is none."""
+    runs = Run.objects.readable_by(actor).filter(caller=actor.user, digest=runnable.version.digest)
+    short = runs.annotate(length=Length(Cast("request", TextField()))).filter(length__lt=_MAX_HELP_REQUEST)
+    rows = short.filter(finished_at__isnull=False).order_by("-id").values_list("pk", "request")
+    key = next((pk for pk, request in rows[:50] if request.get("inputs") == _HELP), None)
+    run = runs.only("pk", "attempt").filter(pk=key).first() if key is not None else None
+    return "".join(read_stream_ends(run, max_bytes=_MAX_HELP))[:_MAX_HELP] if run else ""

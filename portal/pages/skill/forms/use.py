@@ -1,0 +1,65 @@
+"""The arguments of a prompt: a field for each declared name, otherwise one line."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from registry.packages.package import Manifest
+from worker.protocols.prompts.prompt_call import argument_names
+from worker.protocols.prompts.render import join_arguments
+
+_MAX_ARGUMENTS = 20
+
+
+class UseForm(forms.Form):
+    """``prefill`` holds the inputs of an earlier run."""
+
+    use_required_attribute = False
+
+    def __init__(self, manifest: Manifest, *, prefill: Mapping[str, Any] | None = None, **more: Any) -> None:
+        super().__init__(**more)
+        self.names = argument_names(manifest)[:_MAX_ARGUMENTS]
+        for number, name in enumerate(self.names):
+            self.fields[f"argument-{number}"] = _field(name, "", (prefill or {}).get(name))
+        if not self.names:
+            hint, line = manifest.argument_hint, (prefill or {}).get("arguments")
+            self.fields["arguments"] = _field(_("Arguments"), hint, line)
+
+    @property
+    def line(self) -> str:
+        """All arguments in one line, the value of ``$ARGUMENTS``."""
+        given = self._cleaned()
+        if not self.names:
+            return given.get("arguments", "")
+        return join_arguments([given.get(f"argument-{number}", "") for number in range(len(self.names))])
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        given = self._cleaned()
+        return {name: given.get(f"argument-{number}", "") for number, name in enumerate(self.names)}
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The arguments as inputs of a run."""
+        if self.names:
+            return {name: value for name, value in self.values.items() if value}
+        return {"arguments": self.line} if self.line else {}
+
+    def _cleaned(self) -> dict[str, str]:
+        if not self.is_bound or not self.is_valid():
+            return {}
+        return {name: str(value).replace("\r\n", "\n") for name, value in self.cleaned_data.items()}
+
+
+def _field(label: Any, hint: str, initial: Any) -> forms.CharField:
+    attributes = {"rows": 1, "class": "grows", "placeholder": hint[:200]}
+    return forms.CharField(
+        label=label,
+        required=False,
+        strip=False,
+        max_length=100_000,
+        initial=initial if isinstance(initial, str) else None,
+        widget=forms.Textarea(attrs=attributes),
+    )

@@ -1,0 +1,35 @@
+"""A version's dependencies: live status while they are built, and the action to rebuild."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from portal.decorators import signed_in_action
+from portal.forms.errors import show_refusals
+from portal.pages.skill.presenters.dependencies import dependency_status
+from portal.pages.skill.views.skill import version_at
+from registry.identity.middleware import ActorRequest
+from worker.dependencies.status import rebuild_dependencies
+
+
+@require_safe
+def live(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
+    """The part of the page that changes during the build."""
+    version = version_at(request, team, slug, number)
+    context = {
+        "skill": version.skill,
+        "version": version,
+        "dependencies": dependency_status(version, request.actor),
+    }
+    return render(request, "skill/dependencies.html", context)
+
+
+@signed_in_action
+def again(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
+    version = version_at(request, team, slug, number)
+    with show_refusals(request):
+        rebuild_dependencies(version, request.actor)
+        messages.success(request, _("Preparing the dependencies."))
+    return redirect("version", version.skill.team.slug, version.skill.slug, version.number)

@@ -1,0 +1,100 @@
+"""A version's files: the tree, a file with highlighting, and downloads."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from portal.pages.skill.views.skill import layout, version_at
+from portal.presenters.content import highlighting
+from portal.presenters.content.images import is_drawable
+from registry.api.attachments import disable_rendering
+from registry.identity.middleware import ActorRequest
+from registry.lookup.skills import find_skill, find_version
+from registry.models import File, Version
+from registry.storage import blobs
+
+MAX_SHOWN_BYTES = 512 * 1024  # larger texts can only be downloaded
+_IMAGES = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+}
+
+
+@dataclass(frozen=True)
+class Folder:
+    name: str
+    folders: dict[str, Folder] = field(default_factory=dict)
+    rows: list[tuple[str, File]] = field(default_factory=list)  # each with its name in the folder
+
+    @property
+    def subfolders(self) -> list[Folder]:
+        return list(self.folders.values())
+
+
+@require_safe
+def tree(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
+    version = version_at(request, team, slug, number)  # also a held one, so that reviewers can read it
+    files = version.files.order_by("path")
+    context = {"root": _tree(files), "file_count": len(files), "bytes": sum(file.size for file in files)}
+    return render(
+        request, "skill/files.html", layout(request, version.skill, "files", version=version) | context
+    )
+
+
+@require_safe
+def file(request: ActorRequest, team: str, slug: str, number: str, path: str) -> HttpResponse:
+    version = version_at(request, team, slug, number)  # also a held one, so that reviewers can read it
+    row = _file(version, path)
+    context: dict[str, Any] = {"file": row, "parts": row.path.split("/")}
+    context["is_image"] = row.path.rpartition(".")[2].lower() in _IMAGES
+    if row.is_text and row.size <= MAX_SHOWN_BYTES:
+        text = _read(row).decode("utf-8-sig", "replace")
+        context["lines"] = highlighting.lines(text, highlighting.language_of(row.path))
+    return render(
+        request, "skill/file.html", layout(request, version.skill, "files", version=version) | context
+    )
+
+
+@require_safe
+def raw(request: ActorRequest, team: str, slug: str, number: str, path: str) -> HttpResponse:
+    """A download that no browser opens; images keep their type, so that pages can show them."""
+    skill = find_skill(f"{team}/{slug}", request.actor)
+    row = _file(find_version(skill, number, request.actor), path)
+    kind = _IMAGES.get(row.path.rpartition(".")[2].lower(), "application/octet-stream")
+    data = _read(row)
+    if kind in _IMAGES.values() and not is_drawable(io.BytesIO(data)):
+        kind = "application/octet-stream"
+    response = disable_rendering(HttpResponse(data, content_type=kind), row.path)
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def _read(file: File) -> bytes:
+    """The file's bytes; the archive is trusted, as publishing repacked it."""
+    with blobs.open_blob(file.version.digest) as blob, zipfile.ZipFile(blob) as archive:
+        return archive.read(file.path)
+
+
+def _file(version: Version, path: str) -> File:
+    return get_object_or_404(version.files.select_related("version"), path=path)
+
+
+def _tree(files: Any) -> Folder:
+    root = Folder("")
+    for row in files:
+        folder = root
+        *above, last = row.path.split("/")
+        for name in above:
+            folder = folder.folders.setdefault(name, Folder(name))
+        folder.rows.append((last, row))
+    return root

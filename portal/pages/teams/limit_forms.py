@@ -1,0 +1,28 @@
+"""The form of a team's limits."""
+
+from typing import Any
+
+from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from worker.quotas.team_limits import MAX_LIMIT, NAMES, LimitUsage
+
+LABELS: dict[str, Promise] = {
+    "concurrent_runs": _("Concurrent runs"),
+    "runs_per_day": _("Runs per day"),
+    "cpu_seconds_per_day": _("CPU seconds per day"),
+    "stored_bytes": _("Stored run files (bytes)"),
+}
+
+
+class TeamLimitsForm(forms.Form):
+    """A number per limit; empty means the site's default, 0 no limit."""
+
+    def __init__(self, data: Any = None, *, uses: tuple[LimitUsage, ...]) -> None:
+        super().__init__(data, initial={use.name: use.limit for use in uses if use.own})
+        for name in NAMES:
+            self.fields[name] = forms.IntegerField(
+                label=str(LABELS[name]), required=False, min_value=0, max_value=MAX_LIMIT
+            )
+        self.fields[NAMES[-1]].help_text = _("Leave empty for the site default; 0 means no limit.")

@@ -1,0 +1,9 @@
+"""Route of the usage page."""
+
+from django.urls import path
+
+from portal.pages.usage import views
+
+skill_urlpatterns = [
+    path("usage/", views.page, name="skill-usage"),
+]

@@ -1,0 +1,63 @@
+"""The versions of a skill: the list, and the comparison of two."""
+
+from django.db.models import Count, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from portal.pages.skill.views.skill import layout
+from portal.presenters.skill import comparison
+from registry.core.errors import NOT_FOUND
+from registry.identity.middleware import ActorRequest
+from registry.lookup import skills
+from registry.models import Skill, Version
+from registry.packages.compare.versions import FileChange
+from registry.versions.content import compare
+
+
+@require_safe
+def listing(request: ActorRequest, team: str, slug: str) -> HttpResponse:
+    """The list, the highest first; ``?before=&after=`` redirects to the comparison of two."""
+    skill = skills.find_skill(f"{team}/{slug}", request.actor)
+    before, after = request.GET.get("before"), request.GET.get("after")
+    if before and after:
+        return redirect("version-diff", skill.team.slug, skill.slug, before, after)
+    rows = list(_rows(skill, request))
+    context = {"versions": rows, "chosen": rows[:2], "tombstones": skill.tombstones.order_by("-pk")}
+    return render(request, "versions/versions.html", layout(request, skill, "versions") | context)
+
+
+def _rows(skill: Skill, request: ActorRequest) -> QuerySet[Version]:
+    rows = skill.versions.visible_to(request.actor).select_related("published_by")
+    rows = rows.prefetch_related("channels").annotate(finding_count=Count("findings"))
+    return rows.defer("manifest", "body", "problems").order_by("-precedence", "-pk")
+
+
+@require_safe
+def diff(request: ActorRequest, team: str, slug: str, before: str, after: str) -> HttpResponse:
+    """Two versions, or one file of them with ``?file=``."""
+    skill = skills.find_skill(f"{team}/{slug}", request.actor)
+    old, new = (
+        skills.find_version(skill, number, request.actor, include_held=True) for number in (before, after)
+    )
+    found = compare.compare_versions(old, new)
+    only_file = request.GET.get("file")
+    context = {
+        "before": old,
+        "after": new,
+        "found": found,
+        "only_file": only_file,
+        "abilities": comparison.abilities(found),
+        "schemas": comparison.schemas(found),
+        "files": comparison.files(compare.file_diffs(old, new, _chosen(found.files, only_file))),
+    }
+    return render(request, "versions/diff.html", layout(request, skill, "versions", version=new) | context)
+
+
+def _chosen(changes: tuple[FileChange, ...], path: str | None) -> tuple[FileChange, ...]:
+    if not path:
+        return changes
+    chosen = tuple(change for change in changes if change.path == path)
+    if not chosen:
+        raise NOT_FOUND.refusal(what="file", name=path[:200])
+    return chosen

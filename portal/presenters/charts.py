@@ -1,0 +1,77 @@
+"""Coordinates of bars and dots that templates draw as SVG. Widths are in thousandths of the drawing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from portal.presenters.status import TONES
+from worker.models import Run
+
+WIDTH = 1000.0
+_MIN_RUNS = 5  # below this a dot chart adds nothing to the table
+_MIN_WIDTH = 3.0  # so that a very short bar is visible
+
+
+@dataclass(frozen=True)
+class Bar:
+    x: float
+    width: float
+
+
+@dataclass(frozen=True)
+class Block:
+    """One part of a stacked column; ``kind`` is its index among the parts."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: int
+
+
+def bars(spans: Sequence[tuple[float, float]]) -> list[Bar]:
+    """A bar for each pair of start and duration, on one scale that ends with the last one."""
+    whole = max((start + duration for start, duration in spans), default=0.0)
+    return [_bar(start, duration, whole) for start, duration in spans]
+
+
+def _bar(start: float, duration: float, whole: float) -> Bar:
+    if whole <= 0:
+        return Bar(0.0, _MIN_WIDTH)
+    width = max(duration / whole * WIDTH, _MIN_WIDTH)
+    return Bar(round(min(start / whole * WIDTH, WIDTH - width), 1), round(width, 1))
+
+
+def columns(days: Sequence[Sequence[int]], *, height: float) -> list[Block]:
+    """Stacked columns, one per day, on one scale that ends with the highest."""
+    highest = max((sum(parts) for parts in days), default=0) or 1
+    step = WIDTH / max(len(days), 1)
+    found = []
+    for place, parts in enumerate(days):
+        top = height
+        for kind, count in enumerate(parts):
+            tall = count / highest * height
+            top -= tall
+            if count:
+                x = round((place + 0.1) * step, 1)
+                found.append(Block(x, round(top, 1), round(step * 0.8, 1), round(tall, 1), kind))
+    return found
+
+
+def dots(runs: Sequence[tuple[Run, float | None]], *, height: float) -> list[dict[str, Any]]:
+    """Durations of runs over time; a square root scale keeps short runs apart next to a long one."""
+    timed = [(run, run.created_at.timestamp(), took) for run, took in runs if took is not None]
+    if len(timed) < _MIN_RUNS:
+        return []
+    first, last = min(at for _, at, _ in timed), max(at for _, at, _ in timed)
+    longest = max(took for _, _, took in timed) or 1.0
+    return [
+        {
+            "x": round(8 + (at - first) / ((last - first) or 1.0) * (WIDTH - 16), 1),
+            "y": round(6 + (height - 12) * (1 - (took / longest) ** 0.5), 1),
+            "tone": TONES.get(run.status, ("quiet",))[0],
+            "at": run.created_at,
+            "duration_ms": took,
+        }
+        for run, at, took in timed
+    ]

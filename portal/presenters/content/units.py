@@ -1,0 +1,19 @@
+"""Amounts with their units, in the reader's language."""
+
+from django.utils.translation import pgettext
+
+
+def duration(seconds: float | None) -> str:
+    """``0.42 s``, ``3 min 5 s``, ``2 h 10 min``."""
+    if seconds is None:
+        return "–"
+    if seconds < 60:
+        digits = 2 if seconds < 1 else 1 if seconds < 10 else 0
+        return pgettext("seconds", "%(n)s s") % {"n": f"{seconds:.{digits}f}"}
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60 and not rest:
+        return pgettext("duration", "%(minutes)s min") % {"minutes": minutes}
+    if minutes < 60:
+        return pgettext("duration", "%(minutes)s min %(seconds)s s") % {"minutes": minutes, "seconds": rest}
+    hours, minutes = divmod(minutes, 60)
+    return pgettext("duration", "%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": minutes}

@@ -1,0 +1,67 @@
+"""Labels for match reasons, and the sentence split where reasons begin and end."""
+
+from collections.abc import Iterable, Sequence
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from registry.matching.match import Match, MatchReason
+
+_MAX_SKILLS = 6  # skills named per segment
+
+FIELDS: dict[str, str | Promise] = {
+    "name": _("name"),
+    "keywords": _("keywords"),
+    "tags": _("tags"),
+    "description": _("description"),
+    "body": _("text"),
+    "denied": _("excluded uses"),
+    "phrases": _("trigger phrases"),
+    "intents": _("intents"),
+    "event_types": _("event types"),
+}
+KINDS: dict[str, str | Promise] = {
+    "event": _("matching event"),
+    "intent": _("matching intent"),
+    "phrase": _("matching phrase"),
+    "name": _("name in the request"),
+    "word": _("same word"),
+    "meaning": _("same meaning"),
+}
+
+
+def segments(sentence: str, rows: Sequence[Match]) -> list[dict[str, str]]:
+    """The whole sentence, split where a match reason begins or ends; ``title`` names the matched skills."""
+    found: list[dict[str, str]] = []
+    at = 0
+    for start, end in _matched_spans(reason for row in rows for reason in row.reasons):
+        if start > at:
+            found.append({"text": sentence[at:start]})
+        found.append({"text": sentence[start:end], "title": _title(start, end, rows)})
+        at = end
+    return found + ([{"text": sentence[at:]}] if at < len(sentence) else [])
+
+
+def _matched_spans(reasons: Iterable[MatchReason]) -> list[tuple[int, int]]:
+    """Start and end of each matched piece; overlapping pieces are joined."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted({(reason.start, reason.end) for reason in reasons if reason.end}):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _title(start: int, end: int, rows: Sequence[Match]) -> str:
+    """The matched fields per skill, such as ``docs/report: name, tags``."""
+    labels = []
+    for row in rows:
+        here = (reason for reason in row.reasons if start <= reason.start < end and reason.end)
+        if fields := list(dict.fromkeys(str(FIELDS[reason.field]) for reason in here)):
+            labels.append(f"{row.skill}: {', '.join(fields)}")
+    more = len(labels) - _MAX_SKILLS
+    if more > 0:
+        labels[_MAX_SKILLS:] = [gettext("%(count)s more") % {"count": more}]
+    return "; ".join(labels)

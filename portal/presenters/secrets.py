@@ -1,0 +1,35 @@
+"""Presents a team's secrets, their grants, and the secrets that a version needs."""
+
+from typing import Any
+
+from registry.identity.actors import Actor
+from registry.models import SecretGrant, Team, Version
+from registry.secrets import grants, reviews, run_secrets, values
+
+
+def secret_rows(team: Team, actor: Actor) -> list[dict[str, Any]]:
+    """Each secret with its grants, each grant with the hosts that runs can send the secret to."""
+    found: dict[int, list[tuple[SecretGrant, tuple[str, ...]]]] = {}
+    for grant in grants.grants_of(team):
+        found.setdefault(grant.secret_id, []).append((grant, grants.grant_hosts(grant)))
+    return [{"secret": row, "grants": found.get(row.pk, ())} for row in values.secrets_of(team, actor)]
+
+
+def missing_secrets(version: Version, team: Team | None) -> dict[str, Any] | None:
+    """The secrets that are not set or not granted for a run of the team; None if the version lacks none."""
+    given = run_secrets.secret_statuses(version, team)
+    missing = run_secrets.missing_secrets(given)
+    needs = [each for each in given if each.name in missing]
+    return {"version": version, "team": team, "needs": needs} if missing else None
+
+
+def version_secrets(version: Version, team: Team, actor: Actor) -> dict[str, Any]:
+    """The secrets that a version names, and the hosts and skills that its runs can pass them to."""
+    return {
+        "version": version,
+        "needs": run_secrets.secret_statuses(version, team),
+        "hosts": grants.allowed_hosts(version),
+        "starts": grants.startable_skills(version),
+        "review": reviews.find_review(version, team),
+        "may_review": reviews.may_review(version, team, actor),
+    }

@@ -1,0 +1,94 @@
+"""Presents rules and decisions: covered skills, granted permissions, and why agents may run a version."""
+
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from registry.identity.actors import Actor
+from registry.identity.teams import calling_team
+from registry.models import Rule, Team, Version
+from registry.packages.unsafe_properties import RequestedPermissions, permissions_from_document
+from registry.rules import coverage, edit
+from registry.rules import decision as rules_decision
+from registry.rules import holders as rules_holders
+from registry.rules.holders import Holder, holder_of, team_of
+
+MAX_SHOWN = 5  # skills listed per rule
+
+PERMISSION_LABELS: dict[str, Promise] = {
+    "hosts": _("Network"),
+    "filesystem": _("Files"),
+    "environment": _("Environment"),
+    "secrets": _("Secrets"),
+    "tools": _("Agent tools"),
+    "hooks": _("Hooks"),
+    "shell": _("Shell"),
+    "skills": _("Other skills it starts"),
+    "properties": _("Other fields"),
+}
+_EXPLANATIONS: dict[tuple[str, str], Promise] = {
+    ("deny", "rule"): _("Can't run for %(team)s: a rule denies this version."),
+    ("allow", "canonical"): _("Agents in %(team)s can run this without approval: it is canonical."),
+    ("allow", "rule"): _("Agents in %(team)s can run this without approval: a rule allows it."),
+    ("allow", "safe"): _(
+        "Agents in %(team)s can run this without approval: it needs no special permissions."
+    ),
+    ("deny", "skill"): _(
+        "Agents can't run this: its author reserved it for people. You can run it yourself."
+    ),
+    ("ask", "none"): _("Agents in %(team)s need approval to run this. You can run it yourself."),
+}
+_TONES = {"allow": "ok", "deny": "bad", "ask": "warn"}
+
+
+def verdict_of(version: Version, actor: Actor, team: Team | None = None) -> dict[str, Any] | None:
+    """Whether agents of ``team`` may run a version, why, and what the reader may grant; None without a team.
+
+    ``team`` is by default the team of a run by the actor.
+    """
+    team = team or (calling_team(actor, version.skill) if actor.user else None)
+    if team is None or version.is_held:
+        return None
+    decision = rules_decision.decide(version, team=team)
+    outcome, by = decision.for_agents
+    return {
+        "decision": decision,
+        "explanation": str(_EXPLANATIONS[outcome, by]) % {"team": team.slug},
+        "tone": _TONES[outcome],
+        "icon": _TONES[outcome],
+        "requested": permission_lines(decision.requested_permissions),
+        "added": permission_lines(decision.added_permissions),
+        "may_grant": outcome == "ask" and rules_holders.may_grant(team, actor),
+    }
+
+
+def rule_rows(holder: Holder, actor: Actor) -> list[dict[str, Any]]:
+    widens, narrows = rules_holders.may_grant(holder, actor), rules_holders.may_deny(holder, actor)
+    return [
+        _row(rule, actor, narrows if rule.effect == "allow" else widens)
+        for rule in edit.rules_of(holder, actor)
+    ]
+
+
+def _row(rule: Rule, actor: Actor, may_remove: bool) -> dict[str, Any]:
+    """The rule with the first covered skills, and the number of further ones as ``more``."""
+    covered = coverage.covered_skills(rule.name, team_of(holder_of(rule)), actor)
+    found, number = list(covered[:MAX_SHOWN]), covered.count()
+    return {
+        "rule": rule,
+        "granted": permission_lines(permissions_from_document(rule.granted)),
+        "covered": found,
+        "more": number - len(found),
+        "may_remove": may_remove,
+    }
+
+
+def permission_lines(requested: RequestedPermissions) -> list[dict[str, Any]]:
+    """Each kind of permission, with its label and the names."""
+    document = requested.document()
+    return [
+        {"about": about, "names": document[key]}
+        for key, about in PERMISSION_LABELS.items()
+        if key in document
+    ]

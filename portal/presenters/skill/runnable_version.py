@@ -1,0 +1,176 @@
+"""The entry points of a version, an example call, and its problems under each profile."""
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from portal.presenters.cache import BoundedCache
+from portal.presenters.skill.manifest_fields import manifest_fields
+from registry.models import Version
+from registry.models.skill import INTERNAL
+from registry.packages.manifest.manifest import manifest_of
+from registry.packages.package import PROFILES, Manifest, Package, Profile
+from registry.packages.problems import Problem, Refusal
+from registry.packages.read_package import problems_by_profile, read_upload
+from registry.storage import blobs
+from worker.protocols.entry_points import EntryPoints, find_entry_points
+
+_EXAMPLES: dict[str, Any] = {
+    "string": "…",
+    "integer": 1,
+    "number": 1,
+    "boolean": True,
+    "array": [],
+    "object": {},
+}
+_MAX_RECHECK_BYTES = 8 * 2**20  # larger archives are not checked against the other profiles
+
+
+@dataclass(frozen=True)
+class RunnableVersion:
+    """A version with its manifest and entry points."""
+
+    version: Version
+    manifest: Manifest
+    entry_points: EntryPoints
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        return self.manifest.input_schema
+
+    @property
+    def fields(self) -> list[dict[str, Any]]:
+        return manifest_fields(self.manifest)
+
+    @property
+    def runnable(self) -> bool:
+        """Whether the UI may start it; other skills and the API start internal ones."""
+        return self.callable and not self.is_internal
+
+    @property
+    def callable(self) -> bool:
+        """Whether it has a script, a tool or an endpoint to call; a prompt alone is used instead."""
+        return not self.entry_points.unavailable and not self.entry_points.prompt_only
+
+    @property
+    def is_internal(self) -> bool:
+        return self.manifest.type == INTERNAL
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it is reference material: files to read, without a script or a prompt."""
+        return self.manifest.type == "static"
+
+    @property
+    def protocol(self) -> str:
+        """The protocol of the default script, otherwise of the first one."""
+        scripts = self.entry_points.scripts
+        found = next(
+            (one for one in scripts if one.id == self.entry_points.default), scripts[0] if scripts else None
+        )
+        return found.protocol if found else ""
+
+
+_ENTRY_POINTS: BoundedCache[EntryPoints] = BoundedCache(512)
+_REPORTS: BoundedCache[dict[Profile, tuple[Problem, ...]]] = BoundedCache(512)
+
+
+def runnable_version(version: Version) -> RunnableVersion:
+    """The version with its entry points, which are read from its archive once and cached."""
+    manifest = manifest_of(version.manifest)
+    key = (version.digest, version.profile)
+    return RunnableVersion(
+        version, manifest, _ENTRY_POINTS.get(key, lambda: _read_entry_points(version, manifest))
+    )
+
+
+def _read_entry_points(version: Version, manifest: Manifest) -> EntryPoints:
+    with blobs.open_blob(version.digest) as blob, zipfile.ZipFile(blob) as archive:
+        paths = tuple(version.files.values_list("path", flat=True))
+        profile: Profile = version.profile  # type: ignore[assignment]
+        return find_entry_points(paths, manifest, profile, archive.read)
+
+
+@dataclass(frozen=True)
+class ProfileReport:
+    """The problems of a package under one profile; ``is_own``: the package is published under it."""
+
+    profile: Profile
+    problems: tuple[Problem, ...]
+    is_own: bool
+
+    @property
+    def errors(self) -> int:
+        return sum(problem.severity == "error" for problem in self.problems)
+
+
+def profile_reports(package: Package) -> list[ProfileReport]:
+    """The package checked against every profile; its own first."""
+    return _reports(package.profile, problems_by_profile(package) | {package.profile: package.problems})
+
+
+def stored_profile_reports(version: Version, problems: tuple[Problem, ...]) -> list[ProfileReport]:
+    """The reports of a stored version; ``problems`` were found under its own profile at publishing.
+
+    Only its own profile for archives over ``_MAX_RECHECK_BYTES``.
+    """
+    own: Profile = version.profile  # type: ignore[assignment]
+    if version.archive_size > _MAX_RECHECK_BYTES:
+        return [ProfileReport(own, problems, True)]
+    found = _REPORTS.get((version.digest, version.skill.slug), lambda: _recheck(version))
+    return _reports(own, found | {own: problems})
+
+
+def _recheck(version: Version) -> dict[Profile, tuple[Problem, ...]]:
+    try:
+        return problems_by_profile(
+            read_upload(blobs.read(version.digest), filename=f"{version.skill.slug}.zip")
+        )
+    except Refusal:
+        return {}  # the site's limits were lowered since
+
+
+def _reports(own: Profile, found: Mapping[Profile, tuple[Problem, ...]]) -> list[ProfileReport]:
+    rows = [
+        ProfileReport(profile, found[profile], profile == own) for profile in PROFILES if profile in found
+    ]
+    return sorted(rows, key=lambda report: not report.is_own)
+
+
+def example_call(runnable: RunnableVersion) -> dict[str, Any]:
+    """An example request body for ``POST /runs``: what must be named, and the required inputs."""
+    scripts, actions = (
+        runnable.entry_points.scripts,
+        [action for action in runnable.entry_points.actions if action.declared],
+    )
+    call: dict[str, Any] = {"skill": str(runnable.version.skill)}
+    if runnable.version.pk != runnable.version.skill.latest_id:
+        call["version"] = runnable.version.number
+    if tools := runnable.entry_points.tools:
+        return call | {"tool": tools[0].name, "inputs": example_of(tools[0].schema)}
+    if scripts and not runnable.entry_points.default:
+        call["script"] = scripts[0].id
+    if runnable.protocol == "stdin_json" and len(actions) > 1:
+        call["action"] = actions[0].name
+    return call | {"inputs": example_of(runnable.schema)}
+
+
+def example_of(schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The required inputs with their defaults or examples, otherwise a value of the type."""
+    schema = schema or {}
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        return {}
+    rules = {name: properties[name] for name in required if isinstance(name, str) and name in properties}
+    return {name: _value(rule if isinstance(rule, dict) else {}) for name, rule in list(rules.items())[:20]}
+
+
+def _value(rule: dict[str, Any]) -> Any:
+    if "default" in rule:
+        return rule["default"]
+    for key in ("examples", "enum"):
+        if isinstance(rule.get(key), list) and rule[key]:
+            return rule[key][0]
+    kind = rule.get("type")
+    return _EXAMPLES.get(kind, "…") if isinstance(kind, str) else "…"

@@ -1,0 +1,118 @@
+"""Sends files and long responses without a thread each: Django opens the file, the event loop sends it.
+
+A long response that is not a file is written to one, so that a stalled client holds no thread or memory.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Iterable
+from typing import IO, Any
+
+from django.conf import settings
+
+from portal.streaming.inner_request import App, Message, Receive, Scope, Send
+from portal.streaming.ranges import requested_range
+
+CHUNK_BYTES = 262_144  # bytes
+STALL_TIMEOUT_S = 60.0  # for a client to take one chunk
+_FILE_KEY = "skillquay.file"
+
+
+class StreamedFile:
+    """The ``wsgi.file_wrapper`` that marks a response as a file to send from the event loop."""
+
+    def __init__(self, file: IO[bytes], block_size: int = CHUNK_BYTES) -> None:
+        self.file = file
+
+
+def defer_file_sending(django: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
+    """The WSGI app, which puts the file of a file response into the ASGI scope and returns no body."""
+
+    def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        environ["wsgi.file_wrapper"] = StreamedFile
+        response = django(environ, start_response)
+        if isinstance(response, StreamedFile):
+            environ["asgi.scope"][_FILE_KEY] = response.file
+            return []
+        return response
+
+    return application
+
+
+class FileMiddleware:
+    """Sends the file that ``defer_file_sending`` left in the scope, or the requested range of it."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        inner = dict(scope)
+        head: list[Message] = []  # kept until it is known whether a file follows, and which range of it
+
+        async def keep_head(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                head.append(message)
+            elif _FILE_KEY not in inner:
+                await _send_head(head, send)
+                await _send_body(message, send)
+
+        try:
+            await self.app(inner, receive, keep_head)
+            if _FILE_KEY in inner:
+                await _send_file_response(inner, head.pop(), send)
+            await _send_head(head, send)
+        finally:
+            if _FILE_KEY in inner:
+                await asyncio.to_thread(inner[_FILE_KEY].close)
+        return None
+
+
+async def _send_head(head: list[Message], send: Send) -> None:
+    if head:
+        await send(head.pop())
+
+
+async def _send_file_response(scope: Scope, head: Message, send: Send) -> None:
+    """Sends the whole file, or the range of it that the client requested."""
+    file: IO[bytes] = scope[_FILE_KEY]
+    whole = head["status"] == 200 and await asyncio.to_thread(file.seekable)
+    part = None
+    if whole and scope.get("method") == "GET":
+        part = requested_range(scope.get("headers", ()), list(head["headers"]))
+    if whole:
+        head = {**head, "headers": [*head["headers"], (b"accept-ranges", b"bytes")]}
+    if part:
+        head = {**head, "status": part.status, "headers": part.headers(list(head["headers"]))}
+        await asyncio.to_thread(file.seek, part.start)
+    await send(head)
+    await _send_file(file, send, limit=part.length if part else None)
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _send_body(message: Message, send: Send) -> None:
+    """Sends a body that Django returned in one chunk, through a file if it is long."""
+    body = message.get("body", b"")
+    if len(body) <= CHUNK_BYTES:
+        return await send(message)
+    with tempfile.TemporaryFile(dir=str(settings.SKILLQUAY_VAR)) as file:
+        await asyncio.to_thread(_write, file, body)
+        message["body"] = body = b""
+        await _send_file(file, send)
+    return await send(message)
+
+
+def _write(file: IO[bytes], body: bytes) -> None:
+    file.write(body)
+    file.seek(0)
+
+
+async def _send_file(file: IO[bytes], send: Send, *, limit: int | None = None) -> None:
+    """Sends the file from its current position to its end, or at most ``limit`` bytes."""
+    while chunk := await asyncio.to_thread(
+        file.read, CHUNK_BYTES if limit is None else min(CHUNK_BYTES, limit)
+    ):
+        limit = None if limit is None else limit - len(chunk)
+        async with asyncio.timeout(STALL_TIMEOUT_S):
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})

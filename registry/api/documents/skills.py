@@ -1,0 +1,294 @@
+"""API documents of skills, versions and files, and the serializers that describe them."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from django.utils.translation import gettext
+from rest_framework import serializers
+
+from registry.core.addresses import absolute_url
+from registry.core.hooks import DEPENDENCY_STATES, dependency_state
+from registry.core.time import rfc3339
+from registry.identity.actors import Actor
+from registry.listing.listed_skill import pinned_manifest
+from registry.lookup import canonical as canonical_canonical
+from registry.lookup import skills
+from registry.models import File, Skill, Version
+from registry.packages.package import Manifest
+from registry.versions.publishing import version_rows
+
+
+def api_url(*parts: str) -> str:
+    return absolute_url("/api/v1/" + "/".join(quote(part) for part in parts))
+
+
+def skill_document(skill: Skill) -> dict[str, Any]:
+    """The skill without usage figures, so that its ETag does not change with every use."""
+    latest = skill.resolved_canonical.version if skill.resolved_canonical else skill.latest
+    label = str(skill)
+    return {
+        "id": skill.uid,
+        "skill": label,
+        "team": skill.team.slug,
+        "slug": skill.slug,
+        **_words(skill),
+        "visibility": skill.visibility,
+        "source": skill.source,
+        "deprecated_at": rfc3339(skill.deprecated_at),
+        "deprecation_reason": skill.deprecation_reason,
+        "removed_as": "purged" if skill.purged_at else "merged" if skill.merged_into_id else "",
+        "version": latest.number if latest else None,
+        "digest": latest.digest if latest else None,
+        "created_at": rfc3339(skill.created_at),
+        "updated_at": rfc3339(skill.updated_at),
+        "url": api_url("skills", label),
+        "page_url": absolute_url(f"/skills/{quote(label)}/"),
+    }
+
+
+def _words(skill: Skill) -> dict[str, Any]:
+    """Name, description and tags; for a canonical name, those of the pinned version."""
+    source = pinned_manifest(skill.resolved_canonical) if skill.resolved_canonical else skill
+    return {
+        "name": (source.display_name or source.name) if isinstance(source, Manifest) else source.name,
+        "description": source.description,
+        "type": source.type or "",
+        "domain": source.domain,
+        "category": source.category,
+        "tags": list(source.tags),
+    }
+
+
+def skill_detail(skill: Skill, actor: Actor) -> dict[str, Any]:
+    """The skill with its successor, channels and canonical name, as visible to the actor."""
+    successor = skills.visible_successor(skill, actor)
+    return {
+        **skill_document(skill),
+        "successor": str(successor) if successor else None,
+        "channels": channels_of(skill, actor),
+        "canonical": _canonical(skill),
+    }
+
+
+def _canonical(skill: Skill) -> dict[str, str] | None:
+    row = canonical_canonical.canonical_for_skill(skill)
+    return {"name": str(row), "version": row.number, "digest": row.digest} if row else None
+
+
+def channels_of(skill: Skill, actor: Actor) -> dict[str, str]:
+    """Version numbers by channel name, without versions that the actor may not see."""
+    rows = skill.channels.filter(version__in=Version.objects.visible_to(actor))
+    return dict(rows.order_by("name").values_list("name", "version__number"))
+
+
+def version_summary(version: Version) -> dict[str, Any]:
+    address = ("skills", str(version.skill), "versions", version.number)
+    return {
+        "id": version.uid,
+        "skill": str(version.skill),
+        "version": version.number,
+        "digest": version.digest,
+        "size": version.archive_size,
+        "profile": version.profile,
+        "changelog": version.changelog,
+        "created_at": rfc3339(version.created_at),
+        "yanked_at": rfc3339(version.yanked_at),
+        "yank_reason": version.yank_reason,
+        "deprecated_at": rfc3339(version.deprecated_at),
+        "deprecation_reason": version.deprecation_reason,
+        "successor": version.successor,
+        "held": version.is_held,
+        "url": api_url(*address),
+        "files_url": api_url(*address, "files"),
+        "archive_url": api_url(*address, "archive"),
+    }
+
+
+def version_document(version: Version, actor: Actor) -> dict[str, Any]:
+    author = version.published_by if actor.is_signed_in else None
+    return {
+        **version_summary(version),
+        "version_as_written": version.number_as_written,
+        "published_by": author.username if author else None,
+        "provenance": version.provenance,
+        "manifest": version.manifest,
+        "body": version.body,
+        "problems": [each.document(gettext) for each in version_rows.load_problems(version)],
+        "dependencies": dependency_state(version),
+        "channels": sorted(version.channels.values_list("name", flat=True)),
+        "notices": [each.document(gettext) for each in skills.notices(version, actor)],
+    }
+
+
+def file_document(version: Version, file: File) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "size": file.size,
+        "digest": file.digest,
+        "is_text": file.is_text,
+        "executable": file.executable,
+        "url": api_url("skills", str(version.skill), "versions", version.number, "files", file.path),
+    }
+
+
+class Doc(serializers.Serializer[Any]):
+    """Base class of the objects in responses."""
+
+    @classmethod
+    def document(cls, row: Any) -> dict[str, Any]:
+        """The row as JSON, for shapes whose fields name their sources; slower than a hand-made dict."""
+        return dict(cls(row).data)
+
+
+class AddressField(serializers.URLField):
+    """A public URL; ``path`` is a format of the row, such as ``/hooks/{0.uid}``."""
+
+    def __init__(self, path: str, **options: Any) -> None:
+        super().__init__(**{"source": "*", **options})
+        self.path = path
+
+    def to_representation(self, value: Any) -> str:
+        return absolute_url(quote(self.path.format(value)))
+
+
+class TextOrNull(serializers.CharField):
+    """A stored text; empty becomes null."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_null=True, **options)
+
+    def to_representation(self, value: Any) -> Any:
+        return super().to_representation(value) or None
+
+
+class ProblemDoc(Doc):
+    code = serializers.CharField()
+    severity = serializers.ChoiceField(choices=["error", "warning", "notice"])
+    message = serializers.CharField()
+    path = serializers.CharField(help_text="The package file, body field or parameter that has the problem.")
+    line = serializers.IntegerField(allow_null=True, help_text="The line, counted from 1.")
+    remedy = serializers.CharField()
+
+
+class ErrorDoc(Doc):
+    """An error: a stable code, and texts in the language of Accept-Language."""
+
+    code = serializers.CharField(help_text="A stable code; `/api/v1/errors` lists all codes.")
+    message = serializers.CharField()
+    remedy = serializers.CharField(help_text="How to fix the problem.")
+    retryable = serializers.BooleanField(help_text="Whether the same request may succeed later.")
+    docs_url = serializers.URLField()
+    request_id = serializers.CharField(help_text="The `X-Request-ID` of the response.")
+    problems = ProblemDoc(many=True)
+
+
+class SkillDoc(Doc):
+    id = serializers.CharField(help_text="An opaque id that never changes.")
+    skill = serializers.CharField(help_text="`team/slug`.")
+    team = serializers.CharField()
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    type = serializers.CharField()
+    domain = serializers.CharField()
+    category = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField())
+    visibility = serializers.ChoiceField(choices=["private", "site", "public"])
+    source = serializers.CharField()  # type: ignore[assignment]
+    deprecated_at = serializers.DateTimeField(allow_null=True)
+    deprecation_reason = serializers.CharField(help_text="Why it is deprecated, and what to use instead.")
+    removed_as = serializers.ChoiceField(
+        choices=["", "merged", "purged"], help_text="Set only in the list of changed skills."
+    )
+    version = serializers.CharField(allow_null=True, help_text="The latest version; null if there is none.")
+    digest = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+    url = serializers.URLField()
+    page_url = serializers.URLField(help_text="The URL of the skill's page.")
+
+
+class CanonicalNameDoc(Doc):
+    name = serializers.CharField(help_text="`_canonical_<slug>`.")
+    version = serializers.CharField()
+    digest = serializers.CharField()
+
+
+class SkillDetailDoc(SkillDoc):
+    successor = serializers.CharField(allow_null=True, help_text="The replacement, if visible to you.")
+    channels = serializers.DictField(
+        child=serializers.CharField(), help_text="Version numbers by channel name."
+    )
+    canonical = CanonicalNameDoc(
+        allow_null=True, help_text="Set if an administrator pinned a version as canonical."
+    )
+
+
+class VersionSummaryDoc(Doc):
+    id = serializers.CharField()
+    skill = serializers.CharField()
+    version = serializers.CharField()
+    digest = serializers.CharField(help_text="`sha256:…` of the archive.")
+    size = serializers.IntegerField(help_text="The size of the archive in bytes.")
+    profile = serializers.CharField()
+    changelog = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    yanked_at = serializers.DateTimeField(allow_null=True)
+    yank_reason = serializers.CharField()
+    deprecated_at = serializers.DateTimeField(allow_null=True)
+    deprecation_reason = serializers.CharField()
+    successor = serializers.CharField(help_text="The version to use instead.")
+    held = serializers.BooleanField(
+        help_text="Held after a scan: only its team can see it, and it can't be downloaded."
+    )
+    url = serializers.URLField()
+    files_url = serializers.URLField()
+    archive_url = serializers.URLField()
+
+
+class VersionDoc(VersionSummaryDoc):
+    version_as_written = serializers.CharField()
+    published_by = serializers.CharField(
+        allow_null=True, help_text="The publisher; null for anonymous callers."
+    )
+    provenance = serializers.DictField(
+        help_text="Where an imported version comes from: repository, commit, path …"
+    )
+    manifest = serializers.DictField(help_text="The parsed front matter, including unknown fields.")
+    body = serializers.CharField(help_text="SKILL.md without front matter.")
+    problems = ProblemDoc(many=True)
+    dependencies = serializers.ChoiceField(
+        choices=DEPENDENCY_STATES, help_text="The state of the version's dependency builds."
+    )
+    channels = serializers.ListField(child=serializers.CharField())
+    notices = ProblemDoc(
+        many=True, help_text="Notices, for example that the version is yanked or deprecated."
+    )
+
+
+class FileDoc(Doc):
+    path = serializers.CharField()
+    size = serializers.IntegerField()
+    digest = serializers.CharField()
+    is_text = serializers.BooleanField()
+    executable = serializers.BooleanField()
+    url = serializers.URLField()
+
+
+def page_document(
+    items: list[Mapping[str, Any]] | list[dict[str, Any]], cursor: str | None
+) -> dict[str, Any]:
+    return {"items": items, "next_cursor": cursor}
+
+
+def page_schema(shape: type[Doc]) -> serializers.Serializer[Any]:
+    """The OpenAPI schema of a page of these items."""
+    from drf_spectacular.utils import inline_serializer
+
+    name = shape.__name__.removesuffix("Doc") + "Page"
+    fields = {
+        "items": shape(many=True),
+        "next_cursor": serializers.CharField(allow_null=True, help_text="Null on the last page."),
+    }
+    return inline_serializer(name, fields)

@@ -1,0 +1,238 @@
+"""Endpoints of canonical skills: look-up and text for all users, changes and decisions for administrators."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework.request import Request
+
+from registry.api import etag as etags
+from registry.api import pagination
+from registry.api.documents.canonical import (
+    CanonicalAcceptRequest,
+    CanonicalChangeDoc,
+    CanonicalDoc,
+    CanonicalRejectRequest,
+    CanonicalRequest,
+    MirrorRequest,
+    ProposalDoc,
+    ProposalQuery,
+    Reason,
+    TextQuery,
+    canonical_document,
+    files_url,
+    proposal_document,
+)
+from registry.api.documents.skills import SkillDetailDoc, page_document, page_schema, skill_detail
+from registry.api.endpoint import Endpoint
+from registry.api.idempotency import idempotent
+from registry.api.schema import Operations, PageQuery, read_body, read_query
+from registry.canonical import pins, proposals
+from registry.canonical.errors import CANONICAL_NO_PROPOSAL
+from registry.identity.permissions import Action, require
+from registry.lookup import skills
+from registry.lookup.canonical import PREFIX, instructions_text
+from registry.models import Canonical, UseKind, Version
+from registry.usage.scores import record_use
+
+operation = Operations("canonical")
+
+
+class _CanonicalEndpoint(Endpoint):
+    # Tokens are refused later: the operations require a session.
+    required_actions = dict.fromkeys(("GET", "PUT", "POST", "DELETE"), (Action.SEE,))
+
+    def require_slug(self, slug: str) -> str:
+        """The slug without prefix. Raises FORBIDDEN unless the actor is an administrator, or NOT_FOUND if
+        they may not see the name.
+        """
+        bare = slug.removeprefix(PREFIX)
+        pins.require_may_set(bare, self.actor)
+        return bare
+
+    def respond(self, request: Request, canonical: Canonical) -> HttpResponse:
+        row = pins.find_canonical(canonical.slug, self.actor)
+        return etags.document_response(request, canonical_document(row, is_setter=True))
+
+
+class NamedSkill(Endpoint):
+    required_actions = {"GET": (Action.SEE,)}
+
+    @operation("get_canonical_skill", "Get a canonical skill or a skill by its slug", answer=SkillDetailDoc)
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        """`_canonical_<slug>` names the canonical skill. A bare slug names a skill of your teams, or the
+        canonical skill if your teams have none. If several of your teams have the slug, the error lists the
+        candidates. In paths, write `_canonical_/<slug>`.
+        """
+        skill = skills.find_skill(slug, self.actor)
+        return etags.document_response(request, skill_detail(skill, self.actor))
+
+
+class Canonicals(Endpoint):
+    required_actions = {"GET": (Action.SEE,)}
+
+    @operation("list_canonical", "List canonical skills", query=PageQuery, answer=page_schema(CanonicalDoc))
+    def get(self, request: Request) -> HttpResponse:
+        """Sorted by slug. Administrators also see mirrors without an accepted version."""
+        page = pagination.read_page("canonical", read_query(PageQuery, request), kinds=(str,))
+        after = page.after[0] if page.after else ""
+        rows = list(pins.resolvable_by(self.actor).filter(slug__gt=after)[: page.limit + 1])
+        shown = rows[: page.limit]
+        cursor = page.next_cursor([shown[-1].slug]) if len(rows) > page.limit else None
+        setter = pins.may_set(self.actor)
+        documents = [canonical_document(row, is_setter=setter) for row in shown]
+        return etags.document_response(request, page_document(documents, cursor))
+
+
+class CanonicalDetail(_CanonicalEndpoint):
+    @operation("get_canonical", "Get a canonical skill", answer=CanonicalDoc)
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        """Returns the skill and the pinned version with its digest."""
+        row = pins.find_canonical(slug, self.actor)
+        setter = pins.may_set(self.actor)
+        return etags.document_response(request, canonical_document(row, is_setter=setter))
+
+    @operation(
+        "set_canonical",
+        "Set a canonical skill, or pin another version",
+        body=CanonicalRequest,
+        answer=CanonicalDoc,
+    )
+    def put(self, request: Request, slug: str) -> HttpResponse:
+        """Requires administrator rights and a session. Get the proposal first to see affected callers."""
+        bare = self.require_slug(slug)
+        body = read_body(CanonicalRequest, request.data)
+        version = skills.find_version(
+            skills.find_skill(body["skill"], self.actor), body.get("version"), self.actor
+        )
+        more = {
+            "tracked_channel": body["tracked_channel"],
+            "digest": body.get("digest", ""),
+            "reason": body["reason"],
+        }
+        return self.respond(request, pins.set_canonical(bare, version, self.actor, **more))
+
+    @operation("unset_canonical", "Remove a canonical skill", body=Reason)
+    def delete(self, request: Request, slug: str) -> HttpResponse:
+        """Requires administrator rights and a session. The skill and the history of changes stay."""
+        bare = self.require_slug(slug)
+        pins.unset(bare, self.actor, reason=read_body(Reason, request.data)["reason"])
+        return HttpResponse(status=204)
+
+
+class CanonicalMirror(_CanonicalEndpoint):
+    @operation(
+        "mirror_canonical", "Mirror a canonical skill from a URL", body=MirrorRequest, answer=CanonicalDoc
+    )
+    def put(self, request: Request, slug: str) -> HttpResponse:
+        """Requires administrator rights and a session. The URL is read immediately and then at the interval.
+        Each new copy is pending until an administrator accepts it; until then, the pinned version stays.
+        """
+        bare = self.require_slug(slug)
+        body = read_body(MirrorRequest, request.data)
+        team = skills.find_team(body.pop("team"), self.actor)
+        return self.respond(request, pins.mirror(bare, self.actor, team=team, **body))
+
+
+class CanonicalProposal(_CanonicalEndpoint):
+    @operation(
+        "get_canonical_proposal",
+        "Preview a change of a canonical skill",
+        query=ProposalQuery,
+        answer=ProposalDoc,
+    )
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        """Requires administrator rights and a session. Returns the new version, the added permissions and the
+        affected callers.
+        """
+        bare = self.require_slug(slug)
+        query = read_query(ProposalQuery, request)
+        version = self._version(bare, query)
+        return etags.document_response(
+            request, proposal_document(proposals.preview_change(bare, version, self.actor))
+        )
+
+    def _version(self, slug: str, query: dict[str, Any]) -> Version:
+        if "skill" in query:
+            skill = skills.find_skill(query["skill"], self.actor)
+            return skills.find_version(skill, query.get("version"), self.actor)
+        canonical = pins.find_canonical(slug, self.actor)
+        version = proposals.pending_version(canonical)
+        if version is None:
+            raise CANONICAL_NO_PROPOSAL.refusal(name=str(canonical))
+        return version
+
+
+class CanonicalHistory(_CanonicalEndpoint):
+    @operation(
+        "list_canonical_changes",
+        "List the changes of a canonical skill",
+        query=PageQuery,
+        answer=page_schema(CanonicalChangeDoc),
+    )
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        """Requires administrator rights and a session. Newest first. The list stays after the name is
+        removed.
+        """
+        bare = self.require_slug(slug)
+        page = pagination.read_page(f"canonical {bare}", read_query(PageQuery, request), kinds=(str,))
+        rows, cursor = pagination.newest_first(pins.history(bare), page)
+        return etags.document_response(
+            request, page_document([*map(CanonicalChangeDoc.document, rows)], cursor)
+        )
+
+
+class CanonicalAccept(_CanonicalEndpoint):
+    @operation(
+        "accept_canonical", "Accept the pending version", body=CanonicalAcceptRequest, answer=CanonicalDoc
+    )
+    @idempotent()
+    def post(self, request: Request, slug: str) -> HttpResponse:
+        """Requires administrator rights and a session. Pins the pending version."""
+        bare = self.require_slug(slug)
+        body = read_body(CanonicalAcceptRequest, request.data)
+        return self.respond(request, pins.accept(bare, self.actor, **body))
+
+
+class CanonicalReject(_CanonicalEndpoint):
+    @operation(
+        "reject_canonical", "Reject the pending version", body=CanonicalRejectRequest, answer=CanonicalDoc
+    )
+    @idempotent()
+    def post(self, request: Request, slug: str) -> HttpResponse:
+        """Requires administrator rights and a session. The rejected version is not proposed again; later
+        versions are.
+        """
+        bare = self.require_slug(slug)
+        body = read_body(CanonicalRejectRequest, request.data)
+        return self.respond(request, pins.reject(bare, self.actor, **body))
+
+
+class CanonicalText(Endpoint):
+    required_actions = {"GET": (Action.INSTALL,)}
+
+    @operation(
+        "get_canonical_text",
+        "Get the text of a canonical skill",
+        query=TextQuery,
+        answer={(200, "text/markdown"): OpenApiResponse(OpenApiTypes.STR, description="The text.")},
+    )
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        """Returns a line `Base directory for this skill: …`, then SKILL.md without front matter.
+        `${CLAUDE_SKILL_DIR}` is replaced by that directory. Commands in the text are not executed, and
+        arguments are not inserted. The request counts as a load.
+        """
+        place = read_query(TextQuery, request).get("dir")
+        skill = skills.find_skill(PREFIX + slug.removeprefix(PREFIX), self.actor)
+        version = skills.find_version(skill, None, self.actor)
+        require(self.actor, Action.INSTALL, skill=skill)
+        text = instructions_text(version, place or files_url(version)).encode()
+        etag = etags.etag_of(text)
+        if unchanged := etags.not_modified(request, etag):
+            return unchanged
+        if request.method == "GET":
+            record_use(skill, self.actor.caller, UseKind.LOAD, version=version.number)
+        response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
+        response["ETag"], response["X-Digest"] = etag, version.digest
+        return etags.set_private(response)

@@ -1,0 +1,24 @@
+"""Error codes of canonical skills."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+CANONICAL_PRIVATE = declare("CANONICAL_PRIVATE", lambda *, skill: ..., http=409)(
+    _("%(skill)s is private to its team; a canonical skill must be visible to everyone."),
+    _("Ask a maintainer to change its visibility to site or public, then try again."),
+)
+CANONICAL_SLUG = declare("CANONICAL_SLUG", lambda *, skill, slug: ...)(
+    _("Can't use %(skill)s for the canonical name %(slug)s: it has a different slug."),
+    _("Choose a skill with the same slug as the canonical name."),
+)
+CANONICAL_YANKED = declare("CANONICAL_YANKED", lambda *, version, reason: ..., http=409)(
+    _("%(version)s was yanked: %(reason)s"), _("Choose another version.")
+)
+CANONICAL_MOVED = declare("CANONICAL_MOVED", lambda *, version, digest: ..., http=409)(
+    _("The canonical version has changed to %(version)s (digest %(digest)s)."),
+    _("Review that version, then send its digest."),
+)
+CANONICAL_NO_PROPOSAL = declare("CANONICAL_NO_PROPOSAL", lambda *, name: ..., http=409)(
+    _("No change to %(name)s is waiting for a decision."),
+    _("No action needed; newer versions and mirror changes will appear here."),
+)

@@ -1,0 +1,39 @@
+"""Error codes that all packages share."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+NOT_FOUND = declare("NOT_FOUND", lambda *, what, name: ..., http=404)(
+    _("The %(what)s %(name)s was not found, or you don't have access to it."),
+    _("Check the spelling, and sign in with an account that has access."),
+)
+SLUG_INVALID = declare("SLUG_INVALID", lambda *, slug: ...)(
+    _("%(slug)s is not a valid slug."),
+    _("Use up to 64 lowercase letters, digits and single hyphens, and no reserved word."),
+)
+TEXT_INVALID = declare("TEXT_INVALID", lambda *, field, most: ...)(
+    _("`%(field)s` is empty, too long or contains invalid characters."),
+    _("Enter plain text of at most %(most)s characters."),
+)
+UNAVAILABLE = declare("UNAVAILABLE", http=503, retryable=True)(
+    _("The database or storage is temporarily unavailable."), _("Try again in a moment; nothing was changed.")
+)
+LANGUAGE_UNKNOWN = declare("LANGUAGE_UNKNOWN", lambda *, language, known: ...)(
+    _("%(language)s is not supported; supported languages: %(known)s."),
+    _("Choose one or more of the supported languages."),
+)
+PHRASE_LANGUAGE_MISSING = declare("PHRASE_LANGUAGE_MISSING", lambda *, language: ..., severity="notice")(
+    _("The skill has no trigger phrase in %(language)s, one of the team's languages."),
+    _("Add one to `triggers.phrases`, or generate suggestions in the skill's settings."),
+)
+FIELD_REQUIRED = declare("FIELD_REQUIRED", lambda *, field: ...)(
+    _("`%(field)s` is required."), _("Add it to the request; /api/docs/ describes what each field accepts.")
+)
+UPLOAD_EMPTY = declare("UPLOAD_EMPTY", http=400)(
+    _("The request contains no package or file."),
+    _("Send the archive as the body or as the form field `package`, or the files as `files`."),
+)
+SECRET_UNREADABLE = declare("SECRET_UNREADABLE", http=503)(
+    _("Can't decrypt the webhook's signing secret: SKILLQUAY_SECRET_KEY has changed."),
+    _("Restore the previous SKILLQUAY_SECRET_KEY, or rotate the webhook's secret."),
+)

@@ -1,0 +1,25 @@
+"""Validation of user text before it is stored."""
+
+import re
+
+from registry.core.errors import SLUG_INVALID, TEXT_INVALID
+
+SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+# path segments that this site uses itself
+_RESERVED = frozenset({"api", "listing", "match", "new", "settings"})
+
+
+def validated(text: str, *, field: str, max_length: int, allow_blank: bool = False) -> str:
+    """The stripped text. Raises TEXT_INVALID for empty or long text, NUL and lone surrogates."""
+    text = text.strip()
+    broken = "\0" in text or any("\ud800" <= character <= "\udfff" for character in text)
+    if broken or len(text) > max_length or not (text or allow_blank):
+        raise TEXT_INVALID.refusal(field=field, most=max_length).at(field)
+    return text
+
+
+def validated_slug(text: str) -> str:
+    """The slug. Raises SLUG_INVALID if it cannot be part of a URL."""
+    if len(text) > 64 or not SLUG.fullmatch(text) or text in _RESERVED:
+        raise SLUG_INVALID.refusal(slug=text[:80]).at("slug")
+    return text

@@ -1,0 +1,63 @@
+"""API: export and erasure of your own data; requires a session."""
+
+from django.http import HttpResponse
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api import etag
+from registry.api.documents.skills import Doc
+from registry.api.endpoint import Endpoint
+from registry.api.errors import FIELD_INVALID
+from registry.api.schema import Operations, Shape, StrictText, read_body
+from registry.erasure import people
+
+operation = Operations("site")
+
+
+class ExportDoc(Doc):
+    account = serializers.DictField()
+    memberships = serializers.ListField(child=serializers.DictField())
+    tokens = serializers.ListField(
+        child=serializers.DictField(), help_text="API tokens, without their secrets."
+    )
+    sessions = serializers.IntegerField(help_text="The number of open sessions.")
+    versions = serializers.ListField(child=serializers.DictField(), help_text="Versions that you published.")
+    uses = serializers.ListField(child=serializers.DictField())
+    audit = serializers.ListField(child=serializers.DictField(), help_text="Audit entries of your actions.")
+    inputs = serializers.ListField(child=serializers.DictField())
+    runs = serializers.ListField(child=serializers.DictField(), help_text="Your runs with inputs.")
+
+
+class EraseAccountRequest(Shape):
+    username = StrictText(max_length=150, help_text="Your username, as a confirmation.")
+
+
+class ErasedAccountDoc(Doc):
+    pseudonym = serializers.CharField(help_text="Opaque name that replaces your username.")
+
+
+class MyExport(Endpoint):
+    requires_sign_in = True
+
+    @operation("export_me", "Export your data", answer=ExportDoc)
+    def get(self, request: Request) -> HttpResponse:
+        """Returns all data stored about you, including the inputs and outputs of your runs."""
+        assert self.actor.user
+        return etag.document_response(request, people.export_person(self.actor.user, self.actor))
+
+
+class MyErasure(Endpoint):
+    requires_sign_in = True
+
+    @operation("erase_me", "Erase your account", body=EraseAccountRequest, answer=ErasedAccountDoc)
+    def post(self, request: Request) -> HttpResponse:
+        """Permanently deletes your account, tokens, sessions and the content of your runs. Versions that you
+        published stay under an opaque name. Fails if you are the last administrator, or the last owner of a
+        team with other members.
+        """
+        user = self.actor.user
+        assert user
+        if read_body(EraseAccountRequest, request.data)["username"] != user.username:
+            raise FIELD_INVALID.refusal(field="username", reason="it is not your username").at("username")
+        erased = people.erase_person(user, self.actor)
+        return etag.document_response(request, {"pseudonym": erased.username})

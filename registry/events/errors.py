@@ -1,0 +1,68 @@
+"""Error codes of events and webhooks."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+EVENT_TEAM_REQUIRED = declare("EVENT_TEAM_REQUIRED", lambda *, teams: ...)(
+    _("`team` is required: you belong to several teams or to none (%(teams)s)."),
+    _("Name the team that receives the event."),
+)
+EVENT_ID_INVALID = declare("EVENT_ID_INVALID")(
+    _("The event ID must be 1 to 128 printable ASCII characters, without spaces or periods."),
+    _("Send a unique ID for this event, such as evt_01KAJQ3S5D, or leave it out."),
+)
+EVENT_ID_REUSED = declare("EVENT_ID_REUSED", lambda *, id: ..., http=409)(
+    _("The event ID %(id)s was already used for a different event."), _("Use a unique ID for each event.")
+)
+EVENT_PAYLOAD_INVALID = declare("EVENT_PAYLOAD_INVALID", lambda *, reason: ...)(
+    _("The payload can't be stored: %(reason)s."), _("Send a JSON object.")
+)
+EVENT_TOO_LARGE = declare("EVENT_TOO_LARGE", lambda *, limit: ..., http=413)(
+    _("The event is larger than %(limit)s bytes."),
+    _("Send less data, or a link to it; SKILLQUAY_MAX_EVENT_BYTES sets the limit."),
+)
+EVENTS_TOO_MANY = declare("EVENTS_TOO_MANY", lambda *, limit: ..., http=429, retryable=True)(
+    _("Too many events: this sender exceeded %(limit)s per minute."),
+    _("Try again in a minute; SKILLQUAY_EVENTS_PER_MINUTE sets the limit."),
+)
+EVENT_NOT_PROPOSED = declare("EVENT_NOT_PROPOSED", lambda *, skill: ..., http=409)(
+    _("%(skill)s is not proposed for this event, or has already started."),
+    _("Get the event again to see its current state."),
+)
+EVENT_UNDECLARED = declare("EVENT_UNDECLARED", lambda *, skill, type, known: ...)(
+    _("%(skill)s does not declare the event type %(type)s."),
+    _("Choose one of the types in `triggers.event_types` of its SKILL.md: %(known)s."),
+)
+EVENTS_UNAVAILABLE = declare("EVENTS_UNAVAILABLE", http=503)(
+    _("This server can't start runs from events."), _("Contact an administrator.")
+)
+WEBHOOK_HEADERS_INVALID = declare("WEBHOOK_HEADERS_INVALID", lambda *, header: ..., http=400)(
+    _("The `%(header)s` header is missing or invalid."),
+    _("Send webhook-id, webhook-timestamp and webhook-signature as described in docs/reference/events.md."),
+)
+WEBHOOK_STALE = declare("WEBHOOK_STALE", lambda *, seconds: ..., http=403)(
+    _("The delivery's timestamp differs from the current time by more than %(seconds)s seconds."),
+    _("Sign each delivery with the time of sending, and synchronize the sender's clock."),
+)
+WEBHOOK_SIGNATURE_INVALID = declare("WEBHOOK_SIGNATURE_INVALID", http=403)(
+    _("The delivery's signature is invalid."),
+    _(
+        "Sign timestamp.id.body, byte for byte, with the endpoint's secret, as described in"
+        " docs/reference/events.md."
+    ),
+)
+WEBHOOK_DELIVERY_REPEATED = declare("WEBHOOK_DELIVERY_REPEATED", lambda *, id: ..., http=409)(
+    _("The delivery %(id)s was already received."), _("No action needed; use a unique ID for each new event.")
+)
+WEBHOOK_GONE = declare("WEBHOOK_GONE", http=403)(
+    _("The webhook endpoint that started this run was deleted."),
+    _("Start the skill manually, or create another endpoint."),
+)
+WEBHOOK_OWNER_MISSING = declare("WEBHOOK_OWNER_MISSING", http=403)(
+    _("The user who created this endpoint can't run skills for its team."),
+    _("Ask a maintainer of the team to delete the endpoint and create a new one."),
+)
+WEBHOOK_OVERLAP_INVALID = declare("WEBHOOK_OVERLAP_INVALID", lambda *, most: ...)(
+    _("The old secret can stay valid for 0 to %(most)s hours."),
+    _("Enter the hours that the sender needs, or 0 if the secret has leaked."),
+)

@@ -1,0 +1,66 @@
+"""The actor of a request: anonymous, a user in a session, a token for its owner, or the shell."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from registry.core.errors import NOT_FOUND
+from registry.models import Membership, Role, Scope, Token, User
+
+
+@dataclass(frozen=True)
+class Actor:
+    user: User | None = None
+    token: Token | None = None
+    scopes: frozenset[str] = field(default_factory=lambda: frozenset(Scope.values))
+    is_shell: bool = False  # the command line of this machine, which has administrator rights
+
+    @property
+    def is_signed_in(self) -> bool:
+        return self.is_shell or self.user is not None
+
+    @property
+    def is_administrator(self) -> bool:
+        """Whether the actor has administrator rights. A token for one team never has them."""
+        if self.token and self.token.team_id:
+            return False
+        return self.is_shell or bool(self.user and self.user.is_superuser)
+
+    @cached_property
+    def roles(self) -> dict[int, Role]:
+        """The user's current role by team id; for a token of one team, only that team's."""
+        if self.user is None:
+            return {}
+        rows = Membership.objects.filter(user=self.user)
+        if self.token and self.token.team_id:
+            rows = rows.filter(team_id=self.token.team_id)
+        return {team: Role(role) for team, role in rows.values_list("team_id", "role")}
+
+    @property
+    def team_ids(self) -> frozenset[int]:
+        return frozenset(self.roles)
+
+    @property
+    def caller(self) -> str:
+        """The key under which uses, cached results and idempotency keys of this caller are stored."""
+        if self.user:
+            return f"user:{self.user.pk}"
+        return "shell" if self.is_shell else "anonymous"
+
+
+ANONYMOUS = Actor()
+
+
+def administrator_actor() -> Actor:
+    """The shell's actor: an administrator, named after the oldest active one if there is one."""
+    oldest = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    return Actor(user=oldest, is_shell=True)
+
+
+def shell_actor(username: str = "") -> Actor:
+    """The administrator, or the user named by ``--as USER`` with only that user's permissions."""
+    if not username:
+        return administrator_actor()
+    user = User.objects.filter(username=username, is_active=True).first()
+    if user is None:
+        raise NOT_FOUND.refusal(what="user", name=username)
+    return Actor(user=user)

@@ -1,0 +1,40 @@
+"""Error codes of sign-in, permissions, access tokens, teams and members."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+FORBIDDEN = declare("FORBIDDEN", lambda *, action: ..., http=403)(
+    _("You don't have permission for this action: %(action)s."),
+    _(
+        "Ask an owner of the team, or sign in if you used an access token; see "
+        "docs/reference/permissions.md for the permissions of each role."
+    ),
+)
+SIGN_IN_REQUIRED = declare("SIGN_IN_REQUIRED", http=401)(
+    _("You must be signed in to do this."), _("Sign in or send an access token.")
+)
+TOKEN_INVALID = declare("TOKEN_INVALID", http=401)(
+    _("The access token is unknown, expired or revoked, or its owner's account is inactive."),
+    _("Create a new token on your account page."),
+)
+TOKEN_SCOPE_UNKNOWN = declare("TOKEN_SCOPE_UNKNOWN", lambda *, scopes: ...)(
+    _("Token scopes must be one or more of: %(scopes)s."), _("Choose at least one valid scope.")
+)
+TOKEN_EXPIRY_INVALID = declare("TOKEN_EXPIRY_INVALID")(
+    _("The expiry date must be in the future and within a year."), _("Choose a date within the next year.")
+)
+TEAM_EXISTS = declare("TEAM_EXISTS", lambda *, slug: ..., http=409)(
+    _("The team %(slug)s already exists."), _("Choose another name.")
+)
+ROLE_UNKNOWN = declare("ROLE_UNKNOWN", lambda *, role: ...)(
+    _("%(role)s is not a valid role."), _("Choose viewer, member, maintainer or owner.")
+)
+MEMBER_EXISTS = declare("MEMBER_EXISTS", lambda *, user: ..., http=409)(
+    _("%(user)s is already a member of the team."), _("Change the role instead.")
+)
+LAST_OWNER = declare("LAST_OWNER", lambda *, user, team: ..., http=409)(
+    _("%(user)s is the only owner of %(team)s."), _("Make another member an owner first.")
+)
+RUN_TEAM_INVALID = declare("RUN_TEAM_INVALID", lambda *, team: ..., http=403)(
+    _("You can't run skills as this team: %(team)s."), _("Choose a team that you are a member of.")
+)

@@ -1,0 +1,125 @@
+"""The permissions of each role by action. docs/reference/permissions.md shows the same table."""
+
+from enum import StrEnum
+from typing import Literal
+
+from registry.core.errors import NOT_FOUND
+from registry.identity.actors import Actor
+from registry.identity.errors import FORBIDDEN
+from registry.models import Scope, Skill, Team, Visibility
+
+
+class Action(StrEnum):
+    SEE = "see"
+    INSTALL = "install"
+    RUN = "run"
+    READ_RUNS = "read others' runs"  # inputs, logs, results and artifacts of runs that others started
+    PUBLISH = "publish"
+    REPORT = "report"  # report a problem with a version
+    REVIEW = "review"
+    SETTINGS = "change settings"  # visibility and other settings of a skill or a team
+    EVENTS = "manage events"  # webhook endpoints, and which skills an event starts
+    MEMBERS = "manage members"
+    GRANT = "grant"
+    APPROVE = "approve"
+    SET_CANONICAL = "set canonical"
+    GLOSSARY = "write glossary"
+    LIMITS = "set limits of a team"
+    TRANSFER = "transfer"
+    DELETE = "delete"
+
+
+class Standing(StrEnum):
+    """The relation of an actor to a team, from least to most powerful."""
+
+    ANONYMOUS = "anonymous"
+    STRANGER = "stranger"  # signed in, but not a member of the team
+    VIEWER = "viewer"
+    MEMBER = "member"
+    MAINTAINER = "maintainer"
+    OWNER = "owner"
+    ADMINISTRATOR = "administrator"
+
+
+Cell = Literal["yes", "no", "site", "public"]  # "site": yes if the skill's visibility is site or public
+_NO: Cell = "no"
+_YES: Cell = "yes"
+
+# Columns in the order of Standing.
+TABLE: dict[Action, tuple[Cell, Cell, Cell, Cell, Cell, Cell, Cell]] = {
+    Action.SEE: ("public", "site", _YES, _YES, _YES, _YES, _YES),
+    Action.INSTALL: ("public", "site", _YES, _YES, _YES, _YES, _YES),
+    Action.RUN: (_NO, "site", "site", _YES, _YES, _YES, _YES),
+    Action.READ_RUNS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
+    Action.PUBLISH: (_NO, _NO, _NO, _YES, _YES, _YES, _YES),
+    Action.REPORT: (_NO, "site", _YES, _YES, _YES, _YES, _YES),
+    Action.REVIEW: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
+    Action.SETTINGS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
+    Action.EVENTS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
+    Action.MEMBERS: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
+    Action.GRANT: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
+    Action.APPROVE: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
+    Action.SET_CANONICAL: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
+    Action.GLOSSARY: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
+    Action.LIMITS: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
+    Action.TRANSFER: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
+    Action.DELETE: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
+}
+
+# The actions that each token scope allows. Actions without a scope need a session.
+SCOPES: dict[Scope, frozenset[Action]] = {
+    Scope.READ: frozenset({Action.SEE, Action.INSTALL, Action.READ_RUNS}),
+    Scope.RUN: frozenset({Action.SEE, Action.RUN}),
+    Scope.PUBLISH: frozenset({Action.SEE, Action.PUBLISH, Action.SETTINGS}),
+}
+
+_VISIBILITIES = {
+    "public": frozenset({Visibility.PUBLIC.value}),
+    "site": frozenset({Visibility.PUBLIC.value, Visibility.SITE.value}),
+}
+
+
+def standing(actor: Actor, team_id: int | None) -> Standing:
+    """The actor's current relation to the team."""
+    if actor.is_administrator:
+        return Standing.ADMINISTRATOR
+    if not actor.is_signed_in:
+        return Standing.ANONYMOUS
+    role = actor.roles.get(team_id) if team_id is not None else None
+    return Standing(role.value) if role else Standing.STRANGER
+
+
+def allows(cell: Cell, visibility: str) -> bool:
+    """Whether a cell of the table permits the action for a skill of this visibility."""
+    return cell == _YES or (cell != _NO and visibility in _VISIBILITIES[cell])
+
+
+def in_scope(actor: Actor, action: Action) -> bool:
+    """Whether the actor's token, if any, has a scope that covers the action."""
+    return actor.token is None or any(action in SCOPES[Scope(scope)] for scope in actor.scopes)
+
+
+def may(actor: Actor, action: Action, *, team: Team | None = None, skill: Skill | None = None) -> bool:
+    """Whether the actor may perform the action on the skill, or on the team itself if no skill is given."""
+    team_id = skill.team_id if skill else team.pk if team else None
+    visibility = skill.effective_visibility if skill else Visibility.PRIVATE.value
+    cell = TABLE[action][list(Standing).index(standing(actor, team_id))]
+    return allows(cell, visibility) and in_scope(actor, action)
+
+
+def teams_where(actor: Actor, action: Action) -> list[int]:
+    """The ids of the actor's teams in which the action is permitted. Does not load the teams."""
+    columns = list(Standing)
+    cells = {team: TABLE[action][columns.index(Standing(role.value))] for team, role in actor.roles.items()}
+    return [team for team, cell in cells.items() if cell == _YES and in_scope(actor, action)]
+
+
+def require(actor: Actor, action: Action, *, team: Team | None = None, skill: Skill | None = None) -> None:
+    """Raises NOT_FOUND if the actor may not see the skill or team, FORBIDDEN if they may not act on it."""
+    if may(actor, action, team=team, skill=skill):
+        return
+    if skill and not may(actor, Action.SEE, skill=skill):
+        raise NOT_FOUND.refusal(what="skill", name=str(skill))
+    if team and not skill and not Team.objects.visible_to(actor).filter(pk=team.pk).exists():
+        raise NOT_FOUND.refusal(what="team", name=team.slug)
+    raise FORBIDDEN.refusal(action=action.value)

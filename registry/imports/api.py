@@ -1,0 +1,320 @@
+"""API: imports with their reports, and the sources of teams."""
+
+import hashlib
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.utils.translation import gettext
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiRequest
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api import bodies, etag, pagination
+from registry.api.documents.skills import Doc, ProblemDoc, api_url, page_document, page_schema
+from registry.api.documents.sources import SourceDoc
+from registry.api.endpoint import Endpoint
+from registry.api.errors import MEDIA_TYPE_UNSUPPORTED
+from registry.api.idempotency import idempotent, run_once
+from registry.api.schema import Operations, PageQuery, Shape, StrictText, WaitQuery, read_body, read_query
+from registry.core.errors import UPLOAD_EMPTY
+from registry.core.time import rfc3339
+from registry.identity.permissions import Action
+from registry.imports import queue, sources
+from registry.imports.drift import detect_drift
+from registry.imports.errors import TEAM_REQUIRED
+from registry.imports.report import count_outcomes, load_problems
+from registry.lookup import skills
+from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind, Visibility
+from registry.packages.problems import Problem
+
+operation = Operations("imports")
+ARCHIVES = ("application/zip", "application/gzip", "application/x-gzip", "application/octet-stream")
+_JSON = "application/json"
+
+
+class ImportRequest(Shape):
+    team = StrictText(max_length=64)
+    kind = serializers.ChoiceField(
+        choices=[kind for kind in SourceKind.choices if kind[0] != SourceKind.ARCHIVE]
+    )
+    location = StrictText(max_length=2000, help_text="A URL; for administrators also a path on the server.")
+    options = serializers.DictField(
+        required=False,
+        help_text="Options of this kind of source: branch, tags, path, recursive, paths, allow_external …",
+    )
+    visibility = serializers.ChoiceField(
+        required=False,
+        choices=Visibility.choices,
+        help_text="The visibility of new skills; default: private.",
+    )
+    interval_s = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        help_text="Seconds between scheduled imports; without it, the source is imported on request only.",
+    )
+
+
+class ImportArchiveQuery(WaitQuery):
+    team = serializers.CharField(required=False, max_length=64, help_text="The team to import into.")
+    filename = serializers.CharField(
+        required=False, max_length=255, help_text="The name of the uploaded archive."
+    )
+    visibility = serializers.ChoiceField(required=False, choices=Visibility.choices)
+
+
+class ReportsQuery(PageQuery):
+    source = serializers.CharField(required=False, max_length=26)  # type: ignore[assignment]
+    team = serializers.CharField(required=False, max_length=64)
+
+
+class ReportQuery(WaitQuery, PageQuery):
+    outcome = serializers.ChoiceField(required=False, choices=ImportOutcome.choices)
+
+
+class SourcesQuery(PageQuery):
+    team = serializers.CharField(required=False, max_length=64)
+
+
+class DriftDoc(Doc):
+    current_revision = serializers.CharField(
+        source="now", allow_null=True, help_text="The source's current commit; null for all kinds except git."
+    )
+    imported_revision = serializers.CharField(
+        source="imported", help_text="The revision that was imported last."
+    )
+    has_changes = serializers.BooleanField(
+        allow_null=True,
+        help_text="Whether the source has changed since the last import; null if only an import"
+        " can find out.",
+    )
+    overwritten_by = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Skills of this source whose latest version was published in another way.",
+    )
+
+
+class ImportRowDoc(Doc):
+    path = serializers.CharField(help_text="The path in the source.")
+    outcome = serializers.ChoiceField(choices=ImportOutcome.choices)
+    skill = serializers.CharField(help_text="`team/slug`, empty if unknown.")
+    version = serializers.CharField()
+    digest = serializers.CharField()
+    problems = ProblemDoc(many=True)
+
+
+class ImportSummaryDoc(Doc):
+    id = serializers.CharField()
+    source = SourceDoc()  # type: ignore[assignment]
+    status = serializers.ChoiceField(choices=ImportStatus.choices)
+    total = serializers.IntegerField(
+        help_text="Number of folders and files found; `processed` counts up to it."
+    )
+    processed = serializers.IntegerField()
+    counts = serializers.DictField(
+        child=serializers.IntegerField(), help_text="The number of rows by outcome."
+    )
+    problems = ProblemDoc(many=True, help_text="Problems that concern the whole import.")
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    url = serializers.URLField()
+
+
+class ImportDoc(ImportSummaryDoc):
+    rows = ImportRowDoc(many=True)
+    next_cursor = serializers.CharField(
+        allow_null=True, help_text="Cursor for the next page of rows; null on the last page."
+    )
+
+
+class Imports(Endpoint):
+    parser_classes = [bodies.RawBody]
+    required_actions = {"GET": (Action.SEE,), "POST": (Action.PUBLISH,)}
+    requires_sign_in = True
+
+    @operation("list_imports", "List imports", query=ReportsQuery, answer=page_schema(ImportSummaryDoc))
+    def get(self, request: Request) -> HttpResponse:
+        """Lists the imports of your teams, newest first, without their rows."""
+        query = read_query(ReportsQuery, request)
+        reports = sources.visible_imports(self.actor)
+        if "source" in query:
+            reports = reports.filter(source__uid=query["source"])
+        if "team" in query:
+            reports = reports.filter(source__team__slug=query["team"])
+        page = pagination.read_page("imports", query, kinds=(str,))
+        rows, cursor = pagination.newest_first(reports, page)
+        return etag.document_response(request, page_document([*map(import_summary, rows)], cursor))
+
+    @operation(
+        "import_skills",
+        "Import skills from a source",
+        query=ImportArchiveQuery,
+        body={
+            _JSON: ImportRequest,
+            "application/zip": OpenApiRequest(OpenApiTypes.BINARY),
+            "application/gzip": OpenApiRequest(OpenApiTypes.BINARY),
+        },
+        answer={200: ImportDoc, 202: ImportSummaryDoc},
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Send a JSON body that describes a source, or the bytes of a zip or tar.gz with the query parameter
+        `team`. With `?wait=30`, the server waits up to 30 seconds for the import and returns 200 with the
+        rows.
+        """
+        body, content = _read_request(request)
+
+        def act() -> HttpResponse:
+            return _accepted_response(request, self._import(body, content))
+
+        digest = hashlib.sha256(content).hexdigest() if content else ""
+        return run_once(request, {**body, "content": digest}, act)
+
+    def _import(self, body: dict[str, Any], content: bytes | None) -> Import:
+        source = sources.prepare_source(
+            self.actor,
+            team=skills.find_team(body["team"], self.actor),
+            kind=body["kind"],
+            location=body["location"],
+            options=body.get("options"),
+            content=content,
+        )
+        visibility, interval_s = body.get("visibility", ""), body.get("interval_s")
+        sources.save_source(source, self.actor, visibility=visibility, interval_s=interval_s)
+        return queue.request_import(source, self.actor)
+
+
+class ImportDetail(Endpoint):
+    required_actions = {"GET": (Action.SEE,)}
+    requires_sign_in = True
+
+    @operation("get_import", "Get an import", query=ReportQuery, answer=ImportDoc)
+    def get(self, request: Request, uid: str) -> HttpResponse:
+        """Includes a row for each folder or file. `processed` of `total` shows the progress."""
+        report = sources.find_import(uid, self.actor)
+        query = read_query(ReportQuery, request)
+        page = pagination.read_page(f"rows {uid}", query, kinds=(int,))
+        rows = report.rows.all()
+        if "outcome" in query:
+            rows = rows.filter(outcome=query["outcome"])
+        page_rows, cursor = pagination.in_order(rows, page)
+        document = {**import_summary(report), "rows": [*map(row_document, page_rows)], "next_cursor": cursor}
+        return etag.document_response(request, document)
+
+
+class Sources(Endpoint):
+    required_actions = {"GET": (Action.SEE,)}
+    requires_sign_in = True
+
+    @operation("list_sources", "List sources", query=SourcesQuery, answer=page_schema(SourceDoc))
+    def get(self, request: Request) -> HttpResponse:
+        """Lists the sources of your teams, newest first. The first import creates a source."""
+        query = read_query(SourcesQuery, request)
+        found = Source.objects.visible_to(self.actor).select_related("team")
+        if "team" in query:
+            found = found.filter(team__slug=query["team"])
+        rows, cursor = pagination.newest_first(found, pagination.read_page("sources", query, kinds=(str,)))
+        return etag.document_response(request, page_document([*map(SourceDoc.document, rows)], cursor))
+
+
+class SourceDetail(Endpoint):
+    required_actions = {"GET": (Action.SEE,), "DELETE": (Action.PUBLISH,)}
+    requires_sign_in = True
+
+    @operation("get_source", "Get a source", answer=SourceDoc)
+    def get(self, request: Request, uid: str) -> HttpResponse:
+        """Returns the source's location, options and schedule."""
+        return etag.document_response(request, SourceDoc.document(sources.find_source(uid, self.actor)))
+
+    @operation("remove_source", "Remove a source")
+    def delete(self, request: Request, uid: str) -> HttpResponse:
+        """Deletes the source and its import reports. Imported skills stay."""
+        sources.remove_source(sources.find_source(uid, self.actor), self.actor)
+        return HttpResponse(status=204)
+
+
+class SourceDrift(Endpoint):
+    required_actions = {"GET": (Action.PUBLISH,)}
+    requires_sign_in = True
+
+    @operation("get_source_drift", "Get a source's drift", answer=DriftDoc)
+    def get(self, request: Request, uid: str) -> HttpResponse:
+        """Compares the source with its last import. For git, only the refs of the repository are read; other
+        kinds of sources are not contacted.
+        """
+        drift = detect_drift(sources.find_source(uid, self.actor), self.actor)
+        return etag.document_response(request, DriftDoc.document(drift))
+
+
+class SourceImports(Endpoint):
+    required_actions = {"POST": (Action.PUBLISH,)}
+
+    @operation(
+        "reimport_source",
+        "Import a source again",
+        query=WaitQuery,
+        answer={200: ImportDoc, 202: ImportSummaryDoc},
+    )
+    @idempotent()
+    def post(self, request: Request, uid: str) -> HttpResponse:
+        """Imports the source again. Unchanged skills are reported as `unchanged`."""
+        read_query(WaitQuery, request)
+        report = queue.request_import(sources.find_source(uid, self.actor), self.actor)
+        return _accepted_response(request, report)
+
+
+def import_summary(report: Import) -> dict[str, Any]:
+    return {
+        "id": report.uid,
+        "source": SourceDoc.document(report.source),
+        "status": report.status,
+        "total": report.total,
+        "processed": report.processed,
+        "counts": count_outcomes(report),
+        "problems": _problem_documents(load_problems(report)),
+        "created_at": rfc3339(report.created_at),
+        "started_at": rfc3339(report.started_at),
+        "finished_at": rfc3339(report.finished_at),
+        "url": api_url("imports", report.uid),
+    }
+
+
+def row_document(row: ImportRow) -> dict[str, Any]:
+    return {
+        "path": row.path,
+        "outcome": row.outcome,
+        "skill": row.skill,
+        "version": row.version,
+        "digest": row.digest,
+        "problems": _problem_documents(load_problems(row)),
+    }
+
+
+def _problem_documents(problems: tuple[Problem, ...]) -> list[dict[str, object]]:
+    return [each.document(gettext) for each in problems]
+
+
+def _read_request(request: Request) -> tuple[dict[str, Any], bytes | None]:
+    """The validated import request, and the bytes of an archive if the body is one."""
+    kind = (request.content_type or "").split(";")[0].strip().lower()
+    if not bodies.content_length(request):
+        raise UPLOAD_EMPTY.refusal()
+    query = read_query(ImportArchiveQuery, request)
+    if kind == _JSON:
+        body = b"".join(bodies.body_chunks(request, limit=settings.SKILLQUAY_MAX_REQUEST_BYTES))
+        return read_body(ImportRequest, bodies.strict_json(body)), None
+    if kind not in ARCHIVES:
+        raise MEDIA_TYPE_UNSUPPORTED.refusal(
+            type=kind[:100] or "-", accepted=", ".join((_JSON, *ARCHIVES[:2]))
+        )
+    if "team" not in query:
+        raise TEAM_REQUIRED.refusal().at("team")
+    content = b"".join(bodies.body_chunks(request, limit=settings.SKILLQUAY_MAX_IMPORT_ARCHIVE_BYTES))
+    return {**query, "kind": SourceKind.ARCHIVE.value, "location": query.get("filename", "")}, content
+
+
+def _accepted_response(request: Request, report: Import) -> HttpResponse:
+    response = etag.document_response(request, import_summary(report), status=202)
+    response["Location"] = api_url("imports", report.uid)
+    return response

@@ -1,0 +1,48 @@
+"""The types that readers of sources return: a candidate for each folder or file that may be a skill.
+
+Each kind of source has a module in ``readers`` (folder, archive, url, git, mcp) with two functions:
+
+    check(location, options, actor) -> (location, options)   validated, or Refusal
+    read(source, actor, scratch) -> SourceContent            ``scratch``: an empty folder that exists until
+                                                             the last candidate is read
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from registry.packages.archive.entries import ArchiveEntry
+from registry.packages.problems import Problem
+
+
+@dataclass(frozen=True)
+class SkillCandidate:
+    """A possible skill whose files are not read yet.
+
+    ``read`` returns its files with SKILL.md at the root, or raises Refusal, which becomes its report row.
+    """
+
+    path: str  # path in the source with "/"; identifies the report row
+    source: str  # Skill.source: disk, commands, git, archive, url, mcp
+    read: Callable[[], Sequence[ArchiveEntry]]
+    name: str  # folder or file name, for skills without a name
+    depth: int = 0  # of candidates with the same slug, the deepest wins
+    provenance: Mapping[str, str] = field(default_factory=dict)  # repository, commit, url, server …
+    # from a git tag, for skills without a version; candidates of different versions may share a slug
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class SkippedPath:
+    """A folder or file that is not a candidate, and the reason."""
+
+    path: str
+    reason: Problem
+
+
+@dataclass(frozen=True)
+class SourceContent:
+    """The content of a source. ``state`` is its revision: a commit, an ETag, a digest, or ""."""
+
+    items: Iterable[SkillCandidate | SkippedPath]
+    state: str = ""
+    is_unchanged: bool = False  # same state as at the last import; nothing was read

@@ -1,0 +1,101 @@
+"""A client for S3-compatible buckets. Signs requests and sends them through the outbound HTTP client."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
+from xml.etree import ElementTree
+
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials as Keys
+from django.conf import settings
+
+from registry.core.limits import import_limits
+from registry.http_client.errors import OUTBOUND_STATUS
+from registry.http_client.fetch import FetchResponse, fetch
+from registry.imports.clients.credentials import Credentials
+from registry.imports.readers.errors import SOURCE_ANSWER, SOURCE_TOO_LARGE
+
+_MAX_LISTING_BYTES = 4 * 2**20  # per page
+
+
+@dataclass(frozen=True)
+class BucketObject:
+    key: str
+    etag: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """The bucket of an ``s3://`` or ``gs://`` location, with its endpoint and credentials."""
+
+    name: str
+    endpoint: str
+    region: str
+    keys: Credentials
+
+    @classmethod
+    def of(cls, location: str, keys: Credentials) -> Bucket:
+        parts = urlsplit(location)
+        region = keys.region or ("auto" if parts.scheme == "gs" else "us-east-1")
+        default_host = "storage.googleapis.com" if parts.scheme == "gs" else f"s3.{region}.amazonaws.com"
+        return cls(parts.netloc, keys.endpoint or f"https://{default_host}", region, keys)
+
+    def get(self, key: str, *, headers: Mapping[str, str] | None = None, limit: int) -> FetchResponse:
+        return self._fetch(f"/{quote(key, safe='/~')}", headers or {}, limit)
+
+    def list_objects(self, prefix: str, *, page_of: int = 1000) -> Iterator[BucketObject]:
+        """The objects under the prefix in key order. Raises SOURCE_TOO_LARGE above the limit."""
+        after, count = "", 0
+        while True:
+            query = f"list-type=2&max-keys={page_of}&prefix={quote(prefix, safe='~')}"
+            query += f"&start-after={quote(after, safe='~')}" if after else ""
+            answer = self._fetch(f"?{query}", {}, _MAX_LISTING_BYTES)
+            self._require_ok(answer)
+            page = list(self._parse_listing(answer.body))
+            yield from page
+            count += len(page)
+            if count > settings.SKILLQUAY_MAX_IMPORT_ENTRIES:
+                raise SOURCE_TOO_LARGE.refusal(limit=settings.SKILLQUAY_MAX_IMPORT_ENTRIES)
+            if not page or b"<IsTruncated>true" not in answer.body:
+                return
+            after = page[-1].key
+
+    def read_object(self, item: BucketObject) -> bytes:
+        answer = self.get(item.key, limit=min(item.size, import_limits().unpacked))
+        self._require_ok(answer)
+        return answer.body
+
+    def _parse_listing(self, body: bytes) -> Iterator[BucketObject]:
+        host = urlsplit(self.endpoint).netloc
+        try:
+            if b"<!DOCTYPE" in body:
+                raise ValueError
+            for element in ElementTree.fromstring(body).iter():
+                if element.tag.rpartition("}")[2] == "Contents":
+                    fields = {child.tag.rpartition("}")[2]: child.text or "" for child in element}
+                    yield BucketObject(fields["Key"], fields.get("ETag", ""), int(fields["Size"]))
+        except (ElementTree.ParseError, ValueError, KeyError):
+            raise SOURCE_ANSWER.refusal(host=host, reason="it is not a bucket listing").at(host) from None
+
+    def _require_ok(self, answer: FetchResponse) -> None:
+        if answer.status != 200:
+            host = urlsplit(self.endpoint).netloc
+            raise OUTBOUND_STATUS.refusal(host=host, status=answer.status).at(host)
+
+    def _fetch(self, rest: str, headers: Mapping[str, str], limit: int) -> FetchResponse:
+        request = AWSRequest("GET", f"{self.endpoint.rstrip('/')}/{self.name}{rest}", headers=dict(headers))
+        if self.keys.access_key:
+            S3SigV4Auth(Keys(self.keys.access_key, self.keys.secret_key), "s3", self.region).add_auth(request)
+        seconds = settings.SKILLQUAY_OUTBOUND_SECONDS
+        return fetch(request.url, headers=dict(request.headers.items()), limit=limit, timeout=seconds)
+
+
+def listing_digest(items: list[BucketObject]) -> str:
+    """A digest of the objects' keys, ETags and sizes. Identifies the state without reading the objects."""
+    fields = "\n".join(f"{item.key}\0{item.etag}\0{item.size}" for item in items)
+    return f"sha256:{hashlib.sha256(fields.encode()).hexdigest()}"

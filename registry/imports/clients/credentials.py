@@ -1,0 +1,53 @@
+"""Named credentials that administrators configure. They are sent only to the location they are for."""
+
+import base64
+from dataclasses import dataclass, field
+
+from django.conf import settings
+
+from registry.http_client.addresses import parse_target
+from registry.imports.readers.errors import SOURCE_CREDENTIALS
+from registry.models import Source
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """The values of the ``SKILLQUAY_SOURCE_<NAME>_…`` settings; empty without credentials."""
+
+    endpoint: str = ""
+    region: str = ""
+    access_key: str = ""
+    secret_key: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
+
+    def bearer(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self.token}"} if self.token else {}
+
+    def basic(self) -> dict[str, str]:
+        """Basic authentication as git hosts expect it: the token is the password, the username is ignored."""
+        if not self.token:
+            return {}
+        pair = f"{self.access_key or 'x-access-token'}:{self.token}"
+        return {"authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+
+
+def load_credentials(source: Source) -> Credentials:
+    """The credentials that the source names. Raises SOURCE_CREDENTIALS unless the team may use them."""
+    name = str(source.options.get("credentials") or "")
+    if not name:
+        return Credentials()
+    values = settings.SKILLQUAY_SOURCES.get(name.lower(), {})
+    teams = {team.strip() for team in values.get("teams", "").split(",")}
+    if not teams & {"*", source.team.slug}:
+        raise SOURCE_CREDENTIALS.refusal(name=name[:80]).at("credentials")
+    fields = {key: values.get(key, "") for key in ("endpoint", "region", "access_key", "secret_key", "token")}
+    return Credentials(**fields)
+
+
+def load_url_credentials(source: Source) -> Credentials:
+    """Like ``load_credentials`` for a URL. Its origin must be the origin of the credentials' endpoint."""
+    credentials = load_credentials(source)
+    origin = credentials.endpoint and parse_target(credentials.endpoint).origin
+    if credentials.token and origin != parse_target(source.location).origin:
+        raise SOURCE_CREDENTIALS.refusal(name=str(source.options["credentials"])[:80]).at("credentials")
+    return credentials

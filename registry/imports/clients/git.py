@@ -1,0 +1,162 @@
+"""A git client over smart HTTP, on the outbound HTTP client. Checks the size of packs before unpacking."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from dulwich.client import AbstractHttpGitClient
+from dulwich.object_format import SHA1
+from dulwich.object_store import ObjectStoreGraphWalker
+from dulwich.objects import ObjectID
+from dulwich.pack import DELTA_TYPES, PackData, UnpackedObject
+from dulwich.refs import Ref
+
+from registry.core.limits import import_limits
+from registry.http_client.fetch import stream
+from registry.http_client.response import FetchStream
+from registry.imports.readers.errors import GIT_REPOSITORY, SOURCE_ANSWER, SOURCE_TOO_LARGE
+from registry.packages.problems import Refusal
+
+_OBJECTS_PER_ENTRY = 10  # git objects allowed per import entry, such as trees, commits and tags
+_ADVERTISEMENT_TYPE = "application/x-git-upload-pack-advertisement"
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def refuse_invalid_data(host: str) -> Iterator[None]:
+    """Raises SOURCE_ANSWER for every exception in its block, which invalid data from ``host`` caused."""
+    try:
+        yield
+    except Refusal:
+        raise
+    except Exception:
+        log.info("%s sent invalid git data", host, exc_info=True)
+        reason = "it is not valid git data"
+        raise SOURCE_ANSWER.refusal(host=host, reason=reason).at(host) from None
+
+
+class Repository:
+    """A remote repository: reads its refs and fetches commits."""
+
+    def __init__(self, url: str, headers: dict[str, str]) -> None:
+        self.host = urlsplit(url).netloc
+        self._client = _Client(url, headers)
+
+    def refs(self) -> dict[str, str]:
+        """Commits of ``HEAD``, branches and tags, by ref; of an annotated tag under ``<ref>^{}``."""
+        with refuse_invalid_data(self.host):
+            found = self._client.get_refs(
+                "", ref_prefix=[Ref(b"HEAD"), Ref(b"refs/heads/"), Ref(b"refs/tags/")]
+            )
+            return {name.decode(): commit.decode() for name, commit in found.refs.items() if commit}
+
+    def fetch(self, commits: Sequence[str], folder: Path) -> Path:
+        """Fetches the commits without history, up to a size limit. Returns the pack's path without suffix."""
+        folder.mkdir()
+        path, wants = folder / "a.pack", [ObjectID(commit.encode()) for commit in commits]
+        with refuse_invalid_data(self.host):
+            with path.open("wb") as file:
+                self._client.fetch_pack(
+                    "",
+                    lambda refs, depth=None: wants,
+                    ObjectStoreGraphWalker([], lambda commit: []),
+                    file.write,
+                    depth=1,
+                    ref_prefix=[Ref(b"HEAD")],
+                )
+            # In memory: a memory-mapped file would stay open while an exception refers to it.
+            with PackData.from_file(BytesIO(path.read_bytes()), SHA1) as data:
+                _check_size(data)
+                data.create_index(str(folder / "a.idx"))
+        return folder / "a"
+
+
+def _check_size(data: PackData) -> None:
+    """Refuses a pack whose unpacked content, with deltas applied, would exceed the import limits."""
+    limit, objects = import_limits().unpacked, settings.SKILLQUAY_MAX_IMPORT_ENTRIES * _OBJECTS_PER_ENTRY
+    if len(data) > objects:
+        raise SOURCE_TOO_LARGE.refusal(limit=objects)
+    total = 0
+    for each in data.iter_unpacked():
+        total += (each.decomp_len or 0) + _delta_size(each)
+        if total > limit:
+            raise SOURCE_TOO_LARGE.refusal(limit=limit)
+
+
+def _delta_size(each: UnpackedObject) -> int:
+    """The size of a delta's result, which is the second number of its header; 0 for other objects."""
+    if each.pack_type_num not in DELTA_TYPES:
+        return 0
+    numbers, shift, size = [], 0, 0
+    for byte in b"".join(each.decomp_chunks)[:20]:
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(size)
+            shift, size = 0, 0
+    return numbers[1]
+
+
+class _Client(AbstractHttpGitClient):
+    def __init__(self, url: str, headers: dict[str, str]) -> None:
+        super().__init__(url, thin_packs=False, quiet=True)
+        self._headers, self._seconds = headers, settings.SKILLQUAY_OUTBOUND_SECONDS
+
+    def _http_request(
+        self,
+        url: str,
+        headers: dict[str, str] | None = None,
+        data: bytes | Iterator[bytes] | None = None,
+        raise_for_status: bool = True,
+    ) -> tuple[Any, Callable[[int], bytes]]:
+        body = data if data is None or isinstance(data, bytes) else b"".join(data)
+        context = stream(
+            url,
+            method="GET" if body is None else "POST",
+            headers={**(headers or {}), **self._headers},
+            body=body,
+            limit=import_limits().archive,
+            timeout=self._seconds,
+        )
+        response = _Response(url, context)
+        response.require(advertising=body is None)
+        return response, response.read
+
+
+class _Response:
+    """A response with the attributes that dulwich expects."""
+
+    def __init__(self, url: str, context: AbstractContextManager[FetchStream]) -> None:
+        self._context, self._answer = context, context.__enter__()
+        self.status = self._answer.status
+        self.content_type = self._answer.headers.get("content-type", "")
+        self.redirect_location = self._answer.url if self._answer.url != url else ""
+
+    def require(self, *, advertising: bool) -> None:
+        missing = self.status in (401, 403, 404, 410)
+        if missing or (self.status == 200 and advertising and self.content_type != _ADVERTISEMENT_TYPE):
+            self.close()
+            raise GIT_REPOSITORY.refusal().at("location")
+        try:
+            self._answer.require(200)
+        except BaseException:
+            self.close()
+            raise
+
+    def read(self, size: int = -1) -> bytes:
+        """Reads exactly ``size`` bytes, fewer only at the end."""
+        if size < 0:
+            return self._answer.read_all()
+        pieces = []
+        while size and (piece := self._answer.read(size)):
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
+
+    def close(self) -> None:
+        self._context.__exit__(None, None, None)

@@ -1,0 +1,98 @@
+"""Error codes of imports: sources, candidates and outcomes."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+IMPORT_NO_SKILL_MD = declare("IMPORT_NO_SKILL_MD", severity="notice")(
+    _("The folder has no SKILL.md."),
+    _("Add a SKILL.md if this is a skill; to import nested skills, use the `recursive` option."),
+)
+IMPORT_NOT_IN_ROOT = declare("IMPORT_NOT_IN_ROOT", severity="notice")(
+    _("The folder has a SKILL.md but is not inside a skills folder."),
+    _("Add its parent as a root, or import with the `recursive` option."),
+)
+IMPORT_ROOT_MISSING = declare("IMPORT_ROOT_MISSING", severity="notice")(
+    _("The folder does not exist."), _("Create the folder, or remove it from the settings.")
+)
+IMPORT_SETTINGS = declare("IMPORT_SETTINGS", severity="notice")(
+    _("Can't read the settings file: `skills.paths` must be a list of paths."),
+    _('Write valid JSON, such as {"skills": {"paths": [".claude/skills"]}}.'),
+)
+IMPORT_NO_FOLDER = declare("IMPORT_NO_FOLDER", severity="notice")(
+    _("A single file is not a skill in this location."),
+    _("Move it into its own folder as SKILL.md, or into commands/."),
+)
+IMPORT_HIDDEN = declare("IMPORT_HIDDEN", severity="notice")(
+    _("The folder is hidden."), _("Remove the leading dot from the name if this is a skill.")
+)
+IMPORT_IGNORED = declare("IMPORT_IGNORED", severity="notice")(
+    _("The folder is ignored by .gitignore."), _("Remove it from .gitignore to import it.")
+)
+IMPORT_LINK_BROKEN = declare("IMPORT_LINK_BROKEN", severity="notice")(
+    _("The link does not point to a folder."), _("Point the link to a folder with a SKILL.md, or delete it.")
+)
+IMPORT_OUTSIDE = declare("IMPORT_OUTSIDE", severity="notice")(
+    _("This path points outside the imported folder."),
+    _("Allow external paths if this is intended; only an administrator can do so."),
+)
+IMPORT_SAME_FILE = declare("IMPORT_SAME_FILE", lambda *, other: ..., severity="notice")(
+    _("This is the same SKILL.md as %(other)s."), _("No action needed: the skill is imported once.")
+)
+IMPORT_SAME_CONTENT = declare("IMPORT_SAME_CONTENT", lambda *, other: ..., severity="notice")(
+    _("This skill has the same content as %(other)s."),
+    _("No action needed: both are imported as one version."),
+)
+IMPORT_SHADOWED = declare("IMPORT_SHADOWED", lambda *, skill, other: ..., severity="notice")(
+    _("This folder was skipped: %(skill)s is imported from %(other)s, which is nested deeper."),
+    _("Rename one of them to import both."),
+)
+IMPORT_CLASH = declare("IMPORT_CLASH", lambda *, other, skill: ...)(
+    _("This skill and %(other)s both use the name %(skill)s, with different content."),
+    _("Rename or remove one of them."),
+)
+IMPORT_NOT_A_SKILL = declare("IMPORT_NOT_A_SKILL", lambda *, name: ..., severity="notice")(
+    _("%(name)s is a module, test or text file, not a skill."), _("Rename the file if it is a skill.")
+)
+IMPORT_ENTRY_MISSING = declare("IMPORT_ENTRY_MISSING", lambda *, entry: ..., severity="notice")(
+    _("agent.yaml names %(entry)s, which does not exist."),
+    _("Add the file, or remove the skill from agent.yaml."),
+)
+IMPORT_EMPTY = declare("IMPORT_EMPTY", lambda *, location: ...)(
+    _("No skills found in %(location)s."),
+    _(
+        "Choose a folder of skills, a project with .claude/skills, or an archive or repository "
+        "that contains them."
+    ),
+)
+IMPORT_TOO_LARGE = declare("IMPORT_TOO_LARGE", lambda *, limit: ...)(
+    _("The source contains more than %(limit)s files and folders."),
+    _("Choose a subfolder, or ask an administrator to raise the limit."),
+)
+IMPORT_LOCATION = declare("IMPORT_LOCATION", lambda *, location, reason: ...)(
+    _("Can't read %(location)s: %(reason)s."), _("Check the path or address.")
+)
+IMPORT_OPTION = declare("IMPORT_OPTION", lambda *, option: ...)(
+    _("The option `%(option)s` is unknown or has an invalid value."),
+    _("Leave out or correct the option; see docs/reference/imports.md for the options of each source type."),
+)
+IMPORT_INTERVAL = declare("IMPORT_INTERVAL", lambda *, seconds, least: ...)(
+    _("This source can't be imported every %(seconds)s seconds."),
+    _(
+        "Use at least %(least)s seconds, or no interval for imports on demand; folders and "
+        "archives have no interval."
+    ),
+)
+TEAM_REQUIRED = declare("TEAM_REQUIRED")(
+    _("`team` is required."), _("Name the team that will own the skills.")
+)
+IMPORT_UNDER_WAY = declare("IMPORT_UNDER_WAY", lambda *, id: ..., http=409, retryable=True)(
+    _("This source is already being imported."), _("Wait for the import %(id)s to finish.")
+)
+IMPORT_USER_MISSING = declare("IMPORT_USER_MISSING")(
+    _("The user who created this import no longer exists."),
+    _("Import again with an account that can publish for the team."),
+)
+IMPORT_ERROR = declare("IMPORT_ERROR", lambda *, reason: ..., http=500, retryable=True)(
+    _("The import failed because of a server error: %(reason)s."),
+    _("Import again; if it still fails, ask an administrator to check the server log."),
+)

@@ -1,0 +1,38 @@
+"""Reads uploaded archives with many skills. The bytes are the blob of the source's last revision."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from registry.identity.actors import Actor
+from registry.imports.candidates import SourceContent
+from registry.imports.errors import IMPORT_OPTION
+from registry.imports.trees.archives import read_archive
+from registry.models import Source, SourceKind
+from registry.packages.archive.paths import printable
+from registry.packages.manifest.naming import Origin
+from registry.storage import blobs
+
+
+def check(location: str, options: Mapping[str, object], actor: Actor) -> tuple[str, dict[str, object]]:
+    """The archive's name, made printable. Archives have no options."""
+    for name in options:
+        raise IMPORT_OPTION.refusal(option=printable(name)).at(f"options/{printable(name)}")
+    return printable(location) or "archive", {}
+
+
+def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
+    name = Origin(filename=source.location).stem
+    provenance = {"archive": source.location, "digest": source.last_revision}
+    items = read_archive(
+        blobs.read(source.last_revision), scratch, source="archive", provenance=provenance, name=name
+    )
+    return SourceContent(items, state=source.last_revision)
+
+
+def references() -> Iterable[str]:
+    """Digests of the blobs that archive sources reference."""
+    return (
+        Source.objects.filter(kind=SourceKind.ARCHIVE)
+        .exclude(last_revision="")
+        .values_list("last_revision", flat=True)
+    )

@@ -1,0 +1,52 @@
+"""Reads a folder on the server. Only for administrators and the shell, because it exposes paths."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from registry.identity.actors import Actor
+from registry.identity.errors import FORBIDDEN
+from registry.imports.candidates import SourceContent
+from registry.imports.errors import IMPORT_LOCATION, IMPORT_OPTION
+from registry.imports.trees.roots import is_paths
+from registry.imports.trees.tree import Tree, read_tree
+from registry.models import Source
+from registry.packages.archive.paths import printable
+
+_FLAGS = ("recursive", "parents", "allow_external")
+
+
+def check(location: str, options: Mapping[str, object], actor: Actor) -> tuple[str, dict[str, object]]:
+    """The folder's absolute path and its options: paths, recursive, parents and allow_external."""
+    _require_administrator(actor)
+    for name, value in options.items():
+        is_valid = is_paths(value) if name == "paths" else name in _FLAGS and isinstance(value, bool)
+        if not is_valid:
+            raise IMPORT_OPTION.refusal(option=printable(name)).at(f"options/{printable(name)}")
+    folder = Path(os.path.abspath(os.path.expanduser(location)))
+    if "\0" in location or not folder.is_dir():
+        raise IMPORT_LOCATION.refusal(location=printable(location), reason="it is not a folder").at(
+            "location"
+        )
+    return str(folder), dict(options)
+
+
+def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
+    _require_administrator(actor)
+    options = source.options
+    tree = Tree(
+        Path(source.location),
+        "disk",
+        # only the name: public skills must not reveal paths of the server
+        {"folder": Path(source.location).name},
+        paths=tuple(options.get("paths", ())),
+        deep=bool(options.get("recursive")),
+        above=bool(options.get("parents")),
+        allow_external=bool(options.get("allow_external")),
+    )
+    return SourceContent(read_tree(tree))
+
+
+def _require_administrator(actor: Actor) -> None:
+    if not actor.is_administrator:
+        raise FORBIDDEN.refusal(action="import a folder of the server").at("kind")

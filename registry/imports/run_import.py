@@ -1,0 +1,189 @@
+"""Runs imports: reads a source, publishes its candidates as versions and writes a report row for each."""
+
+import logging
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from registry.core.leases import LeaseLost, keep_alive
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.imports import queue
+from registry.imports.candidates import SkillCandidate, SkippedPath, SourceContent
+from registry.imports.errors import IMPORT_EMPTY, IMPORT_ERROR
+from registry.imports.plan import ImportPlan, plan_imports
+from registry.imports.queue import ImportLease
+from registry.imports.report import ReportRow, ReportWriter, previously_imported
+from registry.models import Import, ImportOutcome, ImportStatus, Skill, Source
+from registry.packages.problems import Refusal
+from registry.versions.publishing.publish import preview_publication, publish
+
+log = logging.getLogger(__name__)
+_BATCH = 10  # skills per transaction; publishing one blocks other SQLite writers for tens of milliseconds
+_SQLITE_PAUSE_S = 0.06  # lets other SQLite writers run, which poll only every 0.1 s and would starve
+_ROWS = 500  # rows per transaction
+_MAX_PATH_CHARS = 1000
+_FOLDER = "imports"
+
+
+def run_import(lease: ImportLease, actor: Actor) -> None:
+    """Runs the leased import until it is done, or failed with stored problems.
+
+    Idempotent: after a crash the next attempt continues after the last written row.
+    """
+    report = Import.objects.select_related("source__team").get(pk=lease.job.pk)
+    try:
+        with keep_alive(lease), _scratch(report) as scratch:
+            _import(report, lease, actor, scratch)
+    except Refusal as refused:
+        lease.end(*refused.problems)
+    except LeaseLost:
+        log.warning("Import %s was taken over by another worker; stopping", report.uid)
+        return
+    except Exception as error:
+        log.exception("Import %s failed unexpectedly", report.uid)
+        lease.end(IMPORT_ERROR.problem(reason=type(error).__name__))
+    else:
+        lease.end()
+    queue.delete_old_reports(report.source)
+
+
+def import_now(source: Source, actor: Actor) -> Import:
+    """Imports in this process, without a worker, and returns the report."""
+    lease = queue.start_import(source, actor)
+    run_import(lease, actor)
+    return Import.objects.get(pk=lease.job.pk)
+
+
+def preview_import(source: Source, actor: Actor) -> list[ReportRow]:
+    """The rows that an import would write (dry run)."""
+    require(actor, Action.PUBLISH, team=source.team)
+    with tempfile.TemporaryDirectory(prefix="skillquay-import-") as scratch:
+        items = _unique_candidates(_read(source, actor, Path(scratch)), source)
+        plans = plan_imports(items, previously_imported(source) if source.pk else {}, source.team)
+        return [each.row or _preview_candidate(each, source, actor) for each in plans]
+
+
+def _import(report: Import, lease: ImportLease, actor: Actor, scratch: Path) -> None:
+    source = report.source
+    require(actor, Action.PUBLISH, team=source.team)
+    content = _read(source, actor, scratch)
+    if not content.is_unchanged:
+        writer = ReportWriter(report, lease)
+        items = _unique_candidates(content, source)
+        writer.set_total(len(items))
+        plans = plan_imports(items, previously_imported(source), source.team)
+        _publish_all(plans, source, actor, writer)
+    Source.objects.filter(pk=source.pk).update(last_revision=content.state[:100])
+
+
+def _read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
+    content: SourceContent = import_module(f"registry.imports.readers.{source.kind}").read(
+        source, actor, scratch
+    )
+    return content
+
+
+def _unique_candidates(content: SourceContent, source: Source) -> list[SkillCandidate | SkippedPath]:
+    """The source's candidates and skipped paths, each path once. Raises IMPORT_EMPTY if there are none."""
+    items = {each.path[:_MAX_PATH_CHARS]: each for each in content.items}
+    if not items:
+        raise IMPORT_EMPTY.refusal(location=source.location)
+    return [replace(each, path=path) for path, each in items.items()]
+
+
+def _publish_all(plans: Sequence[ImportPlan], source: Source, actor: Actor, writer: ReportWriter) -> None:
+    """Publishes in batches. The rows, versions and progress of a batch are saved in one transaction."""
+    existing_slugs = frozenset(Skill.objects.filter(team=source.team).values_list("slug", flat=True))
+    batch: list[ImportPlan] = []
+    for each in plans:
+        batch.append(each)
+        if len(batch) >= _ROWS or sum(item.row is None for item in batch) >= _BATCH:
+            _publish_batch(batch, source, actor, writer, existing_slugs)
+            batch = []
+    _publish_batch(batch, source, actor, writer, existing_slugs)
+
+
+def _publish_batch(
+    batch: list[ImportPlan],
+    source: Source,
+    actor: Actor,
+    writer: ReportWriter,
+    existing_slugs: frozenset[str],
+) -> None:
+    with transaction.atomic():
+        writer.lease.lock()
+        rows = [each.row or _publish_candidate(each, source, actor, existing_slugs) for each in batch]
+        writer.write(rows)
+    if connection.vendor == "sqlite":
+        time.sleep(_SQLITE_PAUSE_S)
+
+
+def _publish_candidate(
+    plan: ImportPlan, source: Source, actor: Actor, existing_slugs: frozenset[str]
+) -> ReportRow:
+    package, candidate = plan.package(), plan.candidate
+    try:
+        publication = publish(
+            package,
+            team=source.team,
+            actor=actor,
+            version=None if package.manifest.version else candidate.version,
+            visibility=None if package.manifest.slug in existing_slugs else source.visibility or None,
+            source=candidate.source,
+            provenance={**candidate.provenance, "path": candidate.path},
+            origin=source,
+            origin_path=candidate.path,
+        )
+    except Refusal as refused:
+        return ReportRow(candidate.path, ImportOutcome.REFUSED, plan.label, problems=refused.problems)
+    outcome = ImportOutcome.PUBLISHED if publication.created else ImportOutcome.UNCHANGED
+    version = publication.version
+    return ReportRow(
+        candidate.path, outcome, plan.label, version.number, version.digest, publication.problems
+    )
+
+
+def _preview_candidate(plan: ImportPlan, source: Source, actor: Actor) -> ReportRow:
+    package, candidate = plan.package(), plan.candidate
+    number = None if package.manifest.version else candidate.version
+    preview = preview_publication(package, team=source.team, actor=actor, version=number)
+    outcome = ImportOutcome.PUBLISHED if preview.created else ImportOutcome.UNCHANGED
+    if not preview.ok:
+        outcome = ImportOutcome.REFUSED
+    return ReportRow(candidate.path, outcome, preview.skill, preview.number, preview.digest, preview.problems)
+
+
+def sweep_scratch() -> int:
+    """Removes the scratch folders of imports that no longer run; returns the count."""
+    alive = set(Import.objects.filter(status=ImportStatus.RUNNING).values_list("uid", flat=True))
+    removed = 0
+    for folder in _root().iterdir():
+        if folder.name.partition("-")[0] not in alive:
+            shutil.rmtree(folder, ignore_errors=True)
+            removed += 1
+    return removed
+
+
+def _root() -> Path:
+    root = Path(settings.SKILLQUAY_VAR) / _FOLDER
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return root
+
+
+@contextmanager
+def _scratch(report: Import) -> Iterator[Path]:
+    """An empty folder for this attempt, removed afterwards. ``sweep_scratch`` removes leftovers."""
+    folder = Path(tempfile.mkdtemp(prefix=f"{report.uid}-", dir=_root()))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

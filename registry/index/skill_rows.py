@@ -1,0 +1,125 @@
+"""Loads skills by primary key, each with its team and latest version, for search and match.
+
+The ORM would build the statement for each call and a team instance for each row, which took a third of a
+search's time. Here, the statement is built once, and the ORM's own converters convert the columns.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from django.db import connection
+from django.db.models import BooleanField, Model
+from django.db.models.base import ModelState
+
+from registry.index import sql
+from registry.models import Skill, Team, Version
+
+_DEFERRED_FIELDS = frozenset({"manifest", "body", "problems", "provenance", "changelog"})  # loaded on access
+
+
+@dataclass(frozen=True)
+class RankFields:
+    """The fields by which skills with the same match are filtered and ranked."""
+
+    key: int
+    paths: Sequence[str]
+    priority: float
+    usage_count: int
+    last_used_at: datetime | None
+
+
+def load_rank_fields(keys: Sequence[int]) -> list[RankFields]:
+    return [
+        RankFields(key, () if paths == "[]" else json.loads(paths), priority, count, assume_utc(last))
+        for key, paths, priority, count, last in sql.rank_field_rows(keys)
+    ]
+
+
+def assume_utc(moment: datetime | None) -> datetime | None:
+    """The moment with the zone UTC if it has none, as SQLite returns it."""
+    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
+
+
+def load_skills(keys: Sequence[int]) -> dict[int, Skill]:
+    """Skills by primary key, without the keys that do not exist."""
+    if not keys:
+        return {}
+    shape = _shape(connection.vendor)
+    teams: dict[int, Team] = {}
+    skills = {}
+    for row in sql.skill_rows(shape.columns, keys):
+        skill = _skill(shape, row, teams)
+        skills[skill.pk] = skill
+    return skills
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Columns of a model, their slice of a result row, and converters by attribute name."""
+
+    model: type[Model]
+    names: tuple[str, ...]
+    start: int
+    end: int
+    converters: tuple[tuple[str, Callable[..., Any], Any], ...]
+
+    def build(self, row: Sequence[Any]) -> Any:
+        """Builds a model instance the way unpickling does, which takes a third of the constructor's time."""
+        values = dict(zip(self.names, row[self.start : self.end], strict=True))
+        for name, convert, column in self.converters:
+            if values[name] is not None:
+                values[name] = convert(values[name], column, connection)
+        instance = self.model.__new__(self.model)
+        values["_state"] = state = ModelState()
+        state.adding, state.db = False, connection.alias
+        instance.__dict__ = values
+        return instance
+
+
+@dataclass(frozen=True)
+class _Shape:
+    columns: str  # quoted names, separated by commas
+    skill: _Columns
+    team: _Columns
+    version: _Columns
+
+
+@lru_cache
+def _shape(vendor: str) -> _Shape:  # one per vendor, because databases represent some types differently
+    skill = _columns(Skill, 0)
+    team = _columns(Team, skill.end)
+    version = _columns(Version, team.end, _DEFERRED_FIELDS)
+    names = [
+        f'{each.model._meta.db_table}."{name}"' for each in (skill, team, version) for name in each.names
+    ]
+    return _Shape(", ".join(names), skill, team, version)
+
+
+def _columns(model: type[Model], start: int, unread: frozenset[str] = frozenset()) -> _Columns:
+    fields = [field for field in model._meta.concrete_fields if field.name not in unread]
+    converters = []
+    for field in fields:
+        column = field.get_col(model._meta.db_table)
+        functions = [*connection.ops.get_db_converters(column), *field.get_db_converters(connection)]
+        if not isinstance(field, BooleanField):  # drivers convert booleans themselves
+            converters += [(field.attname, function, column) for function in functions]
+    names = tuple(field.attname for field in fields)
+    return _Columns(model, names, start, start + len(names), tuple(converters))
+
+
+def _skill(shape: _Shape, row: Sequence[Any], teams: dict[int, Team]) -> Skill:
+    skill: Skill = shape.skill.build(row)
+    if skill.team_id not in teams:
+        teams[skill.team_id] = shape.team.build(row)
+    _cache_relation(skill, "team", teams[skill.team_id])
+    _cache_relation(skill, "latest", shape.version.build(row) if skill.latest_id else None)
+    return skill
+
+
+def _cache_relation(skill: Skill, name: str, to: Model | None) -> None:
+    """Caches a foreign key's target, like ``select_related``."""
+    Skill._meta.get_field(name).set_cached_value(skill, to)  # type: ignore[union-attr]  # of foreign keys

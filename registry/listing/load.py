@@ -1,0 +1,194 @@
+"""The agent tools ``skills_list`` and ``skills_load``."""
+
+import zipfile
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from registry.core import search_terms
+from registry.core.errors import NOT_FOUND
+from registry.core.prompt_text import one_line, short_line
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, may
+from registry.listing import listed_skill
+from registry.listing import selection as choosing
+from registry.listing.errors import LOAD_NAME_MISSING, LOAD_NOT_FOUND
+from registry.listing.formats import files_url
+from registry.lookup import canonical as canonical_canonical
+from registry.lookup import skills as catalog
+from registry.lookup.errors import NO_LATEST, VERSION_HELD
+from registry.models import Canonical, File, Skill, UseKind, Version
+from registry.packages.manifest.manifest import manifest_of
+from registry.packages.problems import Problem, Refusal
+from registry.storage import blobs
+from registry.usage import scores
+
+DEFAULT_LIMIT = 100
+_SKILL_MD = "SKILL.md"
+_NOT_FOUND_CODES = frozenset({NOT_FOUND.name, NO_LATEST.name, VERSION_HELD.name})
+
+
+@dataclass(frozen=True)
+class LoadableSkill:
+    """A skill in ``skills_list``. It can be loaded by ``name`` and by ``id``."""
+
+    id: str
+    name: str
+    description: str
+    allowed_tools: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LoadableSkills:
+    skills: tuple[LoadableSkill, ...]
+    more: int
+
+
+@dataclass(frozen=True)
+class LoadedSkill:
+    skill: Skill
+    version: Version
+    content: str  # SKILL.md including front matter
+    files: tuple[File, ...]
+    notices: tuple[Problem, ...]  # that the version is yanked, deprecated or reported
+
+
+def skills_list(actor: Actor, *, paths: Collection[str] = (), limit: int = DEFAULT_LIMIT) -> LoadableSkills:
+    """The skills that the actor's agents may load, in the order of the listing."""
+    reachable = Skill.objects.recommendable_to(actor)
+    max_places = min(limit, choosing.MAX_PLACES)
+    selection = choosing.select_skills(reachable, actor, paths, limit=max_places, now=timezone.now())
+    rows = list(
+        listed_skill.listed_skills((each.skill for each in selection.placed), actor, reachable).values()
+    )
+    versions = Version.objects.filter(pk__in=[listed.version for listed in rows])
+    manifests = dict(versions.values_list("pk", "manifest"))
+    return LoadableSkills(
+        tuple(_loadable(listed, manifests[listed.version]) for listed in rows),
+        selection.total - len(selection.placed),
+    )
+
+
+def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> LoadedSkill:
+    """Loads the skill with this id or name, or the first whose name contains ``name``. With ``is_use``,
+    counts as a use.
+    """
+    version = find_loadable(name, actor)
+    skill = version.skill
+    if is_use:
+        scores.record_use(skill, actor.caller, UseKind.LOAD, version=version.number)
+    files = tuple(version.files.order_by("path"))
+    return LoadedSkill(skill, version, _content(version), files, catalog.notices(version, actor))
+
+
+def find_loadable(name: str, actor: Actor) -> Version:
+    """The version to load. Raises LOAD_NAME_MISSING, or LOAD_NOT_FOUND, also for skills not for agents."""
+    name = name.strip()
+    if not name:
+        raise LOAD_NAME_MISSING.refusal().at("name")
+    version = _by_id(name, actor) or _by_name(name, actor)
+    if version is None or not may(actor, Action.INSTALL, skill=version.skill):
+        raise LOAD_NOT_FOUND.refusal(name=one_line(name)[:200]).at("name")
+    return version
+
+
+def loaded_document(loaded: LoadedSkill) -> dict[str, Any]:
+    base = files_url(loaded.skill, loaded.version.number)
+    manifest = manifest_of(loaded.version.manifest)
+    return {
+        "id": str(loaded.skill.resolved_canonical or loaded.skill),
+        "name": loaded.skill.slug,
+        "version": loaded.version.number,
+        "digest": loaded.version.digest,
+        "description": one_line(manifest.description),
+        "allowedTools": list(map(one_line, manifest.allowed_tools)),
+        "content": loaded.content,
+        "location": f"{base}{_SKILL_MD}",
+        "base": base,
+        "archive": f"{base.removesuffix('files/')}archive",
+        "files": [
+            {"path": file.path, "size": file.size, "url": f"{base}{quote(file.path)}"}
+            for file in loaded.files
+        ],
+        "notices": [each.document(gettext) for each in loaded.notices],
+    }
+
+
+def loadable_document(found: LoadableSkills) -> dict[str, Any]:
+    return {
+        "skills": [
+            {
+                "id": each.id,
+                "name": each.name,
+                "description": each.description,
+                "allowedTools": list(each.allowed_tools),
+            }
+            for each in found.skills
+        ],
+        "remaining": found.more,
+    }
+
+
+def _loadable(listed: listed_skill.ListedSkill, manifest: dict[str, Any]) -> LoadableSkill:
+    is_pinned = listed.name.startswith(canonical_canonical.PREFIX)
+    tools = tuple(map(one_line, manifest_of(manifest).allowed_tools))
+    return LoadableSkill(
+        listed.name if is_pinned else str(listed.skill), listed.name, short_line(listed.text), tools
+    )
+
+
+def _by_id(name: str, actor: Actor) -> Version | None:
+    """The version that team/slug, a canonical name or a skill id stands for, or None."""
+    if "/" not in name and not name.startswith(canonical_canonical.PREFIX):
+        return _answered_version(Skill.objects.recommendable_to(actor).filter(uid=name).first(), actor)
+    try:
+        version = catalog.find_version_by_label(name, actor)
+    except Refusal as refused:
+        if refused.code in _NOT_FOUND_CODES:
+            return None
+        raise
+    return None if manifest_of(version.manifest).disable_model_invocation else version
+
+
+def _by_name(name: str, actor: Actor) -> Version | None:
+    """The version of the skill with this slug or name, or None. Prefers own teams, then use."""
+    reachable, key = Skill.objects.recommendable_to(actor).select_related("team"), search_terms.name_key(name)
+    pinned = listed_skill.canonical_pins(actor)
+
+    def matches_name(latest: Q, accepted: Callable[[Canonical], bool]) -> Q:
+        """A condition on the name; for canonical skills, on the name of the pinned version."""
+        named = [skill for skill, pin in pinned.items() if accepted(pin)]
+        return (latest & ~Q(pk__in=pinned)) | Q(pk__in=named)
+
+    steps = (
+        Q(slug=name),
+        matches_name(Q(name=name), lambda pin: pin.name == name),
+        Q(slug__contains=name.lower()),
+        matches_name(Q(name_key__contains=key), lambda pin: key in pin.name_key) if key else Q(pk=None),
+    )
+    found = (_preferred(reachable.filter(step), actor) for step in (*steps[:2], steps[2] | steps[3]))
+    return _answered_version(next(filter(None, found), None), actor)
+
+
+def _preferred(skills: QuerySet[Skill], actor: Actor) -> Skill | None:
+    own = scores.most_used(skills.filter(team_id__in=actor.team_ids), 1)
+    own = own or list(skills.filter(team_id__in=actor.team_ids).order_by("pk")[:1])
+    return next(iter(own or scores.most_used(skills, 1) or skills.order_by("pk")[:1]), None)
+
+
+def _answered_version(skill: Skill | None, actor: Actor) -> Version | None:
+    """The latest version of the skill; for a canonical skill, the pinned version."""
+    if skill is None:
+        return None
+    pin = listed_skill.canonical_pins(actor, [skill]).get(skill.pk)
+    return catalog.find_version_by_label(str(pin), actor) if pin else catalog.find_version(skill, None, actor)
+
+
+def _content(version: Version) -> str:
+    with blobs.open_blob(version.digest) as blob, zipfile.ZipFile(blob) as archive:
+        return archive.read(_SKILL_MD).decode("utf-8-sig")

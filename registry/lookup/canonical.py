@@ -1,0 +1,96 @@
+"""Finds canonical skills by name (``_canonical_<slug>``) and records their use."""
+
+from datetime import timedelta
+
+from django.db.models import F
+from django.utils import timezone
+
+from registry.core.errors import NOT_FOUND
+from registry.identity.actors import Actor
+from registry.lookup.errors import CANONICAL_UNAVAILABLE
+from registry.models import Canonical, CanonicalUse, Skill, Version, Visibility
+from registry.packages.problems import LazyMessage, gettext_noop
+from registry.packages.version_numbers import normalise
+
+PREFIX = "_canonical_"
+_DEDUPE_WINDOW = timedelta(seconds=60)
+_SKILL_DIR_VARIABLE = "${CLAUDE_SKILL_DIR}"
+
+_PURGED = gettext_noop("its content was purged")
+_PRIVATE = gettext_noop("its skill is no longer visible to everyone")
+_HELD = gettext_noop("its version is held for review")
+_YANKED = gettext_noop("its version was yanked")
+
+
+def find_by_slug(slug: str, actor: Actor) -> Skill | None:
+    """The canonical skill of the slug, with ``resolved_canonical`` set; None if the actor may not see the
+    name.
+
+    Raises CANONICAL_UNAVAILABLE if the pinned version can't be used at present. No other version replaces it.
+    """
+    rows = Canonical.objects.exclude(digest="").select_related("skill", "version__skill__team")
+    canonical = rows.filter(slug=slug).first()
+    if canonical is None or not _is_visible_to(canonical, actor):
+        return None
+    reason = unavailable_reason(canonical)
+    if reason or canonical.version is None:
+        raise CANONICAL_UNAVAILABLE.refusal(name=str(canonical), reason=reason or _PURGED)
+    skill = canonical.version.skill
+    skill.resolved_canonical = canonical
+    return skill
+
+
+def pinned_version(canonical: Canonical, requested: str) -> Version:
+    """The pinned version. Raises NOT_FOUND unless ``requested`` is "latest" or its number."""
+    version = canonical.version
+    if version is None or (requested != "latest" and normalise(requested) != version.number):
+        raise NOT_FOUND.refusal(what="version", name=f"{canonical}@{requested[:80]}")
+    return version
+
+
+def unavailable_reason(canonical: Canonical) -> LazyMessage | None:
+    """The reason why the pinned version can't be used at present, or None if it can."""
+    version = canonical.version
+    if version is None:
+        return LazyMessage(_PURGED)
+    if version.skill.effective_visibility == Visibility.PRIVATE:
+        return LazyMessage(_PRIVATE)
+    if version.is_held:
+        return LazyMessage(_HELD)
+    return LazyMessage(_YANKED) if version.yanked_at else None
+
+
+def canonical_for_skill(skill: Skill) -> Canonical | None:
+    """The canonical name that points to a version of this skill, or None."""
+    return skill.canonicals.exclude(digest="").select_related("version__skill").order_by("pk").first()
+
+
+def instructions_text(version: Version, folder: str) -> str:
+    """SKILL.md without front matter, for an agent. ``folder`` is the path or URL of the skill's files.
+
+    Commands in the text are not run and arguments are not inserted: the text can come from an untrusted team.
+    """
+    return f"Base directory for this skill: {folder}\n\n{version.body.replace(_SKILL_DIR_VARIABLE, folder)}"
+
+
+def record_canonical_use(skill: Skill, caller: str, kind: str) -> None:
+    """Counts a use of the canonical name. The preview of a new pin lists these callers."""
+    if skill.resolved_canonical is None:
+        return
+    now = timezone.now()
+    use = CanonicalUse.objects.filter(slug=skill.resolved_canonical.slug, caller=caller)
+    change = {"count": F("count") + 1, "last_used_at": now, "last_kind": kind}
+    if use.filter(last_used_at__lte=now - _DEDUPE_WINDOW).update(**change) or use.exists():
+        return
+    CanonicalUse.objects.get_or_create(
+        slug=skill.resolved_canonical.slug,
+        caller=caller,
+        defaults={"count": 1, "last_used_at": now, "last_kind": kind},
+    )
+
+
+def _is_visible_to(canonical: Canonical, actor: Actor) -> bool:
+    """Whether the actor may see the name. Anonymous users see only names of public skills."""
+    return actor.is_signed_in or bool(
+        canonical.skill and canonical.skill.effective_visibility == Visibility.PUBLIC
+    )

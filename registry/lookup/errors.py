@@ -1,0 +1,42 @@
+"""Error codes of looking up skills, versions and canonical names."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+CANONICAL_UNAVAILABLE = declare("CANONICAL_UNAVAILABLE", lambda *, name, reason: ..., http=409)(
+    _("%(name)s is unavailable: %(reason)s."),
+    _("Ask an administrator to point it to another version, or use another skill as team/slug."),
+)
+NAME_AMBIGUOUS = declare("NAME_AMBIGUOUS", lambda *, name, candidates: ..., http=409)(
+    _("The name %(name)s matches several skills: %(candidates)s."), _("Include the team, as in team/slug.")
+)
+VERSION_HELD = declare("VERSION_HELD", lambda *, version: ..., http=409)(
+    _("%(version)s is held because of a scan finding or a report."),
+    _("Ask a maintainer other than the publisher to review and release it."),
+)
+PURGED = declare("PURGED", lambda *, name, reason: ..., http=410)(
+    _("%(name)s was purged: %(reason)s"),
+    _("Use another version or skill; the content was permanently deleted."),
+)
+NO_LATEST = declare("NO_LATEST", lambda *, skill: ..., http=404)(
+    _("%(skill)s has no usable version: all versions are yanked, held or purged."),
+    _("Request a yanked version by its exact number, or contact the skill's team."),
+)
+VERSION_YANKED = declare("VERSION_YANKED", lambda *, version, reason: ..., severity="warning")(
+    _("%(version)s was yanked: %(reason)s"),
+    _("Use the latest version; this one is only available by its exact number."),
+)
+VERSION_REPORTED = declare("VERSION_REPORTED", lambda *, version: ..., severity="warning")(
+    _("%(version)s was reported as harmful, and the report is still open."),
+    _("Review the version before use; it is hidden outside its team until the report is decided."),
+)
+VERSION_DEPRECATED = declare(
+    "VERSION_DEPRECATED", lambda *, version, reason, successor: ..., severity="warning"
+)(_("%(version)s is deprecated: %(reason)s"), _("Use %(successor)s instead."))
+SKILL_DEPRECATED = declare("SKILL_DEPRECATED", lambda *, skill, reason, successor: ..., severity="warning")(
+    _("%(skill)s is deprecated: %(reason)s"), _("Use %(successor)s instead.")
+)
+CHANNEL_WITHDRAWN = declare("CHANNEL_WITHDRAWN", lambda *, channel, version, reason: ..., http=409)(
+    _("The channel %(channel)s points to %(version)s, which was yanked: %(reason)s"),
+    _("Name an exact version, or ask a maintainer to point the channel to another one."),
+)

@@ -1,0 +1,170 @@
+"""Finds teams, skills and versions by label. Raises NOT_FOUND for rows that the actor may not see."""
+
+from django.db.models import QuerySet
+
+from registry.core.errors import NOT_FOUND
+from registry.identity.actors import Actor
+from registry.lookup import canonical as canonical_canonical
+from registry.lookup import errors
+from registry.models import Skill, Team, Version
+from registry.packages.problems import Problem, Refusal
+from registry.packages.version_numbers import normalise
+
+_MAX_CANDIDATES = 10  # listed in the error message
+_UNNAMED_SUCCESSOR = "…"  # stands for a successor that is missing or not visible to the actor
+
+
+def find_team(slug: str, actor: Actor) -> Team:
+    team = Team.objects.visible_to(actor).filter(slug=slug).first()
+    if team is None:
+        raise NOT_FOUND.refusal(what="team", name=slug)
+    return team
+
+
+def find_skill(label: str, actor: Actor) -> Skill:
+    """The skill for "team/slug", "_canonical_slug" or a bare slug. For a bare slug, the actor's teams come
+    first.
+
+    Follows renames and merges. Raises PURGED for a purged skill.
+    """
+    if label.startswith(canonical_canonical.PREFIX):
+        return _find_canonical(label.removeprefix(canonical_canonical.PREFIX), actor)
+    team, slash, slug = label.rpartition("/")
+    return _find_at_address(team, slug, actor) if slash else _find_by_bare_slug(slug, actor)
+
+
+def find_version(skill: Skill, number: str | None, actor: Actor, *, include_held: bool = False) -> Version:
+    """The version of the number (``1.0`` means 1.0.0), of the channel, or the latest.
+
+    Yanked versions are found by their exact number only. For a held version, raises VERSION_HELD for its team
+    and NOT_FOUND for others. With ``include_held``, which is for display only, its team gets the version.
+    """
+    requested = number or "latest"
+    if skill.resolved_canonical:
+        return canonical_canonical.pinned_version(skill.resolved_canonical, requested)
+    exact = normalise(requested)
+    version: Version | None
+    if requested == "latest":
+        version = _latest_version(skill, actor)
+    elif exact is None:
+        version = _channel_version(skill, requested, actor)
+    else:
+        version = _exact_version(skill.merged_from or skill, exact, actor)
+    if version is None:
+        raise NOT_FOUND.refusal(what="version", name=f"{skill}@{requested[:80]}")
+    if version.is_held and not include_held:
+        raise errors.VERSION_HELD.refusal(version=str(version))
+    return version
+
+
+def find_version_by_label(name: str, actor: Actor, *, include_held: bool = False) -> Version:
+    """The version for "team/slug@version"; without "@", the latest version."""
+    label, _, number = name.partition("@")
+    return find_version(find_skill(label, actor), number, actor, include_held=include_held)
+
+
+def notices(version: Version, actor: Actor) -> tuple[Problem, ...]:
+    """Notices for users of the version, if it is yanked or reported, or if it or its skill is deprecated."""
+    skill, problems = version.skill, []
+    if version.yanked_at:
+        problems.append(errors.VERSION_YANKED.problem(version=str(version), reason=version.yank_reason))
+    if reported := _reported_version(version):
+        problems.append(errors.VERSION_REPORTED.problem(version=str(reported)))
+    if version.deprecated_at:
+        successor = f"{skill}@{version.successor}" if version.successor else _UNNAMED_SUCCESSOR
+        why = version.deprecation_reason
+        problems.append(
+            errors.VERSION_DEPRECATED.problem(version=str(version), reason=why, successor=successor)
+        )
+    if skill.deprecated_at:
+        successor = str(visible_successor(skill, actor) or _UNNAMED_SUCCESSOR)
+        why = skill.deprecation_reason
+        problems.append(errors.SKILL_DEPRECATED.problem(skill=str(skill), reason=why, successor=successor))
+    return tuple(problems)
+
+
+def _reported_version(version: Version) -> Version | None:
+    """This version if it is reported, otherwise a reported version that affects the whole skill, or None."""
+    if version.reported_at or not version.skill.is_reported:
+        return version if version.reported_at else None
+    return version.skill.versions.filter(reported_at__isnull=False).select_related("skill__team").first()
+
+
+def visible_successor(skill: Skill, actor: Actor) -> Skill | None:
+    """The successor of a deprecated skill; None if it has none or the actor may not see it."""
+    if skill.successor_id is None:
+        return None
+    return Skill.objects.visible_to(actor).select_related("team").filter(pk=skill.successor_id).first()
+
+
+def _find_canonical(slug: str, actor: Actor) -> Skill:
+    """The canonical skill with this slug. In URLs, a slash separates the prefix from the slug."""
+    skill = canonical_canonical.find_by_slug(slug.removeprefix("/"), actor)
+    if skill is None:
+        raise _skill_not_found(canonical_canonical.PREFIX + slug)
+    return skill
+
+
+def _find_by_bare_slug(slug: str, actor: Actor) -> Skill:
+    """The skill of the actor's teams, otherwise the canonical skill; never another team's skill, even if it
+    is the only one.
+    """
+    visible = Skill.objects.visible_to(actor).select_related("team", "latest").filter(slug=slug)
+    own = list(visible.filter(team_id__in=actor.team_ids)[: _MAX_CANDIDATES + 1])
+    if len(own) == 1:
+        return own[0]
+    if not own and (skill := canonical_canonical.find_by_slug(slug, actor)):
+        return skill
+    candidates = own or list(visible.order_by("team__slug")[: _MAX_CANDIDATES + 1])
+    if not candidates:
+        raise _skill_not_found(slug)
+    labels = sorted(str(skill) for skill in candidates)
+    shown = ", ".join(labels[:_MAX_CANDIDATES]) + (", …" if len(labels) > _MAX_CANDIDATES else "")
+    raise errors.NAME_AMBIGUOUS.refusal(name=slug, candidates=shown)
+
+
+def _find_at_address(team: str, slug: str, actor: Actor) -> Skill:
+    known = Skill.objects.resolvable_by(actor).select_related("team", "latest")
+    skill = known.filter(team__slug=team, slug=slug).first()
+    if skill is None:  # look for a former name
+        skill = known.filter(redirects__team__slug=team, redirects__slug=slug).first()
+    if skill is None:
+        raise _skill_not_found(f"{team}/{slug}")
+    if skill.purged_at:
+        tombstone = skill.tombstones.order_by("-pk").first()
+        raise errors.PURGED.refusal(name=str(skill), reason=tombstone.reason if tombstone else "")
+    if skill.merged_into_id is None:
+        return skill
+    into = known.filter(pk=skill.merged_into_id, purged_at=None).first()
+    if into is None:
+        raise _skill_not_found(f"{team}/{slug}")
+    into.merged_from = skill
+    return into
+
+
+def _latest_version(skill: Skill, actor: Actor) -> Version:
+    version = _visible_versions(skill, actor).filter(pk=skill.latest_id).first() if skill.latest_id else None
+    if version is None:
+        raise errors.NO_LATEST.refusal(skill=str(skill))
+    return version
+
+
+def _channel_version(skill: Skill, name: str, actor: Actor) -> Version | None:
+    version = _visible_versions(skill, actor).filter(channels__name=name, channels__skill=skill).first()
+    if version and version.yanked_at:
+        raise errors.CHANNEL_WITHDRAWN.refusal(channel=name, version=str(version), reason=version.yank_reason)
+    return version
+
+
+def _exact_version(skill: Skill, number: str, actor: Actor) -> Version | None:
+    if tombstone := skill.tombstones.filter(number=number).first():
+        raise errors.PURGED.refusal(name=f"{skill}@{number}", reason=tombstone.reason)
+    return _visible_versions(skill, actor).filter(number=number).first()
+
+
+def _visible_versions(skill: Skill, actor: Actor) -> QuerySet[Version]:
+    return Version.objects.visible_to(actor).filter(skill=skill).select_related("skill__team")
+
+
+def _skill_not_found(label: str) -> Refusal:
+    return NOT_FOUND.refusal(what="skill", name=label[:200])

@@ -1,0 +1,15 @@
+from typing import Any
+
+from registry.identity.actors import Actor
+from registry.identity.errors import FORBIDDEN
+from registry.management.cli import ChangeCommand
+from registry.secrets.values import reseal
+
+
+class Command(ChangeCommand):
+    help = "Encrypt all secrets with the first of SKILLQUAY_SECRETS_KEYS. The site can stay online."
+
+    def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
+        if not actor.is_administrator:
+            raise FORBIDDEN.refusal(action="reseal")
+        return {"resealed": reseal()}

@@ -1,0 +1,146 @@
+"""Turns a request into concepts: its content words and their synonyms from the glossary."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise, takewhile
+from math import sqrt
+from types import MappingProxyType
+from typing import NamedTuple
+
+from registry.core import search_terms
+from registry.core.search_terms import TextToken
+from registry.search.glossary import lines
+
+MAX_TOKENS = 500  # per utterance; further tokens are ignored
+CROSS_LANGUAGE_WEIGHT = 0.8  # divided by the root of the number of translations
+SYNONYM_WEIGHT = 0.65  # divided by the root of the number of synonyms
+_MAX_SYNONYMS = 8  # per concept
+
+_STOP_WORDS_ZH = """
+    请帮我 帮我 帮忙 请问 请 一下 怎么样 怎么办 怎么 怎样 如何 什么 为什么 哪些 哪个 哪里 多少 是否
+    有没有 能不能 可不可以 可以 能否 应该 需要 想要 我想 我要 我们 你们 他们 我的 我 你 您 他 她 它 给我
+    把 被 让 和 与 以及 或者 还是 并且 然后 了 吗 呢 吧 啊 的 这个 那个 这些 那些 这份 那份 这段 这篇
+    这张 这 那 一个 一份 一张 一些 一条 一篇 一段 一道 一套 一点 几个 所有 现在 里面 没有 不是 看看
+    看一下 关于 每个
+"""
+_STOP_WORD_STARTS_ZH = frozenset(each[0] for each in _STOP_WORDS_ZH.split())
+_STOP_WORD_ZH = re.compile("|".join(sorted(set(_STOP_WORDS_ZH.split()), key=lambda each: (-len(each), each))))
+
+
+class Concept(NamedTuple):  # faster than a dataclass; a page has hundreds
+    """One concept of a request: its own terms, and synonym terms with their weights."""
+
+    text: str
+    start: int
+    end: int
+    key: str  # the concept's key in the glossary
+    terms: tuple[str, ...]
+    synonyms: Mapping[str, float] = MappingProxyType({})
+
+    @property
+    def all_terms(self) -> tuple[str, ...]:
+        return (*self.terms, *self.synonyms)
+
+
+def concepts(utterance: str, tokens: Sequence[TextToken], glossary: lines.GlossaryIndex) -> list[Concept]:
+    """The distinct concepts of the utterance in order, without synonyms."""
+    found: dict[tuple[str, ...], Concept] = {}
+    for begin, end, key in _spans(tokens, glossary):
+        terms = _index_terms(tokens[begin:end])
+        if terms not in found:
+            start, stop = tokens[begin].start, tokens[end - 1].end
+            found[terms] = Concept(utterance[start:stop], start, stop, key, terms)
+    return list(found.values())
+
+
+def expand_concept(concept: Concept, glossary: lines.GlossaryIndex) -> Concept:
+    """The concept with its synonyms from the glossary."""
+    texts = glossary.get(concept.key)
+    return (
+        concept._replace(synonyms=_synonym_terms(concept.terms, texts, search_terms.has_cjk(concept.key[0])))
+        if texts
+        else concept
+    )
+
+
+def _spans(tokens: Sequence[TextToken], glossary: lines.GlossaryIndex) -> Iterator[tuple[int, int, str]]:
+    """Yields the spans of content words, glossary phrases, and pairs of other Chinese characters."""
+    at = left = 0
+    while at < len(tokens):
+        size, is_content = _next_span(tokens, at, glossary)
+        if is_content is not None:
+            yield from _pairs(tokens, left, at)
+            left = at + size
+        if is_content:
+            yield at, left, " ".join(token.key for token in tokens[at:left])
+        at += size
+    yield from _pairs(tokens, left, len(tokens))
+
+
+def _next_span(
+    tokens: Sequence[TextToken], at: int, glossary: lines.GlossaryIndex
+) -> tuple[int, bool | None]:
+    """The tokens of the next span, and whether it is content; None for a single Chinese character."""
+    token = tokens[at]
+    keys = [each.key for each in tokens[at : at + glossary.longest.get(token.key, 0)]]
+    for size in range(len(keys), token.is_cjk, -1):  # a single Chinese character can't be a glossary word
+        key = " ".join(keys[:size])
+        if key in glossary and key not in search_terms.STOP_TERMS:
+            return size, True
+    if not token.is_cjk:
+        return 1, token.key not in search_terms.STOP_TERMS
+    if token.key not in _STOP_WORD_STARTS_ZH:
+        return 1, None
+    ahead = "".join(each.key for each in takewhile(lambda each: each.is_cjk, tokens[at : at + 4]))
+    stop_word = _STOP_WORD_ZH.match(ahead)
+    return (len(stop_word[0]), False) if stop_word else (1, None)
+
+
+def _pairs(tokens: Sequence[TextToken], begin: int, end: int) -> Iterator[tuple[int, int, str]]:
+    """Yields pairs of neighboring characters. A lone character is a span: the glossary may have it."""
+    if end - begin == 1:
+        yield begin, end, tokens[begin].key
+    for at in range(begin, end - 1):
+        yield at, at + 2, f"{tokens[at].key} {tokens[at + 1].key}"
+
+
+def _index_terms(tokens: Sequence[TextToken]) -> tuple[str, ...]:
+    """The index terms of a range of tokens."""
+    if not tokens[0].is_cjk or len(tokens) == 1:
+        return tuple(token.key for token in tokens)
+    return tuple(dict.fromkeys(one.key + two.key for one, two in pairwise(tokens)))
+
+
+@lru_cache(maxsize=8192)  # requests use the same few thousand words
+def _synonym_terms(own: tuple[str, ...], texts: tuple[str, ...], is_cjk: bool) -> Mapping[str, float]:
+    """The terms of the synonyms with their weights. The more there are, the less each weighs."""
+    translations = sum(search_terms.has_cjk(text) != is_cjk for text in texts)
+    found: dict[str, float] = {}
+    for text in texts:
+        is_translation = search_terms.has_cjk(text) != is_cjk
+        weight = (CROSS_LANGUAGE_WEIGHT if is_translation else SYNONYM_WEIGHT) / sqrt(
+            translations if is_translation else len(texts) - translations
+        )
+        terms = _text_terms(text)
+        for term in terms:
+            if term not in own:
+                found[term] = max(found.get(term, 0), weight / len(terms))
+    likely = sorted(found, key=lambda term: (-found[term], term))[:_MAX_SYNONYMS]
+    return {term: found[term] for term in likely}
+
+
+def glossary_word(concept: Concept, term: str, glossary: lines.GlossaryIndex) -> str:
+    """The synonym that a term belongs to, or the term itself for a corrected typo."""
+    texts = glossary.get(_phrase_key(concept.text), ())
+    return next((text for text in texts if term in _text_terms(text)), term)
+
+
+@lru_cache(maxsize=8192)
+def _phrase_key(text: str) -> str:
+    return search_terms.phrase_key(text)
+
+
+@lru_cache(maxsize=8192)
+def _text_terms(text: str) -> tuple[str, ...]:
+    return _index_terms(search_terms.text_tokens(text))

@@ -1,0 +1,20 @@
+"""The common form into which zip archives, tar archives and folders are read."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ArchiveEntry:
+    """A regular file, or a folder (``data`` is None). ``path`` has no trailing ``/``.
+
+    ``link`` is the target of a symbolic link; only readers called with ``with_links`` return links.
+    """
+
+    path: str
+    data: bytes | None
+    executable: bool = False
+    link: str = ""
+
+    @property
+    def is_folder(self) -> bool:
+        return self.data is None

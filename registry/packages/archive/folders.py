@@ -1,0 +1,84 @@
+"""Reads a local folder into entries with bounded memory. Symbolic links are refused, never followed."""
+
+import os
+import stat
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from registry.packages import errors
+from registry.packages.archive.entries import ArchiveEntry
+from registry.packages.archive.paths import is_junk, printable
+from registry.packages.limits import Limits
+from registry.packages.problems import Problem, Refusal
+
+
+def folder_entries(
+    folder: Path, limits: Limits, *, exclude: Callable[[str], bool] = is_junk
+) -> tuple[ArchiveEntry, ...]:
+    """The folder's files and subfolders, without those whose path ``exclude`` matches."""
+    walk = _Walk(limits, exclude)
+    try:
+        walk.visit(folder, "")
+    except OSError as error:
+        raise errors.FILE_UNREADABLE.refusal(reason=error.strerror or "").at(printable(folder.name)) from None
+    if walk.problems:
+        raise Refusal(*walk.problems)
+    check_sizes(walk.entries, limits)
+    return tuple(walk.entries)
+
+
+class _Walk:
+    def __init__(self, limits: Limits, exclude: Callable[[str], bool]) -> None:
+        self.limits, self.exclude = limits, exclude
+        self.entries: list[ArchiveEntry] = []
+        self.problems: list[Problem] = []
+        self.size = 0
+
+    def visit(self, folder: Path, prefix: str) -> None:
+        for item in sorted(os.scandir(folder), key=lambda item: item.name):
+            if not self.exclude(prefix + item.name):
+                self._check_path(prefix + item.name)
+                self._add(item, prefix + item.name)
+
+    def _check_path(self, path: str) -> None:
+        if len(self.entries) > self.limits.entries:
+            raise errors.ARCHIVE_TOO_MANY_ENTRIES.refusal(limit=self.limits.entries)
+        if path.count("/") > self.limits.path_depth:
+            raise errors.PATH_TOO_DEEP.refusal(limit=self.limits.path_depth).at(printable(path))
+
+    def _add(self, item: os.DirEntry[str], path: str) -> None:
+        mode = item.stat(follow_symlinks=False).st_mode
+        if stat.S_ISDIR(mode):
+            self.entries.append(ArchiveEntry(path, None))
+            self.visit(Path(item.path), path + "/")
+        elif stat.S_ISREG(mode):
+            self.entries.append(ArchiveEntry(path, self._read(item.path), bool(mode & 0o111)))
+        elif stat.S_ISLNK(mode):
+            self.problems.append(errors.ENTRY_LINK.problem().at(printable(path)))
+        else:
+            self.problems.append(
+                errors.ENTRY_SPECIAL.problem(kind=f"{stat.S_IFMT(mode):#o}").at(printable(path))
+            )
+
+    def _read(self, path: str) -> bytes:
+        """The bytes of a file, at most one over the limit, which reveals huge and growing files."""
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as source:
+            data = source.read(self.limits.file + 1)
+        self.size += len(data)
+        if self.size > self.limits.unpacked + self.limits.file:
+            raise errors.PACKAGE_TOO_LARGE.refusal(limit=self.limits.unpacked)
+        return data
+
+
+def check_sizes(entries: Sequence[ArchiveEntry], limits: Limits) -> None:
+    """Raises Refusal if the entries exceed the package limits in number or size."""
+    if len(entries) > limits.entries:
+        raise errors.ARCHIVE_TOO_MANY_ENTRIES.refusal(limit=limits.entries)
+    large = [entry for entry in entries if len(entry.data or b"") > limits.file]
+    if large:
+        raise Refusal(
+            *(errors.FILE_TOO_LARGE.problem(limit=limits.file).at(printable(entry.path)) for entry in large)
+        )
+    if sum(len(entry.data or b"") for entry in entries) > limits.unpacked:
+        raise errors.PACKAGE_TOO_LARGE.refusal(limit=limits.unpacked)

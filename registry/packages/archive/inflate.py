@@ -1,0 +1,45 @@
+"""Bounded decompression: never produces more bytes than declared and accepts no trailing data."""
+
+import zlib
+
+from registry.packages.errors import ARCHIVE_DAMAGED, ARCHIVE_GAPS, ARCHIVE_TRUNCATED, PACKAGE_TOO_LARGE
+from registry.packages.problems import gettext_noop
+
+_CHUNK = 1 << 20
+
+
+def inflate(data: bytes, size: int, *, path: str) -> bytes:
+    """Inflates exactly ``size`` bytes. Raises ARCHIVE_DAMAGED if there are more, fewer or trailing bytes."""
+    stream = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        result = stream.decompress(data, size + 1)
+    except zlib.error as error:
+        raise ARCHIVE_DAMAGED.refusal(reason=str(error)).at(path) from None
+    if len(result) != size:
+        raise ARCHIVE_DAMAGED.refusal(reason=gettext_noop("its size differs from the declared size")).at(path)
+    if not stream.eof or stream.unused_data or stream.unconsumed_tail:
+        raise ARCHIVE_DAMAGED.refusal(reason=gettext_noop("its compressed data ends in the wrong place")).at(
+            path
+        )
+    return result
+
+
+def gunzip(data: bytes, limit: int) -> bytes:
+    """Decompresses one gzip member of at most ``limit`` bytes; zlib verifies its checksum."""
+    stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    result = bytearray()
+    pending = data
+    try:
+        while not stream.eof:
+            chunk = stream.decompress(pending, min(_CHUNK, limit + 1 - len(result)))
+            result += chunk
+            if len(result) > limit:
+                raise PACKAGE_TOO_LARGE.refusal(limit=limit)
+            pending = stream.unconsumed_tail
+            if not chunk and not pending and not stream.eof:
+                raise ARCHIVE_TRUNCATED.refusal(reason=gettext_noop("the gzip stream is incomplete"))
+    except zlib.error as error:
+        raise ARCHIVE_DAMAGED.refusal(reason=str(error)) from None
+    if stream.unused_data:
+        raise ARCHIVE_GAPS.refusal(reason=gettext_noop("there is data after the gzip stream"))
+    return bytes(result)

@@ -1,0 +1,123 @@
+"""The rules for paths in a package, so that it unpacks to the same tree on every system."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from registry.packages import errors
+from registry.packages.archive.entries import ArchiveEntry
+from registry.packages.limits import Limits
+from registry.packages.problems import Problem, gettext_noop
+
+MAX_PRINTABLE = 200
+MAX_NAME_BYTES = 255  # per path segment; the limit of ext4, APFS and NTFS
+_FORBIDDEN = re.compile(r'[<>:"|?*]')
+_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\.|$)")
+_JUNK_PARTS = frozenset(
+    {"__macosx", ".ds_store", ".git", ".svn", ".hg", ".idea", ".vscode", "__pycache__"}
+    | {"thumbs.db", "desktop.ini", ".spotlight-v100", ".trashes", ".fseventsd"}
+)
+_JUNK_NAME = re.compile(r"^(\._.*|.*~|\.#.*|#.*#|\..*\.sw[a-p])$")
+
+
+def printable(text: str, limit: int = MAX_PRINTABLE) -> str:
+    """Untrusted text made safe for messages: at most ``limit`` characters, control characters escaped."""
+    clean = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
+    return clean + "…" if len(text) > limit else clean
+
+
+def is_junk(path: str) -> bool:
+    """Whether the path is a file or folder that Finder, Windows, git or an editor creates."""
+    parts = path.split("/")
+    return any(part.lower() in _JUNK_PARTS for part in parts) or bool(_JUNK_NAME.match(parts[-1]))
+
+
+def collision_key(path: str) -> str:
+    """A key that is equal for paths that are the same on some file system."""
+    if path.isascii():
+        return path.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
+def normalize_path(path: str) -> str:
+    """The path in NFC, without the leading ``./`` that ``tar czf x.tgz .`` writes."""
+    path = path.removeprefix("./")
+    return path if path.isascii() else unicodedata.normalize("NFC", path)
+
+
+def path_problem(path: str, limits: Limits) -> Problem | None:
+    """The first rule that the path breaks, or None."""
+    label = printable(path)
+    if len(path) > limits.path_characters:
+        return errors.PATH_TOO_LONG.problem(reason=f"{len(path)} > {limits.path_characters}").at(label)
+    parts = path.split("/")
+    if len(parts) - 1 > limits.path_depth:
+        return errors.PATH_TOO_DEEP.problem(limit=limits.path_depth).at(label)
+    if reason := _unsafe_reason(path, parts):
+        return errors.PATH_UNSAFE.problem(reason=reason).at(label)
+    if reason := _unstorable_reason(path, parts):
+        return errors.PATH_CHARACTERS.problem(reason=reason).at(label)
+    for part in parts:
+        if _DEVICES.match(part.lower()):
+            return errors.PATH_RESERVED.problem(name=printable(part)).at(label)
+        if len(part.encode("utf-8")) > MAX_NAME_BYTES:
+            return errors.PATH_TOO_LONG.problem(reason=f"{printable(part)} > {MAX_NAME_BYTES} bytes").at(
+                label
+            )
+    return None
+
+
+def _unsafe_reason(path: str, parts: list[str]) -> str:
+    if path.startswith("/"):
+        return gettext_noop("it is an absolute path")
+    if "\\" in path:
+        return gettext_noop("it contains a backslash")
+    if re.match(r"[A-Za-z]:", path):
+        return gettext_noop("it contains a drive letter")
+    if ".." in parts:
+        return gettext_noop("it contains ..")
+    if "" in parts or "." in parts:
+        return gettext_noop("it has an empty part or a single dot")
+    return ""
+
+
+def _unstorable_reason(path: str, parts: list[str]) -> str:
+    if not path.isprintable() and any(unicodedata.category(c) in ("Cc", "Cs") for c in path):
+        return gettext_noop("a control character")
+    if match := _FORBIDDEN.search(path):
+        return match.group()
+    if any(part.endswith((".", " ")) for part in parts):
+        return gettext_noop("a trailing dot or space")
+    return ""
+
+
+def check_paths(entries: Iterable[ArchiveEntry], limits: Limits) -> tuple[Problem, ...]:
+    """A problem for each path that breaks a rule, is duplicated, or is both a file and a folder."""
+    return tuple(flaw for _, flaw in check_each_path(entries, limits) if flaw)
+
+
+def check_each_path(
+    entries: Iterable[ArchiveEntry], limits: Limits
+) -> Iterator[tuple[ArchiveEntry, Problem | None]]:
+    """Each entry with the problem of its path, or None."""
+    files: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    for entry in entries:
+        yield entry, path_problem(entry.path, limits) or _find_clash(entry, files, folders)
+
+
+def _find_clash(entry: ArchiveEntry, files: dict[str, str], folders: dict[str, str]) -> Problem | None:
+    """Records the entry. Returns a problem if its path collides with an earlier one; folders may recur."""
+    own = collision_key(entry.path)
+    other = files.get(own) or (None if entry.is_folder else folders.get(own))
+    parent = own
+    while not other and "/" in parent:
+        parent = parent.rpartition("/")[0]
+        if parent in folders:
+            break
+        other = files.get(parent)
+        folders[parent] = entry.path
+    if other:
+        return errors.PATH_CLASH.problem(other=printable(other)).at(printable(entry.path))
+    (folders if entry.is_folder else files)[own] = entry.path
+    return None

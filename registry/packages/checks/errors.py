@@ -1,0 +1,69 @@
+"""Error codes of the checks that a profile applies to a package."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+FIELD_MISSING = declare("FIELD_MISSING", lambda *, field, expected: ...)(
+    _("The required field `%(field)s` is missing."), _("Add `%(field)s` to the front matter: %(expected)s.")
+)
+DESCRIPTION_TOO_LONG = declare("DESCRIPTION_TOO_LONG", lambda *, length, limit: ..., severity="warning")(
+    _("The description has %(length)s characters; the recommended maximum is %(limit)s."),
+    _("Shorten the description and move details into the text below."),
+)
+PATHS_NEVER_FIT = declare("PATHS_NEVER_FIT", lambda *, pattern: ..., severity="warning")(
+    _("No file can match the pattern %(pattern)s."),
+    _("Use .gitignore syntax, relative to the project folder, with / between folders, such as src/**/*.py."),
+)
+ENDPOINT_NOT_LISTED = declare("ENDPOINT_NOT_LISTED", lambda *, address: ..., severity="warning")(
+    _("The endpoint %(address)s is blocked: its host is not in `network_allowlist`."),
+    _("Set `security.network` to `allowlist`, and add the endpoint's host to `network_allowlist`."),
+)
+ABP_TOOL = declare("ABP_TOOL", lambda *, field, reason: ..., severity="warning")(
+    _("The tool in `%(field)s` can't be used: %(reason)s."),
+    _("Give each tool in `abp` a unique name and typed parameters."),
+)
+SCRIPTS_MISSING = declare("SCRIPTS_MISSING")(
+    _("There is no script to run: scripts/ contains no entry point."),
+    _("Add an entry point such as scripts/execute.ts, or set the type to `static`."),
+)
+ENTRY_OUTSIDE_SCRIPTS = declare("ENTRY_OUTSIDE_SCRIPTS", lambda *, entry: ..., severity="warning")(
+    _("The entry point %(entry)s can't run because it is outside scripts/."),
+    _("Move it to scripts/ and update its path."),
+)
+ENTRY_NOT_RUNNABLE = declare("ENTRY_NOT_RUNNABLE", lambda *, entry: ..., severity="warning")(
+    _("No runtime supports the entry point %(entry)s."), _("Use a .ts, .js, .mjs, .py or .sh file.")
+)
+RESOURCE_MISSING = declare("RESOURCE_MISSING", lambda *, field, resource: ..., severity="warning")(
+    _("`%(field)s` names %(resource)s, which is not in the package."),
+    _("Add the file, or remove it from the list."),
+)
+RESOURCE_UNSAFE = declare("RESOURCE_UNSAFE", lambda *, field, resource: ...)(
+    _("`%(field)s` names %(resource)s, which points outside the package."),
+    _("List only files in the package."),
+)
+CODE_OUTSIDE_SCRIPTS = declare("CODE_OUTSIDE_SCRIPTS", severity="warning")(
+    _("There is executable code outside scripts/."), _("Move it into scripts/; files outside are never run.")
+)
+SCRIPT_UNDECLARED = declare("SCRIPT_UNDECLARED", lambda *, script: ..., severity="warning")(
+    _("The script %(script)s is declared but not in scripts/."),
+    _("Add scripts/%(script)s.py, .sh or .js, or remove the declaration."),
+)
+SECTION_MISSING = declare("SECTION_MISSING", lambda *, section, chinese: ..., severity="warning")(
+    _("The text has no section named %(section)s."),
+    _("Add the heading %(section)s (%(chinese)s) and its content."),
+)
+SINGLE_FILE_SCRIPT = declare("SINGLE_FILE_SCRIPT", lambda *, count: ...)(
+    _("A single-file skill must have exactly one Python script; this one has %(count)s."),
+    _("Keep one script that reads a JSON request from stdin, or remove `profile: single-file`."),
+)
+TRIGGER_TESTS_INVALID = declare("TRIGGER_TESTS_INVALID", lambda *, reason: ..., severity="warning")(
+    _("A trigger test is invalid and was skipped: %(reason)s."),
+    _(
+        "Write two lists of quoted utterances, `match` and `not_match`, as described in"
+        " docs/reference/packages.md."
+    ),
+)
+SCHEMA_NOT_OBJECT = declare("SCHEMA_NOT_OBJECT", lambda *, where: ..., severity="warning")(
+    _("`%(where)s` must describe an object, because inputs are named."),
+    _("Use `type: object` with `properties`."),
+)

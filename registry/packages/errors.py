@@ -1,0 +1,241 @@
+"""Error codes of reading a package: archive, paths, SKILL.md, front matter and schemas."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+ARCHIVE_TOO_LARGE = declare("ARCHIVE_TOO_LARGE", lambda *, size, limit: ..., http=413)(
+    _("The upload has %(size)s bytes; the maximum is %(limit)s."),
+    _("Remove files that the skill does not need, or host large files elsewhere."),
+)
+ARCHIVE_FORMAT = declare("ARCHIVE_FORMAT")(
+    _("The upload is not a zip, tar.gz or SKILL.md file."),
+    _("Upload a .zip or .tar.gz that contains SKILL.md, or SKILL.md alone."),
+)
+ARCHIVE_TRUNCATED = declare("ARCHIVE_TRUNCATED", lambda *, reason: ...)(
+    _("The archive is incomplete: %(reason)s."), _("Create the archive again and upload the complete file.")
+)
+ARCHIVE_AMBIGUOUS = declare("ARCHIVE_AMBIGUOUS", lambda *, reason: ...)(
+    _("The archive is ambiguous: %(reason)s."), _("Create the archive again with a standard zip program.")
+)
+ARCHIVE_GAPS = declare("ARCHIVE_GAPS", lambda *, reason: ...)(
+    _("The archive has gaps or overlaps between its entries: %(reason)s."),
+    _("Create the archive again with a standard zip program, with no data before or after it."),
+)
+ARCHIVE_DISAGREES = declare("ARCHIVE_DISAGREES", lambda *, reason: ...)(
+    _("The archive has conflicting data for an entry: %(reason)s."),
+    _("Create the archive again with a standard zip program."),
+)
+ARCHIVE_DAMAGED = declare("ARCHIVE_DAMAGED", lambda *, reason: ...)(
+    _("The archive is damaged: %(reason)s."), _("Create the archive again and upload the complete file.")
+)
+ARCHIVE_SPLIT = declare("ARCHIVE_SPLIT")(
+    _("The archive is one part of a split archive."), _("Create a single archive that is not split.")
+)
+ARCHIVE_ENCRYPTED = declare("ARCHIVE_ENCRYPTED")(
+    _("The entry is encrypted."), _("Create the archive without a password.")
+)
+ARCHIVE_METHOD = declare("ARCHIVE_METHOD", lambda *, method: ...)(
+    _("The entry uses an unsupported compression method (%(method)s)."),
+    _("Create the archive with the standard method (deflate)."),
+)
+ARCHIVE_TOO_MANY_ENTRIES = declare("ARCHIVE_TOO_MANY_ENTRIES", lambda *, limit: ..., http=413)(
+    _("The package contains more than %(limit)s files and folders."),
+    _("Remove files that the skill does not need, such as installed dependencies."),
+)
+PACKAGE_TOO_LARGE = declare("PACKAGE_TOO_LARGE", lambda *, limit: ..., http=413)(
+    _("The unpacked package is larger than %(limit)s bytes."),
+    _("Remove files that the skill does not need, or host large files elsewhere."),
+)
+FILE_TOO_LARGE = declare("FILE_TOO_LARGE", lambda *, limit: ..., http=413)(
+    _("The file is larger than %(limit)s bytes."), _("Reduce its size, or host it elsewhere.")
+)
+ENTRY_LINK = declare("ENTRY_LINK")(_("The entry is a link."), _("Replace the link with the file itself."))
+ENTRY_SPECIAL = declare("ENTRY_SPECIAL", lambda *, kind: ...)(
+    _("The entry is neither a file nor a folder: %(kind)s."),
+    _("Remove the entry; a package can only contain files and folders."),
+)
+FILE_UNREADABLE = declare("FILE_UNREADABLE", lambda *, reason: ...)(
+    _("Can't read the file or folder: %(reason)s."),
+    _("Check that it exists and that you have permission to read it."),
+)
+PATH_NOT_UTF8 = declare("PATH_NOT_UTF8")(
+    _("The file name is not valid UTF-8."), _("Create the archive with a program that writes UTF-8 names.")
+)
+PATH_UNSAFE = declare("PATH_UNSAFE", lambda *, reason: ...)(
+    _("The path points outside the package or is not in normal form: %(reason)s."),
+    _("Use paths relative to the package folder, with / between the parts."),
+)
+PATH_CHARACTERS = declare("PATH_CHARACTERS", lambda *, reason: ...)(
+    _("The path contains characters that some systems can't store: %(reason)s."), _("Rename the file.")
+)
+PATH_RESERVED = declare("PATH_RESERVED", lambda *, name: ...)(
+    _("%(name)s is a reserved device name on some systems."), _("Rename the file.")
+)
+PATH_TOO_LONG = declare("PATH_TOO_LONG", lambda *, reason: ...)(
+    _("The path is too long: %(reason)s."), _("Shorten the names of the file and its folders.")
+)
+PATH_TOO_DEEP = declare("PATH_TOO_DEEP", lambda *, limit: ...)(
+    _("The path is nested more than %(limit)s folders deep."), _("Use fewer nested folders.")
+)
+PATH_CLASH = declare("PATH_CLASH", lambda *, other: ...)(
+    _("The path is identical to %(other)s on some systems."),
+    _("Rename one of them so that they differ by more than case or accents."),
+)
+SKILL_MISSING = declare("SKILL_MISSING")(
+    _("SKILL.md was not found at the top level of the package or in its only folder."),
+    _("Move SKILL.md to the top level, or into the one folder that contains all files."),
+)
+SKILL_AMBIGUOUS = declare("SKILL_AMBIGUOUS", lambda *, paths: ...)(
+    _("The package contains more than one SKILL.md: %(paths)s."),
+    _("Create a separate package for each skill."),
+)
+SKILL_STRAY_FILES = declare("SKILL_STRAY_FILES", lambda *, folder: ...)(
+    _("The file is outside the folder %(folder)s, which contains SKILL.md."),
+    _("Move it into that folder, or remove it."),
+)
+SKILL_TOO_LARGE = declare("SKILL_TOO_LARGE", lambda *, limit: ..., http=413)(
+    _("SKILL.md is larger than %(limit)s bytes."), _("Move long sections into files in references/.")
+)
+SKILL_NOT_TEXT = declare("SKILL_NOT_TEXT", lambda *, reason: ...)(
+    _("SKILL.md is not UTF-8 text: %(reason)s."), _("Save the file as UTF-8.")
+)
+SKILL_RENAMED = declare("SKILL_RENAMED", lambda *, name: ..., severity="notice")(
+    _("%(name)s was renamed to SKILL.md."),
+    _("No action needed; name the file SKILL.md to avoid this notice."),
+)
+FILES_DROPPED = declare("FILES_DROPPED", lambda *, count, first: ..., severity="notice")(
+    _("%(count)s system or editor files were ignored, including %(first)s."), _("No action needed.")
+)
+FRONT_MATTER_MISSING = declare("FRONT_MATTER_MISSING", severity="notice")(
+    _("SKILL.md has no front matter; `name` and `description` were taken from other sources."),
+    _("Start SKILL.md with a --- line, then `name` and `description`, then another --- line."),
+)
+FRONT_MATTER_UNCLOSED = declare("FRONT_MATTER_UNCLOSED")(
+    _("The front matter starts with --- but has no closing ---."),
+    _("Add a line with --- after the last field."),
+)
+FRONT_MATTER_TOO_LARGE = declare("FRONT_MATTER_TOO_LARGE", lambda *, limit: ..., http=413)(
+    _("The front matter is larger than %(limit)s bytes."), _("Move long texts into the body of SKILL.md.")
+)
+FRONT_MATTER_INVALID = declare("FRONT_MATTER_INVALID", lambda *, reason: ...)(
+    _("Invalid YAML: %(reason)s."), _("Fix the line; quote values that contain special characters.")
+)
+FRONT_MATTER_NOT_FIELDS = declare("FRONT_MATTER_NOT_FIELDS")(
+    _("The front matter does not consist of fields with values."),
+    _("Write one field per line, such as `name: my-skill`."),
+)
+FRONT_MATTER_REFERENCE = declare("FRONT_MATTER_REFERENCE", lambda *, text: ...)(
+    _("The YAML contains an anchor, alias or tag, which is not supported (%(text)s)."),
+    _("Write the value out in full, or quote it if it is text."),
+)
+FRONT_MATTER_TOO_DEEP = declare("FRONT_MATTER_TOO_DEEP", lambda *, limit: ...)(
+    _("The YAML is nested more than %(limit)s levels deep."), _("Use fewer nested levels.")
+)
+FRONT_MATTER_TOO_MANY = declare("FRONT_MATTER_TOO_MANY", lambda *, limit: ...)(
+    _("The YAML contains more than %(limit)s values."),
+    _("Move long lists into a separate file in the package."),
+)
+FRONT_MATTER_DUPLICATE = declare("FRONT_MATTER_DUPLICATE", lambda *, field, first: ...)(
+    _("The field `%(field)s` appears twice; the first is on line %(first)s."), _("Remove one of them.")
+)
+FRONT_MATTER_KEY = declare("FRONT_MATTER_KEY")(
+    _("A field name must be plain text, not a list or a group of fields."),
+    _("Use plain text for field names."),
+)
+FRONT_MATTER_QUOTED = declare("FRONT_MATTER_QUOTED", lambda *, field: ..., severity="notice")(
+    _("The value of `%(field)s` is not valid YAML and was read as text."), _("Quote the value.")
+)
+METADATA_USED = declare("METADATA_USED", lambda *, fields, file: ..., severity="notice")(
+    _("%(fields)s were taken from %(file)s because SKILL.md does not set them."),
+    _("Migrate the package so that all fields are in the front matter of SKILL.md."),
+)
+TEXT_NOT_STORABLE = declare("TEXT_NOT_STORABLE", lambda *, character: ...)(
+    _("The text contains a character that can't be stored (%(character)s)."), _("Remove the character.")
+)
+KIND_UNKNOWN = declare("KIND_UNKNOWN", lambda *, kind, kinds: ...)(
+    _("Unknown skill kind: %(kind)s."), _("Choose one of: %(kinds)s.")
+)
+SKILL_NAME_INVALID = declare("SKILL_NAME_INVALID", lambda *, name, most: ...)(
+    _("%(name)s is not a valid skill name."),
+    _("Use lowercase letters, digits and single hyphens between them, at most %(most)s characters."),
+)
+SKILL_TEXT_INVALID = declare("SKILL_TEXT_INVALID", lambda *, field, most: ...)(
+    _("%(field)s is longer than %(most)s characters or contains control characters."),
+    _("Write it as one line of plain text."),
+)
+MIGRATION_FAILED = declare("MIGRATION_FAILED", lambda *, reason: ..., http=500)(
+    _("Can't migrate the folder: %(reason)s. Nothing was changed."),
+    _("Check that you can write to the parent folder and that there is enough disk space for a copy."),
+)
+FIELD_TYPE = declare("FIELD_TYPE", lambda *, field, expected, found: ..., severity="warning")(
+    _("`%(field)s` must be %(expected)s, not %(found)s; it was ignored."),
+    _("Correct `%(field)s`: it must be %(expected)s."),
+)
+FIELD_VALUE = declare("FIELD_VALUE", lambda *, field, found, expected: ..., severity="warning")(
+    _("`%(field)s` can't be %(found)s; it must be %(expected)s."),
+    _("Correct `%(field)s`: it must be %(expected)s."),
+)
+FIELD_LIST_AS_TEXT = declare("FIELD_LIST_AS_TEXT", lambda *, field: ..., severity="warning")(
+    _("`%(field)s` was read as a comma-separated list."), _("Write `%(field)s` as a list.")
+)
+NAME_MISSING = declare("NAME_MISSING")(
+    _("The skill has no `name`, and no folder or file name to use instead."),
+    _("Add `name` to the front matter."),
+)
+NAME_FROM_FOLDER = declare("NAME_FROM_FOLDER", lambda *, name: ..., severity="notice")(
+    _("The skill has no `name`; %(name)s was taken from the folder or file."),
+    _("Add `name` to the front matter."),
+)
+NAME_NOT_SLUG = declare("NAME_NOT_SLUG", lambda *, name, slug: ..., severity="notice")(
+    _("The skill is displayed as %(name)s, and its address uses %(slug)s."),
+    _("Use lowercase letters, digits and hyphens in `name`, and put the display name in `displayName`."),
+)
+NAME_TOO_LONG = declare("NAME_TOO_LONG", lambda *, length, limit: ...)(
+    _("The name has %(length)s characters; the maximum is %(limit)s."), _("Use a shorter name.")
+)
+DESCRIPTION_MISSING = declare("DESCRIPTION_MISSING")(
+    _("The skill has no `description`, and its text has no paragraph to use instead."),
+    _("Add `description` to the front matter: what the skill does and when to use it."),
+)
+DESCRIPTION_FROM_BODY = declare("DESCRIPTION_FROM_BODY", severity="notice")(
+    _("The description was taken from the first paragraph of the text."),
+    _("Add `description` to the front matter."),
+)
+VERSION_NORMALISED = declare("VERSION_NORMALISED", lambda *, written, version: ..., severity="notice")(
+    _("Version %(written)s was read as %(version)s."), _("Write versions as MAJOR.MINOR.PATCH.")
+)
+VERSION_INVALID = declare("VERSION_INVALID", lambda *, written: ..., severity="warning")(
+    _("%(written)s is not a valid version."), _("Write versions as MAJOR.MINOR.PATCH, such as 1.0.0.")
+)
+NETWORK_WITHOUT_HOSTS = declare("NETWORK_WITHOUT_HOSTS", severity="notice")(
+    _("The skill requests network access but lists no hosts, so every host is blocked."),
+    _("List the hosts in `security.network_allowlist`."),
+)
+NETWORK_PATH_IGNORED = declare("NETWORK_PATH_IGNORED", lambda *, host: ..., severity="warning")(
+    _("%(host)s contains a path, but only the host and port can be enforced: every path there is reachable."),
+    _("List only the host, so that reviewers see everything the skill can reach."),
+)
+ENVIRONMENT_NAME_TAKEN = declare("ENVIRONMENT_NAME_TAKEN", lambda *, field: ..., severity="warning")(
+    _("`%(field)s` was ignored: this variable is reserved for loaders, runtimes or the sandbox."),
+    _("Rename the variable to one specific to the skill, and read that in the script."),
+)
+ENTRY_UNSAFE = declare("ENTRY_UNSAFE", lambda *, entry: ...)(
+    _("The entry point %(entry)s points outside the package."), _("Choose a file in scripts/.")
+)
+SCHEMA_INVALID = declare("SCHEMA_INVALID", lambda *, where, reason: ...)(
+    _("`%(where)s` is not a valid JSON Schema: %(reason)s."), _("Fix the schema at the given location.")
+)
+SCHEMA_REFERENCE = declare("SCHEMA_REFERENCE", lambda *, where, reference: ...)(
+    _("`%(where)s` refers to %(reference)s, but only references within the schema (#/…) are supported."),
+    _("Copy the referenced schema into `$defs`."),
+)
+SCHEMA_TOO_LARGE = declare("SCHEMA_TOO_LARGE", lambda *, where, reason: ...)(
+    _("`%(where)s` is too large: %(reason)s."), _("Use a smaller or flatter schema.")
+)
+VALUE_INVALID = declare("VALUE_INVALID", lambda *, reason: ...)(
+    _("%(reason)s"), _("Use a value that matches the schema.")
+)
+VALUE_TOO_COSTLY = declare("VALUE_TOO_COSTLY")(
+    _("The value is too deeply nested or too large to validate against this schema."),
+    _("Send less data, or simplify the schema."),
+)

@@ -1,0 +1,169 @@
+"""Typed readers for front matter. Each one returns the value or a default, and records problems."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from registry.packages.archive.paths import printable
+from registry.packages.errors import FIELD_LIST_AS_TEXT, FIELD_TYPE, FIELD_VALUE
+from registry.packages.manifest.frontmatter import FrontMatter
+from registry.packages.problems import LazyMessage, Problem, gettext_noop
+
+_YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
+
+
+class Fields:
+    """The fields of a mapping in the front matter. ``unknown`` has the fields that were never read."""
+
+    def __init__(
+        self,
+        front: FrontMatter,
+        problems: list[Problem],
+        values: Mapping[str, Any],
+        key_path: tuple[str, ...] = (),
+    ) -> None:
+        self.front = front
+        self.problems = problems
+        self.values = values
+        self.key_path = key_path
+        self._read_names: set[str] = set()
+
+    @property
+    def unknown(self) -> dict[str, Any]:
+        return {name: value for name, value in self.values.items() if name not in self._read_names}
+
+    def spelling(self, *names: str) -> str:
+        """The spelling that the author used, or the first one."""
+        return next((name for name in names if self.values.get(name) is not None), names[0])
+
+    def value(self, *names: str) -> Any:
+        """The value of the first spelling that is present."""
+        self._read_names.update(names)
+        return self.values.get(self.spelling(*names))
+
+    def add_problem(self, problem: Problem, name: str) -> None:
+        """Adds the problem at the line of this field."""
+        path, line = self.front.at(*self.key_path, name)
+        self.problems.append(problem.at(path, line))
+
+    def note_type(self, name: str, *, expected: str, found: object) -> None:
+        self.add_problem(FIELD_TYPE.problem(field=self.label(name), expected=expected, found=found), name)
+
+    def note_value(self, name: str, *, expected: str, found: object) -> None:
+        self.add_problem(FIELD_VALUE.problem(field=self.label(name), expected=expected, found=found), name)
+
+    def label(self, name: str) -> str:
+        return ".".join(printable(part) for part in (*self.key_path, name))
+
+    def _add_type_problem(self, names: tuple[str, ...], expected: str, value: object) -> None:
+        self.note_type(self.spelling(*names), expected=expected, found=LazyMessage(type_label(value)))
+
+    def text(self, *names: str, default: str = "") -> str:
+        value = self.value(*names)
+        if value is None:
+            return default
+        if isinstance(value, str):
+            return value.strip()
+        if isinstance(value, (int, float)):
+            return str(value).lower() if isinstance(value, bool) else str(value)
+        self._add_type_problem(names, gettext_noop("text"), value)
+        return default
+
+    def boolean(self, *names: str, default: bool = False) -> bool:
+        value = self.value(*names)
+        if value is None:
+            return default
+        if isinstance(value, bool):
+            return value
+        word = value.strip().lower() if isinstance(value, str) else ""
+        if word not in _YES + _NO:
+            self._add_type_problem(names, gettext_noop("true or false"), value)
+            return default
+        return word in _YES
+
+    def number(self, *names: str, low: float, high: float) -> float | None:
+        """A number from ``low`` to ``high``. Numeric text counts as a number."""
+        value = self.value(*names)
+        if value is None:
+            return None
+        if isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]{1,15}(\.[0-9]{1,15})?\s*", value):
+            value = float(value) if "." in value else int(value)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            self._add_type_problem(names, gettext_noop("a number"), value)
+            return None
+        if not low <= value <= high:
+            self.note_value(
+                self.spelling(*names), found=printable(str(value)), expected=f"between {low:g} and {high:g}"
+            )
+            return None
+        return value
+
+    def integer(self, *names: str, low: int = 1, high: int = 2**31 - 1) -> int | None:
+        value = self.number(*names, low=low, high=high)
+        return None if value is None else round(value)
+
+    def choice(self, *names: str, options: tuple[str, ...]) -> str | None:
+        """One of the options. Any other value stays an unknown field."""
+        value = self.value(*names)
+        if value is None or value in options:
+            return None if value is None else str(value)
+        self._read_names.difference_update(names)
+        self.note_value(
+            self.spelling(*names), found=printable(str(value)), expected="one of " + ", ".join(options)
+        )
+        return None
+
+    def texts(self, *names: str, split: Callable[[str], list[str]] | None = None) -> tuple[str, ...]:
+        """A list of texts. A plain text is split with ``split``, otherwise at commas with a problem."""
+        value = self.value(*names)
+        if value is None:
+            return ()
+        if isinstance(value, str):
+            if split is None:
+                name = self.spelling(*names)
+                self.add_problem(FIELD_LIST_AS_TEXT.problem(field=self.label(name)), name)
+            parts = split(value) if split else value.split(",")
+            return tuple(part.strip() for part in parts if part.strip())
+        if not isinstance(value, list):
+            self._add_type_problem(names, gettext_noop("a list of text values"), value)
+            return ()
+        return self._items(names, value)
+
+    def _items(self, names: tuple[str, ...], values: list[Any]) -> tuple[str, ...]:
+        texts = []
+        for index, value in enumerate(values):
+            if isinstance(value, (str, int, float)):
+                texts.append(value.strip() if isinstance(value, str) else str(value))
+            elif value is not None:
+                item_fields = Fields(self.front, self.problems, {}, (*self.key_path, self.spelling(*names)))
+                item_fields.note_type(
+                    str(index), expected=gettext_noop("text"), found=LazyMessage(type_label(value))
+                )
+        return tuple(text for text in texts if text)
+
+    def mapping(self, *names: str) -> dict[str, Any] | None:
+        value = self.value(*names)
+        if value is None or isinstance(value, dict):
+            return value
+        self._add_type_problem(names, gettext_noop("a group of fields"), value)
+        return None
+
+    def group(self, *names: str) -> Fields:
+        """The fields of a nested mapping, which may be missing."""
+        value = self.mapping(*names)
+        return Fields(self.front, self.problems, value or {}, (*self.key_path, self.spelling(*names)))
+
+
+def type_label(value: object) -> str:
+    """The name of a value's type, for messages."""
+    if value is None:
+        return gettext_noop("nothing")
+    if isinstance(value, bool):
+        return gettext_noop("true or false")
+    if isinstance(value, (int, float)):
+        return gettext_noop("a number")
+    if isinstance(value, str):
+        return gettext_noop("text")
+    return gettext_noop("a list") if isinstance(value, list) else gettext_noop("a group of fields")

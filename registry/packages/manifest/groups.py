@@ -1,0 +1,229 @@
+"""Readers for groups of fields: triggers, security, the older permissions, resources, and tools."""
+
+import posixpath
+import re
+from typing import Any, Literal, cast
+
+from registry.packages.archive.paths import printable
+from registry.packages.errors import ENVIRONMENT_NAME_TAKEN, NETWORK_PATH_IGNORED, NETWORK_WITHOUT_HOSTS
+from registry.packages.manifest.fields import Fields, type_label
+from registry.packages.package import Resources, Security, Triggers
+from registry.packages.problems import LazyMessage, gettext_noop
+from registry.packages.reserved_variables import is_reserved
+
+_HOST = re.compile(r"(?:https?://)?((?:\*\.)?[\w-]+(?:\.[\w-]+)*)(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
+_IPV6 = re.compile(r"(?:https?://)?\[[0-9a-f:.]+\](?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+DEFAULT_PRIORITY = 0.5
+_SECURITY = """
+    timeout_ms timeoutMs memory_mb memoryMb memoryMB network network_allowlist networkAllowlist filesystem
+    environment secrets requires_filesystem requiresFilesystem
+"""
+# The known fields of each group. Others are unknown fields.
+_KNOWN_FIELDS = {
+    "security": frozenset(_SECURITY.split()),
+    "permissions": frozenset({"network", "filesystem"}),
+    "triggers": frozenset({"intents", "phrases", "event_types", "eventTypes", "priority"}),
+    "resources": frozenset({"entry", "helpers", "references", "assets"}),
+}
+
+
+def read_triggers(fields: Fields) -> Triggers:
+    """Reads ``triggers``: a mapping, or a plain list of phrases, which nearly all real packages use."""
+    value = fields.values.get("triggers")
+    if isinstance(value, (list, str)):
+        return Triggers(phrases=fields.texts("triggers", split=lambda text: text.splitlines()))
+    group = fields.group("triggers")
+    priority = group.number("priority", low=0, high=1)
+    return Triggers(
+        intents=group.texts("intents"),
+        phrases=group.texts("phrases"),
+        event_types=group.texts("event_types", "eventTypes"),
+        priority=DEFAULT_PRIORITY if priority is None else float(priority),
+    )
+
+
+def read_security(fields: Fields) -> Security:
+    """Reads ``security``. Takes missing fields from the older ``permissions`` and ``requires_filesystem``."""
+    group = fields.group("security")
+    legacy = fields.group("permissions")
+    hosts = _hosts(group, "network_allowlist", "networkAllowlist") + _older_hosts(legacy)
+    network = group.choice("network", options=("none", "allowlist")) if _is_text(group, "network") else None
+    if network is None:
+        network = _older_network(group) or _older_network(legacy) or "none"
+    if network == "allowlist" and not hosts:
+        source = group if group.values.get("network") is not None else legacy
+        source.add_problem(NETWORK_WITHOUT_HOSTS.problem(), "network")
+    return Security(
+        timeout_ms=group.integer("timeout_ms", "timeoutMs"),
+        memory_mb=group.integer("memory_mb", "memoryMb", "memoryMB"),
+        network=cast(Literal["none", "allowlist"], network),
+        network_allowlist=tuple(dict.fromkeys(hosts)),
+        filesystem=cast(Literal["none", "read-only"], _filesystem(fields, group, legacy)),
+        environment=_environment(group),
+        secrets=_variables(group, "secrets"),
+    )
+
+
+def unknown_group_fields(fields: Fields) -> dict[str, dict[str, Any]]:
+    """The unknown fields of the groups, by group."""
+    groups = {name: fields.values.get(name) for name in _KNOWN_FIELDS}
+    unread = {
+        name: {field: value for field, value in group.items() if field not in _KNOWN_FIELDS[name]}
+        for name, group in groups.items()
+        if isinstance(group, dict)
+    }
+    return {name: unknown for name, unknown in unread.items() if unknown}
+
+
+def _is_text(fields: Fields, name: str) -> bool:
+    return isinstance(fields.values.get(name), str)
+
+
+def _hosts(fields: Fields, *names: str) -> tuple[str, ...]:
+    hosts = []
+    for host in fields.texts(*names):
+        if ascii_host := _to_ascii_host(host):
+            hosts.append(ascii_host)
+            if host.rstrip("/").count("/") > (2 if "://" in host else 0):
+                fields.add_problem(
+                    NETWORK_PATH_IGNORED.problem(host=printable(host)), fields.spelling(*names)
+                )
+        else:
+            fields.note_value(
+                fields.spelling(*names),
+                found=printable(host),
+                expected=gettext_noop("a list of hosts or addresses"),
+            )
+    return tuple(hosts)
+
+
+def _to_ascii_host(host: str) -> str:
+    """The host in ASCII, so that look-alike letters can't mislead approvers. "" if it is invalid."""
+    name = _HOST.fullmatch(host)
+    if name is None or name[1].isascii():
+        return host if name or _IPV6.fullmatch(host) else ""
+    try:
+        return host[: name.start(1)] + name[1].encode("idna").decode() + host[name.end(1) :]
+    except UnicodeError:
+        return ""
+
+
+def _older_hosts(legacy: Fields) -> tuple[str, ...]:
+    return _hosts(legacy, "network") if isinstance(legacy.values.get("network"), list) else ()
+
+
+def _older_network(fields: Fields) -> str | None:
+    """The network access of older packages, which declare ``network: true|false`` or a list of hosts."""
+    value = fields.value("network")
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "allowlist" if value else "none"
+    if isinstance(value, list):
+        return "allowlist" if value else "none"
+    if value in ("none", "allowlist"):
+        return str(value)
+    if fields.key_path != ("security",) or not isinstance(value, str):
+        fields.note_value(
+            "network", found=printable(str(value)), expected=gettext_noop("`none` or `allowlist`")
+        )
+    return None
+
+
+def _filesystem(fields: Fields, group: Fields, legacy: Fields) -> str:
+    """The filesystem access. Any access that older packages request becomes read-only."""
+    if choice := group.choice("filesystem", options=("none", "read-only")):
+        return choice
+    value = legacy.value("filesystem")
+    if value is not None:
+        return "none" if value in (False, "none", "") else "read-only"
+    for source in (group, fields):
+        for name in ("requires_filesystem", "requiresFilesystem"):
+            if source.values.get(name) is False:
+                return "none"
+    return "read-only"
+
+
+def _environment(fields: Fields) -> dict[str, str]:
+    accepted = {}
+    group = fields.group("environment")
+    for name, value in group.values.items():
+        if not _VARIABLE.fullmatch(name):
+            group.note_value(
+                name, found=printable(name), expected=gettext_noop("the name of an environment variable")
+            )
+        elif is_reserved(name):
+            group.add_problem(ENVIRONMENT_NAME_TAKEN.problem(field=group.label(name)), name)
+        elif isinstance(value, (dict, list)) or value is None:
+            group.note_type(name, expected=gettext_noop("text"), found=LazyMessage(type_label(value)))
+        else:
+            accepted[name] = group.text(name)
+    return accepted
+
+
+def _variables(fields: Fields, name: str) -> tuple[str, ...]:
+    accepted = []
+    for variable in fields.texts(name):
+        if _VARIABLE.fullmatch(variable):
+            accepted.append(variable)
+        else:
+            fields.note_value(
+                name, found=printable(variable), expected=gettext_noop("a list of environment variables")
+            )
+    return tuple(accepted)
+
+
+def read_resources(fields: Fields) -> Resources:
+    """Reads ``resources``: paths relative to SKILL.md, with or without ``./``. A later check tests whether
+    they exist.
+    """
+    group = fields.group("resources")
+    entry = group.text("entry")
+    return Resources(
+        entry=normal_path(entry) if entry else None,
+        helpers=_paths(group, "helpers"),
+        references=_paths(group, "references"),
+        assets=_paths(group, "assets"),
+    )
+
+
+def _paths(fields: Fields, name: str) -> tuple[str, ...]:
+    return tuple(normal_path(path) for path in fields.texts(name))
+
+
+def normal_path(path: str) -> str:
+    """The path in normal form: ``./scripts//a.ts`` → ``scripts/a.ts``. Outside paths keep ``..`` or ``/``."""
+    return posixpath.normpath(path.replace("\\", "/").strip()) if path.strip() else ""
+
+
+def split_tools(text: str) -> list[str]:
+    """Splits at commas, or at spaces if there are none, outside parentheses: ``Bash(git add:*) Read``."""
+    return (
+        _split_outside(text, ",") if len(_split_outside(text, ",")) > 1 else _split_outside(text, " \t\r\n")
+    )
+
+
+def _split_outside(text: str, separators: str) -> list[str]:
+    parts, depth, part = [], 0, ""
+    for character in text:
+        depth = max(0, depth + (character == "(") - (character == ")"))
+        if character in separators and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += character
+    return [part.strip() for part in (*parts, part) if part.strip()]
+
+
+def split_words(text: str) -> list[str]:
+    """Splits at commas and white space."""
+    return re.split(r"[,\s]+", text)
+
+
+def argument_hint(fields: Fields) -> str:
+    """The argument hint. An unquoted ``[file] [mode]``, which is a YAML list, is restored as written."""
+    value: Any = fields.value("argument-hint", "argumentHint", "argument_hint")
+    if isinstance(value, list):
+        return "[" + ", ".join(str(part) for part in value) + "]"
+    return fields.text("argument-hint", "argumentHint", "argument_hint")

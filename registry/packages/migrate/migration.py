@@ -1,0 +1,204 @@
+"""Migrates an older ApexBridge package in memory."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from registry.packages.archive.layout import Layout
+from registry.packages.archive.paths import printable
+from registry.packages.checks.package_checks import escapes_package
+from registry.packages.checks.profiles import RUNNABLE, suffix
+from registry.packages.errors import ENTRY_UNSAFE
+from registry.packages.limits import Limits
+from registry.packages.manifest.frontmatter import SKILL_MD, FrontMatter
+from registry.packages.manifest.groups import normal_path
+from registry.packages.manifest.metadata_yml import find_metadata, read_metadata
+from registry.packages.manifest.naming import Origin
+from registry.packages.migrate.code import (
+    PLACEHOLDER,
+    Block,
+    execute_block,
+    exports_execute,
+    module_of,
+    replace_block,
+)
+from registry.packages.migrate.diff import unified_diff
+from registry.packages.migrate.header import edit_header
+from registry.packages.migrate.required_fields import fill_required
+from registry.packages.package import Manifest, Package, PackageFile
+from registry.packages.problems import LazyMessage, Refusal
+from registry.packages.problems import gettext_noop as _
+from registry.packages.read_package import build_package, read_front_matter
+
+# in the order in which the original loader tries them
+ENTRIES = ("scripts/execute.ts", "scripts/main.ts", "scripts/index.ts")
+_MODULES = (*ENTRIES, "scripts/execute.js", "scripts/execute.py")
+LEGACY_METADATA = "METADATA.yml.legacy"
+FOLDERS = ("scripts", "references", "assets")
+_DEFAULT = Limits()
+
+
+@dataclass(frozen=True)
+class Migration:
+    """The result of a migration. ``before`` and ``after`` are equal if nothing changed."""
+
+    before: tuple[PackageFile, ...]
+    after: tuple[PackageFile, ...]
+    changes: tuple[LazyMessage, ...]
+    package: Package  # read from ``after``; not ok if the author must still fix something
+
+    @property
+    def has_changes(self) -> bool:
+        return self.before != self.after
+
+    def diff(self) -> str:
+        """The unified diff of all files."""
+        return unified_diff(self.before, self.after)
+
+
+@dataclass(frozen=True)
+class _Code:
+    """The entry script with its source, the package's new body, and the added files."""
+
+    entry: str | None
+    source: str
+    body: str
+    added: tuple[PackageFile, ...] = ()
+    change: LazyMessage | None = None
+
+
+def migrate(package: Package, *, limits: Limits = _DEFAULT) -> Migration:
+    """Migrates a package. Raises Refusal for unreadable front matter or METADATA.yml, or an unsafe entry."""
+    front = read_front_matter(package.files, limits)
+    if not _is_old(package, front):
+        return Migration(package.files, package.files, (), package)
+    if front.is_broken:
+        raise Refusal(*(migrated for migrated in front.problems if migrated.severity == "error"))
+    metadata = find_metadata(package.files)
+    if metadata:
+        read_metadata(metadata, limits)  # raises for a broken METADATA.yml, which the migration would lose
+    code = _find_code(package, front)
+    updates, removed = _changed_fields(package.manifest, front, code)
+    skill = _skill_md(package, front, code.body, edit_header(front, updates, removed, limits))
+    files = {file.path: file for file in (*package.files, *code.added, skill)}
+    legacy_path = _free_path(LEGACY_METADATA, files) if metadata else ""
+    if metadata:
+        files[legacy_path] = replace(files.pop(metadata.path), path=legacy_path)
+    after = tuple(sorted(files.values(), key=lambda file: file.path))
+    changes = _changes(code, updates, removed, (metadata.path, legacy_path) if metadata else None)
+    migrated = build_package(Layout(after, "", ()), Origin(package.manifest.slug), limits=limits)
+    return Migration(package.files, after, tuple(changes), migrated)
+
+
+def _changes(
+    code: _Code, updates: Collection[str], removed: Collection[str], renamed: tuple[str, str] | None
+) -> Iterator[LazyMessage]:
+    if code.change:
+        yield code.change
+    if renamed:
+        old, new = renamed
+        yield LazyMessage(
+            _("%(old)s was renamed to %(new)s; its content is now in SKILL.md."), old=old, new=new
+        )
+    if updates:
+        yield LazyMessage(_("Updated in SKILL.md: %(fields)s."), fields=printable(", ".join(updates)))
+    if removed:
+        yield LazyMessage(_("permissions was replaced by security."))
+
+
+def _is_old(package: Package, front: FrontMatter) -> bool:
+    """Whether the package has the older ApexBridge form. One that is valid under its profile does not."""
+    if find_metadata(package.files):
+        return True
+    if package.profile == "apexbridge":
+        return not package.ok
+    if package.profile == "single-file":
+        return False
+    return bool(execute_block(front.body)) or any(
+        exports_execute(_source(package, path)) for path in ENTRIES if path in package.paths
+    )
+
+
+def _free_path(path: str, taken: Any) -> str:
+    number, candidate = 1, path
+    while candidate in taken:
+        number += 1
+        candidate = f"{path}.{number}"
+    return candidate
+
+
+def _find_code(package: Package, front: FrontMatter) -> _Code:
+    """The code of the package: the declared entry, the code block in SKILL.md, a file with a usual name, or a
+    placeholder.
+    """
+    entry = package.manifest.resources.entry
+    if entry and escapes_package(entry):
+        path, line = front.at("resources", "entry")
+        raise ENTRY_UNSAFE.refusal(entry=printable(entry)).at(path, line)
+    block = execute_block(front.body)
+    if entry and package.file(entry):
+        return _Code(entry, _source(package, entry), front.body)
+    if block and not package.file(ENTRIES[0]):
+        return _extract_block(front, block, entry)
+    for path in _MODULES:
+        if package.file(path):
+            return _Code(path, _source(package, path), front.body)
+    return _without_block(package, front, entry)
+
+
+def _extract_block(front: FrontMatter, block: Block, entry: str | None) -> _Code:
+    path = entry if entry and entry.startswith("scripts/") and entry.endswith(".ts") else ENTRIES[0]
+    source = module_of(block)
+    change = LazyMessage(_("The code in SKILL.md was moved to %(path)s."), path=printable(path))
+    return _Code(
+        path, source, replace_block(front.body, block, path), (PackageFile(path, source.encode()),), change
+    )
+
+
+def _without_block(package: Package, front: FrontMatter, entry: str | None) -> _Code:
+    """The code of a package that has neither a code block nor a file with a usual name."""
+    scripts = [path for path in package.paths if path.startswith("scripts/") and suffix(path) in RUNNABLE]
+    for path in scripts:
+        if exports_execute(source := _source(package, path)):
+            return _Code(path, source, front.body)
+    if scripts or entry or package.manifest.type == "static":
+        return _Code(None, "", front.body)
+    change = LazyMessage(_("%(path)s is a placeholder: the old package contained no code."), path=ENTRIES[0])
+    added = (PackageFile(ENTRIES[0], PLACEHOLDER.encode()),)
+    return _Code(ENTRIES[0], PLACEHOLDER, front.body, added, change)
+
+
+def _source(package: Package, path: str) -> str:
+    file = package.file(path)
+    return file.data.decode("utf-8-sig", "replace") if file else ""
+
+
+def _changed_fields(manifest: Manifest, front: FrontMatter, code: _Code) -> tuple[dict[str, Any], set[str]]:
+    """The front matter fields to update, and the names of those to remove."""
+    updates = dict(front.legacy_metadata.values) if front.legacy_metadata else {}
+    required = fill_required(manifest, front.values, front.body, code.source)
+    removed = {"permissions"} & front.values.keys() if "security" in required else set()
+    updates |= required
+    resources = _resources(front.values.get("resources"), code.entry)
+    if resources is not None:
+        updates["resources"] = resources
+    return {name: value for name, value in updates.items() if name not in removed}, removed
+
+
+def _resources(written: Any, entry: str | None) -> dict[str, Any] | None:
+    """The updated ``resources`` group, or None if it needs no change."""
+    if written is not None and not isinstance(written, dict):
+        return None
+    current = written or {}
+    if entry is None or normal_path(str(current.get("entry") or "")) == entry:
+        return {} if written is None else None
+    rest = {name: value for name, value in current.items() if name != "entry"}
+    return {"entry": f"./{entry}", **rest}
+
+
+def _skill_md(package: Package, front: FrontMatter, body: str, header: str) -> PackageFile:
+    file = package.file(SKILL_MD)
+    assert file
+    end = "\r\n" if b"\r\n" in file.data else "\n"
+    head = f"---\n{header}---\n" + ("" if front.header else "\n")
+    return replace(file, data=(head.replace("\n", end) + body).encode())

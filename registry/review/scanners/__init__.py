@@ -1,0 +1,34 @@
+"""Optional third-party scanners, which settings enable. Their findings never hold a version."""
+
+import hashlib
+import logging
+
+from registry.packages.package import Package
+from registry.packages.scan.findings import ScanFinding
+from registry.packages.scan.scan import rules_digest
+from registry.review.scanners import cisco, yara
+
+log = logging.getLogger(__name__)
+MAX_FINDINGS = 100  # per scanner and package
+_ADAPTERS = (cisco, yara)
+
+
+def scan(package: Package) -> tuple[ScanFinding, ...]:
+    """Findings of the enabled scanners. A scanner that fails is logged and skipped."""
+    found: list[ScanFinding] = []
+    for adapter in _ADAPTERS:
+        if not adapter.fingerprint():
+            continue
+        try:
+            found += adapter.scan(package)[:MAX_FINDINGS]
+        except Exception as error:  # third-party code may fail in any way and must not stop the scan
+            log.warning("%s failed on %s: %s", adapter.__name__, package.manifest.slug, error)
+    return tuple(found)
+
+
+def digest() -> str:
+    """A digest of the built-in rules and the enabled scanners. Versions with another are stale."""
+    on = [fingerprint for adapter in _ADAPTERS if (fingerprint := adapter.fingerprint())]
+    if not on:
+        return rules_digest()
+    return "sha256:" + hashlib.sha256("\n".join((rules_digest(), *on)).encode()).hexdigest()[:32]

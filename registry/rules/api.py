@@ -1,0 +1,215 @@
+"""Endpoints of rules and permission decisions."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api import etag
+from registry.api.documents.skills import Doc, TextOrNull
+from registry.api.endpoint import Endpoint
+from registry.api.idempotency import idempotent
+from registry.api.schema import Operations, Query, Shape, StrictText, read_body, read_query
+from registry.identity.permissions import Action
+from registry.identity.teams import calling_team
+from registry.identity.tokens import find_token
+from registry.lookup import skills
+from registry.models import Effect, Rule
+from registry.rules import decision as rules_decision
+from registry.rules import edit
+from registry.rules.decision import Decision, run_page
+from registry.rules.holders import Holder
+
+operation = Operations("rules")
+_PERSON = (Action.SEE,)  # tokens are refused later: the operations require a session
+
+
+class RuleDoc(Doc):
+    id = serializers.CharField(source="uid")
+    effect = serializers.ChoiceField(choices=Effect.values)
+    name = serializers.CharField(help_text="`team/slug`, a slug, or a prefix followed by `:*`.")
+    team = serializers.CharField(
+        source="team.slug", allow_null=True, help_text="The team whose agents the rule applies to."
+    )
+    token = serializers.CharField(
+        source="token.uid", allow_null=True, help_text="The token that the rule applies to."
+    )
+    granted = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="The permissions that an allow rule grants, by kind: hosts, filesystem, "
+        "environment, secrets, tools, hooks, shell, skills and properties. A version that "
+        "requests more needs approval.",
+    )
+    granted_to = TextOrNull(help_text="The version whose permissions are granted; null for a prefix.")
+    created_by = serializers.CharField(source="created_by.username", allow_null=True)
+    created_at = serializers.DateTimeField()
+    removed_at = serializers.DateTimeField(allow_null=True)
+
+
+class RulesDoc(Doc):
+    items = RuleDoc(many=True)
+
+
+class RuleRequest(Shape):
+    effect = serializers.ChoiceField(choices=Effect.values)
+    name = StrictText(max_length=200, help_text="`team/slug`, a slug, or a prefix followed by `:*`.")
+    version = StrictText(
+        max_length=64, required=False, help_text="The version whose permissions are granted; default: latest."
+    )
+
+
+class SuggestedRulesDoc(Doc):
+    exact = serializers.CharField()
+    prefix = serializers.CharField()
+
+
+class PermissionDecisionDoc(Doc):
+    skill = serializers.CharField()
+    version = serializers.CharField()
+    team = serializers.CharField(allow_null=True, help_text="The team that the run belongs to.")
+    outcome = serializers.ChoiceField(choices=["allow", "deny", "ask"])
+    basis = serializers.ChoiceField(choices=["rule", "canonical", "safe", "none", "skill"])
+    rule = RuleDoc(
+        allow_null=True,
+        help_text="The rule that decided. If the outcome is `ask`, the allow rule that does not cover"
+        " `added_permissions`.",
+    )
+    unsafe_properties = serializers.ListField(child=serializers.CharField())
+    requested_permissions = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
+    added_permissions = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
+    suggested_rules = SuggestedRulesDoc(
+        allow_null=True, help_text="Names for allow rules that would allow the run."
+    )
+    page_url = serializers.URLField(help_text="The page where a person can run or allow the version.")
+
+
+class PermissionQuery(Query):
+    skill = serializers.CharField(max_length=200, help_text="The skill: `team/slug` or a slug.")
+    version = serializers.CharField(max_length=64, required=False, help_text="The version; default: latest.")
+    team = serializers.CharField(
+        max_length=64, required=False, help_text="The team to run as. The default is the same as for runs."
+    )
+
+
+class PermissionDecision(Endpoint):
+    required_actions = {"GET": (Action.SEE, Action.RUN)}
+    requires_sign_in = True
+
+    @operation(
+        "check_permission",
+        "Check whether agents may run a version without approval",
+        query=PermissionQuery,
+        answer=PermissionDecisionDoc,
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """Returns the first decision of: deny rules, the canonical version, allow rules, and whether all
+        properties are safe. In all other cases the outcome is `ask`: runs that a token starts wait for
+        approval, and people can start runs.
+        """
+        query, actor = read_query(PermissionQuery, request), self.actor
+        label, _, number = query["skill"].partition("@")
+        skill = skills.find_skill(label, actor)
+        version = skills.find_version(skill, query.get("version") or number or None, actor)
+        named = skills.find_team(query["team"], actor) if query.get("team") else None
+        decision = rules_decision.decide(version, team=calling_team(actor, skill, named), token=actor.token)
+        return etag.document_response(request, decision_document(decision))
+
+
+class _RulesOf(Endpoint):
+    def list_rules(self, request: Request, holder: Holder) -> HttpResponse:
+        items = [RuleDoc.document(rule) for rule in edit.rules_of(holder, self.actor)]
+        return etag.document_response(request, {"items": items})
+
+    def add_rule(self, request: Request, holder: Holder) -> HttpResponse:
+        body = read_body(RuleRequest, request.data)
+        rule = edit.add_rule(holder, body["effect"], body["name"], self.actor, number=body.get("version"))
+        return etag.document_response(request, RuleDoc.document(rule), status=201)
+
+
+class TeamRules(_RulesOf):
+    required_actions = {"GET": (Action.SEE,), "POST": _PERSON}
+
+    @operation("list_team_rules", "List a team's rules", answer=RulesDoc)
+    def get(self, request: Request, team: str) -> HttpResponse:
+        """Requires team membership. Returns the active rules, deny rules first."""
+        return self.list_rules(request, skills.find_team(team, self.actor))
+
+    @operation("add_team_rule", "Add a rule for a team's agents", body=RuleRequest, answer={201: RuleDoc})
+    @idempotent()
+    def post(self, request: Request, team: str) -> HttpResponse:
+        """Requires a session, and the maintainer role for deny rules or the owner role for allow rules. An
+        allow rule covers the permissions that the version requests now; for a prefix, those of all matching
+        skills. Adding the rule again updates the permissions.
+        """
+        return self.add_rule(request, skills.find_team(team, self.actor))
+
+
+class TokenRules(_RulesOf):
+    required_actions = {"GET": _PERSON, "POST": _PERSON}
+    requires_sign_in = True
+
+    @operation("list_token_rules", "List the rules of an access token", answer=RulesDoc)
+    def get(self, request: Request, uid: str) -> HttpResponse:
+        """For the token's owner, in a session."""
+        return self.list_rules(request, find_token(uid, self.actor))
+
+    @operation("add_token_rule", "Add a rule for an access token", body=RuleRequest, answer={201: RuleDoc})
+    @idempotent()
+    def post(self, request: Request, uid: str) -> HttpResponse:
+        """Requires a session of the token's owner. An allow rule applies while the owner may grant
+        permissions in the team of the run. It never overrides a deny rule of that team.
+        """
+        return self.add_rule(request, find_token(uid, self.actor))
+
+
+class _OneRule(Endpoint):
+    def respond(self, request: Request, rule: Rule) -> HttpResponse:
+        return etag.document_response(request, RuleDoc.document(rule))
+
+
+class RuleDetail(_OneRule):
+    required_actions = {"GET": (Action.SEE,), "DELETE": _PERSON}
+    requires_sign_in = True
+
+    @operation("get_rule", "Get a rule", answer=RuleDoc)
+    def get(self, request: Request, uid: str) -> HttpResponse:
+        """Also returns rules that were removed."""
+        return self.respond(request, edit.find_rule(uid, self.actor))
+
+    @operation("remove_rule", "Remove a rule", answer=RuleDoc)
+    def delete(self, request: Request, uid: str) -> HttpResponse:
+        """Requires a session, and the maintainer role for allow rules or the owner role for deny rules."""
+        return self.respond(request, edit.remove_rule(edit.find_rule(uid, self.actor), self.actor))
+
+
+class Restoration(_OneRule):
+    required_actions = {"POST": _PERSON}
+    requires_sign_in = True
+
+    @operation("restore_rule", "Restore a removed rule", answer=RuleDoc)
+    @idempotent()
+    def post(self, request: Request, uid: str) -> HttpResponse:
+        """The restored rule has the same permissions as before."""
+        rule = edit.find_rule(uid, self.actor)
+        return self.respond(request, edit.restore_rule(rule, self.actor))
+
+
+def decision_document(decision: Decision) -> dict[str, Any]:
+    """The API document of a decision. If the outcome is "ask", ``rule`` is an allow rule that does not cover
+    ``added_permissions``.
+    """
+    version, (outcome, by) = decision.version, decision.for_agents
+    return {
+        "skill": str(version.skill),
+        "version": version.number,
+        "team": decision.team.slug if decision.team else None,
+        "outcome": outcome,
+        "basis": by,
+        "rule": RuleDoc.document(decision.rule) if decision.rule else None,
+        "unsafe_properties": list(decision.unsafe_properties),
+        "requested_permissions": decision.requested_permissions.document(),
+        "added_permissions": decision.added_permissions.document(),
+        "suggested_rules": {"exact": decision.exact, "prefix": decision.prefix} if outcome == "ask" else None,
+        "page_url": run_page(version),
+    }

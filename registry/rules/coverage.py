@@ -1,0 +1,60 @@
+"""Finds the skills that a rule's name covers, and the rule names that match a skill."""
+
+from django.db.models import Q, QuerySet
+
+from registry.identity.actors import Actor
+from registry.models import Skill, Team, Visibility
+from registry.packages.rule_names import PREFIX_MARK, is_prefix
+
+_CANONICAL = "_canonical_"
+
+
+def rule_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
+    """The names by which this team's rules match the skill. The bare slug: own and canonical skills only."""
+    canonical = tuple(str(row) for row in skill.canonicals.all() if row.version_id)
+    bare = (skill.slug,) if canonical or _is_own(skill, team) else ()
+    return (str(skill), *bare, *canonical)
+
+
+def former_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
+    """Former names of the skill and names of skills merged into it. Only deny rules match these."""
+    renamed = (f"{row.team.slug}/{row.slug}" for row in skill.redirects.select_related("team"))
+    visible = ~Q(visibility=Visibility.PRIVATE) | (Q(team=team) if team else Q(pk=None))
+    return (*renamed, *(str(row) for row in skill.merged.filter(visible).select_related("team")))
+
+
+def covered_skills(name: str, team: Team | None, actor: Actor) -> QuerySet[Skill]:
+    """The skills visible to the actor that a rule with this name covers now."""
+    visible = Skill.objects.visible_to(actor).select_related("team", "latest")
+    is_prefix_rule = is_prefix(name)
+    name = name.removesuffix(PREFIX_MARK)
+    owner, slash, slug = name.partition("/")
+    if slash:
+        condition = Q(team__slug=owner) & _slug(slug, is_prefix_rule)
+    else:
+        condition = (_bare_name(team) & _slug(name, is_prefix_rule)) | _canonical(name, is_prefix_rule)
+        if is_prefix_rule:
+            condition |= Q(team__slug__startswith=name)
+    return visible.filter(condition).distinct().order_by("team__slug", "slug")
+
+
+def _is_own(skill: Skill, team: Team | None) -> bool:
+    return team is not None and skill.team_id == team.pk
+
+
+def _bare_name(team: Team | None) -> Q:
+    canonical = Q(canonicals__version__isnull=False)
+    return Q(team=team) | canonical if team else canonical
+
+
+def _slug(slug: str, is_prefix_rule: bool) -> Q:
+    return Q(slug__startswith=slug) if is_prefix_rule else Q(slug=slug)
+
+
+def _canonical(name: str, is_prefix_rule: bool) -> Q:
+    """A condition for skills that ``_canonical_<slug>``, or a prefix of it, matches."""
+    named = Q(canonicals__version__isnull=False)
+    if name.startswith(_CANONICAL):
+        slug = name.removeprefix(_CANONICAL)
+        return named & (Q(canonicals__slug__startswith=slug) if is_prefix_rule else Q(canonicals__slug=slug))
+    return named if is_prefix_rule and _CANONICAL.startswith(name) else Q(pk=None)

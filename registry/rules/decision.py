@@ -1,0 +1,216 @@
+"""Decides about permission, in order: deny rules, canonical version, allow rules, safe properties, ask."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db.models import Q
+
+from registry.core.addresses import absolute_url
+from registry.identity.actors import Actor
+from registry.lookup.canonical import unavailable_reason
+from registry.models import Effect, Rule, Team, Token, Version
+from registry.packages.manifest.manifest import manifest_of
+from registry.packages.problems import Refusal
+from registry.packages.rule_names import PREFIX_MARK, is_prefix, matches
+from registry.packages.unsafe_properties import (
+    SAFE_WITHIN_TEAM,
+    RequestedPermissions,
+    permissions_from_document,
+    unsafe_properties,
+)
+from registry.rules.coverage import former_names, rule_names
+from registry.rules.edit import active_rules, lock_holders
+from registry.rules.errors import APPROVAL_NEEDED, NOT_FOR_AGENTS, RULE_DENIED
+from registry.rules.holders import holder_of, owner_may_grant
+from registry.rules.requested_permissions import has_scripts, version_permissions
+
+NO_PERMISSIONS = RequestedPermissions()
+Outcome = Literal["allow", "deny", "ask"]
+DecisionBasis = Literal["rule", "canonical", "safe", "none", "skill"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether agents of a team may run a version without approval, and why."""
+
+    version: Version
+    team: Team | None
+    outcome: Outcome
+    by: DecisionBasis
+    requested_permissions: RequestedPermissions
+    unsafe_properties: tuple[str, ...]  # properties that are not listed as safe
+    rule: Rule | None = None  # the rule that decided; for "ask", the allow rule that covers too little
+    # For "ask": permissions not covered by that rule or the canonical version.
+    added_permissions: RequestedPermissions = NO_PERMISSIONS
+
+    @property
+    def for_agents(self) -> tuple[Outcome, DecisionBasis]:
+        """Outcome and basis for agents: "deny" if the author reserves the version for people."""
+        applies = self.outcome == "deny" or allows_agents(self.version)
+        return (self.outcome, self.by) if applies else ("deny", "skill")
+
+    @property
+    def exact(self) -> str:
+        """The name of a rule that would allow this skill."""
+        return str(self.version.skill)
+
+    @property
+    def prefix(self) -> str:
+        """The name of a rule that would allow all skills whose names start with this skill's name."""
+        return self.exact + PREFIX_MARK
+
+    def basis_document(self) -> dict[str, str | None]:
+        """The basis on which a run was allowed; "person" if a person started it despite the outcome "ask"."""
+        rule = self.rule if self.outcome == "allow" else None
+        return {
+            "basis": "person" if self.outcome == "ask" else self.by,
+            "rule": rule.uid if rule else None,
+            "name": rule.name if rule else None,
+        }
+
+
+def is_unattended(actor: Actor) -> bool:
+    """Whether the actor is an agent, which uses a token. A person confirms a run by starting it."""
+    return actor.token is not None
+
+
+def allows_agents(version: Version) -> bool:
+    return not manifest_of(version.manifest).disable_model_invocation
+
+
+def require_agents_allowed(version: Version, actor: Actor) -> None:
+    """Raises NOT_FOR_AGENTS if the actor is an agent and the author reserves the version for people."""
+    if is_unattended(actor) and not allows_agents(version):
+        raise NOT_FOR_AGENTS.refusal(version=str(version), page=run_page(version))
+
+
+def run_page(version: Version) -> str:
+    return absolute_url(f"/skills/{version.skill}/run/?version={version.number}")
+
+
+def decide(version: Version, *, team: Team | None, token: Token | None = None) -> Decision:
+    """The decision for a team's agents. ``token`` adds the rules of the agent's token."""
+    rules = _effective_rules(team, token)
+    names = rule_names(version.skill, team)
+    is_own = team is not None and version.skill.team_id == team.pk
+    requested = version_permissions(version)
+    unsafe = unsafe_properties(manifest_of(version.manifest), has_scripts=has_scripts(version))
+    unsafe = tuple(name for name in unsafe if not (is_own and name in SAFE_WITHIN_TEAM))
+
+    def result(
+        outcome: Outcome,
+        by: DecisionBasis,
+        rule: Rule | None = None,
+        added: RequestedPermissions = NO_PERMISSIONS,
+    ) -> Decision:
+        return Decision(version, team, outcome, by, requested, unsafe, rule, added)
+
+    deny_rules = [rule for rule in rules if rule.effect == Effect.DENY]
+    if deny_rules and (rule := _first_match(deny_rules, (*names, *former_names(version.skill, team)))):
+        return result("deny", "rule", rule)
+    canonical_grant = _canonical_grant(version, requested)
+    if canonical_grant is not None and not requested.beyond(canonical_grant):
+        return result("allow", "canonical")
+    allow_rules = [rule for rule in rules if rule.effect == Effect.ALLOW and matches(rule.name, names)]
+    if rule := next((rule for rule in allow_rules if not _added_permissions(requested, rule)), None):
+        return result("allow", "rule", rule)
+    if not unsafe:
+        return result("allow", "safe")
+    if allow_rules:
+        return result("ask", "none", allow_rules[0], _added_permissions(requested, allow_rules[0]))
+    return result(
+        "ask",
+        "none",
+        added=requested.beyond(canonical_grant) if canonical_grant is not None else NO_PERMISSIONS,
+    )
+
+
+def decide_locked(decision: Decision, token: Token | None) -> Decision:
+    """The decision, made again with rules locked until the transaction ends. A rule that is added
+    concurrently then finds the runs that wait for approval.
+    """
+    lock_holders(decision.team, token)
+    return decide(decision.version, team=decision.team, token=token)
+
+
+def require_not_denied(decision: Decision) -> None:
+    """Raises RULE_DENIED if a rule denies, for people and agents."""
+    if decision.outcome == "deny":
+        raise _denial(decision)
+
+
+def require_allowed(decision: Decision) -> None:
+    """Raises a refusal unless the outcome is "allow", for people and agents."""
+    require_not_denied(decision)
+    if decision.outcome == "ask":
+        raise _approval_refusal(decision)
+
+
+def require_allowed_for(decision: Decision, actor: Actor) -> None:
+    """Raises a refusal if the outcome is "deny", or if it is "ask" and the actor is an agent. For callers
+    that can't wait for approval.
+    """
+    require_not_denied(decision)
+    if decision.outcome == "ask" and is_unattended(actor):
+        raise _approval_refusal(decision)
+
+
+def _effective_rules(team: Team | None, token: Token | None) -> list[Rule]:
+    """The active rules: exact names, then longest prefixes; the team's before the token's."""
+    owned = Q(team=team) if team else Q(pk=None)
+    if token and token.pk:  # a webhook's token has no row
+        owned |= Q(token=token)
+    if not (team or token):
+        return []
+    rows = active_rules().filter(owned).select_related("team", "token")
+    rules = [
+        rule
+        for rule in rows
+        if rule.effect == Effect.DENY or rule.token is None or owner_may_grant(rule.token, team)
+    ]
+    return sorted(
+        rules, key=lambda rule: (is_prefix(rule.name), -len(rule.name), rule.team_id is None, rule.pk)
+    )
+
+
+def _first_match(rules: Sequence[Rule], names: tuple[str, ...]) -> Rule | None:
+    return next((rule for rule in rules if matches(rule.name, names)), None)
+
+
+def _canonical_grant(version: Version, requested: RequestedPermissions) -> RequestedPermissions | None:
+    """The permissions that an administrator accepted with the canonical version, if available."""
+    rows = version.skill.canonicals.select_related("version__skill")
+    grants = [version_permissions(row.version) for row in rows if row.version and not unavailable_reason(row)]
+    return min(grants, key=lambda grant: bool(requested.beyond(grant)), default=None)
+
+
+def _added_permissions(requested: RequestedPermissions, rule: Rule) -> RequestedPermissions:
+    return requested.beyond(permissions_from_document(rule.granted))
+
+
+def _denial(decision: Decision) -> Refusal:
+    assert decision.rule
+    holder = holder_of(decision.rule)
+    name = holder.slug if isinstance(holder, Team) else holder.name
+    rule, page = decision.rule.name, rules_page(holder)
+    return RULE_DENIED.refusal(version=str(decision.version), rule=rule, holder=name, page=page)
+
+
+def _approval_refusal(decision: Decision) -> Refusal:
+    requested = decision.added_permissions.document() or {"": list(decision.unsafe_properties)}
+    permissions = "; ".join(f"{part} {', '.join(names)}".strip() for part, names in requested.items())
+    return APPROVAL_NEEDED.refusal(
+        version=str(decision.version),
+        team=decision.team.slug if decision.team else "–",
+        asks=permissions[:500],
+        exact=decision.exact,
+        prefix=decision.prefix,
+        page=run_page(decision.version),
+    )
+
+
+def rules_page(holder: Team | Token) -> str:
+    if isinstance(holder, Team):
+        return absolute_url(f"/teams/{holder.slug}/rules/")
+    return absolute_url(f"/account/tokens/{holder.uid}/rules/")

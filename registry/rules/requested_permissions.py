@@ -1,0 +1,56 @@
+"""Computes the permissions that a version requests, and those that a new allow rule grants."""
+
+from functools import reduce
+from operator import or_
+
+from registry.core.errors import NOT_FOUND
+from registry.identity.actors import Actor
+from registry.index.abilities import Ability, detect_abilities
+from registry.lookup.errors import NAME_AMBIGUOUS
+from registry.lookup.skills import find_skill, find_version
+from registry.models import Skill, Team, Version
+from registry.packages.manifest.manifest import manifest_of
+from registry.packages.rule_names import is_prefix
+from registry.packages.unsafe_properties import RequestedPermissions, requested_permissions
+from registry.rules.coverage import covered_skills
+
+_MAX_SKILLS_READ = 1_000  # skills that an allow rule with a prefix covers; others need approval
+
+
+def has_scripts(version: Version) -> bool:
+    return Ability.SCRIPT in detect_abilities(version, manifest_of(version.manifest))
+
+
+def version_permissions(version: Version) -> RequestedPermissions:
+    return requested_permissions(manifest_of(version.manifest), has_scripts=has_scripts(version))
+
+
+def permissions_to_grant(
+    name: str, number: str | None, team: Team | None, actor: Actor
+) -> tuple[RequestedPermissions, str]:
+    """The permissions that a rule of this name grants, and their version ("" for several skills)."""
+    if is_prefix(name) and number is None:
+        return _combined_permissions(name, team, actor), ""
+    version = find_version(_find_named_skill(name, team, actor), number, actor)
+    return version_permissions(version), str(version)
+
+
+def _find_named_skill(name: str, team: Team | None, actor: Actor) -> Skill:
+    """The skill that the name means, or the part of a prefix before ``:*``, as in ``docs/report:*``."""
+    exact = name.removesuffix(":*")
+    if "/" in exact:
+        return find_skill(exact, actor)
+    found = list(covered_skills(exact, team, actor)[:2])
+    if not found:
+        raise NOT_FOUND.refusal(what="skill", name=name)
+    if len(found) > 1:
+        raise NAME_AMBIGUOUS.refusal(name=name, candidates=", ".join(map(str, found)))
+    return found[0]
+
+
+def _combined_permissions(name: str, team: Team | None, actor: Actor) -> RequestedPermissions:
+    """The permissions that all skills with the prefix request today."""
+    skills = covered_skills(name, team, actor).filter(latest__isnull=False)[:_MAX_SKILLS_READ]
+    return reduce(
+        or_, (version_permissions(skill.latest) for skill in skills if skill.latest), RequestedPermissions()
+    )

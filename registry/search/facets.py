@@ -1,0 +1,113 @@
+"""Counts facets: the number of visible skills for each filter value."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db.models import Count
+
+from registry.identity.actors import Actor
+from registry.models import Skill, Tag, Team
+from registry.models.skill import visible_scopes
+from registry.search import sql
+from registry.search.query import FACETS, Filters, SearchResult, matching_skill_ids
+
+MAX_COUNTED_SKILLS = 1000  # with a text, only the best matches are counted
+MAX_FACET_VALUES = 50  # values per facet, the most common ones
+
+
+@dataclass(frozen=True)
+class FacetValue:
+    value: str
+    count: int
+
+
+_Row = tuple[Any, ...]  # values, and the number of skills with them
+_COLUMN_FACETS = (
+    "type",
+    "category",
+    "domain",
+    "source",
+    "profile",
+)  # single-valued columns of a skill
+Facets = dict[str, tuple[FacetValue, ...]]
+
+
+def facets(
+    text: str,
+    filters: Filters,
+    actor: Actor,
+    *,
+    limit: int = MAX_FACET_VALUES,
+    found: SearchResult | None = None,
+) -> Facets:
+    """The values of each facet with their counts, most common first. A facet's own filter does not apply to
+    its counts.
+
+    ``found`` is an optional search result for the text and filters, with ``MAX_COUNTED_SKILLS`` ids for
+    counting.
+    """
+    filtered = [name for name in FACETS if getattr(filters, name)]
+    unfiltered = [name for name in FACETS if name not in filtered]
+    counted = _count(text, filters, actor, unfiltered, found.counted if found else None)
+    for name in filtered:
+        counted |= _count(text, filters.without(name), actor, [name])
+    return {name: _most_common(counted[name], limit) for name in FACETS}
+
+
+def facets_document(found: Facets) -> dict[str, list[dict[str, object]]]:
+    return {name: [asdict(each) for each in values] for name, values in found.items()}
+
+
+def _count(
+    text: str,
+    filters: Filters,
+    actor: Actor,
+    names: Collection[str],
+    keys: Sequence[int] | None = None,
+) -> dict[str, Counter[str]]:
+    if not text.strip():
+        rows = _all_rows(filters, actor) if set(names) - {"tag"} else ()
+        tags = _all_tag_rows(filters, actor) if "tag" in names else ()
+    else:
+        keys = matching_skill_ids(text, actor, filters, limit=MAX_COUNTED_SKILLS) if keys is None else keys
+        rows = sql.facet_rows(keys, ("team_id", *_COLUMN_FACETS)) if set(names) - {"tag"} else ()
+        tags = sql.tag_counts(keys) if "tag" in names else ()
+    return {name: counts for name, counts in _sum_by_facet(rows, tags).items() if name in names}
+
+
+def _all_rows(filters: Filters, actor: Actor) -> Iterable[_Row]:
+    """Counts of all skills, read from a covering index in its order."""
+    skills = filters.narrow(Skill.objects.searchable_by(actor)).order_by()
+    return skills.values_list("team_id", *_COLUMN_FACETS).annotate(Count("pk"))
+
+
+def _all_tag_rows(filters: Filters, actor: Actor) -> Iterable[_Row]:
+    tags = Tag.objects.exclude(scope="").order_by()
+    if not actor.is_administrator:
+        tags = tags.filter(scope__in=visible_scopes(actor))
+    if filters.only_for_people:
+        tags = tags.exclude(skill__in=Skill.objects.filter(for_people=False))
+    elif filters != Filters():
+        tags = tags.filter(skill__in=filters.narrow(Skill.objects.all()))
+    return tags.values_list("text").annotate(Count("pk"))
+
+
+def _sum_by_facet(rows: Iterable[_Row], tags: Iterable[_Row]) -> dict[str, Counter[str]]:
+    teams: Counter[int] = Counter()
+    found: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
+    for team, *values, count in rows:
+        teams[team] += count
+        for name, value in zip(_COLUMN_FACETS, values, strict=True):
+            if value:
+                found[name][value] += count
+    slugs = dict(Team.objects.filter(pk__in=teams).values_list("pk", "slug")) if teams else {}
+    found["team"] = Counter({slugs[key]: count for key, count in teams.items()})
+    found["tag"] = Counter(dict(tags))
+    return found
+
+
+def _most_common(counts: Counter[str], limit: int) -> tuple[FacetValue, ...]:
+    ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return tuple(FacetValue(value, count) for value, count in ranked[:limit])

@@ -1,0 +1,258 @@
+"""SQL of search and matching: term counts, postings and facets, limited to what an actor may see.
+
+The ORM would build each statement again for each call, which takes longer than running it.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import log
+from typing import Any
+
+from django.db.models import QuerySet
+
+from registry.core import search_terms
+from registry.core import sql as bulk
+from registry.identity.actors import Actor
+from registry.index.postings import CJK_DOC_COUNT_TERM, DOC_COUNT_TERM, RANK, Field
+from registry.models import Misspelling, Posting, Skill, TriggerKind
+from registry.models.skill import open_scopes, visible_scopes
+from registry.subscriptions.trusted_teams import trusted_team_ids
+
+MAX_POSTINGS_PER_TERM = 250  # postings read per common term; missing ones of the best skills are looked up
+MIN_CATALOG_SKILLS = 50  # smaller catalogs are weighted like a catalog of this size
+MAX_LOOKUP_SKILLS = 120
+_NAME_FIELDS = int(Field.NAME | Field.TAGS)
+
+
+@dataclass(frozen=True)
+class TermCount:
+    """A term and the number of visible skills with it."""
+
+    key: int
+    df: int
+
+
+@dataclass(frozen=True)
+class TermCounts:
+    """Term statistics that cover only skills the actor may see. Searches use no others."""
+
+    terms: Mapping[str, TermCount]
+    skills: int
+    cjk_skills: int
+
+    def idf(self, text: str) -> float:
+        """The inverse document frequency of a term.
+
+        For Chinese terms, only skills with Chinese text count.
+        """
+        known = self.terms.get(text)
+        df = known.df if known else 0
+        among = max(self.cjk_skills if search_terms.has_cjk(text) else self.skills, MIN_CATALOG_SKILLS)
+        return log(1 + (max(among - df, 0) + 0.5) / (df + 0.5))
+
+
+_MAX_NAMED_SKILLS = 50
+_NAMED_SQL = f"""
+    SELECT DISTINCT skill_id FROM registry_trigger JOIN registry_skill ON registry_skill.id = skill_id
+    WHERE key = %s AND kind = %s AND (slug = %s OR name_key = %s){{condition}}
+    ORDER BY skill_id LIMIT {_MAX_NAMED_SKILLS}
+"""
+_GLOSSARY_STATE_SQL = "SELECT COUNT(*), MAX(at), MAX(id) FROM registry_glossaryentry"
+_TAGS_SQL = "SELECT text, COUNT(*) FROM registry_tag WHERE skill_id IN ({keys}) GROUP BY text"
+PostingRow = tuple[int, int, int, int]  # term id, skill id, weight with rank, field mask
+
+_COUNT_SQL = """
+    SELECT t.text, t.id, SUM(s.df) FROM registry_term t JOIN registry_termscope s ON s.term_id = t.id
+    WHERE {which} AND s.df > 0{condition} GROUP BY t.text, t.id
+"""
+_POSTINGS_SQL = "SELECT term_id, skill_id, weight, field_mask FROM registry_posting WHERE "
+_HEAVIEST_SQL = f"""
+    SELECT * FROM ({_POSTINGS_SQL}term_id = %s{{condition}} ORDER BY weight DESC, skill_id LIMIT %s) AS h
+"""
+
+# Looks up pairs: for two lists, both databases would read all postings of the terms. No index has `id`,
+# so `id > 0` makes PostgreSQL use the index of the pairs instead of reading all postings of each term.
+_LOOKUP_SQL = """
+    WITH pair AS MATERIALIZED (
+        SELECT t.column1 AS term, s.column1 AS skill
+        FROM (VALUES {terms}) AS t CROSS JOIN (VALUES {skills}) AS s
+    )
+    SELECT term_id, skill_id, weight, field_mask FROM pair
+    CROSS JOIN registry_posting WHERE term_id = term AND skill_id = skill AND id > 0
+"""
+
+
+@dataclass(frozen=True)
+class SqlFilter:
+    """A condition, with its values, that limits a statement to visible postings and triggers."""
+
+    condition: str = ""
+    values: tuple[object, ...] = ()
+    # SQL and values of the skills that ``condition`` refers to.
+    chosen: tuple[str, tuple[object, ...]] | None = None
+
+    def read(self, sql: str, values: Sequence[object]) -> list[Any]:
+        if not self.chosen:
+            return bulk.fetch_all(sql, values)
+        chosen, first = self.chosen
+        return bulk.fetch_all(f"WITH chosen AS ({chosen}) {sql}", (*first, *values))
+
+
+def visibility_filter(
+    actor: Actor, chosen: QuerySet[Skill] | None = None, *, without: bool = False
+) -> SqlFilter:
+    """The filter for skills visible to the actor. ``chosen`` limits it to these skills; with ``without``, to
+    all others.
+    """
+    scopes = () if actor.is_administrator else tuple(visible_scopes(actor))
+    condition = f" AND scope IN ({bulk.placeholders(scopes)})" if scopes else ""
+    if chosen is None:
+        return SqlFilter(condition, scopes)
+    sql, values = chosen.order_by().values("id").query.sql_with_params()
+    which = "NOT IN" if without else "IN"
+    return SqlFilter(f"{condition} AND skill_id {which} (SELECT id FROM chosen)", scopes, (sql, values))
+
+
+def recommendable_filter(actor: Actor) -> SqlFilter:
+    """The filter for skills recommended to the actor's agents, like ``Skill.objects.recommendable_to``.
+
+    Skills recommended only as canonical are not included, because their accepted version is read instead.
+    """
+    if actor.is_shell:
+        return SqlFilter(" AND recommendable_team IS NOT NULL")
+    open_to = open_scopes(actor)
+    own, followed = sorted(actor.team_ids), sorted(trusted_team_ids(actor) - actor.team_ids)
+    recommended = f"recommendable_team IN ({bulk.placeholders(followed)}) OR " if followed else ""
+    recommended += "recommendable_team IS NOT NULL AND skill_id IN (SELECT id FROM chosen)"
+    condition = f"scope IN ({bulk.placeholders(open_to)}) AND ({recommended})"
+    if own:
+        condition = f"recommendable_team IN ({bulk.placeholders(own)}) OR {condition}"
+    bundled = ("SELECT id FROM registry_skill WHERE is_bundled", ())
+    return SqlFilter(f" AND ({condition})", (*own, *open_to, *followed), bundled)
+
+
+def count_terms(texts: Iterable[str], actor: Actor) -> TermCounts:
+    wanted = [*texts, DOC_COUNT_TERM, CJK_DOC_COUNT_TERM]
+    return _count(f"t.text IN ({bulk.placeholders(wanted)})", wanted, actor)
+
+
+def count_prefix(start: str, actor: Actor) -> TermCounts:
+    """The counts of all terms with this prefix."""
+    which = "(t.text >= %s AND t.text < %s OR t.text IN (%s, %s))"
+    return _count(which, [start, start + chr(0x10FFFF), DOC_COUNT_TERM, CJK_DOC_COUNT_TERM], actor)
+
+
+def _count(which: str, values: Sequence[str], actor: Actor) -> TermCounts:
+    visible = visibility_filter(actor)
+    rows = bulk.fetch_all(
+        _COUNT_SQL.format(which=which, condition=visible.condition), (*values, *visible.values)
+    )
+    terms = {text: TermCount(key, int(df)) for text, key, df in rows}
+    every, cjk = terms.pop(DOC_COUNT_TERM, None), terms.pop(CJK_DOC_COUNT_TERM, None)
+    return TermCounts(terms, every.df if every else 0, cjk.df if cjk else 0)
+
+
+def read_postings(
+    terms: Collection[TermCount],
+    sql_filter: SqlFilter,
+    *,
+    max_postings: int = MAX_POSTINGS_PER_TERM,
+    heaviest: int | None = None,
+    max_df: int | None = None,
+) -> tuple[list[PostingRow], list[int]]:
+    """The postings of the terms, and the ids of the terms that were read only in part.
+
+    Terms in at most ``max_postings`` skills are read in full. Of other terms, only the ``heaviest`` postings
+    are read. Terms in more than ``max_df`` skills are skipped unless there are no others.
+    """
+    rare = [term.key for term in terms if term.df <= max_postings]
+    common = sorted((term for term in terms if term.df > max_postings), key=lambda term: (term.df, term.key))
+    useful = [term.key for term in common if max_df is None or term.df <= max_df]
+    if not rare:
+        useful = useful or [term.key for term in common[:1]]
+    rows = _read(rare, useful, sql_filter, heaviest or max_postings)
+    return rows, [term.key for term in common]
+
+
+def _read(
+    whole: Sequence[int], cut: Sequence[int], sql_filter: SqlFilter, max_postings: int
+) -> list[PostingRow]:
+    """All postings of the terms ``whole``, and the heaviest of the terms ``cut``, in one statement."""
+    statements = [_HEAVIEST_SQL.format(condition=sql_filter.condition)] * len(cut)
+    values = [value for term in cut for value in (term, *sql_filter.values, max_postings)]
+    if whole:
+        statements.append(f"{_POSTINGS_SQL}term_id IN ({bulk.placeholders(whole)}){sql_filter.condition}")
+        values += [*whole, *sql_filter.values]
+    return sql_filter.read(" UNION ALL ".join(statements), values) if statements else []
+
+
+def read_missing_postings(
+    cut: Collection[int], skills: Iterable[int], found: Iterable[PostingRow]
+) -> list[PostingRow]:
+    """The postings of the terms ``cut`` for these skills that are not in ``found``. The skills must be
+    visible.
+    """
+    best = sorted(islice(skills, MAX_LOOKUP_SKILLS))  # sorted, because neighbors share index pages
+    if not cut or not best:
+        return []
+    wanted = set(best)
+    known = {(term, skill) for term, skill, _, _ in found if skill in wanted}
+    sql = _LOOKUP_SQL.format(terms=_value_rows(cut), skills=_value_rows(best))
+    rows = bulk.fetch_all(sql, (*cut, *best))
+    return [row for row in rows if row[:2] not in known]
+
+
+def _value_rows(values: Collection[int]) -> str:
+    return ", ".join(["(%s)"] * len(values))
+
+
+def named_skill_ids(trigger_key: str, name_key: str, visible: SqlFilter) -> set[int]:
+    """The ids of visible skills with this slug or name. Finds them by the key of the trigger for names."""
+    values = (trigger_key, TriggerKind.NAME.value, name_key.replace(" ", "-"), name_key)
+    statement = _NAMED_SQL.format(condition=visible.condition)
+    return {skill for (skill,) in bulk.fetch_all(statement, (*values, *visible.values))}
+
+
+def facet_rows(keys: Sequence[int], columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The columns of each of these skills, followed by the count 1. The caller must check access.
+
+    Uses SQL, like ``tag_counts``, because ``fetch_all`` can inline a thousand keys and the ORM can't.
+    """
+    if not keys:
+        return []
+    marks = bulk.placeholders(keys)
+    return bulk.fetch_all(f"SELECT {', '.join(columns)}, 1 FROM registry_skill WHERE id IN ({marks})", keys)
+
+
+def tag_counts(keys: Sequence[int]) -> list[tuple[str, int]]:
+    """Tags, with the number of these skills that have each tag. The caller must check access."""
+    return bulk.fetch_all(_TAGS_SQL.format(keys=bulk.placeholders(keys)), keys) if keys else []
+
+
+def glossary_state() -> tuple[object, ...]:
+    """Number, last change and last id of the site's glossary entries. The value differs after each change."""
+    (state,) = bulk.fetch_all(_GLOSSARY_STATE_SQL, ())
+    return tuple(state)
+
+
+def find_corrections(unknown: Mapping[str, str], actor: Actor) -> dict[str, str]:
+    """Corrections by unknown term: the most common term of a visible name or tag that is one typo away.
+
+    ``unknown`` maps each term to the word as written.
+    """
+    typo_terms = {text: term for term, word in unknown.items() for text in search_terms.typo_keys(word)}
+    if not typo_terms:
+        return {}
+    rows = Misspelling.objects.filter(text__in=typo_terms).values_list("text", "term_id", "term__text")
+    candidates = {(typo_terms[text], key, correction) for text, key, correction in rows}
+    named = Posting.objects.visible_to(actor).filter(
+        term_id__in={key for _, key, _ in candidates}, weight__gte=RANK * 2
+    )
+    counts = Counter(key for key, mask in named.values_list("term_id", "field_mask") if mask & _NAME_FIELDS)
+    best: dict[str, str] = {}
+    for term, key, correction in sorted(candidates, key=lambda each: (counts[each[1]], each[2])):
+        if counts[key]:
+            best[term] = correction
+    return best

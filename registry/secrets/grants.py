@@ -1,0 +1,102 @@
+"""Grants of a team's secrets to skills: for one digest, or for all versions that the team has reviewed."""
+
+import re
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from registry.core.errors import NOT_FOUND
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.models import Secret, SecretGrant, Team, Version
+from registry.packages.manifest.manifest import manifest_of
+from registry.secrets.errors import SECRET_NOT_DECLARED
+from registry.secrets.values import require_person
+
+GRANT_TARGETS = ("version", "reviewed")
+_PATH = re.compile(r"(?<![:/])/.*", re.DOTALL)
+
+
+def grants_of(team: Team) -> QuerySet[SecretGrant]:
+    """The team's active grants, by secret name."""
+    rows = SecretGrant.objects.filter(secret__team=team, revoked_at=None)
+    return rows.select_related("secret", "skill__team", "granted_by").order_by("secret__name", "pk")
+
+
+def grants_for_version(version: Version, team: Team) -> QuerySet[SecretGrant]:
+    """The team's active grants that apply to this version now."""
+    reviewed = version.reviews.filter(team=team).exists()
+    applicable = Q(digest=version.digest) | (Q(digest="") if reviewed else Q(pk=None))
+    return grants_of(team).filter(applicable, skill=version.skill_id)
+
+
+def allowed_hosts(version: Version) -> tuple[str, ...]:
+    """The hosts that a run of the version can reach. Empty without network access.
+
+    Paths of allowlist entries are omitted. They restrict nothing, so the person who grants must not rely on
+    them.
+    """
+    security = manifest_of(version.manifest).security
+    allowlist = security.network_allowlist if security.network == "allowlist" else ()
+    return tuple(dict.fromkeys(_PATH.sub("", entry) for entry in allowlist))
+
+
+def grant_hosts(row: SecretGrant) -> tuple[str, ...]:
+    """The hosts that were shown when the grant was made, and those of versions reviewed since then."""
+    reviewed = Version.objects.filter(skill=row.skill_id, reviews__team=row.secret.team_id)
+    reviewed_hosts = () if row.digest else (host for version in reviewed for host in allowed_hosts(version))
+    return tuple(dict.fromkeys((*row.hosts, *reviewed_hosts)))
+
+
+def startable_skills(version: Version) -> tuple[str, ...]:
+    """The skills that a run may start and pass secrets to. Each has its own hosts."""
+    return manifest_of(version.manifest).requires
+
+
+@transaction.atomic
+def grant(secret: Secret, version: Version, actor: Actor, *, to: str = "version") -> SecretGrant:
+    """Grants the secret to runs of this digest, or with ``to="reviewed"`` to all reviewed versions.
+
+    Requires an owner in a session. Raises SECRET_NOT_DECLARED if the version does not declare the secret.
+    """
+    require_person(actor)
+    require(actor, Action.SEE, skill=version.skill)
+    require(actor, Action.GRANT, team=secret.team)
+    if secret.name not in manifest_of(version.manifest).security.secrets:
+        raise SECRET_NOT_DECLARED.refusal(version=str(version), name=secret.name).at("name")
+    for_version = to != "reviewed"
+    hosts = allowed_hosts(version)
+    row, created = SecretGrant.objects.get_or_create(
+        secret=secret,
+        skill=version.skill,
+        digest=version.digest if for_version else "",
+        revoked_at=None,
+        defaults={
+            "version_number": version.number if for_version else "",
+            "hosts": list(hosts),
+            "granted_by": actor.user,
+            "granted_at": timezone.now(),
+        },
+    )
+    if created:
+        detail = {"version": str(version), "to": to, "hosts": list(hosts)}
+        audit.record(actor, "secret.grant", f"{secret.team}/{secret.name}", team=secret.team, **detail)
+    return row
+
+
+@transaction.atomic
+def revoke(uid: str, team: Team, actor: Actor) -> SecretGrant:
+    """Revokes the grant for later runs; a second call changes nothing."""
+    require_person(actor)
+    require(actor, Action.SETTINGS, team=team)
+    row = (
+        SecretGrant.objects.select_related("secret", "skill__team").filter(uid=uid, secret__team=team).first()
+    )
+    if row is None:
+        raise NOT_FOUND.refusal(what="grant", name=uid[:40])
+    if SecretGrant.objects.filter(pk=row.pk, revoked_at=None).update(revoked_at=timezone.now()):
+        audit.record(actor, "secret.revoke", f"{team}/{row.secret.name}", team=team, skill=str(row.skill))
+    row.refresh_from_db(fields=["revoked_at"])
+    return row

@@ -1,0 +1,84 @@
+"""Finds the secrets of a run: those that its version declares and its team has granted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from registry.core.addresses import absolute_url
+from registry.models import SecretGrant, Team, Version
+from registry.packages.manifest.manifest import manifest_of
+from registry.secrets import encryption
+from registry.secrets.errors import SECRET_NOT_GRANTED, SECRET_NOT_SET, SECRET_WITHOUT_TEAM
+from registry.secrets.grants import grants_for_version
+
+
+@dataclass(frozen=True)
+class SecretStatus:
+    """A declared secret: whether it is set, and the uid of its grant ("" if not granted)."""
+
+    name: str
+    is_set: bool
+    grant: str
+    sealed_at: str = ""  # time when the value was set; part of the cache key
+
+
+def secret_statuses(version: Version, team: Team | None) -> tuple[SecretStatus, ...]:
+    """The status, in this team, of every secret that the version declares."""
+    names = manifest_of(version.manifest).security.secrets
+    if not names or team is None:
+        return tuple(SecretStatus(name, False, "") for name in names)
+    set_at = dict(team.secrets.filter(name__in=names).values_list("name", "set_at"))
+    grants = {row.secret.name: row.uid for row in grants_for_version(version, team)}
+    return tuple(
+        SecretStatus(
+            name, name in set_at, grants.get(name, ""), set_at[name].isoformat() if name in set_at else ""
+        )
+        for name in names
+    )
+
+
+def missing_secrets(statuses: tuple[SecretStatus, ...]) -> tuple[str, ...]:
+    return tuple(each.name for each in statuses if not (each.is_set and each.grant))
+
+
+def require_secrets(version: Version, team: Team | None) -> dict[str, list[str]]:
+    """Grant and set time of each declared secret, to store with the run. Refuses if one is missing."""
+    statuses = secret_statuses(version, team)
+    if statuses and team is None:
+        raise SECRET_WITHOUT_TEAM.refusal(version=str(version))
+    if unset := [each.name for each in statuses if not each.is_set]:
+        raise SECRET_NOT_SET.refusal(
+            names=", ".join(unset), version=str(version), team=str(team), page=_secrets_page(team, version)
+        )
+    if missing := missing_secrets(statuses):
+        raise SECRET_NOT_GRANTED.refusal(
+            names=", ".join(missing), version=str(version), team=str(team), page=_secrets_page(team, version)
+        )
+    return {each.name: [each.grant, each.sealed_at] for each in statuses}
+
+
+def secret_values(granted: Mapping[str, list[str]], *, digest: str) -> dict[str, str]:
+    """The values for a run that starts now. Raises SECRET_NOT_GRANTED if a grant no longer applies."""
+    uids = [uid for uid, _ in granted.values()]
+    rows = SecretGrant.objects.filter(uid__in=uids, revoked_at=None).select_related("secret__team")
+    found = {row.secret.name: row for row in rows if _applies_to(row, digest)}
+    for name in granted:
+        if name not in found:
+            raise SECRET_NOT_GRANTED.refusal(
+                names=name, team="-", version=digest[:19], page=_secrets_page(None)
+            )
+    return {
+        name: encryption.unseal(row.secret.sealed, team=row.secret.team.uid, name=name)
+        for name, row in found.items()
+    }
+
+
+def _applies_to(row: SecretGrant, digest: str) -> bool:
+    if row.digest:
+        return row.digest == digest
+    versions = Version.objects.filter(skill=row.skill_id, digest=digest, reviews__team=row.secret.team)
+    return versions.exists()
+
+
+def _secrets_page(team: Team | None, version: Version | None = None) -> str:
+    about = f"?skill={version.skill}&version={version.number}" if version else ""
+    return absolute_url(f"/teams/{team}/secrets/{about}" if team else "/teams/")

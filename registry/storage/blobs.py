@@ -1,0 +1,130 @@
+"""Content-addressed blobs. Content is stored once under its SHA-256, on the local disk or in S3.
+
+A blob is written before the row that references it. A sweep removes only unreferenced blobs older than an
+hour, so it never removes content whose row is about to be saved.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from registry.core.hooks import Hook
+from registry.storage.backend import BlobBackend
+from registry.storage.disk import DiskBackend
+from registry.storage.errors import BLOB_MISSING, BLOB_TOO_LARGE
+
+GRACE = timedelta(hours=1)
+
+referenced_digests: Hook[[], Iterable[str]] = Hook()
+
+
+@dataclass(frozen=True)
+class StoredBlob:
+    digest: str  # "sha256:…"
+    size: int  # bytes
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    blobs: int
+    bytes: int
+    leftovers: int  # unfinished writes of crashed processes
+
+
+def store(data: bytes) -> str:
+    """Stores ``data`` and returns its digest. For content that is already stored, resets its age."""
+    return store_stream([data], limit=len(data)).digest
+
+
+def store_stream(chunks: Iterable[bytes], *, limit: int) -> StoredBlob:
+    """Stores a stream without loading it into memory. Raises BLOB_TOO_LARGE above ``limit`` bytes."""
+    sha256, size = hashlib.sha256(), 0
+    with backend().open_writer() as writer:
+        for chunk in chunks:
+            size += len(chunk)
+            if size > limit:
+                raise BLOB_TOO_LARGE.refusal(limit=limit)
+            sha256.update(chunk)
+            writer.write(chunk)
+        writer.commit(sha256.hexdigest())
+    return StoredBlob(f"sha256:{sha256.hexdigest()}", size)
+
+
+def read(digest: str) -> bytes:
+    """The whole content of a blob. Raises BLOB_MISSING if it does not exist or does not match its digest."""
+    with open_blob(digest) as file:
+        data = file.read()
+    if f"sha256:{hashlib.sha256(data).hexdigest()}" != digest:
+        raise BLOB_MISSING.refusal(digest=digest)
+    return data
+
+
+def open_blob(digest: str) -> BinaryIO:
+    """Opens the blob for reading. The caller must close it. Raises BLOB_MISSING if it does not exist."""
+    try:
+        return backend().open(_key(digest))
+    except FileNotFoundError:
+        raise BLOB_MISSING.refusal(digest=digest) from None
+
+
+def exists(digest: str) -> bool:
+    return backend().exists(_key(digest))
+
+
+def local_path(digest: str) -> Path | None:
+    """Path of the blob's file on this machine; None if it does not exist or the backend is not a disk."""
+    return backend().local_path(_key(digest))
+
+
+def sweep(*, grace: timedelta = GRACE) -> SweepResult:
+    """Removes unreferenced blobs and unfinished writes that are at least ``grace`` old."""
+    storage = backend()
+    # listed before the references are read, so that these include rows saved in between
+    old = list(storage.older_than(grace))
+    referenced = _referenced_keys()
+    sizes = [size for key, size in old if key not in referenced and storage.remove(key, grace)]
+    return SweepResult(blobs=len(sizes), bytes=sum(sizes), leftovers=storage.remove_leftovers(grace))
+
+
+def discard(digests: Iterable[str]) -> int:
+    """Removes those of ``digests`` that are unreferenced, whatever their age; returns the count.
+
+    The caller must hold a lock that keeps others from adding references at the same time.
+    """
+    keys = {_key(digest) for digest in digests}
+    referenced = _referenced_keys() if keys else set()
+    storage = backend()
+    return sum(storage.remove(key, timedelta(0)) for key in keys - referenced)
+
+
+def _referenced_keys() -> set[str]:
+    return {_key(digest) for digests in referenced_digests.send() for digest in digests}
+
+
+def digests() -> Iterator[str]:
+    """The digests of all stored blobs."""
+    return (f"sha256:{key}" for key, _ in backend().older_than(timedelta(0)))
+
+
+def backend() -> BlobBackend:
+    """The backend for STORAGE_URL: an S3 bucket, or the local disk if the setting is empty."""
+    if not settings.STORAGE_URL:
+        return DiskBackend(Path(settings.SKILLQUAY_VAR) / "blobs")
+    # imported here because boto3 is slow to import and most sites do not use it
+    from registry.storage.s3 import S3Backend
+
+    parts = urlsplit(settings.STORAGE_URL)
+    return S3Backend(parts.netloc, parts.path.strip("/"))
+
+
+def _key(digest: str) -> str:
+    algorithm, _, key = digest.partition(":")
+    if algorithm != "sha256" or len(key) != 64 or not set(key) <= set("0123456789abcdef"):
+        raise BLOB_MISSING.refusal(digest=digest)
+    return key

@@ -1,0 +1,167 @@
+"""Endpoints of trigger tests, trigger collisions and team settings."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api import etag
+from registry.api.documents.skills import Doc
+from registry.api.endpoint import Endpoint, SkillEndpoint
+from registry.api.idempotency import idempotent
+from registry.api.schema import Operations, Query, Shape, read_body, read_query
+from registry.core.languages import LANGUAGES
+from registry.identity import teams
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.lookup import skills
+from registry.models import MemoryReview, TriggerTestOrigin, Version
+from registry.trigger_tests import evaluate
+from registry.trigger_tests.collisions import collisions_document, find_collisions
+from registry.trigger_tests.reevaluate import reevaluate_tests
+
+operation = Operations("versions")
+_TEST_FIELDS = ("utterance", "must_match", "passed", "origin", "line")
+
+
+class TriggerTestDoc(Doc):
+    utterance = serializers.CharField()
+    must_match = serializers.BooleanField()
+    passed = serializers.BooleanField()
+    origin = serializers.ChoiceField(choices=TriggerTestOrigin.values)
+    line = serializers.IntegerField(allow_null=True, help_text="The line in tests/triggers.yaml.")
+
+
+class TriggerTestsDoc(Doc):
+    skill = serializers.CharField()
+    version = serializers.CharField()
+    tests = TriggerTestDoc(many=True)
+
+
+def _tests_document(version: Version, actor: Actor) -> dict[str, Any]:
+    tests = [
+        {name: getattr(row, name) for name in _TEST_FIELDS} for row in evaluate.stored_results(version, actor)
+    ]
+    return {"skill": str(version.skill), "version": version.number, "tests": tests}
+
+
+class VersionTriggerTests(SkillEndpoint):
+    required_actions = {"GET": (Action.SEE,)}
+
+    @operation("get_trigger_tests", "Get the trigger test results of a version", answer=TriggerTestsDoc)
+    def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
+        """Returns the results from publishing the version or from the last repetition. They are based on the
+        matches of the person who ran the tests. Tests from feedback are visible to the skill's team only.
+        """
+        version = self.version(team, slug, number)
+        return etag.document_response(request, _tests_document(version, self.actor))
+
+
+class TriggerTestRuns(SkillEndpoint):
+    required_actions = {"POST": (Action.SETTINGS,)}
+
+    @operation("run_trigger_tests", "Run a skill's trigger tests again", answer=TriggerTestsDoc)
+    @idempotent()
+    def post(self, request: Request, team: str, slug: str) -> HttpResponse:
+        """Requires the maintainer role. Runs the tests of the latest version and tests added since then,
+        against the skills as they are now.
+        """
+        skill = self.skill(team, slug)
+        reevaluate_tests(skill, self.actor)
+        version = skills.find_version(skill, None, self.actor)
+        return etag.document_response(request, _tests_document(version, self.actor))
+
+
+class CollisionsQuery(Query):
+    team = serializers.CharField(
+        required=False, max_length=64, help_text="Only collisions that involve this team."
+    )
+    skill = serializers.CharField(
+        required=False, max_length=130, help_text="Only collisions that involve this skill."
+    )
+
+
+class CollidingTriggerDoc(Doc):
+    skill = serializers.CharField()
+    kind = serializers.CharField(help_text="The kind of trigger: `event`, `intent`, `phrase` or `name`.")
+    text = serializers.CharField()
+
+
+class CollisionDoc(Doc):
+    kind = serializers.ChoiceField(
+        choices=["event", "exact", "similar"],
+        help_text="`event` for equal event types, `exact` for the same words, `similar` if one word differs.",
+    )
+    text = serializers.CharField()
+    triggers = CollidingTriggerDoc(many=True)
+
+
+class CollisionsDoc(Doc):
+    complete = serializers.BooleanField(
+        help_text="False if the list is incomplete because there are too many collisions."
+    )
+    collisions = CollisionDoc(many=True)
+
+
+class TriggerCollisions(Endpoint):
+    required_actions = {"GET": (Action.SEE,)}
+
+    @operation(
+        "list_trigger_collisions",
+        "List trigger collisions",
+        tag="skills",
+        query=CollisionsQuery,
+        answer=CollisionsDoc,
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """Returns events, phrases, intents and names that several skills visible to you declare."""
+        query = read_query(CollisionsQuery, request)
+        return etag.document_response(request, collisions_document(find_collisions(self.actor, **query)))
+
+
+class TeamSettingsDoc(Doc):
+    team = serializers.CharField()
+    languages = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Languages of the team's requests; default: the site's languages.",
+    )
+    failing_triggers = serializers.ChoiceField(choices=["warn", "block"])
+    memory_review = serializers.ChoiceField(
+        choices=MemoryReview.values, help_text="Which proposed memories a member of the team must review."
+    )
+
+
+class TeamChange(Shape):
+    languages = serializers.ListField(
+        child=serializers.ChoiceField(choices=LANGUAGES), required=False, max_length=len(LANGUAGES)
+    )
+    failing_triggers = serializers.ChoiceField(required=False, choices=["warn", "block"])
+    memory_review = serializers.ChoiceField(required=False, choices=MemoryReview.values)
+
+
+class TeamSettings(Endpoint):
+    required_actions = {"GET": (Action.SETTINGS,), "PATCH": (Action.SETTINGS,)}
+
+    @operation("get_team_settings", "Get a team's settings", tag="teams", answer=TeamSettingsDoc)
+    def get(self, request: Request, team: str) -> HttpResponse:
+        """Requires the maintainer role."""
+        found = skills.find_team(team, self.actor)
+        require(self.actor, Action.SETTINGS, team=found)
+        return etag.document_response(request, teams.settings_document(found))
+
+    @operation(
+        "update_team_settings",
+        "Update a team's settings",
+        tag="teams",
+        body=TeamChange,
+        answer=TeamSettingsDoc,
+    )
+    def patch(self, request: Request, team: str) -> HttpResponse:
+        """Requires the maintainer role. An empty list of languages selects the site's languages."""
+        found = skills.find_team(team, self.actor)
+        change: dict[str, Any] = read_body(TeamChange, request.data)
+        if failing := change.pop("failing_triggers", None):
+            change["failing_triggers_block"] = failing == "block"
+        found = teams.change_settings(found, self.actor, **change)
+        return etag.document_response(request, teams.settings_document(found))

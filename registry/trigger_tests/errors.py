@@ -1,0 +1,35 @@
+"""Error codes of trigger tests and phrases."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+TRIGGER_TESTS_NONE = declare("TRIGGER_TESTS_NONE", lambda *, skill: ..., http=409)(
+    _("%(skill)s has no trigger tests to run."),
+    _("Add one on the feedback page, or include tests/triggers.yaml in the package."),
+)
+PHRASE_UNUSABLE = declare("PHRASE_UNUSABLE", lambda *, phrase, most: ..., severity="warning")(
+    _("The phrase “%(phrase)s” can never match: it has no words, or more than %(most)s."),
+    _("Write a phrase that a user would say; each Chinese character counts as a word."),
+)
+MODEL_DISABLED = declare("MODEL_DISABLED", http=409)(
+    _("Can't suggest phrases: no model is configured."),
+    _("Ask an administrator to set SKILLQUAY_MODEL_URL and SKILLQUAY_MODEL_NAME."),
+)
+MODEL_ANSWER_INVALID = declare("MODEL_ANSWER_INVALID", lambda *, reason: ..., http=502, retryable=True)(
+    _("The model returned an unusable response: %(reason)s."),
+    _("Try again; if the problem persists, configure another model."),
+)
+TRIGGER_NOT_MET = declare("TRIGGER_NOT_MET", lambda *, utterance, most, first: ..., severity="warning")(
+    _(
+        "“%(utterance)s” must match this skill, but it is not in the top %(most)s; the first result"
+        " is %(first)s."
+    ),
+    _("Add it to the trigger phrases, or use its words in the description."),
+)
+TRIGGER_UNWANTED = declare("TRIGGER_UNWANTED", lambda *, utterance: ..., severity="warning")(
+    _("“%(utterance)s” must not match this skill, but the skill is the first result."),
+    _("State in the description when not to use the skill, or remove these words from phrases and tags."),
+)
+TRIGGER_TESTS_PASSED = declare("TRIGGER_TESTS_PASSED", lambda *, count: ..., severity="notice")(
+    _("All trigger tests passed: %(count)s."), _("No action needed.")
+)

@@ -1,0 +1,245 @@
+"""Endpoint that publishes an archive, a SKILL.md, or a form with one of these or a folder's files."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.utils.translation import gettext
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiRequest
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api import bodies, etag
+from registry.api.documents.skills import Doc, ProblemDoc, api_url
+from registry.api.endpoint import Endpoint
+from registry.api.errors import MEDIA_TYPE_UNSUPPORTED, QUERY_INVALID
+from registry.api.idempotency import run_once
+from registry.api.schema import Operations, Query, read_query
+from registry.core.errors import NOT_FOUND, UPLOAD_EMPTY
+from registry.core.limits import package_limits
+from registry.identity.actors import Actor
+from registry.identity.errors import FORBIDDEN
+from registry.identity.permissions import Action
+from registry.lookup import skills
+from registry.models import Team, Visibility
+from registry.packages.package import Package
+from registry.packages.problems import Problem, Refusal
+from registry.packages.read_package import read_files, read_upload
+from registry.versions.publishing.publish import Publication, preview_publication, publish
+
+operation = Operations("packages")
+ARCHIVES = (
+    "application/zip",
+    "application/gzip",
+    "application/x-gzip",
+    "application/x-zip-compressed",
+    "application/octet-stream",
+    "text/markdown",
+)
+FORM = "multipart/form-data"
+
+
+class PublishQuery(Query):
+    team = serializers.CharField(
+        required=False,
+        max_length=64,
+        help_text="The team to publish to. Optional if you belong to only one team.",
+    )
+    dry_run = serializers.BooleanField(
+        default=False,
+        help_text="`1` checks the package and returns the result that publishing would have, "
+        "without publishing.",
+    )
+    version = serializers.CharField(
+        required=False, max_length=200, help_text="The version number for a package that states none."
+    )
+    visibility = serializers.ChoiceField(required=False, choices=Visibility.choices)
+    changelog = serializers.CharField(required=False, max_length=20_000)
+    channel = serializers.CharField(
+        required=False, max_length=32, help_text="A channel to point to the new version."
+    )
+    filename = serializers.CharField(
+        required=False,
+        max_length=255,
+        help_text="The file name of the uploaded archive. It names the skill if the package has no name.",
+    )
+
+
+class PackageUploadForm(Doc):
+    package = serializers.FileField(required=False, help_text="A zip, tar.gz or SKILL.md.")
+    files = serializers.ListField(
+        child=serializers.FileField(),
+        required=False,
+        help_text="The files of a folder, with their paths as file names.",
+    )
+
+
+class PublicationDoc(Doc):
+    ok = serializers.BooleanField()
+    created = serializers.BooleanField(
+        help_text="Whether a version is created; false if the identical version already exists."
+    )
+    skill = serializers.CharField()
+    version = serializers.CharField(help_text="The version number; empty if a dry run can't determine it.")
+    digest = serializers.CharField()
+    problems = ProblemDoc(many=True)
+    url = serializers.CharField(help_text="The URL of the version; empty in a dry run.")
+
+
+class Packages(Endpoint):
+    parser_classes = [bodies.RawBody]
+    required_actions = {"POST": (Action.PUBLISH,)}
+
+    @operation(
+        "publish_package",
+        "Publish a version",
+        query=PublishQuery,
+        body={
+            "application/zip": OpenApiRequest(OpenApiTypes.BINARY),
+            "application/gzip": OpenApiRequest(OpenApiTypes.BINARY),
+            "text/markdown": OpenApiRequest(OpenApiTypes.BINARY),
+            FORM: PackageUploadForm,
+        },
+        answer={200: PublicationDoc, 201: PublicationDoc},
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Publishes a package, or only checks it in a dry run. An error response lists all problems.
+        Publishing the same content under the same version again returns 200 and changes nothing.
+        """
+        query, upload = read_upload_request(request, PublishQuery)
+        team = _team(query.get("team"), self.actor)
+
+        if query["dry_run"]:
+            return etag.document_response(request, _preview_document(upload, team, self.actor, query))
+        package = upload.package()  # outside the transaction, because reading may take seconds
+
+        def act() -> HttpResponse:
+            return _publish(request, package, team, self.actor, query)
+
+        return run_once(request, upload.request_digest(), act)
+
+
+class Upload:
+    """An uploaded package: the files of a folder, or one archive or SKILL.md."""
+
+    def __init__(self, files: list[tuple[str, bytes]], *, is_folder: bool) -> None:
+        self.files, self.is_folder = files, is_folder
+
+    def package(self) -> Package:
+        if self.is_folder:
+            return read_files(self.files, limits=package_limits())
+        name, data = self.files[0]
+        return read_upload(data, filename=name, limits=package_limits())
+
+    def request_digest(self) -> Any:
+        """Identifies the upload for idempotency by paths and digests, whatever the multipart boundary."""
+        return [[path, hashlib.sha256(data).hexdigest()] for path, data in self.files]
+
+
+def read_upload_request(request: Request, shape: type[Query]) -> tuple[dict[str, Any], Upload]:
+    """The validated query, and the uploaded package. Query parameters may also be form fields."""
+    kind = (request.content_type or "").split(";")[0].strip().lower()
+    if kind != FORM:
+        query = read_query(shape, request)
+        return query, Upload([(query.get("filename", ""), _read_raw_body(request, kind))], is_folder=False)
+    form = bodies.read_form(
+        request, limit=settings.SKILLQUAY_MAX_UNPACKED_BYTES + settings.SKILLQUAY_MAX_REQUEST_BYTES
+    )
+    query = read_query(shape, request, defaults=form.fields)
+    return query, _upload_from_form(form)
+
+
+def _read_raw_body(request: Request, kind: str) -> bytes:
+    if not bodies.content_length(request):
+        raise UPLOAD_EMPTY.refusal()
+    if kind not in ARCHIVES:
+        raise MEDIA_TYPE_UNSUPPORTED.refusal(
+            type=kind[:100] or "-", accepted=", ".join((*ARCHIVES[:2], "text/markdown", FORM))
+        )
+    return b"".join(bodies.body_chunks(request, limit=settings.SKILLQUAY_MAX_ARCHIVE_BYTES))
+
+
+def _upload_from_form(form: bodies.Form) -> Upload:
+    if archives := form.parts_of("package"):
+        return Upload([(archives[0].path, archives[0].read())], is_folder=False)
+    files = [(part.path, part.read()) for part in form.parts_of("files")]
+    if not files:
+        raise UPLOAD_EMPTY.refusal()
+    return Upload(files, is_folder=True)
+
+
+def _team(slug: str | None, actor: Actor) -> Team:
+    if slug:
+        return skills.find_team(slug, actor)
+    own = list(Team.objects.filter(pk__in=actor.team_ids)[:2])
+    if len(own) != 1:
+        raise QUERY_INVALID.refusal(field="team", reason=gettext("name the publishing team.")).at("team")
+    return own[0]
+
+
+def _publish(
+    request: Request, package: Package, team: Team, actor: Actor, query: Mapping[str, Any]
+) -> HttpResponse:
+    publication = publish(
+        package,
+        team=team,
+        actor=actor,
+        version=query.get("version"),
+        visibility=query.get("visibility"),
+        changelog=query.get("changelog", ""),
+        channel=query.get("channel"),
+    )
+    return publication_response(request, publication)
+
+
+def publication_response(request: Request, publication: Publication) -> HttpResponse:
+    """The response to a publication, with the version's URL as ``Location``."""
+    version = publication.version
+    address = api_url("skills", str(version.skill), "versions", version.number)
+    document = {
+        "ok": True,
+        "created": publication.created,
+        "skill": str(version.skill),
+        "version": version.number,
+        "digest": version.digest,
+        "problems": _problem_documents(publication.problems),
+        "url": address,
+    }
+    response = etag.document_response(request, document, status=201 if publication.created else 200)
+    response["Location"] = address
+    return response
+
+
+def _preview_document(upload: Upload, team: Team, actor: Actor, query: Mapping[str, Any]) -> dict[str, Any]:
+    """The response document of a dry run. Errors of the package are part of it, not an error response."""
+    try:
+        preview = preview_publication(
+            upload.package(),
+            team=team,
+            actor=actor,
+            version=query.get("version"),
+            visibility=query.get("visibility"),
+            channel=query.get("channel"),
+        )
+    except Refusal as refused:
+        if refused.code in (FORBIDDEN.name, NOT_FOUND.name):
+            raise
+        problems = _problem_documents(refused.problems)
+        unknown = {"skill": "", "version": "", "digest": "", "url": ""}
+        return {"ok": False, "created": False, **unknown, "problems": problems}
+    return {
+        "ok": preview.ok,
+        "created": preview.created,
+        "skill": preview.skill,
+        "version": preview.number,
+        "digest": preview.digest,
+        "problems": _problem_documents(preview.problems),
+        "url": "",
+    }
+
+
+def _problem_documents(problems: tuple[Problem, ...]) -> list[dict[str, object]]:
+    return [each.document(gettext) for each in problems]

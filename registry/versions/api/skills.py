@@ -1,0 +1,251 @@
+"""Endpoints of skills: list with filters, details, visibility and usage."""
+
+from collections.abc import Mapping
+from dataclasses import astuple
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api import etag, pagination
+from registry.api.documents import skills as documents
+from registry.api.documents.skill_filters import FilterQuery, filters_of
+from registry.api.endpoint import Endpoint, SkillEndpoint
+from registry.api.idempotency import idempotent
+from registry.api.schema import Operations, PageQuery, Shape, StrictText, read_body, read_query
+from registry.core.time import rfc3339
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action
+from registry.lookup import skills as catalog
+from registry.models import Skill, UseKind, Visibility
+from registry.search.query import search
+from registry.usage import scores
+from registry.versions.lifecycle import settings
+
+operation = Operations("skills")
+MAX_IDS = 100
+MAX_SEARCH_RESULTS = 1000  # hits per search
+
+
+class SkillsQuery(PageQuery, FilterQuery):
+    q = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=500,
+        help_text="A search query. At most 1,000 hits are returned, best first.",
+    )
+    ids = serializers.CharField(
+        required=False, max_length=4000, help_text="Up to 100 ids or team/slug labels, separated by commas."
+    )
+
+    def validate_ids(self, value: str) -> str:
+        if len(value.split(",")) > MAX_IDS:
+            raise serializers.ValidationError(f"at most {MAX_IDS}")
+        return value
+
+
+class SkillChange(Shape):
+    visibility = serializers.ChoiceField(choices=Visibility.choices)
+
+
+class Skills(Endpoint):
+    required_actions = {"GET": (Action.SEE,)}
+
+    @operation(
+        "list_skills", "List skills", query=SkillsQuery, answer=documents.page_schema(documents.SkillDoc)
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """Lists skills visible to you by descending usage score, as of the request for the first page. With
+        `q`, the best match comes first. `ids` selects particular skills.
+        """
+        query = read_query(SkillsQuery, request)
+        skills, cursor = self._search(query) if query.get("q") else self._list(query)
+        return etag.document_response(
+            request, documents.page_document([documents.skill_document(skill) for skill in skills], cursor)
+        )
+
+    def _list(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
+        visible: QuerySet[Skill] = Skill.objects.discoverable_by(self.actor).select_related("team", "latest")
+        visible = visible.defer("latest__manifest", "latest__body")
+        if "ids" in query:
+            visible = _filter_by_ids(visible, query["ids"].split(","))
+        page = pagination.read_page("skills", query, kinds=(float, float, int, int, int))
+        position = (
+            scores.ScorePosition(*page.after)
+            if page.after
+            else scores.ScorePosition(timezone.now().timestamp())
+        )
+        found, next_position = scores.page_by_score(filters_of(query).narrow(visible), page.limit, position)
+        return found, page.next_cursor(astuple(next_position)) if next_position else None
+
+    def _search(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
+        """A page of hits. The cursor holds the number of earlier hits and the last of them. A page starts
+        after that hit.
+        """
+        page = pagination.read_page("skills", query, kinds=(int, int))
+        start, last = page.after or (0, 0)
+        start = min(max(start, 0), MAX_SEARCH_RESULTS)
+        limit = min(start + 2 * page.limit, MAX_SEARCH_RESULTS) + 1  # new hits may now rank before the cursor
+        hits = search(query["q"], self.actor, limit=limit, filters=filters_of(query)).hits
+        start = next((at for at, hit in enumerate(hits, 1) if hit.skill.pk == last), start)
+        end = min(start + page.limit, MAX_SEARCH_RESULTS)
+        page_skills = [hit.skill for hit in hits[start:end]]
+        cursor = page.next_cursor([end, page_skills[-1].pk]) if len(hits) > end < MAX_SEARCH_RESULTS else None
+        if "ids" in query:
+            wanted = set(query["ids"].split(","))
+            page_skills = [skill for skill in page_skills if {skill.uid, str(skill)} & wanted]
+        return page_skills, cursor
+
+
+class SkillDetail(SkillEndpoint):
+    required_actions = {"GET": (Action.SEE,), "PATCH": (Action.SETTINGS,)}
+
+    @operation("get_skill", "Get a skill", answer=documents.SkillDetailDoc)
+    def get(self, request: Request, team: str, slug: str) -> HttpResponse:
+        """Returns 404 if the skill does not exist or is not visible to you. For an old address, returns the
+        skill that it redirects to; `skill` and `url` contain the current address.
+        """
+        skill = self.skill(team, slug)
+        return etag.document_response(request, documents.skill_detail(skill, self.actor))
+
+    @operation(
+        "update_skill", "Update a skill's visibility", body=SkillChange, answer=documents.SkillDetailDoc
+    )
+    def patch(self, request: Request, team: str, slug: str) -> HttpResponse:
+        """Requires the maintainer role. Send `If-Match: <ETag>` to change the skill only if it was not
+        modified since.
+        """
+        change = read_body(SkillChange, request.data)
+        with transaction.atomic():
+            skill = self.skill(team, slug)
+            Skill.objects.select_for_update().get(pk=skill.pk)
+            etag.require_match(request, documents.skill_detail(skill, self.actor))
+            settings.set_visibility(skill, change["visibility"], self.actor)
+        return etag.document_response(request, documents.skill_detail(skill, self.actor))
+
+
+class UsageDoc(documents.Doc):
+    skill = serializers.CharField()
+    count = serializers.IntegerField(
+        help_text="The number of uses. Uses by one caller within 60 s count once."
+    )
+    last_used_at = serializers.DateTimeField(allow_null=True)
+    score = serializers.FloatField(help_text="count × max(0.5^(days since the last use / 7), 0.1).")
+
+
+class UseKindsDoc(documents.Doc):
+    load = serializers.IntegerField()
+    install = serializers.IntegerField()
+    run = serializers.IntegerField()
+
+
+class UsageDayDoc(UseKindsDoc):
+    day = serializers.DateField(help_text="The day in UTC.")
+
+
+class UsageVersionDoc(UseKindsDoc):
+    version = serializers.CharField()
+
+
+class UsageDetailDoc(UsageDoc):
+    days = serializers.FloatField(help_text="The number of days since the last use.")
+    factor = serializers.FloatField(help_text="0.5^(days / half_life_days), at least `floor`.")
+    half_life_days = serializers.FloatField()
+    floor = serializers.FloatField()
+    dedupe_window_seconds = serializers.FloatField(
+        help_text="The period in seconds within which uses by one caller count once."
+    )
+    kinds = UseKindsDoc(help_text="All uses by kind. Uses that count once have the kind of the first.")
+    by_version = UsageVersionDoc(many=True, help_text="Uses by version, highest version first.")
+    by_day = UsageDayDoc(many=True, help_text="Days with uses within the last 90 days, oldest first.")
+
+
+class SkillUsage(SkillEndpoint):
+    required_actions = {"GET": (Action.SEE,)}
+
+    @operation("get_usage", "Get a skill's usage", tag="usage", answer=UsageDetailDoc)
+    def get(self, request: Request, team: str, slug: str) -> HttpResponse:
+        """Returns use counts and the score that orders the catalog. Without use, the score halves every seven
+        days, down to 10 % of the count.
+        """
+        skill = self.skill(team, slug)
+        return etag.document_response(request, usage_detail(skill, self.actor))
+
+
+class UsageReportRequest(Shape):
+    skill = StrictText(max_length=130, help_text="`team/slug`.")
+    kind = serializers.ChoiceField(
+        choices=[UseKind.LOAD.value, UseKind.INSTALL.value], default=UseKind.LOAD.value
+    )
+
+
+class UsageReportedDoc(UsageDoc):
+    counted = serializers.BooleanField(
+        help_text="Whether the use counted; false within 60 s of your last use."
+    )
+
+
+class Uses(Endpoint):
+    required_actions = {"POST": (Action.SEE,)}
+
+    @operation(
+        "report_use", "Report a use of a skill", tag="usage", body=UsageReportRequest, answer=UsageReportedDoc
+    )
+    @idempotent(UsageReportRequest)
+    def post(self, request: Request) -> HttpResponse:
+        """For agents that load skills from their own copies. Downloads and runs on this site are counted
+        automatically.
+        """
+        report = read_body(UsageReportRequest, request.data)
+        skill = catalog.find_skill(report["skill"], self.actor)
+        counted = scores.record_use(skill, self.actor.caller, report["kind"])
+        skill.refresh_from_db(fields=["usage_count", "last_used_at"])
+        return etag.document_response(request, {**usage_document(skill), "counted": counted})
+
+
+def usage_document(skill: Skill) -> dict[str, Any]:
+    return {
+        "skill": str(skill),
+        "count": skill.usage_count,
+        "last_used_at": rfc3339(skill.last_used_at),
+        "score": round(scores.score(skill.usage_count, skill.last_used_at, timezone.now()), 3),
+    }
+
+
+def usage_detail(skill: Skill, actor: Actor) -> dict[str, Any]:
+    """The usage of a skill: the score with its factors, and uses by kind, version and day."""
+    score, counts = scores.explain_score(skill), scores.uses_by_version(skill)
+    numbers = skill.versions.visible_to(actor).order_by("-precedence").values_list("number", flat=True)
+    return {
+        **usage_document(skill),
+        "days": round(score.days, 3),
+        "factor": round(score.factor, 6),
+        "half_life_days": scores.HALF_LIFE.days,
+        "floor": scores.FLOOR,
+        "dedupe_window_seconds": scores.DEDUPE_WINDOW.seconds,
+        "kinds": _kinds(scores.uses_by_kind(skill)),
+        "by_version": [
+            {"version": number, **_kinds(counts[number])} for number in numbers if number in counts
+        ],
+        "by_day": [
+            {"day": day.day.isoformat(), **_kinds(day.counts)}
+            for day in scores.uses_by_day(skill)
+            if day.total
+        ],
+    }
+
+
+def _kinds(counts: Mapping[str, int]) -> dict[str, int]:
+    return {kind.value: counts.get(kind, 0) for kind in UseKind}
+
+
+def _filter_by_ids(skills: QuerySet[Skill], names: list[str]) -> QuerySet[Skill]:
+    labels = [name.split("/", 1) for name in names if "/" in name]
+    wanted = Q(uid__in=[name for name in names if "/" not in name])
+    for team, slug in labels:
+        wanted |= Q(team__slug=team, slug=slug)
+    return skills.filter(wanted)

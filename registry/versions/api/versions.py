@@ -1,0 +1,190 @@
+"""Endpoints of versions, their files and archives."""
+
+import zipfile
+
+from django.db import transaction
+from django.http import FileResponse, HttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api import etag as etags
+from registry.api import pagination
+from registry.api.attachments import make_attachment
+from registry.api.documents.skills import (
+    FileDoc,
+    VersionDoc,
+    VersionSummaryDoc,
+    file_document,
+    page_document,
+    page_schema,
+    version_document,
+    version_summary,
+)
+from registry.api.endpoint import SkillEndpoint
+from registry.api.schema import Operations, PageQuery, Query, Shape, StrictText, read_body, read_query
+from registry.core.errors import NOT_FOUND
+from registry.identity.permissions import Action, require
+from registry.models import UseKind, Version
+from registry.packages.version_numbers import normalise
+from registry.storage import blobs
+from registry.usage.scores import record_use
+from registry.versions.api.new_skill import zip_response
+from registry.versions.content import export
+from registry.versions.lifecycle import settings
+
+operation = Operations("versions")
+_BYTES = OpenApiResponse(OpenApiTypes.BINARY, description="The content, as an attachment.")
+
+
+class Versions(SkillEndpoint):
+    required_actions = {"GET": (Action.SEE,)}
+
+    @operation(
+        "list_versions", "List a skill's versions", query=PageQuery, answer=page_schema(VersionSummaryDoc)
+    )
+    def get(self, request: Request, team: str, slug: str) -> HttpResponse:
+        """Highest version first, in the order of semantic versioning. For a canonical name, lists only the
+        pinned version.
+        """
+        skill = self.skill(team, slug)
+        page = pagination.read_page(f"versions:{skill.uid}", read_query(PageQuery, request), kinds=(str, str))
+        rows = (
+            skill.versions.visible_to(self.actor)
+            .select_related("skill__team")
+            .defer("manifest", "body", "problems")
+        )
+        if skill.resolved_canonical:
+            rows = rows.filter(canonicals=skill.resolved_canonical)
+        found, cursor = pagination.highest_first(rows, page, "precedence")
+        return etags.document_response(
+            request, page_document([version_summary(version) for version in found], cursor)
+        )
+
+
+class VersionChange(Shape):
+    changelog = StrictText(max_length=20_000, allow_blank=True)
+
+
+class VersionDetail(SkillEndpoint):
+    required_actions = {"GET": (Action.SEE,), "PATCH": (Action.SETTINGS,)}
+
+    @operation("get_version", "Get a version", answer=VersionDoc)
+    def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
+        """Accepts a version number, `latest` or a channel name. `latest` is the highest version that is
+        neither yanked nor held. It is a pre-release only if there is no other version.
+        """
+        version = self.version(team, slug, number)
+        return etags.document_response(request, version_document(version, self.actor))
+
+    @operation("update_version", "Update a version's changelog", body=VersionChange, answer=VersionDoc)
+    def patch(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
+        """Requires the maintainer role. Only the changelog can change; published files never change."""
+        with transaction.atomic():
+            version = self.version(team, slug, number)
+            change = read_body(VersionChange, request.data)
+            etags.require_match(request, version_document(version, self.actor))
+            version = settings.set_changelog(version, change["changelog"], self.actor)
+        return etags.document_response(request, version_document(version, self.actor))
+
+
+class Files(SkillEndpoint):
+    required_actions = {"GET": (Action.SEE,)}
+
+    @operation("list_files", "List a version's files", query=PageQuery, answer=page_schema(FileDoc))
+    def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
+        """Lists the files in path order with sizes and digests, without contents."""
+        version = self.version(team, slug, number)
+        page = pagination.read_page(f"files:{version.uid}", read_query(PageQuery, request), kinds=(str,))
+        after = page.after[0] if page.after else ""
+        rows = list(version.files.filter(path__gt=after).order_by("path")[: page.limit + 1])
+        page_rows = rows[: page.limit]
+        cursor = page.next_cursor([page_rows[-1].path]) if len(rows) > page.limit else None
+        return etags.document_response(
+            request, page_document([file_document(version, file) for file in page_rows], cursor)
+        )
+
+
+class FileContent(SkillEndpoint):
+    required_actions = {"GET": (Action.INSTALL,)}
+
+    @operation("get_file", "Download one file", answer={(200, "application/octet-stream"): _BYTES})
+    def get(self, request: Request, team: str, slug: str, number: str, path: str) -> HttpResponseBase:
+        """Returns the file as an attachment; the ETag is the file's digest."""
+        version = self.version(team, slug, number, include_held=False)
+        require(self.actor, Action.INSTALL, skill=version.skill)
+        file = version.files.filter(path=path).first()
+        if file is None:
+            raise NOT_FOUND.refusal(what="file", name=path[:200])
+        etag = f'"{file.digest}"'
+        if unchanged := etags.not_modified(request, etag):
+            return unchanged
+        response = make_attachment(HttpResponse(_read_file(version, path)), path, etag)
+        return _set_cache_headers(response, request, version, number)
+
+
+class ArchiveQuery(Query):
+    format = serializers.ChoiceField(
+        required=False,
+        choices=["portable"],
+        help_text="`portable` selects the open Agent Skills format, in one folder.",
+    )
+
+
+class Archive(SkillEndpoint):
+    required_actions = {"GET": (Action.INSTALL,)}
+
+    @operation(
+        "download_version",
+        "Download a version's archive",
+        query=ArchiveQuery,
+        answer={(200, "application/zip"): _BYTES},
+    )
+    def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponseBase:
+        """Returns the published zip. Its digest is the version's digest, which `X-Digest` repeats. The
+        download counts as an install. `format=portable` returns the skill in the open Agent Skills format,
+        with a different digest.
+        """
+        version = self.version(team, slug, number, include_held=False)
+        require(self.actor, Action.INSTALL, skill=version.skill)
+        if read_query(ArchiveQuery, request).get("format") == "portable":
+            return self._portable(request, version)
+        etag = f'"{version.digest}"'
+        if unchanged := etags.not_modified(request, etag):
+            return unchanged
+        if request.method == "GET":
+            record_use(version.skill, self.actor.caller, UseKind.INSTALL, version=version.number)
+        response = make_attachment(
+            FileResponse(blobs.open_blob(version.digest), content_type="application/zip"),
+            f"{version.skill.slug}-{version.number}.zip",
+            etag,
+        )
+        response["Content-Length"] = str(version.archive_size)
+        response["X-Digest"] = version.digest
+        return _set_cache_headers(response, request, version, number)
+
+    def _portable(self, request: Request, version: Version) -> HttpResponse:
+        data = export.portable_archive(version)
+        answer = zip_response(request, data, f"{version.skill.slug}-{version.number}-portable.zip")
+        if request.method == "GET" and answer.status_code == 200:
+            record_use(version.skill, self.actor.caller, UseKind.INSTALL, version=version.number)
+        return answer
+
+
+def _set_cache_headers(
+    response: HttpResponseBase, request: Request, version: Version, requested: str
+) -> HttpResponseBase:
+    """Sets the cache headers: unlimited for exact numbers, revalidated for channels and ``latest``."""
+    return (
+        etags.set_immutable(response, request, version.skill)
+        if normalise(requested)
+        else etags.set_private(response)
+    )
+
+
+def _read_file(version: Version, path: str) -> bytes:
+    """The content of a file. Reads the stored archive without checks, because the registry wrote it."""
+    with blobs.open_blob(version.digest) as blob, zipfile.ZipFile(blob) as archive:
+        return archive.read(path)

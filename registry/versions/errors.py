@@ -1,0 +1,82 @@
+"""Error codes of publishing, editing and withdrawing versions."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+VERSION_EXISTS = declare("VERSION_EXISTS", lambda *, skill, version: ..., http=409)(
+    _("Can't publish: %(skill)s %(version)s already exists with different content."),
+    _("Raise the version or leave it out."),
+)
+SKILL_EXISTS = declare("SKILL_EXISTS", lambda *, skill: ..., http=409)(
+    _("The team already has a skill named %(skill)s."), _("Choose another name, or edit the existing skill.")
+)
+EDIT_CONFLICT = declare("EDIT_CONFLICT", lambda *, skill, version: ..., http=409)(
+    _("Can't publish: %(skill)s %(version)s was published while you were editing."),
+    _("Compare it with your changes, then publish again on top of it."),
+)
+EDIT_RENAMES = declare("EDIT_RENAMES", lambda *, other, slug: ...)(
+    _("Can't rename the skill by editing: SKILL.md names %(other)s instead of %(slug)s."),
+    _("Keep the name, or publish a separate package for the other skill."),
+)
+VERSION_DIFFERS = declare("VERSION_DIFFERS", lambda *, asked, stated: ...)(
+    _("Can't publish as version %(asked)s: the package states version %(stated)s."),
+    _("Change the version in SKILL.md, or leave out the requested one."),
+)
+VERSION_NUMBER_INVALID = declare("VERSION_NUMBER_INVALID", lambda *, version: ...)(
+    _("%(version)s is not a valid version number of up to 64 characters."),
+    _("Use a semantic version, such as 1.2.0."),
+)
+SCAN_HOLDS = declare("SCAN_HOLDS", lambda *, rule, why, clear: ..., severity="warning")(
+    _("%(rule)s: %(why)s The version is held for review."),
+    _(
+        "%(clear)s Or ask a maintainer other than the publisher to review the findings and "
+        "release the version."
+    ),
+)
+REPORT_HOLDS = declare("REPORT_HOLDS", severity="warning")(
+    _(
+        "This version is held: an earlier version was confirmed as harmful, and no version has been "
+        "released since."
+    ),
+    _("Ask a maintainer other than the publisher to review and release it."),
+)
+SCAN_FINDS = declare("SCAN_FINDS", lambda *, rule, why, clear: ..., severity="notice")(
+    _("%(rule)s: %(why)s"), _("%(clear)s Or ask a maintainer to suppress the finding with a reason.")
+)
+VERSION_PURGED = declare("VERSION_PURGED", lambda *, version: ..., http=409)(
+    _("Can't publish: %(version)s was purged, so its number and content can't be used again."),
+    _("Publish different content under another version number."),
+)
+SKILL_PURGED = declare("SKILL_PURGED", lambda *, skill: ..., http=409)(
+    _("Can't publish: %(skill)s was purged, so its name can't be used again."),
+    _("Publish under a different name."),
+)
+SUCCESSOR_INVALID = declare("SUCCESSOR_INVALID", lambda *, successor: ...)(
+    _("%(successor)s can't be the successor."),
+    _("Choose another usable version of this skill, or a skill that doesn't name this one as its successor."),
+)
+CHANNEL_NAME_INVALID = declare("CHANNEL_NAME_INVALID", lambda *, channel: ...)(
+    _("%(channel)s is not a valid channel name."),
+    _(
+        "Use up to 32 lowercase letters, digits or hyphens, starting with a letter; version "
+        "numbers and reserved words such as latest are not allowed."
+    ),
+)
+SLUG_REDIRECTED = declare("SLUG_REDIRECTED", lambda *, skill, to: ..., http=409)(
+    _("The name %(skill)s can't be used: it redirects to %(to)s."),
+    _("Change the name in SKILL.md to the current one, or choose another."),
+)
+SLUG_TAKEN = declare("SLUG_TAKEN", lambda *, skill: ..., http=409)(
+    _("The address %(skill)s is already in use, or was used by another skill."), _("Choose another name.")
+)
+MERGE_INVALID = declare("MERGE_INVALID", lambda *, skill, into: ..., http=409)(
+    _("Can't merge %(skill)s into %(into)s."),
+    _("Choose two different skills that were not merged or purged."),
+)
+VISIBILITY_UNKNOWN = declare("VISIBILITY_UNKNOWN", lambda *, visibility: ...)(
+    _("%(visibility)s is not a valid visibility."), _("Choose private, site or public.")
+)
+TARGET_EXISTS = declare("TARGET_EXISTS", http=409)(
+    _("The target path already exists."),
+    _("Choose another path or move the existing files; nothing is overwritten."),
+)

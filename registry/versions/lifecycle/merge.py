@@ -1,0 +1,29 @@
+"""Merges a skill into another one. The old address redirects and is never reused."""
+
+from django.db import transaction
+
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.models import Skill
+from registry.versions.errors import MERGE_INVALID
+from registry.versions.publishing.latest import update_latest
+from registry.versions.publishing.locks import lock_skill
+
+
+@transaction.atomic
+def merge(skill: Skill, into: Skill, actor: Actor) -> Skill:
+    """Redirects the name of ``skill`` to ``into`` and returns ``into``. Exact versions of ``skill`` stay."""
+    require(actor, Action.TRANSFER, skill=skill)
+    require(actor, Action.PUBLISH, skill=into)
+    first, second = sorted((skill, into), key=lambda each: each.pk)  # a fixed lock order prevents deadlocks
+    rows = {row.pk: row for row in (lock_skill(first), lock_skill(second))}
+    if len(rows) < 2 or any(row.merged_into_id for row in rows.values()):
+        raise MERGE_INVALID.refusal(skill=str(skill), into=str(into)).at("into")
+    skill, into = rows[skill.pk], rows[into.pk]
+    skill.merged.update(merged_into=into)  # so that merges never form a chain
+    skill.merged_into = into
+    update_latest(skill)
+    into.save(update_fields=["updated_at"])
+    audit.record(actor, "skill.merge", str(skill), team=skill.team, into=str(into))
+    return into

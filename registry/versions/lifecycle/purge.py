@@ -1,0 +1,65 @@
+"""Purges versions and skills: deletes content and derived data. Number and digest stay reserved."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from registry.erasure import hooks
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.models import Skill, Tombstone, Version
+from registry.versions.lifecycle.yank import validate_reason
+from registry.versions.publishing.latest import update_latest
+from registry.versions.publishing.locks import lock_skill, lock_version
+
+
+@transaction.atomic
+def purge_version(version: Version, actor: Actor, *, reason: str) -> Tombstone:
+    reason = validate_reason(reason)
+    version = lock_version(version, actor, Action.DELETE)
+    skill = version.skill
+    tombstone = _purge_version_rows(version, actor, reason)
+    update_latest(skill)
+    audit.record(
+        actor,
+        "version.purge",
+        f"{skill}@{tombstone.number}",
+        team=skill.team,
+        reason=reason,
+        digest=tombstone.digest,
+    )
+    return tombstone
+
+
+@transaction.atomic
+def purge_skill(skill: Skill, actor: Actor, *, reason: str) -> Skill:
+    """Purges every version, including those of skills merged into this skill. The name stays reserved."""
+    reason = validate_reason(reason)
+    require(actor, Action.DELETE, skill=skill)
+    skill = lock_skill(skill)
+    for merged in skill.merged.filter(purged_at=None):
+        _purge_all_versions(lock_skill(merged), actor, reason)
+    _purge_all_versions(skill, actor, reason)
+    return skill
+
+
+def _purge_all_versions(skill: Skill, actor: Actor, reason: str) -> None:
+    tombstones = [_purge_version_rows(version, actor, reason) for version in skill.versions.all()]
+    skill.suppressions.all().delete()
+    skill.purged_at = timezone.now()
+    update_latest(skill)
+    numbers = [tombstone.number for tombstone in tombstones]
+    audit.record(actor, "skill.purge", str(skill), team=skill.team, reason=reason, versions=numbers)
+
+
+def _purge_version_rows(version: Version, actor: Actor, reason: str) -> Tombstone:
+    """Deletes the version with its files and channels, and data that other apps derived from it."""
+    skill, number, digest = version.skill, version.number, version.digest
+    if skill.latest_id == version.pk:
+        skill.latest = None
+        skill.save(update_fields=["latest"])
+    version.delete()
+    hooks.discard_on_commit(hooks.erase_version(skill, number, digest))
+    return Tombstone.objects.create(
+        skill=skill, number=number, digest=digest, reason=reason, purged_by=actor.user
+    )

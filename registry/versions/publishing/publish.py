@@ -1,0 +1,271 @@
+"""Publishes packages as versions, all or nothing. Only this module creates versions."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Q
+
+from registry.core import hooks
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.index import postings
+from registry.models import Finding as StoredFinding
+from registry.models import Redirect, Skill, Source, Team, Tombstone, Version
+from registry.packages import version_numbers
+from registry.packages.package import Package
+from registry.packages.problems import Problem, Refusal
+from registry.packages.scan.findings import ScanFinding
+from registry.packages.scan.scan import scan
+from registry.storage import blobs
+from registry.versions.errors import (
+    REPORT_HOLDS,
+    SKILL_PURGED,
+    SLUG_REDIRECTED,
+    VERSION_EXISTS,
+    VERSION_PURGED,
+)
+from registry.versions.lifecycle.channels import request_channel, set_channel
+from registry.versions.publishing import checks, scanning
+from registry.versions.publishing.draft import Draft, PublishOptions, draft_errors
+from registry.versions.publishing.latest import update_latest
+from registry.versions.publishing.version_rows import create_rows, load_problems
+
+
+@dataclass(frozen=True)
+class Publication:
+    """The result of publishing. ``created`` is False if the identical version already existed."""
+
+    version: Version
+    created: bool
+    problems: tuple[Problem, ...]  # warnings and notices
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The result of a dry run. If ``problems`` contains an error, publishing would be refused."""
+
+    skill: str  # team/slug
+    number: str  # "" if it can't be determined
+    digest: str
+    archive_size: int  # bytes
+    created: bool  # False if the identical version already exists
+    creates_skill: bool
+    problems: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not any(problem.severity == "error" for problem in self.problems)
+
+
+def publish(
+    package: Package,
+    *,
+    team: Team,
+    actor: Actor,
+    version: str | None = None,
+    visibility: str | None = None,
+    changelog: str = "",
+    source: str = "upload",
+    provenance: Mapping[str, object] | None = None,
+    origin: Source | None = None,
+    origin_path: str = "",
+    channel: str | None = None,
+) -> Publication:
+    """Publishes the package as a version of ``team/slug``. Raises Refusal with all errors of the package.
+
+    The number is that of the manifest, otherwise ``version``, otherwise the next patch. Publishing the same
+    content under the same number again changes nothing. Other content under this number raises
+    VERSION_EXISTS.
+    """
+    require(actor, Action.PUBLISH, team=team)
+    options = PublishOptions(version, visibility, channel, changelog, source, provenance, origin, origin_path)
+    draft = Draft(package, team, actor, options)
+    errors = draft_errors(draft)
+    if errors:
+        raise Refusal(*errors, *(each for each in draft.problems if each.severity == "warning"))
+    blobs.store(draft.archive)  # before the version's row exists; a sweep removes it if the transaction fails
+    findings = scan(package)  # outside the transaction, which blocks other writers
+    with transaction.atomic():
+        return _publish(draft, findings)
+
+
+def preview_publication(
+    package: Package,
+    *,
+    team: Team,
+    actor: Actor,
+    version: str | None = None,
+    visibility: str | None = None,
+    channel: str | None = None,
+) -> Preview:
+    """The result that ``publish`` would have (dry run). Runs the same checks and writes nothing."""
+    require(actor, Action.PUBLISH, team=team)
+    draft = Draft(package, team, actor, PublishOptions(version, visibility, channel))
+    errors = list(draft_errors(draft))
+    skill = Skill.objects.filter(team=team, slug=draft.manifest.slug).first()
+    number, existing = "", None
+    if not errors:
+        try:
+            _check_address(draft, skill)
+            _apply_visibility(draft, skill or Skill(team=team, slug=draft.manifest.slug))
+            number, existing = _resolve_number(draft, skill)
+        except Refusal as refused:
+            errors += refused.problems
+    return Preview(
+        skill=draft.label,
+        number=number,
+        digest=draft.digest,
+        archive_size=len(draft.archive),
+        created=existing is None and not errors,
+        creates_skill=skill is None,
+        problems=(
+            *errors,
+            *(each for each in draft.problems if each.severity != "error"),
+            *checks.publication_checks().phrase_notices(draft.manifest, team, skill),
+            *scanning.scan_problems(scan(package), scanning.suppressions_for_package(skill, package)),
+            *([REPORT_HOLDS.problem()] if skill and scanning.is_distrusted(skill) else ()),
+            *(
+                _preview_trigger_tests(draft, number)
+                if number and existing is None and checks.publication_checks().has_tests(package, skill)
+                else ()
+            ),
+        ),
+    )
+
+
+def _preview_trigger_tests(draft: Draft, number: str) -> tuple[Problem, ...]:
+    """Problems of the trigger tests. The rows written to run them are rolled back."""
+    with transaction.atomic():
+        skill = _lock_or_create_skill(draft)
+        _apply_visibility(draft, skill)
+        skill.save(update_fields=["visibility"])
+        version = create_rows(draft, skill, number)
+        problems = checks.publication_checks().trigger_problems(version, draft.package.files, draft.actor)
+        transaction.set_rollback(True)
+    return problems
+
+
+def _publish(draft: Draft, findings: tuple[ScanFinding, ...]) -> Publication:
+    skill = _lock_or_create_skill(draft)
+    number, existing = _resolve_number(draft, skill)
+    if existing:
+        _apply_channel(draft, existing)
+        return Publication(
+            existing,
+            created=False,
+            problems=_publication_problems(existing, existing.findings.order_by("pk")),
+        )
+    _apply_visibility(draft, skill)
+    _apply_origin(draft, skill)
+    postings.lock_index_writers()
+    if not blobs.exists(draft.digest):  # a concurrent purge of the same bytes removed the blob
+        blobs.store(draft.archive)
+    version = create_rows(draft, skill, number)
+    scanning.record_findings(version, findings, draft.actor)
+    update_latest(skill, new=version)
+    target = f"{draft.label}@{number}"
+    audit.record(draft.actor, "version.publish", target, team=draft.team, digest=draft.digest)
+    _apply_channel(draft, version)
+    hooks.version_published.send(version, draft.package)
+    problems = (
+        *_publication_problems(version, findings),
+        *checks.publication_checks().phrase_notices(draft.manifest, draft.team, skill),
+    )
+    return Publication(version, created=True, problems=(*problems, *_run_trigger_tests(draft, version)))
+
+
+def _run_trigger_tests(draft: Draft, version: Version) -> tuple[Problem, ...]:
+    """Runs the trigger tests and stores the results. Refuses if failing tests block publication."""
+    problems = checks.publication_checks().trigger_problems(
+        version, draft.package.files, draft.actor, keep=True
+    )
+    if any(each.severity == "error" for each in problems):
+        raise Refusal(*problems)
+    return problems
+
+
+def _publication_problems(
+    version: Version, findings: Iterable[ScanFinding | StoredFinding]
+) -> tuple[Problem, ...]:
+    """Problems to show to the publisher: those of the package, of the scan, and of open reports."""
+    suppressions = scanning.suppressions_for_version(version)
+    reported = version.is_held and scanning.is_distrusted(version.skill)
+    report_problems = [REPORT_HOLDS.problem()] if reported else ()
+    return (*load_problems(version), *scanning.scan_problems(findings, suppressions), *report_problems)
+
+
+def _lock_or_create_skill(draft: Draft) -> Skill:
+    """The skill's row, created if necessary, and locked: a skill has one publisher at a time."""
+    manifest = draft.manifest
+    defaults = {"name": manifest.name[:200], "type": manifest.type or "", "source": draft.options.source}
+    rows = Skill.objects.select_for_update()
+    skill, _ = rows.get_or_create(team=draft.team, slug=manifest.slug, defaults=defaults)
+    _check_address(draft, skill)
+    return skill
+
+
+def _check_address(draft: Draft, skill: Skill | None) -> None:
+    """Refuses a name that a rename, a merge or a purge reserved, even after the skill was looked up."""
+    if skill and skill.purged_at:
+        raise SKILL_PURGED.refusal(skill=draft.label).at("name")
+    redirect = Redirect.objects.filter(team=draft.team, slug=draft.manifest.slug).first()
+    to = redirect.to_id if redirect else skill.merged_into_id if skill else None
+    if skill and (skill.team_id, skill.slug) != (draft.team.pk, draft.manifest.slug):
+        to = skill.pk
+    if to:
+        successor = Skill.objects.visible_to(draft.actor).select_related("team").filter(pk=to).first()
+        raise SLUG_REDIRECTED.refusal(skill=draft.label, to=str(successor) if successor else "…").at("name")
+
+
+def _resolve_number(draft: Draft, skill: Skill | None) -> tuple[str, Version | None]:
+    """The draft's version number, and the existing version with the same content, if any."""
+    stated = draft.manifest.version or version_numbers.normalise(draft.options.version or "")
+    published = skill.versions.all() if skill else Version.objects.none()
+    if stated is None and (same := published.filter(digest=draft.digest).order_by("-precedence").first()):
+        return same.number, same
+    existing = published.filter(number=stated).first() if stated else None
+    if existing and existing.digest != draft.digest:
+        raise VERSION_EXISTS.refusal(skill=draft.label, version=stated).at("version")
+    if not existing:
+        _refuse_purged(draft, skill, stated)
+    return stated or _next_patch(skill), existing
+
+
+def _refuse_purged(draft: Draft, skill: Skill | None, stated: str | None) -> None:
+    """Refuses a purged number, and content that the team purged under any number."""
+    tombstones = Tombstone.objects.filter(skill__team=draft.team)
+    tombstone = tombstones.filter(Q(digest=draft.digest) | Q(skill=skill, number=stated or "")).first()
+    if tombstone:
+        raise VERSION_PURGED.refusal(version=f"{tombstone.skill}@{tombstone.number}").at("version")
+
+
+def _next_patch(skill: Skill | None) -> str:
+    """The patch after the highest number ever used, including purged numbers."""
+    if skill is None:
+        return version_numbers.next_patch(None)
+    numbers = [*skill.versions.values_list("number", flat=True)]
+    numbers += skill.tombstones.values_list("number", flat=True)
+    return version_numbers.next_patch(max(numbers, key=version_numbers.precedence, default=None))
+
+
+def _apply_channel(draft: Draft, version: Version) -> None:
+    """Sets the requested channel. For a held version, stores the request until the release."""
+    if draft.options.channel and version.is_held:
+        request_channel(draft.options.channel, version)
+    elif draft.options.channel:
+        set_channel(draft.options.channel, version, draft.actor)
+
+
+def _apply_visibility(draft: Draft, skill: Skill) -> None:
+    """Sets the requested visibility, which requires a maintainer. Indexing later uses the new scope."""
+    if draft.options.visibility and draft.options.visibility != skill.visibility:
+        require(draft.actor, Action.SETTINGS, skill=skill)
+        skill.visibility = draft.options.visibility
+
+
+def _apply_origin(draft: Draft, skill: Skill) -> None:
+    if draft.options.origin:
+        skill.source, skill.origin = draft.options.source, draft.options.origin
+        skill.origin_path = draft.options.origin_path[:1000]

@@ -1,0 +1,144 @@
+"""Looks up elements of a page by their ``data-*`` attributes, so that no test depends on a sentence.
+
+The templates follow one convention: ``data-part`` names a section, ``data-state`` its state, ``data-code`` a
+problem, ``data-action`` a button or link, ``data-value`` the machine-readable value of a displayed figure,
+and ``data-kind`` the level of a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+
+@dataclass
+class Element:
+    """An element of a page with its attributes, its children and all text inside it."""
+
+    tag: str
+    attributes: dict[str, str]
+    children: list[Element] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+
+    def __getitem__(self, name: str) -> str:
+        """The value of ``data-<name>``, or of the attribute ``name`` itself."""
+        data = f"data-{name}"
+        return self.attributes[data] if data in self.attributes else self.attributes[name]
+
+    def __contains__(self, text: str) -> bool:
+        return text in self.text
+
+    @property
+    def text(self) -> str:
+        """All text inside, each stretch of white space as one space."""
+        return " ".join("".join(self.pieces).split())
+
+    def walk(self) -> Iterator[Element]:
+        for child in self.children:
+            yield child
+            yield from child.walk()
+
+    def parts(self, name: str | None = None, **data: object) -> list[Element]:
+        """The elements inside this one with this ``data-part`` and every given ``data-<key>``."""
+        wanted = {f"data-{key.replace('_', '-')}": str(value) for key, value in data.items()}
+        if name is not None:
+            wanted["data-part"] = name
+        return [found for found in self.walk() if wanted.items() <= found.attributes.items()]
+
+    def part(self, name: str | None = None, **data: object) -> Element:
+        """The only such element; any other number of them fails the test."""
+        found = self.parts(name, **data)
+        assert len(found) == 1, (name, data, len(found))
+        return found[0]
+
+    def select(self, tag: str, **attributes: str) -> list[Element]:
+        """The elements inside with this tag and these attributes; ``class_`` names some of their classes."""
+        classes = set(attributes.pop("class_", "").split())
+        wanted = {name.replace("_", "-"): value for name, value in attributes.items()}
+        return [
+            found
+            for found in self.tags(tag)
+            if wanted.items() <= found.attributes.items()
+            and classes <= set(found.attributes.get("class", "").split())
+        ]
+
+    def values(self, key: str) -> list[str]:
+        """The values of ``data-<key>`` in the order of the page."""
+        name = f"data-{key}"
+        return [found.attributes[name] for found in self.walk() if name in found.attributes]
+
+    def tags(self, *names: str) -> list[Element]:
+        return [found for found in self.walk() if found.tag in names]
+
+
+class _Parser(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.page = Element("", {})
+        self.open = [self.page]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = Element(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].children.append(found)
+        if tag not in VOID:
+            self.open.append(found)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open[-1].children.append(Element(tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        for depth in range(len(self.open) - 1, 0, -1):
+            if self.open[depth].tag == tag:
+                del self.open[depth:]
+                return
+
+    def handle_data(self, data: str) -> None:
+        for element in self.open:
+            element.pieces.append(data)
+
+
+def parsed(page: Any) -> Element:
+    """The page as a tree; ``page`` is its text, a response, or an element that was looked up before."""
+    if isinstance(page, Element):
+        return page
+    parser = _Parser()
+    parser.feed(page if isinstance(page, str) else page.content.decode())
+    parser.close()
+    return parser.page
+
+
+def parts(page: Any, name: str | None = None, **data: object) -> list[Element]:
+    return parsed(page).parts(name, **data)
+
+
+def part(page: Any, name: str | None = None, **data: object) -> Element:
+    return parsed(page).part(name, **data)
+
+
+def select(page: Any, tag: str, **attributes: str) -> list[Element]:
+    """The elements with this tag and these attributes; ``class_`` names some of their classes."""
+    return parsed(page).select(tag, **attributes)
+
+
+def actions(page: Any) -> list[str]:
+    """The ``data-action`` of every button and link of the page."""
+    return parsed(page).values("action")
+
+
+def codes(page: Any) -> list[str]:
+    """The ``data-code`` of every problem of the page."""
+    return parsed(page).values("code")
+
+
+def is_chinese(text: str) -> bool:
+    """Whether the text has Chinese characters."""
+    return any("\u4e00" <= character <= "\u9fff" for character in text)
+
+
+def messages(page: Any) -> list[str]:
+    """The kinds of the messages at the head of the page: "success", "error", "warning" or "info"."""
+    return [found["kind"] for found in parts(page, "message")]

@@ -1,0 +1,452 @@
+"""Every field of documents C, D and E: typed, kept, and said where it is wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry.packages.manifest.manifest import manifest_document, manifest_of
+from registry.packages.package import Manifest, Package, Resources, Security, Triggers
+from registry.packages.read_package import read_upload
+
+pytestmark = pytest.mark.row("C2")
+FULL = """
+name: full-skill
+displayName: 全部
+description: Everything.
+version: 1.2.3
+type: service
+capabilities: [summarize, translate]
+tags: [a, b]
+triggers:
+  intents: [legal_review]
+  phrases: ["总结报告", 法律条款分析]
+  event_types: [abp.tool_request]
+  priority: 0.8
+domain: law
+category: 工具
+keywords: [天气]
+input_schema: {type: object, properties: {city: {type: string}}}
+output_schema: {type: object}
+protocol: vcp
+security:
+  timeout_ms: 5000
+  memory_mb: 128
+  network: allowlist
+  network_allowlist: ["https://api.example.com"]
+  filesystem: none
+  environment: {ALLOWED_TIMEZONES: "UTC,Asia/Shanghai", N: 1}
+  secrets: [API_KEY]
+resources:
+  entry: "./scripts/execute.ts"
+  helpers: ["./scripts/helpers/math.ts"]
+  references: [references/a.pdf]
+  assets: [./assets/b.docx]
+cacheable: true
+cache_scope: team
+ttl: 300
+requires: [other-skill, docs/third]
+retry_on_lost: true
+when_to_use: 用户说审查代码
+allowed-tools: [Read, Grep]
+argument-hint: "<file>"
+arguments: [path]
+model: opus[1m]
+effort: high
+context: fork
+agent: code-reviewer
+user-invocable: false
+disable-model-invocation: true
+paths: ["src/**/*.ts"]
+hooks: {PreToolUse: [{command: [echo, checking]}]}
+shell: [bash]
+license: MIT
+compatibility: any
+metadata: {author: me}
+colour: blue
+"""
+
+
+def read(front: str, body: str = "# T\n\nText.\n", **more: Any) -> Package:
+    return read_upload(f"---\n{front.strip()}\n---\n{body}".encode(), **more)
+
+
+def manifest(front: str) -> Manifest:
+    return read(f"name: x\ndescription: y\n{front}").manifest
+
+
+def problems(front: str) -> list[tuple[str, int | None]]:
+    return [(one.code, one.line) for one in read(f"name: x\ndescription: y\n{front}").problems]
+
+
+@pytest.mark.row("C2", "C4", "C6", "C7", "D1")
+def test_every_field_is_typed_and_unknown_ones_are_kept() -> None:
+    found = read(FULL).manifest
+    assert found == Manifest(
+        name="full-skill",
+        slug="full-skill",
+        display_name="全部",
+        description="Everything.",
+        version="1.2.3",
+        version_as_written="1.2.3",
+        type="service",
+        capabilities=("summarize", "translate"),
+        tags=("a", "b"),
+        keywords=("天气",),
+        domain="law",
+        category="工具",
+        triggers=Triggers(("legal_review",), ("总结报告", "法律条款分析"), ("abp.tool_request",), 0.8),
+        input_schema={"type": "object", "properties": {"city": {"type": "string"}}},
+        output_schema={"type": "object"},
+        security=Security(
+            timeout_ms=5000,
+            memory_mb=128,
+            network="allowlist",
+            network_allowlist=("https://api.example.com",),
+            filesystem="none",
+            environment={"ALLOWED_TIMEZONES": "UTC,Asia/Shanghai", "N": "1"},
+            secrets=("API_KEY",),
+        ),
+        resources=Resources(
+            "scripts/execute.ts", ("scripts/helpers/math.ts",), ("references/a.pdf",), ("assets/b.docx",)
+        ),
+        cacheable=True,
+        cache_scope="team",
+        ttl=300,
+        requires=("other-skill", "docs/third"),
+        retry_on_lost=True,
+        when_to_use="用户说审查代码",
+        allowed_tools=("Read", "Grep"),
+        argument_hint="<file>",
+        arguments=("path",),
+        model="opus[1m]",
+        effort="high",
+        context="fork",
+        agent="code-reviewer",
+        user_invocable=False,
+        disable_model_invocation=True,
+        paths=("src/**/*.ts",),
+        hooks={"PreToolUse": [{"command": ["echo", "checking"]}]},
+        shell=["bash"],
+        license="MIT",
+        compatibility="any",
+        metadata={"author": "me"},
+        extra={"colour": "blue"},
+    )
+
+
+@pytest.mark.row("C2")
+@pytest.mark.parametrize("front", [FULL, "name: x\ndescription: y"])
+def test_a_manifest_comes_back_from_its_json_document_exactly(front: str) -> None:
+    found = read(front).manifest
+    assert manifest_of(json.loads(json.dumps(manifest_document(found)))) == found
+    assert set(manifest_document(found)) == {field.name for field in dataclasses.fields(Manifest)}
+
+
+def test_a_document_of_another_release_is_read() -> None:
+    document = manifest_document(manifest(""))
+    del document["retry_on_lost"]
+    assert manifest_of({**document, "later": 1}) == manifest("")
+
+
+@pytest.mark.row("C2")
+def test_defaults_are_those_of_the_documents() -> None:
+    found = manifest("")
+    assert (found.protocol, found.context, found.user_invocable, found.triggers.priority) == (
+        "vcp",
+        "inline",
+        True,
+        0.5,
+    )
+    assert found.security == Security()
+
+
+ALIASES = {
+    "inputSchema: {type: object}": ("input_schema", {"type": "object"}),
+    "outputSchema: {type: object}": ("output_schema", {"type": "object"}),
+    "triggers: {eventTypes: [a]}": ("triggers", Triggers(event_types=("a",))),
+    "security: {timeoutMs: 5}": ("security", Security(timeout_ms=5)),
+    "security: {network: allowlist, networkAllowlist: [a.com]}": (
+        "security",
+        Security(network="allowlist", network_allowlist=("a.com",)),
+    ),
+    "when-to-use: now": ("when_to_use", "now"),
+    "whenToUse: now": ("when_to_use", "now"),
+    "triggers: [one, two words]": ("triggers", Triggers(phrases=("one", "two words"))),
+    "triggers: one phrase, with a comma": ("triggers", Triggers(phrases=("one phrase, with a comma",))),
+    "metadata: {version: 2.10}": ("version", "2.10.0"),
+    "argument-hint: [file]": ("argument_hint", "[file]"),
+    "arguments: path mode": ("arguments", ("path", "mode")),
+    "paths: src/*.ts, lib/*.js": ("paths", ("src/*.ts", "lib/*.js")),
+    "user-invocable: no": ("user_invocable", False),
+    "effort: 3": ("effort", "3"),
+    "ttl: '60'": ("ttl", 60),
+    "abp: {kind: query, tools: [{name: a}]}": ("protocol", "abp"),
+    "tags: [1, two, 3.5]": ("tags", ("1", "two", "3.5")),
+}
+
+
+@pytest.mark.row("C2", "D1")
+@pytest.mark.parametrize("front", ALIASES)
+def test_other_spellings_mean_the_same(front: str) -> None:
+    name, expected = ALIASES[front]
+    found = manifest(front)
+    assert getattr(found, name) == expected
+    assert found.extra == {}
+
+
+TOOLS = {
+    "[Read, Grep]": ("Read", "Grep"),
+    "Read, Grep": ("Read", "Grep"),
+    "Read Grep": ("Read", "Grep"),
+    "Bash(git add:*, git commit:*), Read": ("Bash(git add:*, git commit:*)", "Read"),
+    "Bash(git add:*) Bash(git status:*) Read": ("Bash(git add:*)", "Bash(git status:*)", "Read"),
+    "'Bash(git add:*, git commit:*)'": ("Bash(git add:*, git commit:*)",),
+    "Read": ("Read",),
+    "''": (),
+    "Bash(unclosed, Read": ("Bash(unclosed, Read",),
+}
+
+
+@pytest.mark.row("E4")
+@pytest.mark.parametrize("written", TOOLS)
+@pytest.mark.parametrize("field", ["allowed-tools", "allowedTools", "allowed_tools"])
+def test_allowed_tools_mean_the_same_however_they_are_written(field: str, written: str) -> None:
+    found = manifest(f"{field}: {written}")
+    assert found.allowed_tools == TOOLS[written]
+    assert problems(f"{field}: {written}") == []
+
+
+OLDER = {
+    "permissions: {network: true, filesystem: none}": ("allowlist", "none"),
+    "permissions: {network: false, filesystem: read-only}": ("none", "read-only"),
+    "permissions: {filesystem: read-write}": ("none", "read-only"),
+    "permissions: {filesystem: false}": ("none", "none"),
+    "permissions: {network: [api.example.com]}": ("allowlist", "read-only"),
+    "security: {network: true}": ("allowlist", "read-only"),
+    "security: {network: none}\npermissions: {network: true}": ("none", "read-only"),
+    "security: {requires_filesystem: true}": ("none", "read-only"),
+    "requires_filesystem: false": ("none", "none"),
+    "requires_filesystem: true": ("none", "read-only"),
+}
+
+
+@pytest.mark.row("C6")
+@pytest.mark.parametrize("front", OLDER)
+def test_permissions_of_older_packages_become_security(front: str) -> None:
+    security = manifest(front).security
+    assert (security.network, security.filesystem) == OLDER[front]
+
+
+@pytest.mark.row("C6")
+def test_network_without_hosts_is_a_notice() -> None:
+    assert problems("permissions: {network: true}") == [("NETWORK_WITHOUT_HOSTS", 4)]
+    assert problems("security:\n  network: allowlist") == [("NETWORK_WITHOUT_HOSTS", 5)]
+    assert read("name: x\ndescription: y\npermissions: {network: true}").ok
+
+
+@pytest.mark.row("C6")
+def test_a_path_in_the_allowlist_is_a_warning_since_only_host_and_port_are_enforced() -> None:
+    listed = "security: {network: allowlist, network_allowlist: [%s]}"
+    assert problems(listed % "'https://api.example.org/v1/data'") == [("NETWORK_PATH_IGNORED", 4)]
+    for whole in ("'https://api.example.org/'", "'api.example.org:8443'", "'*.example.org'"):
+        assert problems(listed % whole) == []
+
+
+@pytest.mark.row("C6")
+@pytest.mark.parametrize(
+    ("written", "enforced"),
+    [
+        ("https://api.op\u0435nai.com:8443/v1", "https://api.xn--opnai-0we.com:8443/v1"),
+        ("*.b\u00fccher.example", "*.xn--bcher-kva.example"),
+        ("stra\u00dfe.example", "strasse.example"),
+        ("API.example.org", "API.example.org"),
+    ],
+    ids=["letters that look alike", "below a name", "another letter", "ASCII"],
+)
+def test_hosts_are_kept_and_shown_as_the_proxy_enforces_them(written: str, enforced: str) -> None:
+    security = manifest(f"security: {{network: allowlist, network_allowlist: ['{written}']}}").security
+    assert security.network_allowlist == (enforced,)
+
+
+TAKEN = ["LD_PRELOAD", "PYTHONPATH", "NODE_OPTIONS", "PATH", "HTTPS_PROXY", "no_proxy"]
+TAKEN += ["SKILLQUAY_REQUEST_FDS"]
+
+
+@pytest.mark.row("C6")
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_variable_that_steers_the_sandbox_is_left_out_and_said(name: str) -> None:
+    front = f"security:\n  environment:\n    ZONE: UTC\n    {name}: /skill/own"
+    assert problems(front) == [("ENVIRONMENT_NAME_TAKEN", 7)]
+    assert manifest(front).security.environment == {"ZONE": "UTC"}
+
+
+@pytest.mark.row("C6")
+@pytest.mark.parametrize("name", ["NODE_ENV", "PATHS", "LANGUAGES", "PYTHIA", "API_PATH"])
+def test_a_variable_of_the_script_s_own_is_kept(name: str) -> None:
+    front = f"security: {{environment: {{{name}: x}}}}"
+    assert (problems(front), manifest(front).security.environment) == ([], {name: "x"})
+
+
+WRONG = {
+    "tags: {a: b}": ("FIELD_TYPE", 4),
+    "tags: a, b": ("FIELD_LIST_AS_TEXT", 4),
+    "tags:\n  - a\n  - {b: c}": ("FIELD_TYPE", 6),
+    "capabilities: 3": ("FIELD_TYPE", 4),
+    "domain: [a]": ("FIELD_TYPE", 4),
+    "cacheable: maybe": ("FIELD_TYPE", 4),
+    "ttl: soon": ("FIELD_TYPE", 4),
+    "ttl: -1": ("FIELD_VALUE", 4),
+    "input_schema: text": ("FIELD_TYPE", 4),
+    "context: elsewhere": ("FIELD_VALUE", 4),
+    "type: workflow": ("FIELD_VALUE", 4),
+    "triggers: 5": ("FIELD_TYPE", 4),
+    "triggers:\n  priority: 9": ("FIELD_VALUE", 5),
+    "triggers:\n  phrases: {a: b}": ("FIELD_TYPE", 5),
+    "security: strict": ("FIELD_TYPE", 4),
+    "security:\n  timeout_ms: 0": ("FIELD_VALUE", 5),
+    "security:\n  timeout_ms: 99999999999999": ("FIELD_VALUE", 5),
+    "security:\n  memory_mb: lots": ("FIELD_TYPE", 5),
+    "security:\n  filesystem: write": ("FIELD_VALUE", 5),
+    "security:\n  network: everything": ("FIELD_VALUE", 5),
+    "security:\n  network: allowlist\n  network_allowlist: ['a b', c.com]": ("FIELD_VALUE", 6),
+    "security:\n  environment:\n    'A-B': c": ("FIELD_VALUE", 6),
+    "security:\n  environment:\n    A: [c]": ("FIELD_TYPE", 6),
+    "security:\n  secrets: ['A B']": ("FIELD_VALUE", 5),
+    "resources: [a]": ("FIELD_TYPE", 4),
+    "resources:\n  entry: [a]": ("FIELD_TYPE", 5),
+    "metadata: text": ("FIELD_TYPE", 4),
+    "version: latest": ("VERSION_INVALID", 4),
+    "metadata:\n  version: soon": ("VERSION_INVALID", 5),
+    "version: 1.0": ("VERSION_NORMALISED", 4),
+}
+
+
+@pytest.mark.row("C2")
+@pytest.mark.parametrize("front", WRONG)
+def test_a_wrong_field_is_named_with_its_line_and_does_not_block_a_plain_skill(front: str) -> None:
+    assert WRONG[front] in problems(front)
+    assert read(f"name: x\ndescription: y\n{front}").ok
+
+
+@pytest.mark.row("C2")
+def test_an_unknown_type_is_kept_where_it_was() -> None:
+    assert manifest("type: workflow").extra == {"type": "workflow"}
+
+
+@pytest.mark.row("C2")
+def test_a_version_is_kept_as_written_beside_the_one_it_means() -> None:
+    found = manifest("version: 1.10")
+    assert (found.version, found.version_as_written) == ("1.10.0", "1.10")
+    assert manifest("version: v2.0.0-rc.1").version == "2.0.0-rc.1"
+    assert manifest("").version is None
+
+
+NAMES = {
+    ("name: PDF Miner", ""): ("PDF Miner", "pdf-miner"),
+    ("name: Crème Brûlée", ""): ("Crème Brûlée", "creme-brulee"),
+    ("name: 天气查询", "weather.zip"): ("天气查询", "weather"),
+    ("name: 天气查询", "weather (1).tar.gz"): ("天气查询", "weather"),
+    ("name: a__b--c", ""): ("a__b--c", "a-b-c"),
+    ("description: y", "my-skill.md"): ("my-skill", "my-skill"),
+    ("name: " + "a" * 80, ""): ("a" * 80, "a" * 64),
+    ("name: 5", ""): ("5", "5"),
+}
+
+
+@pytest.mark.row("C2", "E1")
+@pytest.mark.parametrize("case", NAMES)
+def test_the_slug_is_ascii_and_apart_from_the_name(case: tuple[str, str]) -> None:
+    found = read(case[0], filename=case[1]).manifest
+    assert (found.name, found.slug) == NAMES[case]
+
+
+@pytest.mark.row("C2")
+def test_a_wholly_chinese_name_has_a_slug_that_never_changes_and_is_its_own() -> None:
+    slugs = [read(f"name: {name}\ndescription: {text}").manifest.slug for name, text in CHINESE]
+    assert slugs[0] == slugs[1] == "skill-144cd52b"
+    assert len(set(slugs)) == 3
+    assert slugs[2].startswith("pdf-")
+
+
+CHINESE = (("天气查询", "a"), ("天气查询", "b"), ("PDF 处理", "a"), ("PDF 合并", "a"))
+
+
+@pytest.mark.row("C2", "D1")
+def test_name_and_description_fall_back_and_say_so() -> None:
+    package = read(
+        "tags: [a]", "# Title\n\n```\ncode\n```\n\nFirst words\nof it.\n\nSecond.", filename="stem.md"
+    )
+    assert (package.manifest.name, package.manifest.description) == ("stem", "First words of it.")
+    assert [(one.code, one.line) for one in package.problems] == [
+        ("NAME_FROM_FOLDER", None),
+        ("DESCRIPTION_FROM_BODY", 10),
+    ]
+
+
+@pytest.mark.row("D1")
+def test_neither_description_nor_text_is_an_error() -> None:
+    package = read("name: x", "# Only a title\n")
+    assert [one.code for one in package.problems] == ["DESCRIPTION_MISSING"]
+    assert not package.ok
+
+
+@pytest.mark.parametrize("field", ["name", "displayName"])
+def test_names_longer_than_can_be_kept_are_errors(field: str) -> None:
+    front = {"name": "x", "description": "y", field: "长" * 201}
+    package = read("\n".join(f"{name}: {value}" for name, value in front.items()))
+    assert [one.code for one in package.problems if one.severity == "error"] == ["NAME_TOO_LONG"]
+
+
+def test_neither_name_nor_place_is_an_error() -> None:
+    assert [one.code for one in read("description: x", filename="SKILL.md").problems] == ["NAME_MISSING"]
+
+
+def _front_matters(path: Path) -> list[str]:
+    """The YAML examples of a document that are front matter."""
+    blocks = path.read_text().split("\n---\n")
+    return [block for block in blocks if block.startswith("name: ") or "\nname: " in block[:60]]
+
+
+@pytest.mark.row("C2", "C9")
+def test_the_examples_of_document_c_are_read_as_old_packages_that_name_what_is_missing(shared: Path) -> None:
+    document = shared / "seeds" / "002_f883d6171012fdc0.txt"
+    examples = [block for block in _front_matters(document) if block.count("\n") < 60]
+    assert len(examples) >= 5
+    for block in examples:
+        package = read(block, "## 描述\n\n文字\n")
+        missing = {one.params["field"] for one in package.problems if one.code == "FIELD_MISSING"}
+        assert package.profile == "apexbridge"
+        assert {
+            "capabilities",
+            "tags",
+            "triggers",
+            "input_schema",
+            "output_schema",
+            "security",
+            "resources",
+        } <= missing
+        assert not any(one.code.startswith("FRONT_MATTER") for one in package.problems)
+
+
+@pytest.mark.row("D1")
+def test_the_example_of_document_d_is_read_with_all_its_fields(shared: Path) -> None:
+    text = (shared / "seeds" / "003_717269e2a373965a.txt").read_text()
+    start = text.index("name: code-review")
+    lines = [line for line in text[start : text.index("---", start)].splitlines() if line.strip("|")]
+    nested = "\n".join(lines).replace("PreToolUse:", "  PreToolUse:").replace("- command:", "    - command:")
+    package = read(nested)  # the mirror has lost the indenting of hooks
+    found = package.manifest
+    assert (found.name, found.model, found.effort, found.context) == ("code-review", "opus", "high", "fork")
+    assert found.version == "1.0.0"
+    assert found.extra == {}
+
+
+@pytest.mark.row("C2", "C7")
+def test_what_nobody_knows_within_a_group_is_kept_too() -> None:
+    found = manifest("resources: {entry: scripts/a.py, scripts: [a]}\ntriggers: {phrases: [p], mood: glad}")
+    assert found.extra == {"resources": {"scripts": ["a"]}, "triggers": {"mood": "glad"}}

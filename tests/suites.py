@@ -1,0 +1,108 @@
+"""The suites: which tests ``--suite`` runs.
+
+- ``sample`` (``make test``): everything; of each matrix a seeded choice.
+- ``fast`` (``make test-fast``): the tests that need no database, browser, sandbox or real client.
+- ``services`` (second pass of ``.ci/run``): the tests that touch database, broker or storage.
+- ``full`` (``make test-full``): the tests with a matrix, every combination of it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections import defaultdict
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import pytest
+
+SUITES = ("sample", "fast", "services", "full")
+SLOW_FOLDERS = ("api", "attacks", "browser", "clients", "examples", "faults", "sandbox", "soak")
+DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "django_db_setup"}
+_SEED = "TEST_SEED"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--suite", choices=SUITES, default="sample", help="the tests to run: see tests/suites.py"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draws the seed once, before the processes of the run start and inherit it."""
+    os.environ.setdefault(_SEED, secrets.token_hex(3))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"suite: {config.getoption('--suite')}, {_SEED}={os.environ[_SEED]}"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    is_fast = config.getoption("--suite") == "fast"
+    return True if is_fast and collection_path.is_dir() and collection_path.name in SLOW_FOLDERS else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    suite = config.getoption("--suite")
+    sampled = _sample(items, os.environ[_SEED])
+    kept = [item for item in items if _belongs(item, suite, sampled)]
+    if len(kept) < len(items):
+        chosen = set(kept)
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = kept
+
+
+def _belongs(item: pytest.Item, suite: str, sampled: set[pytest.Item]) -> bool:
+    if suite == "full":
+        return item.get_closest_marker("matrix") is not None
+    if suite == "fast":
+        return not _uses_database(item) and item.get_closest_marker("slow") is None
+    if item.get_closest_marker("matrix") is not None and item not in sampled:
+        return False
+    return suite == "sample" or _uses_services(item)
+
+
+def _uses_database(item: pytest.Item) -> bool:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    return item.get_closest_marker("django_db") is not None or bool(fixtures & DATABASE_FIXTURES)
+
+
+def _uses_services(item: pytest.Item) -> bool:
+    """Tests with a browser see the same pages on every database; those of a whole site name it as a fault."""
+    marks = ("cluster", "faults")
+    is_browser = item.get_closest_marker("browser") is not None
+    return not is_browser and (_uses_database(item) or any(map(item.get_closest_marker, marks)))
+
+
+def _sample(items: list[pytest.Item], seed: str) -> set[pytest.Item]:
+    """The items with a ``matrix`` mark whose combination of the named parameters was drawn for their file."""
+    groups: dict[tuple[Path, tuple[str, ...]], dict[pytest.Item, tuple[object, ...]]] = defaultdict(dict)
+    for item in items:
+        mark = item.get_closest_marker("matrix")
+        if mark is not None:
+            values = tuple(item.callspec.params.get(axis) for axis in mark.args)  # type: ignore[attr-defined]
+            groups[item.path, mark.args][item] = values
+    return {
+        item
+        for (path, _axes), members in groups.items()
+        for drawn in [_draw(set(members.values()), Random(f"{seed}:{path.name}"))]
+        for item, values in members.items()
+        if values in drawn
+    }
+
+
+def _draw(combos: set[tuple[object, ...]], random: Random) -> set[tuple[object, ...]]:
+    """A few combinations in which each value occurs, and of three axes or more each pair of values."""
+    waiting = sorted(combos, key=repr)
+    random.shuffle(waiting)
+    strength = 2 if waiting and len(waiting[0]) > 2 else 1
+    parts = {combo: set(combinations(enumerate(combo), strength)) for combo in waiting}
+    open_parts = set().union(*parts.values()) if parts else set()
+    drawn: set[tuple[object, ...]] = set()
+    while open_parts:
+        best = max(waiting, key=lambda combo: len(parts[combo] & open_parts))
+        drawn.add(best)
+        open_parts -= parts[best]
+    return drawn

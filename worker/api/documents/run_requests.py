@@ -1,0 +1,82 @@
+"""Request bodies and query parameters of the run endpoints."""
+
+from rest_framework import serializers
+
+from registry.api.schema import PageQuery, Query, Shape, StrictBoolean, StrictText
+from worker.models import RunStatus
+
+
+class RunRequest(Shape):
+    skill = StrictText(max_length=200, help_text="`team/slug` or `team/slug@version`.")
+    version = StrictText(required=False, max_length=64)
+    script = StrictText(
+        required=False, max_length=500, help_text="Id of the script to run if the skill has several."
+    )
+    action = StrictText(required=False, max_length=200)
+    tool = StrictText(required=False, max_length=200)
+    inputs = serializers.JSONField(
+        required=False,
+        help_text='Object with the inputs. A file is `{"input": id}` or `{"artifact": "run id/path"}`.',
+    )
+    stdin = StrictText(required=False, allow_blank=True, max_length=1_000_000)
+    debug = StrictBoolean(default=False, help_text="Sets SKILL_DEBUG=1 for the script.")
+    no_cache = StrictBoolean(default=False, help_text="Runs the skill even if a cached result exists.")
+    context = serializers.JSONField(  # type: ignore[assignment]
+        required=False, help_text="Object that the skill receives as its context."
+    )
+    team = StrictText(required=False, max_length=64, help_text="Team to run as; you must be a member.")
+    rerun_of = StrictText(required=False, max_length=26, help_text="Id of the run to repeat.")
+
+    def validate_inputs(self, value: object) -> object:
+        return _an_object(value)
+
+    def validate_context(self, value: object) -> object:
+        return _an_object(value)
+
+
+def _an_object(value: object) -> object:
+    if not isinstance(value, dict):
+        raise serializers.ValidationError("must be an object")
+    return value
+
+
+class RunsQuery(PageQuery):
+    status = serializers.MultipleChoiceField(required=False, choices=RunStatus.choices)
+    skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`.")
+    version = serializers.CharField(required=False, max_length=64)
+    team = serializers.CharField(required=False, max_length=64, help_text="Team that owns the runs.")
+    failure_code = serializers.CharField(required=False, max_length=64)
+    mine = serializers.BooleanField(default=False, help_text="Only runs that you started.")
+    request_id = serializers.CharField(
+        required=False, max_length=64, help_text="Only runs with this request id that you can read."
+    )
+    since = serializers.DateTimeField(required=False)
+    until = serializers.DateTimeField(required=False)
+    ids = serializers.CharField(
+        required=False, max_length=4000, help_text="Up to 100 run ids, separated by commas."
+    )
+
+    def validate_ids(self, value: str) -> str:
+        if len(value.split(",")) > 100:
+            raise serializers.ValidationError("must have at most 100 ids")
+        return value
+
+
+class LogQuery(Query):
+    attempt = serializers.IntegerField(
+        required=False, min_value=1, max_value=1000, help_text="Default: the last attempt."
+    )
+    offset = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+    limit = serializers.IntegerField(
+        default=262_144, min_value=1, max_value=1_048_576, help_text="Bytes; the last chunk is whole."
+    )
+
+
+class EventsQuery(Query):
+    after = serializers.CharField(
+        required=False, max_length=200, help_text="Id of the last event that you received."
+    )
+
+
+class InputQuery(Query):
+    name = serializers.CharField(required=False, max_length=255, help_text="Name of a file sent as the body.")

@@ -1,0 +1,199 @@
+"""Runs and inputs as documents of the API, and their schemas."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rest_framework import serializers
+
+from registry.api.documents.skills import Doc, ProblemDoc, api_url
+from registry.core.time import rfc3339
+from worker.dependencies.waits import DependencyWait
+from worker.models import DependencyKind, InputFile, Run, RunStatus
+
+_OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
+
+
+def run_summary(run: Run, *, readable: bool, waits: Sequence[DependencyWait] = ()) -> dict[str, Any]:
+    """A run's row of the list; unless ``readable``, only status, failure code and times are set."""
+    seen = {
+        "id": run.uid,
+        "skill": run.skill_label,
+        "version": run.version_number,
+        "digest": run.digest,
+        "status": run.status,
+        "failure_code": run.failure_code,
+        "attempt": run.attempt,
+        "duration_ms": run.duration_ms,
+        "created_at": rfc3339(run.created_at),
+        "started_at": rfc3339(run.started_at),
+        "finished_at": rfc3339(run.finished_at),
+        "readable": readable,
+        "url": api_url("runs", run.uid),
+    }
+    content = _content(run, waits)
+    return seen | content if readable else seen | dict.fromkeys(content)
+
+
+def _content(run: Run, waits: Sequence[DependencyWait]) -> dict[str, Any]:
+    return {
+        "team": run.team.slug if run.team else None,
+        "caller": run.caller.username if run.caller else None,
+        "protocol": run.protocol,
+        "entry": run.entry,
+        "progress": run.progress,
+        "message": run.message,
+        "request_id": run.request_id,
+        "waiting_for": [each.document() for each in waits],
+    }
+
+
+def input_document(file: InputFile) -> dict[str, Any]:
+    return {
+        "id": file.uid,
+        "name": file.name,
+        "size": file.size,
+        "digest": file.digest,
+        "created_at": rfc3339(file.created_at),
+        "expires_at": rfc3339(file.expires_at),
+        "reference": {"input": file.uid},
+    }
+
+
+class ArtifactDoc(Doc):
+    path = serializers.CharField()
+    size = serializers.IntegerField()
+    digest = serializers.CharField()
+    url = serializers.URLField()
+
+
+class ArtifactsDoc(Doc):
+    items = ArtifactDoc(many=True)
+
+
+class PendingDependencyDoc(Doc):
+    """Dependencies that are not ready; `waiting_seconds` counts from the build's start or its request."""
+
+    kind = serializers.ChoiceField(choices=DependencyKind.values)
+    state = serializers.ChoiceField(choices=["waiting", "running", "failed"])
+    requirements = serializers.ListField(child=serializers.CharField())
+    since = serializers.DateTimeField()
+    waiting_seconds = serializers.FloatField()
+    problem = ProblemDoc(allow_null=True)
+
+
+class RunSummaryDoc(Doc):
+    id = serializers.CharField()
+    skill = serializers.CharField()
+    version = serializers.CharField()
+    digest = serializers.CharField()
+    status = serializers.ChoiceField(choices=RunStatus.values)
+    failure_code = serializers.CharField(allow_blank=True)
+    attempt = serializers.IntegerField()
+    duration_ms = serializers.FloatField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    readable = serializers.BooleanField(
+        help_text="False if you can't read the content; most fields are then null."
+    )
+    team = serializers.CharField(allow_null=True)
+    caller = serializers.CharField(allow_null=True)
+    protocol = serializers.CharField(allow_null=True)
+    entry = serializers.CharField(allow_null=True)
+    progress = serializers.IntegerField(allow_null=True)
+    message = serializers.CharField(allow_null=True)
+    request_id = serializers.CharField(allow_null=True)
+    waiting_for = PendingDependencyDoc(many=True, allow_null=True)
+    url = serializers.URLField()
+
+
+class RunDoc(Doc):
+    """A run, with its content if you can read it; `status` shows whether it has ended."""
+
+    id = serializers.CharField()
+    skill = serializers.CharField()
+    version = serializers.CharField()
+    digest = serializers.CharField()
+    status = serializers.ChoiceField(choices=RunStatus.values)
+    failure_code = serializers.CharField(allow_blank=True)
+    protocol = serializers.CharField(required=False)
+    success = serializers.BooleanField(**_OPTIONAL)
+    outputs = serializers.DictField(**_OPTIONAL, help_text="Outputs of script arguments.")
+    output = serializers.JSONField(**_OPTIONAL, help_text="Output of all other protocols.")
+    format = serializers.CharField(**_OPTIONAL, help_text="Format of `output`, as declared by the skill.")
+    answer = serializers.DictField(
+        **_OPTIONAL,
+        help_text="The complete answer of a tool, or of a skill that uses the JSON stdin protocol.",
+    )
+    metadata = serializers.DictField(**_OPTIONAL, help_text="For example `{execution_time_ms, items_count}`.")
+    token_usage = serializers.IntegerField(**_OPTIONAL)
+    message = serializers.CharField(**_OPTIONAL)
+    error = serializers.DictField(**_OPTIONAL, help_text="`{code, message, details}`.")
+    warnings = serializers.ListField(**_OPTIONAL)
+    stdout = serializers.CharField(**_OPTIONAL)
+    stderr = serializers.CharField(**_OPTIONAL)
+    steps = serializers.ListField(child=serializers.DictField(), **_OPTIONAL)
+    artifacts = ArtifactDoc(many=True, **_OPTIONAL)
+    memory_writes = serializers.ListField(**_OPTIONAL)
+    messages = serializers.ListField(
+        child=serializers.DictField(), **_OPTIONAL, help_text="Messages of a prompt: `{role, content}`."
+    )
+    context = serializers.DictField(  # type: ignore[assignment]
+        **_OPTIONAL, help_text="Settings that a prompt changes: `{allowedTools, model, effort}`."
+    )
+    cached = serializers.BooleanField(**_OPTIONAL)
+    cached_from = serializers.CharField(
+        **_OPTIONAL, help_text="Run that this cached result comes from, if you can read it."
+    )
+    parent = serializers.CharField(  # type: ignore[assignment]
+        **_OPTIONAL, help_text="Run that started this one, if you can read it."
+    )
+    children = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Runs that this one started, if you can read them.",
+    )
+    attempt = serializers.IntegerField(required=False)
+    duration_ms = serializers.FloatField(**_OPTIONAL)
+    sandbox = serializers.DictField(**_OPTIONAL)
+    network = serializers.ListField(
+        child=serializers.DictField(),
+        required=False,
+        help_text="Hosts that the run requested: `{host, port, allowed, code, count, message, remedy}`.",
+    )
+    permission = serializers.DictField(
+        **_OPTIONAL,
+        help_text="Why the run was allowed: `{basis: rule｜canonical｜safe｜person｜approval, rule, name}`.",
+    )
+    waiting_for = PendingDependencyDoc(
+        many=True, required=False, help_text="Dependencies to build before the script starts."
+    )
+    approval = serializers.DictField(
+        **_OPTIONAL,
+        help_text="Approval request of the run: `{state, page_url, expires_at, requested_permissions, …}`.",
+    )
+    erased_at = serializers.DateTimeField(allow_null=True, help_text="When the content was erased.")
+
+
+class LogChunkDoc(Doc):
+    stream = serializers.ChoiceField(choices=["stdout", "stderr"])
+    offset = serializers.IntegerField(help_text="Offset in the attempt's log in bytes, over both streams.")
+    text = serializers.CharField()
+
+
+class LogDoc(Doc):
+    attempt = serializers.IntegerField()
+    offset = serializers.IntegerField()
+    chunks = LogChunkDoc(many=True)
+    next_offset = serializers.IntegerField(help_text="Offset to continue from, until `ended`.")
+    ended = serializers.BooleanField()
+
+
+class InputDoc(Doc):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    size = serializers.IntegerField()
+    digest = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(help_text="The file is deleted at this time unless a run uses it.")
+    reference = serializers.DictField(help_text="Value for a run's inputs.")

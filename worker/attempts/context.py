@@ -1,0 +1,60 @@
+"""The values that an executor receives and returns."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from worker.attempts.monitor import AttemptMonitor
+from worker.attempts.unpacking import UnpackedPackage
+from worker.core.masking import Mask
+from worker.files import artifacts
+from worker.protocols.call import Call, Outcome
+from worker.queue.claims import Claim
+from worker.sandbox.policy import Limits, SandboxResult
+from worker.sandbox.runtimes import with_module_cache
+
+
+@dataclass(frozen=True)
+class RuntimeEnvironment:
+    """Folders mounted next to the package, such as dependencies, and the variables that point to them."""
+
+    mounts: Mapping[str, Path] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    deno_config: str | None = None  # None: no Deno modules; otherwise the path of deno.json, or ""
+
+    def argv(self, argv: tuple[str, ...]) -> tuple[str, ...]:
+        return argv if self.deno_config is None else with_module_cache(argv, self.deno_config)
+
+
+@dataclass(frozen=True)
+class AttemptContext:
+    """One attempt: the claimed row, its package, and its private folder with ``input/`` and ``output/``."""
+
+    claim: Claim
+    monitor: AttemptMonitor
+    package: UnpackedPackage
+    folder: Path
+    runtime: RuntimeEnvironment = field(default_factory=RuntimeEnvironment)
+    # Values by variable name, decrypted for this attempt.
+    secrets: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def mask(self) -> Mask:
+        return Mask(self.secrets.values())
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(**self.claim.limits)
+
+
+@dataclass(frozen=True)
+class AttemptResult:
+    """The result of an attempt before it is recorded; ``sandbox_result`` is None if no sandbox started."""
+
+    outcome: Outcome
+    sandbox_result: SandboxResult | None = None
+    collection: artifacts.CollectedArtifacts = field(default_factory=artifacts.CollectedArtifacts)
+
+
+Executor = Callable[[AttemptContext, Call], AttemptResult]

@@ -1,0 +1,163 @@
+"""Watches a running attempt: stores its log and progress, renews its lease and polls for cancellation."""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections
+
+from worker.attempts import recording
+from worker.attempts.recording import LogBuffer, LogPiece
+from worker.core.storable import clean_text, is_heavy
+from worker.protocols.call import StepTrace
+from worker.protocols.formats import progress as protocols_progress
+from worker.queue.claims import Claim, heartbeat, renew
+from worker.sandbox.policy import StopReason, Stream
+
+log = logging.getLogger(__name__)
+_HEARTBEAT_S = 0.5
+_WRITE_S = 0.25  # at most four writes per second; shorter runs write only once, at the end
+_MAX_LINE_BYTES = 4096  # of a stderr line, when it is searched for progress
+
+
+class AttemptMonitor:
+    """Collects log, steps and progress while the sandbox runs; called from the sandbox's reading loop."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.log = LogBuffer()
+        self.steps: list[dict[str, Any]] = []
+        self.progress: int | None = None
+        self.stored_steps = 0  # how many of the skill's steps are in the database
+        self.lost = False
+        now = time.monotonic()
+        self._renewed_at = self._polled_at = self._written_at = now
+        self._unwritten: list[LogPiece] = []
+        self._pending_steps: list[StepTrace] = []
+        self._changed = False
+        self._line = bytearray()
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Records a platform step with its start (epoch ms), duration (ms) and failure."""
+        started_at = time.perf_counter()
+        step: dict[str, Any] = {"name": name, "status": "running", "error": None, "duration_ms": None}
+        step["started_at"] = round(time.time() * 1000, 3)
+        self.steps.append(step)
+        try:
+            yield
+        except Exception as error:
+            step["status"] = "failed"
+            step["error"] = {
+                "name": getattr(error, "code", type(error).__name__),
+                "message": str(error)[:1000],
+            }
+            raise
+        else:
+            step["status"] = "succeeded"
+        finally:
+            step["duration_ms"] = round((time.perf_counter() - started_at) * 1000, 3)
+
+    def fail_step(self, name: str, code: str, message: str) -> None:
+        """Marks a platform step as failed although not the platform but the skill failed."""
+        for step in self.steps:
+            if step["name"] == name:
+                step.update(status="failed", error={"name": code, "message": message[:1000]})
+
+    def add_step(self, step: StepTrace) -> None:
+        """Adds a step of the skill; it is visible while the run continues."""
+        if is_heavy([step.input, step.output]):
+            step = replace(step, input=None, output=None)
+        self._pending_steps.append(step)
+        self._changed = True
+
+    def write_log(self, line: str) -> None:
+        """Writes a line of the platform to the run's log, as stderr."""
+        self.log.add("stderr", f"{clean_text(line)}\n".encode())
+        self._changed = True
+
+    def on_output(self, stream: Stream, data: bytes) -> None:
+        self.log.add(stream, data)
+        self._changed = True
+        if stream == "stderr":
+            self._parse_progress(data)
+
+    def _parse_progress(self, data: bytes) -> None:
+        if b"%" not in data and not self._line:
+            self._line[:] = b"" if data.endswith((b"\n", b"\r")) else data[-_MAX_LINE_BYTES:]
+            return
+        *lines, rest = (bytes(self._line) + data).replace(b"\r", b"\n").split(b"\n")
+        self._line[:] = rest[-_MAX_LINE_BYTES:]
+        for line in lines:
+            percent = (
+                protocols_progress.parse_progress(line[:_MAX_LINE_BYTES].decode("utf-8", "replace"))
+                if b"%" in line
+                else None
+            )
+            if percent is not None:
+                self.progress = percent
+
+    def check_stop(self) -> StopReason | None:
+        """Returns why the script must stop: its lease is lost or the run was cancelled; None to continue."""
+        now = time.monotonic()
+        try:
+            return self._check_stop(now)
+        except DatabaseError:
+            log.warning("Run %s: the database does not answer", self.claim.uid, exc_info=True)
+            close_old_connections()  # otherwise every query on a cut connection fails until the lease ends
+            self.lost = now - self._renewed_at > settings.SKILLQUAY_LEASE_SECONDS
+            return "lease_lost" if self.lost else None
+
+    def _check_stop(self, now: float) -> StopReason | None:
+        if self._changed and now - self._written_at >= _WRITE_S:
+            self._written_at = now
+            self._write()
+        if now - self._renewed_at >= settings.SKILLQUAY_LEASE_SECONDS / 3:
+            self.lost = self.lost or not renew(self.claim)
+            self._renewed_at = now
+        if self._poll_row(now) and not self.lost:
+            return "cancelled"
+        return "lease_lost" if self.lost else None
+
+    def is_cancelled(self) -> bool:
+        """Polls for cancellation once more, at the end of the attempt, unless the last poll was just now."""
+        try:
+            return self._poll_row(time.monotonic()) and not self.lost
+        except DatabaseError:
+            close_old_connections()
+            return False
+
+    def _poll_row(self, now: float) -> bool:
+        if now - self._polled_at < _HEARTBEAT_S:
+            return False
+        self._polled_at = now
+        state = heartbeat(self.claim)
+        self.lost = self.lost or not state.held
+        return state.cancel
+
+    def _write(self) -> None:
+        self._unwritten += self.log.take(final=False)
+        is_held = recording.write_live(
+            self.claim,
+            self._unwritten,
+            progress=self.progress,
+            size=self.log.size,
+            steps=self.steps,
+            skill_steps=self._pending_steps,
+            first_seq=self.stored_steps,
+        )
+        self.stored_steps += len(self._pending_steps)
+        self._unwritten, self._pending_steps, self._changed = [], [], False
+        self.lost = self.lost or not is_held
+
+    def pending_log(self) -> list[LogPiece]:
+        """The log pieces that are not in the database yet."""
+        return [*self._unwritten, *self.log.take(final=True)]
+
+    def pending_steps(self) -> list[StepTrace]:
+        """The skill's steps that are not in the database yet."""
+        return self._pending_steps

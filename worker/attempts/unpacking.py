@@ -1,0 +1,195 @@
+"""Unpacks packages once per digest and machine, read-only and shared by all runs."""
+
+import fcntl
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import cast
+
+from django.conf import settings
+
+from registry.models import File, Version
+from registry.packages.archive.repack import unpack
+from registry.packages.manifest.manifest import manifest_of
+from registry.packages.package import Manifest, Profile
+from registry.storage import blobs
+from worker.attempts.errors import PACKAGE_MISSING
+from worker.core.cancellation import run_cancellable
+from worker.sandbox.cleanup import remove_tree
+from worker.sandbox.policy import CheckStop
+
+UNUSED_RETENTION_S = 7 * 24 * 3600.0
+_MARK_INTERVAL_S = 3600.0  # how often a use updates the folder's modification time
+
+
+@dataclass(frozen=True)
+class UnpackedPackage:
+    """A package on this machine's disk, with its manifest."""
+
+    folder: Path
+    paths: tuple[str, ...]
+    manifest: Manifest
+    profile: Profile
+
+    def read(self, path: str) -> bytes:
+        return (self.folder / path).read_bytes()
+
+
+def open_package(digest: str, *, check_stop: CheckStop | None = None) -> UnpackedPackage:
+    """Returns the package with that digest, unpacked if needed; raises PACKAGE_MISSING if it is not stored.
+
+    Raises CANCELLED if ``check_stop`` reports a reason while it unpacks.
+    """
+    folder = _root() / digest.partition(":")[2]
+    if not mark_used(folder) or not _is_complete(digest, folder):  # not here yet, or swept since
+        _load_package.cache_clear()
+        _is_complete.cache_clear()
+        if not _has_version(folder.name):
+            raise PACKAGE_MISSING.refusal()
+        if check_stop:
+            run_cancellable(lambda _go_on: _unpack(digest, folder), check_stop)
+        else:
+            _unpack(digest, folder)
+    return _load_package(digest, folder)
+
+
+@lru_cache(maxsize=256)
+def _load_package(digest: str, folder: Path) -> UnpackedPackage:
+    version = Version.objects.filter(digest=digest).values("manifest", "profile").first()
+    if version is None:
+        raise PACKAGE_MISSING.refusal()
+    paths = tuple(sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()))
+    return UnpackedPackage(
+        folder, paths, manifest_of(version["manifest"]), cast("Profile", version["profile"])
+    )
+
+
+@lru_cache(maxsize=256)
+def _is_complete(digest: str, folder: Path) -> bool:
+    """Whether all files have their full size; removes the folder if not.
+
+    After a power failure soon after unpacking, files can exist without their content.
+    """
+    for path, size in File.objects.filter(version__digest=digest).values_list("path", "size"):
+        with suppress(FileNotFoundError):
+            if (folder / path).stat().st_size == size:
+                continue
+        remove_folder(folder)
+        return False
+    return True
+
+
+def _unpack(digest: str, folder: Path) -> None:
+
+    create_once(folder, lambda temporary: unpack(blobs.read(digest), temporary))
+
+
+def create_once(folder: Path, fill: Callable[[Path], object]) -> None:
+    """Creates the folder with the content that ``fill`` writes; it appears complete and read-only.
+
+    Of several processes on this machine, one fills it and the others wait.
+    """
+    with _folder_lock(folder.parent):
+        if not folder.is_dir():
+            _fill_and_rename(folder, fill)
+
+
+@contextmanager
+def _folder_lock(root: Path) -> Iterator[None]:
+    """Locks the folder against other processes of this machine; the kernel releases a dead process's lock."""
+    root.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(root.parent / f".{root.name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _fill_and_rename(folder: Path, fill: Callable[[Path], object]) -> None:
+    temporary = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
+    folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    temporary.mkdir(mode=0o755)
+    try:
+        fill(temporary)
+        _make_read_only(temporary)
+        os.rename(temporary, folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+    finally:
+        remove_tree(temporary)
+
+
+def _make_read_only(folder: Path) -> None:
+    for here, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            path = Path(here, name)
+            path.chmod(0o555 if path.stat().st_mode & 0o100 else 0o444)
+        if Path(here) != folder:  # a folder without write permission cannot be renamed by a plain user
+            Path(here).chmod(0o555)
+    folder.chmod(0o755)
+
+
+def mark_used(folder: Path) -> bool:
+    """Protects the folder from the sweep for a while; returns False if it does not exist."""
+    try:
+        if time.time() - folder.stat().st_mtime > _MARK_INTERVAL_S:
+            os.utime(folder)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def sweep(*, now: float | None = None) -> int:
+    """Removes packages unused for a week and leftovers of interrupted unpacking; returns how many."""
+    before = (time.time() if now is None else now) - UNUSED_RETENTION_S
+    return remove_unused(_root(), before)
+
+
+def remove_package(digest: str) -> None:
+    """Removes a purged package from this machine; other machines remove it in ``sweep_purged``."""
+    _load_package.cache_clear()
+    remove_folder(_root() / digest.partition(":")[2])
+
+
+def sweep_purged() -> None:
+    """Removes packages that no version uses."""
+    for folder in _list_entries(_root()):
+        if not folder.name.startswith(".") and not _has_version(folder.name):
+            remove_folder(folder)
+
+
+def _has_version(key: str) -> bool:
+    return Version.objects.filter(digest=f"sha256:{key}").exists()
+
+
+def remove_folder(folder: Path) -> None:
+    """Renames the folder, then removes it, so that a concurrent unpacking creates its own."""
+    removed = folder.with_name(f".gone-{secrets.token_hex(8)}")
+    with suppress(FileNotFoundError):
+        os.rename(folder, removed)
+    remove_tree(removed)
+
+
+def remove_unused(root: Path, before: float) -> int:
+    """Removes the folders that were last used before that time; returns how many."""
+    removed = 0
+    for entry in _list_entries(root):
+        if entry.stat().st_mtime < before:
+            remove_folder(entry)
+            removed += 1
+    return removed
+
+
+def _list_entries(root: Path) -> Iterable[Path]:
+    return [Path(entry.path) for entry in os.scandir(root)] if root.is_dir() else []
+
+
+def _root() -> Path:
+    return Path(settings.SKILLQUAY_VAR) / "cache" / "packages"

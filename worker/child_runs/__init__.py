@@ -1,0 +1,1 @@
+"""Runs that other runs start: the worker's side of a script's channel."""

@@ -1,0 +1,36 @@
+"""Error codes of child runs."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+CHILD_REQUEST_INVALID = declare("CHILD_REQUEST_INVALID", lambda *, reason: ...)(
+    _("Invalid child run request: %(reason)s."),
+    _('Send one line of JSON: {"skill": "team/slug", "parameters": {}}.'),
+)
+CHILD_NOT_REQUIRED = declare("CHILD_NOT_REQUIRED", lambda *, name: ..., http=403)(
+    _("The skill does not list %(name)s in `requires`."),
+    _("Add it to `requires` in the front matter, then publish a new version."),
+)
+SKILL_INTERNAL = declare("SKILL_INTERNAL", http=409)(
+    _("This skill is internal: other skills and the API can start it, but pages can't."),
+    _("Run a skill that requires it, or use POST /api/v1/runs."),
+)
+CHILD_TOO_DEEP = declare("CHILD_TOO_DEEP", lambda *, most: ...)(
+    _("Child runs can be nested at most %(most)s levels deep."),
+    _("Reduce the number of skills that start one another."),
+)
+CHILD_BUDGET_EXCEEDED = declare("CHILD_BUDGET_EXCEEDED", lambda *, what: ...)(
+    _("Can't start a child run: the root run's limit is used up (%(what)s)."),
+    _("Start fewer or smaller child runs; all of them share the root run's limits."),
+)
+CHILD_CALLER_GONE = declare("CHILD_CALLER_GONE", http=403)(
+    _("The caller or token that started the run is no longer allowed to start runs."),
+    _("Start it again as a user, or with a token, that may start runs."),
+)
+CHILD_ANSWER_TOO_LARGE = declare("CHILD_ANSWER_TOO_LARGE", lambda *, run, limit: ...)(
+    _("The result of run %(run)s is larger than %(limit)s bytes."),
+    _("Write large results to a file in output_dir and pass it on as an artifact."),
+)
+CHILD_RUNS_CLOSED = declare("CHILD_RUNS_CLOSED")(
+    _("Can't start a child run: this run has ended."), _("Wait for all child runs before the script ends.")
+)

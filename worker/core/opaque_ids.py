@@ -1,0 +1,14 @@
+"""The ids of people and teams that scripts see."""
+
+import hashlib
+import hmac
+
+from django.conf import settings
+
+from registry.models import Team
+
+
+def opaque_id(kind: str, team: Team | None, subject: str) -> str:
+    """An id that is stable within a team and cannot be matched outside it."""
+    name = f"{kind}:{team.uid if team else ''}:{subject}".encode()
+    return hmac.new(settings.SECRET_KEY.encode(), name, hashlib.sha256).hexdigest()[:32]

@@ -1,0 +1,63 @@
+"""Makes untrusted values storable: replaces what JSON columns of SQLite and PostgreSQL cannot hold."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+MAX_DEPTH = 200  # levels of lists and objects
+MAX_VALUES = 400_000  # per answer: about 30 MB in each process that shows it
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_SUSPECT = re.compile(r"\\u0000|\\u[dD][89a-fA-F]")
+
+
+def json_text(value: Any) -> str:
+    """The value as JSON text that both databases accept; values that need no cleaning are encoded once."""
+    try:
+        text = json.dumps(value, allow_nan=False)
+        if not _SUSPECT.search(text) and text.count("[") + text.count("{") < MAX_DEPTH:
+            return text
+    except (ValueError, RecursionError):
+        pass
+    return json.dumps(clean(value))
+
+
+def clean(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """Replaces NUL and lone surrogates by U+FFFD, NaN and infinities by None, too deep nesting by "…"."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        if not depth:
+            return "…"
+        return {clean_text(str(key)): clean(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(item, depth - 1) for item in value] if depth else "…"
+    return value
+
+
+def is_heavy(value: Any) -> bool:
+    """Whether the value has too many parts to store: 10 MB of ``[[],[],…]`` become 300 MB when read."""
+    waiting, count = [value], 0
+    while waiting and count <= MAX_VALUES:
+        part = waiting.pop()
+        count += 1
+        if isinstance(part, Mapping):
+            waiting.extend(part.values())
+        elif isinstance(part, list | tuple):
+            waiting.extend(part)
+    return count > MAX_VALUES
+
+
+def clean_text(text: str) -> str:
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def is_storable(value: Any) -> bool:
+    """Whether the value can be stored unchanged."""
+    try:
+        return bool(clean(value) == value)
+    except RecursionError:
+        return False

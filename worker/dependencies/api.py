@@ -1,0 +1,61 @@
+"""Endpoints of a version's dependencies and their builds."""
+
+from django.http import HttpResponse
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api import etag
+from registry.api.documents.skills import Doc, ProblemDoc
+from registry.api.endpoint import SkillEndpoint
+from registry.api.schema import Operations
+from registry.core.hooks import DEPENDENCY_STATES
+from registry.identity.permissions import Action
+from worker.dependencies.status import dependencies_document, rebuild_dependencies
+from worker.models import DependencyBuildState, DependencyKind
+
+operation = Operations("versions")
+
+
+class DependencyDoc(Doc):
+    name = serializers.CharField()
+    version = serializers.CharField()
+    hash = serializers.CharField(help_text="SHA-256 of the wheel, or the integrity value of npm's lock file.")
+
+
+class DependencyBuildDoc(Doc):
+    id = serializers.CharField()
+    kind = serializers.ChoiceField(choices=DependencyKind.values)
+    platform = serializers.CharField(help_text="Interpreter and machine that it is built for.")
+    state = serializers.ChoiceField(choices=DependencyBuildState.values)
+    problem = ProblemDoc(allow_null=True)
+    packages = DependencyDoc(many=True)
+    size = serializers.IntegerField(help_text="Bytes.")
+    attempt = serializers.IntegerField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    log = serializers.CharField(
+        help_text="Output of the installer. Empty unless you can read the team's runs."
+    )
+
+
+class DependenciesDoc(Doc):
+    version = serializers.CharField()
+    state = serializers.ChoiceField(choices=DEPENDENCY_STATES)
+    builds = DependencyBuildDoc(many=True)
+
+
+class VersionDependencies(SkillEndpoint):
+    required_actions = {"GET": (Action.SEE,), "POST": (Action.SETTINGS,)}
+
+    @operation("get_dependencies", "Get a version's dependencies and their builds", answer=DependenciesDoc)
+    def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
+        """Dependencies are built at publication, once for all versions that require the same."""
+        version = self.version(team, slug, number)
+        return etag.document_response(request, dependencies_document(version, self.actor))
+
+    @operation("build_dependencies", "Prepare a version's dependencies again", answer=DependenciesDoc)
+    def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
+        """Requires a maintainer. Retries failed builds; ready and running ones do not change."""
+        version = self.version(team, slug, number)
+        rebuild_dependencies(version, self.actor)
+        return etag.document_response(request, dependencies_document(version, self.actor))

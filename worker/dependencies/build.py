@@ -1,0 +1,54 @@
+"""Runs one dependency build from its claim to its end, in a worker's task or within a run that needs it."""
+
+from __future__ import annotations
+
+import errno
+import logging
+from collections.abc import Callable
+
+from django.utils import timezone
+
+from registry.core.leases import keep_alive
+from registry.packages.problems import Refusal
+from worker.core.errors import CANCELLED
+from worker.dependencies import queue
+from worker.dependencies.errors import DEPENDENCIES_DISK, DEPENDENCIES_FAILED
+from worker.dependencies.installers.installer import build
+from worker.dependencies.queue import BuildLease
+from worker.sandbox.policy import CheckStop, StopReason
+
+log = logging.getLogger(__name__)
+MAX_TASK_S = 3600  # of one task
+
+
+def build_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
+    """Runs waiting builds, one after another, until none waits or the worker stops; returns how many."""
+    done = 0
+    while not is_stopping() and queue.has_free_slot() and (lease := queue.claim_next(timezone.now())):
+        run_build(lease)
+        done += 1
+    return done
+
+
+def run_build(lease: BuildLease, check_stop: CheckStop = lambda: None) -> None:
+    """Builds and records the result or the failure; raises CANCELLED after releasing it for other workers."""
+    with keep_alive(lease):
+        try:
+            lease.succeed(build(lease, _stop_check(lease, check_stop)))
+        except Refusal as error:
+            if error.code == CANCELLED.name:
+                lease.requeue()
+                raise
+            lease.fail(error.problems[0])
+        except Exception as error:
+            log.exception("DependencyBuild %s failed in the portal", lease.job.uid)
+            is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+            failed = DEPENDENCIES_FAILED.problem(reason=type(error).__name__)
+            lease.fail(DEPENDENCIES_DISK.problem() if is_full else failed)
+
+
+def _stop_check(lease: BuildLease, check_stop: CheckStop) -> CheckStop:
+    def check() -> StopReason | None:
+        return check_stop() or (None if lease.is_held() else "lease_lost")
+
+    return check

@@ -1,0 +1,120 @@
+"""Provides built dependencies to an attempt: read-only mounts and the variables that point to them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from registry.models import Version
+from registry.packages.package import Manifest
+from registry.packages.problems import Refusal
+from registry.storage.errors import BLOB_MISSING
+from worker.attempts.context import RuntimeEnvironment
+from worker.attempts.errors import PACKAGE_MISSING
+from worker.attempts.unpacking import UnpackedPackage
+from worker.core.errors import CANCELLED
+from worker.dependencies import build, queue
+from worker.dependencies.errors import RUNTIME_UNKNOWN
+from worker.dependencies.installers.deno_registries import JSR, NPM
+from worker.dependencies.needs import needs_of_unpacked
+from worker.dependencies.store import unpack_archive
+from worker.models import DependencyBuild, DependencyBuildState, DependencyKind
+from worker.sandbox.policy import CheckStop
+from worker.sandbox.runtimes import PATH
+
+_USE_INTERVAL = timedelta(hours=1)  # how often a use is recorded
+_POLL_S = 0.5
+_MOUNT_POINTS = {
+    DependencyKind.PYTHON.value: "/deps",
+    DependencyKind.NODE.value: "/node_modules",
+    DependencyKind.DENO.value: "/deno",
+}
+_VARIABLES = {
+    "/deps": {"PYTHONPATH": "/deps"},
+    "/node_modules": {"NODE_PATH": "/node_modules"},
+    "/deno": {"DENO_DIR": "/deno", "DENO_NO_PACKAGE_JSON": "1", "NPM_CONFIG_REGISTRY": NPM, "JSR_URL": JSR},
+}
+
+
+class DependenciesPending(Exception):
+    """Another worker is building the run's dependencies."""
+
+
+def has_needs(package: UnpackedPackage) -> bool:
+    return bool(package.manifest.runtime or needs_of_unpacked(package))
+
+
+def prepare_environment(
+    package: UnpackedPackage, digest: str, *, check_stop: CheckStop, wait: bool
+) -> RuntimeEnvironment:
+    """Returns the environment for runs of this package; builds dependencies that no other worker builds.
+
+    While another worker builds: waits if ``wait``, otherwise raises DependenciesPending. Raises the refusal
+    of a failed build.
+    """
+    mounts, config = dict(_runtime_mount(package.manifest)), None
+    for need in needs_of_unpacked(package):
+        version = Version.objects.filter(digest=digest).order_by("pk").first()
+        if version is None:
+            raise PACKAGE_MISSING.refusal()
+        mounts[_MOUNT_POINTS[need.kind]] = _folder(queue.enqueue(version, need).key, check_stop, wait=wait)
+        if need.kind == DependencyKind.DENO:
+            config = str(json.loads(need.spec)["config"])
+    return RuntimeEnvironment(mounts, _environment(mounts), config)
+
+
+def _folder(key: str, check_stop: CheckStop, *, wait: bool) -> Path:
+    while True:
+        row = DependencyBuild.objects.get(key=key)
+        if row.state == DependencyBuildState.FAILED:
+            raise queue.refusal_of(row)
+        if row.state == DependencyBuildState.READY:
+            if folder := _open_archive(row, check_stop):
+                return folder
+        elif lease := queue.claim(key, timezone.now()):
+            build.run_build(lease, check_stop)
+        elif not wait:
+            raise DependenciesPending
+        elif check_stop():
+            raise CANCELLED.refusal()
+        else:
+            time.sleep(_POLL_S)
+
+
+def _open_archive(row: DependencyBuild, check_stop: CheckStop) -> Path | None:
+    """The unpacked folder on this machine; None if the archive is missing, which requeues the build."""
+    try:
+        folder = unpack_archive(row.digest, check_stop=check_stop)
+    except Refusal as error:
+        if error.code != BLOB_MISSING.name:
+            raise
+        queue.requeue_missing_archive(row)
+        return None
+    now = timezone.now()
+    DependencyBuild.objects.filter(pk=row.pk, last_used_at__lt=now - _USE_INTERVAL).update(last_used_at=now)
+    return folder
+
+
+def _runtime_mount(manifest: Manifest) -> Mapping[str, Path]:
+    """The mount of the runtime that the skill chose, from SKILLQUAY_RUNTIMES."""
+    name, known = manifest.runtime, settings.SKILLQUAY_RUNTIMES
+    if not name:
+        return {}
+    if name not in known or not Path(known[name]).is_dir():
+        raise RUNTIME_UNKNOWN.refusal(runtime=name, names=", ".join(sorted(known)) or "-")
+    return {"/runtime": Path(known[name])}
+
+
+def _environment(mounts: Mapping[str, Path]) -> Mapping[str, str]:
+    variables = {
+        name: value for place in _VARIABLES if place in mounts for name, value in _VARIABLES[place].items()
+    }
+    if "/runtime" in mounts:
+        variables["PATH"] = f"{PATH}:/runtime/bin:/runtime/usr/bin"
+    return variables

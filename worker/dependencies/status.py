@@ -1,0 +1,87 @@
+"""The state of a version's dependency builds, and their retry: the verbs of pages, API and commands."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from registry.core.hooks import DependencyState
+from registry.core.time import rfc3339
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, may, require
+from registry.models import Version
+from worker.attempts.unpacking import open_package
+from worker.dependencies import queue
+from worker.dependencies.errors import PREPARATION_NONE
+from worker.dependencies.needs import needs_of_unpacked
+from worker.models import DependencyBuild, DependencyBuildState
+
+_UNDER_WAY = (DependencyBuildState.WAITING, DependencyBuildState.RUNNING)
+
+
+def builds_of(version: Version) -> list[DependencyBuild]:
+    """The version's builds: one per language and platform."""
+    return list(DependencyBuild.objects.filter(versions=version).order_by("kind", "platform"))
+
+
+def readiness_of(version: Version) -> DependencyState:
+    return state_of(builds_of(version))
+
+
+def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
+    """The combined state of the builds.
+
+    A build that is ready on one platform counts as ready: other platforms may have no worker.
+    """
+    if any(row.state == DependencyBuildState.FAILED for row in rows):
+        return "failed"
+    built = {row.kind for row in rows if row.state not in _UNDER_WAY}
+    if any(row.kind not in built for row in rows):
+        return "building"
+    return "ready" if rows else "none"
+
+
+def rebuild_dependencies(version: Version, actor: Actor) -> list[DependencyBuild]:
+    """Enqueues failed and missing builds; ready and running ones do not change."""
+    require(actor, Action.SETTINGS, skill=version.skill)
+    needs = needs_of_unpacked(open_package(version.digest))
+    if not needs:
+        raise PREPARATION_NONE.refusal(version=str(version))
+    with transaction.atomic():
+        for row in [*(queue.enqueue(version, need) for need in needs), *builds_of(version)]:
+            queue.retry(row)
+        skill = version.skill
+        audit.record(
+            actor, "version.build_dependencies", str(version), team=skill.team, digest=version.digest
+        )
+    return builds_of(version)
+
+
+def dependencies_document(version: Version, actor: Actor) -> dict[str, Any]:
+    """The version's builds as a document; the log is empty unless the actor can read the team's runs."""
+    rows = builds_of(version)
+    with_log = may(actor, Action.READ_RUNS, skill=version.skill)
+    return {
+        "version": version.number,
+        "state": state_of(rows),
+        "builds": [_row_document(row, with_log=with_log) for row in rows],
+    }
+
+
+def _row_document(row: DependencyBuild, *, with_log: bool) -> dict[str, Any]:
+    failed = row.state == DependencyBuildState.FAILED
+    return {
+        "id": row.uid,
+        "kind": row.kind,
+        "platform": row.platform,
+        "state": row.state,
+        "problem": queue.problem_of(row).document(gettext) if failed else None,
+        "packages": row.packages,
+        "size": row.size,
+        "attempt": row.attempt,
+        "started_at": rfc3339(row.started_at),
+        "finished_at": rfc3339(row.finished_at),
+        "log": row.log if with_log else "",
+    }

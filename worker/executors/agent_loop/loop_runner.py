@@ -1,0 +1,149 @@
+"""Runs an agent loop in its own thread and handles its messages in the worker's thread.
+
+The loop's thread knows only the model's endpoint. Tools, steps, log, lease and cancellation belong to the
+worker's thread. So a slow model delays nothing, and its answers reach the database and the sandbox only
+through ``Toolbox``.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from registry.packages.problems import Refusal
+from worker.core.budget import Budget, ModelEndpoint
+from worker.core.errors import WORKER_ERROR
+from worker.executors.agent_loop.tools import Tool
+from worker.protocols.errors import TIMEOUT
+from worker.sandbox.policy import CheckStop, StopReason
+
+_POLL_S = 0.1
+_GRACE_S = 0.3
+
+
+@dataclass(frozen=True)
+class LoopSpec:
+    """The model, budget, prompt and tools of a loop."""
+
+    endpoint: ModelEndpoint
+    budget: Budget
+    prompt: str
+    instructions: str
+    tools: tuple[Tool, ...]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One answer of the model, or the code of its failure; ``began`` in epoch seconds."""
+
+    number: int
+    began: float
+    duration_ms: float
+    tokens_in: int = 0
+    tokens_out: int = 0
+    text: str = ""
+    calls: tuple[Mapping[str, Any], ...] = ()
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool call; the loop's thread waits for ``answer``, which the worker's thread sets."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    answer: Future[str] = field(default_factory=Future)
+
+
+@dataclass(frozen=True)
+class AgentResult:
+    """The loop's own end: its text, or why it was refused."""
+
+    text: str = ""
+    refused: Refusal | None = None
+
+
+class Loop(Protocol):
+    """The loop (``worker.executors.agent_loop.loop``); ``run`` blocks until its end, ``abort`` ends it."""
+
+    def run(self) -> str: ...
+
+    def abort(self) -> None: ...
+
+
+Message = Turn | ToolCall | AgentResult
+
+
+class LoopRunner:
+    """Runs one loop until it ends, reaches its time limit or must stop."""
+
+    def __init__(self, spec: LoopSpec) -> None:
+        self.spec = spec
+        self.messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._loop: Loop | None = None
+        self._is_stopped = False
+
+    def run(
+        self,
+        *,
+        use: Callable[[str, Mapping[str, Any]], str],
+        on_turn: Callable[[Turn], None],
+        check_stop: CheckStop,
+        seconds: Callable[[], float],
+    ) -> AgentResult | StopReason:
+        """Returns the loop's result, or why it was stopped; ``seconds`` returns the time that is left."""
+        thread = threading.Thread(target=self._run_agent, daemon=True, name="agent-loop")
+        ends = time.monotonic() + seconds()
+        thread.start()
+        try:
+            while True:
+                if stop := check_stop():
+                    return stop
+                if time.monotonic() >= ends:
+                    return AgentResult(refused=TIMEOUT.refusal())
+                if result := self._handle_message(use, on_turn):
+                    return result
+        finally:
+            self._stop(thread)
+
+    def _handle_message(
+        self, use: Callable[[str, Mapping[str, Any]], str], on_turn: Callable[[Turn], None]
+    ) -> AgentResult | None:
+        try:
+            message = self.messages.get(timeout=_POLL_S)
+        except queue.Empty:
+            return None
+        if isinstance(message, Turn):
+            on_turn(message)
+        elif isinstance(message, ToolCall):
+            message.answer.set_result(use(message.name, message.arguments))
+        else:
+            return message
+        return None
+
+    def _run_agent(self) -> None:
+        from worker.executors.agent_loop.loop import (
+            AgentLoop,  # slow to import: only when a loop starts
+        )
+
+        try:
+            self._loop = AgentLoop(self.spec, self.messages.put)
+            if self._is_stopped:
+                return
+            self.messages.put(AgentResult(text=self._loop.run()))
+        except Refusal as error:
+            self.messages.put(AgentResult(refused=error))
+        except BaseException as error:
+            self.messages.put(AgentResult(refused=WORKER_ERROR.refusal(reason=type(error).__name__)))
+
+    def _stop(self, thread: threading.Thread) -> None:
+        """Aborts the loop's request, so that its thread ends."""
+        self._is_stopped = True
+        if self._loop:
+            self._loop.abort()
+        thread.join(_GRACE_S if self._loop else 0)

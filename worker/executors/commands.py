@@ -1,0 +1,123 @@
+"""Runs commands of a prompt or an agent loop, each in its own sandbox, all within one run's limits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from worker.attempts.context import AttemptContext
+from worker.executors.script import run_job, sandbox_job
+from worker.protocols.call import Call, StepTrace
+from worker.sandbox.limits.watchdog import folder_usage
+from worker.sandbox.policy import CheckStop, SandboxResult
+
+SKILL_DIR = "/skill"
+_MAX_CHARACTERS = 20_000  # of an output in a step
+_MIN_S = 0.05
+_MAX_DIALS = 200  # host accesses that are recorded per run
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """How a command ended, with its output as text."""
+
+    sandbox_result: SandboxResult
+    stdout: str
+    stderr: str
+
+    @property
+    def succeeded(self) -> bool:
+        return self.sandbox_result.ending == "exited" and self.sandbox_result.exit_code == 0
+
+
+class Commands:
+    """Runs commands one after another; time, output and disk limits hold for all together.
+
+    ``last`` is the last command's result, with the CPU time and host accesses of all.
+    """
+
+    def __init__(self, attempt: AttemptContext, call: Call) -> None:
+        self.attempt, self.call = attempt, call
+        self.last: SandboxResult | None = None
+        self._deadline = time.monotonic() + attempt.limits.timeout_s
+        self._output = attempt.limits.output_bytes
+
+    @property
+    def seconds_left(self) -> float:
+        return max(_MIN_S, self._deadline - time.monotonic())
+
+    def run(
+        self,
+        argv: tuple[str, ...],
+        *,
+        environment: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        check_stop: CheckStop | None = None,
+        call: Call | None = None,
+    ) -> CommandResult:
+        """Runs the command and logs its output; stops when the run is cancelled or loses its lease."""
+        monitor = self.attempt.monitor
+        job = sandbox_job(self.attempt, call or self.call)
+        job = replace(
+            job,
+            argv=argv,
+            stdin=stdin,
+            environment={**job.environment, **(environment or {})},
+            limits=self._remaining_limits(),
+        )
+        result = run_job(self.attempt, job, check_stop or monitor.check_stop)
+        self._output = max(0, self._output - len(result.stdout) - len(result.stderr))
+        self.last = _merge_results(self.last, result)
+        return CommandResult(
+            result, result.stdout.decode("utf-8", "replace"), result.stderr.decode("utf-8", "replace")
+        )
+
+    def run_call(self, call: Call) -> CommandResult:
+        """Runs a prepared call of one of the package's scripts."""
+        return self.run(call.argv, stdin=call.stdin, call=call)
+
+    def _remaining_limits(self) -> Any:
+        limits = self.attempt.limits
+        used = folder_usage(self.attempt.folder / "output", entries=1 << 20, size=1 << 40)
+        disk = max(1, limits.disk_mb - (used.size >> 20))
+        return replace(limits, timeout_s=self.seconds_left, output_bytes=max(1, self._output), disk_mb=disk)
+
+
+def _merge_results(earlier: SandboxResult | None, result: SandboxResult) -> SandboxResult:
+    if earlier is None:
+        return result
+    network = tuple(dict.fromkeys((*earlier.network, *result.network)))[:_MAX_DIALS]
+    return replace(result, cpu_s=earlier.cpu_s + result.cpu_s, network=network)
+
+
+def command_step(
+    command: CommandResult, source: str, *, kind: str, number: int, started_at: float, name: str = ""
+) -> StepTrace:
+    """The command as a step with input, output and result; ``started_at`` in epoch seconds."""
+    error = None
+    if not command.succeeded:
+        error = {
+            "name": command.sandbox_result.ending,
+            "message": failure_text(command),
+            "stack": command.stderr[-_MAX_CHARACTERS:],
+        }
+    return StepTrace(
+        step_id=str(number),
+        name=(name or " ".join(source.split()))[:200],
+        input=source[:_MAX_CHARACTERS],
+        output=command.stdout[:_MAX_CHARACTERS],
+        duration_ms=round(command.sandbox_result.duration_s * 1000, 3),
+        error=error,
+        timestamp=round(started_at * 1000, 3),
+        kind=kind,
+    )
+
+
+def failure_text(command: CommandResult) -> str:
+    """Why a command failed: its exit code, signal or limit."""
+    result = command.sandbox_result
+    if result.ending != "exited":
+        return f"{result.ending} {result.detail}".strip()
+    return f"exit code {result.exit_code}" if result.exit_code is not None else f"signal {result.signal}"

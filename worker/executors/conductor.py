@@ -1,0 +1,214 @@
+"""Conducts one attempt of a run, from the claimed row to the finished one.
+
+unpack → sandbox (folders, inputs, the call) → executor (worker.executors.by_protocol) → record
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections
+
+from registry.models import Skill, UseKind
+from registry.packages.problems import Refusal
+from registry.secrets import run_secrets
+from registry.usage import scores
+from worker.attempts import recording
+from worker.attempts.context import AttemptContext, AttemptResult, RuntimeEnvironment
+from worker.attempts.monitor import AttemptMonitor
+from worker.attempts.script_request import request_for_script
+from worker.attempts.unpacking import open_package
+from worker.core.errors import CANCELLED, WORKER_ERROR
+from worker.core.sandbox_settings import sandbox_settings
+from worker.core.storable import MAX_VALUES, clean_text, is_heavy
+from worker.dependencies import mounts
+from worker.dependencies.mounts import DependenciesPending
+from worker.executors.by_protocol import execute_call
+from worker.executors.run_status import status_of
+from worker.files import inputs
+from worker.memory import propose as proposing
+from worker.protocols import prepare as protocols_prepare
+from worker.protocols.call import Outcome
+from worker.queue.claims import Claim
+from worker.queue.retries import defer
+from worker.queue.states import Verdict, finish
+from worker.quotas import team_limits
+from worker.sandbox.cleanup import remove_tree
+from worker.sandbox.tiers import available
+
+log = logging.getLogger(__name__)
+_MAX_MESSAGE = 20_000  # characters
+_TOO_MANY_VALUES = (
+    f"{{}}: more than {MAX_VALUES} values, not kept; write such an amount to a file in output_dir"
+)
+_DEFER_S = 5.0  # pause until a run checks its dependencies again
+_RETRY_PAUSES_S = (0.5, 2.0, 5.0)  # a finished run is worth the wait for a locked database
+
+
+def execute(claim: Claim, *, wait: bool = False) -> bool:
+    """Executes a claimed run and ends it; returns False if the lease was lost and nothing was written.
+
+    While another worker builds its dependencies, the run goes back to the queue, or waits here if ``wait``.
+    """
+    monitor = AttemptMonitor(claim)
+    try:
+        result = _attempt(claim, monitor, wait=wait)
+    except DependenciesPending:
+        return _retry_on_database_error(lambda: defer(claim, _DEFER_S))
+    except Refusal as error:
+        result = AttemptResult(_refused_outcome(error))
+    except Exception as error:
+        log.exception("Run %s, attempt %d, failed in the platform", claim.uid, claim.attempt)
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        result = AttemptResult(_refused_outcome(WORKER_ERROR.refusal(reason=reason)))
+    if monitor.lost or (result.sandbox_result and result.sandbox_result.ending == "lease_lost"):
+        log.warning("Run %s, attempt %d, lost its lease; its result is discarded", claim.uid, claim.attempt)
+        return False
+    return _record(claim, monitor, result)
+
+
+def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptResult:
+    with monitor.step("unpack"):
+        package = open_package(claim.digest, check_stop=monitor.check_stop)
+    runtime = RuntimeEnvironment()
+    if mounts.has_needs(package):
+        with monitor.step("dependencies"):
+            runtime = mounts.prepare_environment(
+                package, claim.digest, check_stop=monitor.check_stop, wait=wait
+            )
+    folder = Path(settings.SKILLQUAY_VAR) / "jobs" / f"{claim.uid}-{claim.attempt}"
+    try:
+        with monitor.step("sandbox"):
+            _make_folders(claim, folder, monitor)
+            request = request_for_script(claim.request, claim.files, package)
+            call = protocols_prepare.prepare(
+                package.paths, package.manifest, package.profile, request, read=package.read
+            )
+            secrets = run_secrets.secret_values(claim.grants.get("secrets", {}), digest=claim.digest)
+        result = execute_call(AttemptContext(claim, monitor, package, folder, runtime, secrets), call)
+        if monitor.is_cancelled():  # cancelled while the answer was read, which can't be interrupted
+            return AttemptResult(_refused_outcome(CANCELLED.refusal()), result.sandbox_result)
+        return replace(result, outcome=_drop_heavy_values(result.outcome))
+    finally:
+        remove_tree(folder)
+
+
+def _make_folders(claim: Claim, folder: Path, monitor: AttemptMonitor) -> None:
+    folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    for path in (folder, folder / "input", folder / "output"):
+        path.mkdir(mode=0o755)
+    inputs.copy_inputs(claim.files, folder / "input", check_stop=monitor.check_stop)
+
+
+def _refused_outcome(refusal: Refusal) -> Outcome:
+    problem = refusal.problems[0]
+    error = {"code": problem.code, "message": problem.message(), "details": {"remedy": problem.remedy()}}
+    return Outcome(success=False, failure_code=problem.code, message=problem.message(), error=error)
+
+
+def _drop_heavy_values(outcome: Outcome) -> Outcome:
+    """The outcome without values that are too large to store; the log keeps the script's output."""
+    if is_heavy([outcome.output, outcome.outputs, outcome.answer, outcome.error, outcome.metadata]):
+        error = dict(outcome.error, details=None) if outcome.error else None
+        outcome = replace(outcome, output=None, outputs={}, answer=None, error=error, metadata={})
+        outcome = replace(outcome, warnings=(*outcome.warnings, _TOO_MANY_VALUES.format("answer")))
+    if is_heavy([[step.input, step.output] for step in outcome.steps]):
+        steps = tuple(replace(step, input=None, output=None) for step in outcome.steps)
+        outcome = replace(
+            outcome, steps=steps, warnings=(*outcome.warnings, _TOO_MANY_VALUES.format("steps"))
+        )
+    if is_heavy(outcome.memory_writes):
+        warnings = (*outcome.warnings, _TOO_MANY_VALUES.format("memory writes"))
+        outcome = replace(outcome, memory_writes=(), warnings=warnings)
+    return outcome
+
+
+def _record(claim: Claim, monitor: AttemptMonitor, result: AttemptResult) -> bool:
+    with monitor.step("record"):
+        pieces = monitor.pending_log()
+        verdict = _verdict(monitor, result)
+
+    def write() -> None:
+        team_limits.count_cpu(claim.team_id, result.sandbox_result.cpu_s if result.sandbox_result else 0)
+        recording.write_log(claim, pieces)
+        if steps := [*monitor.pending_steps(), *result.outcome.steps]:
+            recording.write_steps(claim, steps, first_seq=monitor.stored_steps)
+        if result.collection.files or claim.attempt > 1:
+            recording.write_artifacts(claim, result.collection.files)
+        if result.outcome.memory_writes:
+            proposing.propose(claim, result.outcome)
+
+    written = _retry_on_database_error(lambda: finish(claim, verdict, write=write))
+    if written:
+        _count_use(claim)
+    return written
+
+
+def _retry_on_database_error(write: Callable[[], bool]) -> bool:
+    for pause in _RETRY_PAUSES_S:
+        try:
+            return write()
+        except DatabaseError:
+            log.warning("Can't write the end of a run; trying again", exc_info=True)
+            close_old_connections()
+            time.sleep(pause)
+    return write()
+
+
+def _verdict(monitor: AttemptMonitor, result: AttemptResult) -> Verdict:
+    outcome, sandbox_result = result.outcome, result.sandbox_result
+    return Verdict(
+        status=status_of(outcome.failure_code),
+        failure_code=clean_text(outcome.failure_code)[:64],
+        message=clean_text(outcome.message)[:_MAX_MESSAGE],
+        result=outcome_document(outcome, result.collection.omitted),
+        exit_code=sandbox_result.exit_code if sandbox_result else None,
+        sandbox={"tier": sandbox_result.tier, "enforcement": dict(sandbox_result.enforcement)}
+        if sandbox_result
+        else {},
+        network=[asdict(dial) for dial in sandbox_result.network] if sandbox_result else [],
+        steps=monitor.steps,
+        log_bytes=monitor.log.size,
+        progress=monitor.progress,
+    )
+
+
+def outcome_document(outcome: Outcome, omitted: Sequence[str] = ()) -> dict[str, Any]:
+    """The document for ``Run.result``; the outcome's steps are rows of their own."""
+    omitted_warnings = (f"not collected from the output folder: {name}" for name in omitted[:20])
+    return {
+        "success": outcome.success,
+        "output": outcome.output,
+        "outputs": outcome.outputs,
+        "format": outcome.format,
+        "answer": outcome.answer,
+        "error": outcome.error,
+        "warnings": [*outcome.warnings, *omitted_warnings],
+        "token_usage": outcome.token_usage,
+        "memory_writes": list(outcome.memory_writes),
+        "metadata": outcome.metadata,
+        **({"messages": list(outcome.messages), "context": outcome.context} if outcome.messages else {}),
+    }
+
+
+def _count_use(claim: Claim) -> None:
+    """Counts the use outside the run's transaction; missing one in a crash is harmless."""
+    if claim.skill_id is None or claim.caller_id is None:
+        return
+    try:
+        caller, number = f"user:{claim.caller_id}", claim.version_number
+        scores.record_use(Skill(pk=claim.skill_id), caller, UseKind.RUN, version=number)
+    except DatabaseError:
+        log.warning("A use of run %s was not counted", claim.uid, exc_info=True)
+
+
+def probe() -> None:
+    """Probes which sandbox tiers are usable on this machine and logs the result."""
+    for tier in available.usable_tiers(sandbox_settings()):
+        log.info("Sandbox tier %s: %s", tier.name, "usable" if tier.usable else tier.reason)

@@ -1,0 +1,107 @@
+"""Endpoints of input files, which are private to their owner."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiRequest
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api import bodies, etag
+from registry.api.documents.skills import Doc, api_url
+from registry.api.endpoint import Endpoint
+from registry.api.idempotency import run_once
+from registry.api.schema import Operations, read_query
+from registry.core.errors import NOT_FOUND, UPLOAD_EMPTY
+from registry.identity.permissions import Action
+from registry.storage import blobs
+from worker.api.documents.run_requests import InputQuery
+from worker.api.documents.runs import InputDoc, input_document
+from worker.files.inputs import store_input
+from worker.models import InputFile
+
+operation = Operations("inputs")
+FORM = "multipart/form-data"
+
+
+class InputUploadForm(Doc):
+    file = serializers.FileField()
+
+
+class Inputs(Endpoint):
+    parser_classes = [bodies.RawBody]
+    required_actions = {"POST": (Action.RUN,)}
+    requires_sign_in = True
+
+    @operation(
+        "upload_input",
+        "Upload a file for a run",
+        query=InputQuery,
+        body={"application/octet-stream": OpenApiRequest(OpenApiTypes.BINARY), FORM: InputUploadForm},
+        answer={201: InputDoc},
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Send the file as the body, with `?name=`, or as a form with one file. Only you can use it. It is
+        deleted when it expires unless a run uses it."""
+        query = read_query(InputQuery, request)
+        name, pieces, meaning = _read(request, query.get("name"))
+
+        def act() -> HttpResponse:
+            file = store_input(pieces, name, self.actor)
+            response = etag.document_response(request, input_document(file), status=201)
+            response["Location"] = api_url("inputs", file.uid)
+            return response
+
+        return run_once(request, meaning, act)
+
+
+def _read(request: Request, name: str | None) -> tuple[str, Iterable[bytes], Any]:
+    """The file's name, its bytes as a stream, and the value that identifies the request for its key.
+
+    With an idempotency key, the stream is stored first: only its digest identifies the content.
+    """
+    name, pieces = _named_pieces(request, name)
+    if "Idempotency-Key" not in request.headers:
+        return name, pieces, None
+    digest = blobs.store_stream(pieces, limit=settings.SKILLQUAY_MAX_INPUT_BYTES).digest
+    return name, _blob_pieces(digest), [name, digest]
+
+
+def _named_pieces(request: Request, name: str | None) -> tuple[str, Iterable[bytes]]:
+    limit = settings.SKILLQUAY_MAX_INPUT_BYTES
+    if (request.content_type or "").split(";")[0].strip().lower() != FORM:
+        return name or "input", bodies.body_chunks(request, limit=limit)
+    form = bodies.read_form(request, limit=limit + settings.SKILLQUAY_MAX_REQUEST_BYTES)
+    if not form.parts:
+        raise UPLOAD_EMPTY.refusal()
+    return name or form.parts[0].path, form.parts[0].chunks()
+
+
+def _blob_pieces(digest: str) -> Iterator[bytes]:
+    with blobs.open_blob(digest) as file:
+        yield from iter(lambda: file.read(bodies.CHUNK_BYTES), b"")
+
+
+class InputDetail(Endpoint):
+    required_actions = {"GET": (Action.RUN,), "DELETE": (Action.RUN,)}
+    requires_sign_in = True
+
+    @operation("get_input", "Get an uploaded file's details", answer=InputDoc)
+    def get(self, request: Request, uid: str) -> HttpResponse:
+        """Returns size, digest and expiry. The content can't be downloaded."""
+        return etag.document_response(request, input_document(self._find(uid)))
+
+    @operation("delete_input", "Delete an uploaded file")
+    def delete(self, request: Request, uid: str) -> HttpResponse:
+        """Deletes the upload. Runs that use it keep their copy."""
+        self._find(uid).delete()
+        return etag.set_private(HttpResponse(status=204))
+
+    def _find(self, uid: str) -> InputFile:
+        file = InputFile.objects.filter(uid=uid, owner=self.actor.user).first()
+        if file is None:
+            raise NOT_FOUND.refusal(what="input", name=uid[:80])
+        return file

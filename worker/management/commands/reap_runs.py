@@ -1,0 +1,48 @@
+"""``manage.py reap_runs``: the recovery loop, which the supervisor runs next to web and worker."""
+
+import logging
+import signal
+import threading
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import DatabaseError, close_old_connections
+
+from registry.packages.problems import Refusal
+from worker.service.reaper import EVERY_S, SWEEP_EVERY_S, reap_once, sweep_once
+
+log = logging.getLogger(__name__)
+
+
+class Command(BaseCommand):
+    help = "Recover the runs of dead workers, repeat missed wake-ups and delete unneeded data."
+    requires_system_checks: list[str] = []  # they load every page
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="run one pass with all sweeps, then exit")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["once"]:
+            reap_once()
+            sweep_once()
+            return
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        swept_at = 0.0
+        while not stop.is_set():
+            _retry_later(reap_once)
+            if time.monotonic() - swept_at > SWEEP_EVERY_S:
+                swept_at = time.monotonic()
+                _retry_later(sweep_once)
+            stop.wait(EVERY_S)
+
+
+def _retry_later(verb: Any) -> None:
+    """Calls ``verb`` and logs failures: the loop must survive an unavailable database or bucket."""
+    close_old_connections()
+    try:
+        verb()
+    except (DatabaseError, OSError, Refusal):
+        log.warning("%s will be tried again", verb.__name__, exc_info=True)

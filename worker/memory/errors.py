@@ -1,0 +1,43 @@
+"""Error codes of memories and proposals."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+MEMORY_REVIEWED = declare("MEMORY_REVIEWED")(
+    _("This memory must be reviewed before it is saved."),
+    _("Ask its owner or a maintainer of the team to decide at /memory/review/."),
+)
+MEMORY_RUN_FAILED = declare("MEMORY_RUN_FAILED")(
+    _("The run failed, so its proposed memory must be reviewed before it is saved."),
+    _("Ask its owner or a maintainer of the team to decide at /memory/review/."),
+)
+MEMORY_OWNER_ELSEWHERE = declare("MEMORY_OWNER_ELSEWHERE")(
+    _("The caller can't save memory for this owner directly."),
+    _(
+        "Leave out `ownerId` to save it for the caller; otherwise the owner decides, and you "
+        "won't see the result."
+    ),
+)
+MEMORY_OWNER_UNKNOWN = declare("MEMORY_OWNER_UNKNOWN")(
+    _("This memory has no owner: the run has no user or team to assign it to."),
+    _("Run the skill as a signed-in user, for one of your teams."),
+)
+MEMORY_QUEUE_FULL = declare("MEMORY_QUEUE_FULL", http=409)(
+    _("Too many proposed memories are already waiting for this owner's review."),
+    _("Review them at /memory/review/, then run the skill again."),
+)
+MEMORY_EXPIRED = declare("MEMORY_EXPIRED")(
+    _("This memory was not reviewed in time."),
+    _("Run the skill again; SKILLQUAY_MEMORY_REVIEW_DAYS sets the time limit."),
+)
+MEMORY_DECIDED = declare("MEMORY_DECIDED", lambda *, state: ..., http=409)(
+    _("This memory has already been decided (%(state)s)."), _("Reload the list.")
+)
+MEMORY_FIELD_INVALID = declare("MEMORY_FIELD_INVALID", lambda *, allowed: ...)(
+    _("Invalid value: must be one of %(allowed)s."),
+    _("Correct the value; /api/docs/ describes what each field accepts."),
+)
+MEMORY_DELETED = declare("MEMORY_DELETED", http=410)(
+    _("This memory was deleted."),
+    _("Restore it within 15 minutes of its deletion; after that, its content is permanently removed."),
+)

@@ -1,0 +1,100 @@
+"""Looks up, deletes and restores memories with permission checks."""
+
+from django.db import transaction
+
+from registry.core.errors import NOT_FOUND
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.errors import FORBIDDEN
+from registry.lookup import skills
+from registry.models import Team
+from worker.memory.errors import MEMORY_DELETED
+from worker.memory.owners import Owner
+from worker.memory.store import store
+from worker.models import Memory, Run
+from worker.models.memory import MemoryQuerySet
+
+_RUN = "run:"
+
+
+def find_owner(name: str, actor: Actor) -> Owner:
+    """The owner for ``me``, a team's slug or ``run:<id>``; raises NOT_FOUND if the actor can't read it."""
+    if name == "me":
+        if actor.user is None or (actor.token and actor.token.team_id):
+            raise NOT_FOUND.refusal(what="memory owner", name=name)
+        return Owner("", user_id=actor.user.pk)
+    if name.startswith(_RUN):
+        run = Run.objects.readable_by(actor).filter(uid=name.removeprefix(_RUN)).first()
+        if run is None:
+            raise NOT_FOUND.refusal(what="run", name=name[:80])
+        return Owner("", run_id=run.pk)
+    return find_team_owner(skills.find_team(name, actor), actor)
+
+
+def find_team_owner(team: Team, actor: Actor) -> Owner:
+    """The team as owner; only its members can read its memories, even if the team is public."""
+    if team.pk not in actor.team_ids and not actor.is_administrator:
+        raise NOT_FOUND.refusal(what="team", name=team.slug)
+    return Owner("", team_id=team.pk)
+
+
+def find_memory(uid: str, actor: Actor) -> Memory:
+    related = ("owner_user", "owner_team", "owner_run")
+    found = Memory.objects.visible_to(actor).select_related(*related).filter(uid=uid).first()
+    if found is None:
+        raise NOT_FOUND.refusal(what="memory", name=uid[:80])
+    if found.deleted_at:
+        raise MEMORY_DELETED.refusal()
+    return found
+
+
+def may_delete(memory: Memory, actor: Actor) -> bool:
+    return Memory.objects.deletable_by(actor).filter(pk=memory.pk).exists()
+
+
+def delete(memory: Memory, actor: Actor) -> None:
+    """Deletes one memory; ``restore`` undoes it for 15 minutes."""
+    if not may_delete(memory, actor):
+        raise FORBIDDEN.refusal(action="delete memory")
+    with transaction.atomic():
+        store().delete(Memory.objects.filter(pk=memory.pk), by=actor.user)
+        audit.record(actor, "memory.delete", memory.uid, team=memory.owner_team)
+
+
+def delete_all(owner: Owner, actor: Actor) -> int:
+    """Deletes all memories of an owner that the actor may delete; returns how many."""
+    rows = owner_memories(owner).present()
+    allowed = rows.filter(pk__in=Memory.objects.deletable_by(actor).values("pk"))
+    if rows.exists() and not allowed.exists():
+        raise FORBIDDEN.refusal(action="delete memory")
+    with transaction.atomic():
+        done = store().delete(allowed, by=actor.user)
+        team = Team.objects.filter(pk=owner.team_id).first() if owner.team_id else None
+        audit.record(actor, "memory.delete_all", team.slug if team else "own", team=team, count=done)
+    return done
+
+
+def restore(uid: str, actor: Actor) -> Memory:
+    """Restores a deleted memory; raises MEMORY_DELETED if it is too late."""
+    rows = Memory.objects.deletable_by(actor).filter(uid=uid)
+    if not rows.exists():
+        raise NOT_FOUND.refusal(what="memory", name=uid[:80])
+    with transaction.atomic():
+        if not store().restore(rows):
+            raise MEMORY_DELETED.refusal()
+        memory = rows.get()
+        audit.record(actor, "memory.restore", uid, team=memory.owner_team)
+    return memory
+
+
+def restore_all(owner: Owner, actor: Actor) -> int:
+    """Restores the memories of one owner that the actor deleted recently; returns how many."""
+    deletable = Memory.objects.deletable_by(actor).values("pk")
+    with transaction.atomic():
+        done = store().restore(owner_memories(owner).filter(pk__in=deletable, deleted_by=actor.user))
+        audit.record(actor, "memory.restore_all", str(done))
+    return done
+
+
+def owner_memories(owner: Owner) -> MemoryQuerySet:
+    return Memory.objects.filter(**{name: value for name, value in owner.columns().items() if value})

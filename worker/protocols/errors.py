@@ -1,0 +1,153 @@
+"""Error codes of script calls: why a call cannot start, and why a run failed."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+INVALID_JSON = declare("INVALID_JSON")(
+    _("Invalid JSON in the skill's input or output."),
+    _("Print one JSON object as the last output on stdout, and write logs to stderr."),
+)
+UNKNOWN_ACTION = declare("UNKNOWN_ACTION")(
+    _("The skill does not have this action."), _("Choose one of the actions that the skill lists.")
+)
+MISSING_PARAM = declare("MISSING_PARAM")(_("A required parameter is missing."), _("Add it to the inputs."))
+INVALID_PARAM = declare("INVALID_PARAM")(
+    _("A parameter has an invalid value."), _("Change it to a valid value.")
+)
+TIMEOUT = declare("TIMEOUT")(
+    _("The run exceeded its time limit."),
+    _("Run it with a smaller task, or ask the skill's maintainers to raise its time limit."),
+)
+PERMISSION_DENIED = declare("PERMISSION_DENIED")(
+    _("The skill lacks a permission that it needs."),
+    _("Request access to the resource named in the message."),
+)
+DATA_NOT_FOUND = declare("DATA_NOT_FOUND")(
+    _("The requested data was not found."), _("Check that the inputs refer to existing data.")
+)
+EXTERNAL_SERVICE_ERROR = declare("EXTERNAL_SERVICE_ERROR", retryable=True)(
+    _("An external service that the skill calls failed."), _("Try again later.")
+)
+INTERNAL_ERROR = declare("INTERNAL_ERROR")(
+    _("The skill failed with an unexpected error."),
+    _("Check the log, and report the error to the skill's maintainers."),
+)
+SCRIPT_FAILED = declare("SCRIPT_FAILED")(
+    _("The script ended with an error."), _("Check the log for the script's error message.")
+)
+OUTPUT_INVALID = declare("OUTPUT_INVALID")(
+    _("The script's output does not match `output_schema`."),
+    _("Ask the skill's maintainers to fix the script or its `output_schema`."),
+)
+OUTPUT_LIMIT = declare("OUTPUT_LIMIT")(
+    _("The script exceeded its output limit and was stopped."),
+    _("Write large results to a file in output_dir instead of stdout."),
+)
+MEMORY_LIMIT = declare("MEMORY_LIMIT")(
+    _("The script exceeded its memory limit and was stopped."),
+    _("Run it with a smaller task, or ask the skill's maintainers to raise `security.memory_mb`."),
+)
+DISK_LIMIT = declare("DISK_LIMIT")(
+    _("The script exceeded its disk limit and was stopped."),
+    _("Remove intermediate files, or ask an administrator to raise the site's limit."),
+)
+START_FAILED = declare("START_FAILED", retryable=True)(
+    _("The script could not be started."),
+    _("Ask an administrator to find the cause with manage.py sandbox_doctor."),
+)
+EXECUTE_MISSING = declare("EXECUTE_MISSING")(
+    _("The entry does not export a function named `execute`."),
+    _("Export execute(parameters, context, config) from the entry."),
+)
+TOOL_MISSING = declare("TOOL_MISSING")(
+    _("The entry exports neither a function with the tool's name nor `execute`."),
+    _("Export a function with the tool's name, or `execute`, which gets the name in `context.tool`."),
+)
+SCRIPT_NOT_FOUND = declare("SCRIPT_NOT_FOUND", lambda *, script, ids: ..., http=404)(
+    _("Script %(script)s was not found; available scripts: %(ids)s."),
+    _("Choose one of the available scripts."),
+)
+ENTRY_REQUIRED = declare("ENTRY_REQUIRED", lambda *, ids: ...)(
+    _("The skill has several scripts, and none was chosen: %(ids)s."),
+    _("Choose the script to run, or set `resources.entry` in the skill."),
+)
+ENTRY_NOT_FOUND = declare("ENTRY_NOT_FOUND", lambda *, entry, ids: ...)(
+    _("Can't run the skill's entry %(entry)s; available scripts: %(ids)s."),
+    _("Choose one of its scripts, or set `resources.entry` to a file in scripts/."),
+)
+ACTION_REQUIRED = declare("ACTION_REQUIRED", lambda *, actions: ...)(
+    _("The skill needs an action, and none was chosen; available actions: %(actions)s."),
+    _("Choose the action to run."),
+)
+CHOICE_AMBIGUOUS = declare("CHOICE_AMBIGUOUS", lambda *, first, second: ...)(
+    _("`%(first)s` and `%(second)s` can't be used together."), _("Choose one script, one action or one tool.")
+)
+TOOL_REQUIRED = declare("TOOL_REQUIRED", lambda *, names: ...)(
+    _("The skill needs a tool, and none was chosen; available tools: %(names)s."),
+    _("Choose the tool to call."),
+)
+TOOL_UNKNOWN = declare("TOOL_UNKNOWN", lambda *, tool, names: ..., http=404)(
+    _("Tool %(tool)s was not found; available tools: %(names)s."), _("Choose one of the available tools.")
+)
+TOOLS_UNDECLARED = declare("TOOLS_UNDECLARED")(
+    _("The skill uses the abp protocol but declares no callable tools."),
+    _("Ask the skill's maintainers to declare each tool in `abp.tools`."),
+)
+STATIC_SKILL = declare("STATIC_SKILL")(
+    _("The skill is static, so there is nothing to run."),
+    _("Read it on its page or with skills_load or GET /api/v1/skills/{team}/{slug}, or install it."),
+)
+PROMPT_ONLY = declare("PROMPT_ONLY")(
+    _("The skill is a prompt without scripts, so it has no script, action or tool to choose."),
+    _("Run it with arguments only; the result is its prompt."),
+)
+ARGUMENT_NAME_INVALID = declare("ARGUMENT_NAME_INVALID", lambda *, name: ...)(
+    _("%(name)s is not a valid argument name."), _("Use letters, digits and _, starting with a letter.")
+)
+ARGUMENT_NOT_STORABLE = declare("ARGUMENT_NOT_STORABLE", lambda *, name, what: ...)(
+    _("The value of %(name)s can't be passed as an argument (%(what)s)."), _("Send it as a file.")
+)
+ARGUMENTS_TOO_LARGE = declare("ARGUMENTS_TOO_LARGE", lambda *, size, limit: ..., http=413)(
+    _("The arguments are %(size)s bytes; the limit is %(limit)s bytes."), _("Send large values as files.")
+)
+STDIN_UNUSED = declare("STDIN_UNUSED")(
+    _("Can't send stdin: this script reads its request from stdin."), _("Put the values into the inputs.")
+)
+ENDPOINT_NOT_ALLOWED = declare("ENDPOINT_NOT_ALLOWED", lambda *, address: ...)(
+    _("The skill's endpoint %(address)s is not listed in its `security.network_allowlist`."),
+    _(
+        "Ask the skill's maintainers to set `security.network` to `allowlist` and add the host to "
+        "`network_allowlist`."
+    ),
+)
+ARGUMENT_UNKNOWN = declare("ARGUMENT_UNKNOWN", lambda *, name, names: ...)(
+    _("The prompt has no argument %(name)s; available arguments: %(names)s."),
+    _("Send arguments as one line, as a list, or by their declared names."),
+)
+SHELL_UNAVAILABLE = declare("SHELL_UNAVAILABLE", lambda *, shell: ...)(
+    _("The skill requires the shell %(shell)s, which the sandbox does not have."),
+    _("Set `shell: bash` or `shell: sh` in the skill."),
+)
+
+# The nine codes of the JSON stdin protocol, which scripts answer with and the worker uses too.
+STANDARD = (
+    INVALID_JSON,
+    UNKNOWN_ACTION,
+    MISSING_PARAM,
+    INVALID_PARAM,
+    TIMEOUT,
+    PERMISSION_DENIED,
+    DATA_NOT_FOUND,
+    EXTERNAL_SERVICE_ERROR,
+    INTERNAL_ERROR,
+)
+ENDINGS = (
+    SCRIPT_FAILED,
+    OUTPUT_INVALID,
+    OUTPUT_LIMIT,
+    MEMORY_LIMIT,
+    DISK_LIMIT,
+    START_FAILED,
+    EXECUTE_MISSING,
+    TOOL_MISSING,
+)

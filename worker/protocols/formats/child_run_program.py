@@ -1,0 +1,14 @@
+"""Installs the program that starts another skill from a script without ``execute()``."""
+
+from pathlib import Path
+
+_PROGRAM = Path(__file__).parent / "runners" / "skillquay_run.py"
+_NAME = "skillquay-run"
+
+
+def install_program(job_dir: Path) -> dict[str, str]:
+    """Copies the program to the job folder; returns the environment variable with its path."""
+    path = job_dir / _NAME
+    path.write_bytes(_PROGRAM.read_bytes())
+    path.chmod(0o755)
+    return {"SKILLQUAY_RUN": f"/job/{_NAME}"}

@@ -1,0 +1,77 @@
+"""Reads untrusted JSON that scripts print, also among log lines."""
+
+import gc
+import json
+import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+_EFFORT = 4  # how often each character may be read again on average
+_COUNTING = 16  # a failed attempt also counts preceding lines, this many times faster than it reads
+_START = re.compile(r'\{\s*["}]')
+
+
+def parse_object(text: str) -> dict[str, Any] | None:
+    """The text as a JSON object; None if it is not one, or contains NaN or infinities."""
+    try:
+        with _gc_paused():
+            value = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def find_answer(stdout: str) -> dict[str, Any] | None:
+    """The JSON object in stdout: the whole, the last object (preferably with ``success``) or last line."""
+    if whole := parse_object(stdout.strip().removeprefix("\ufeff")):
+        return whole
+    last = last_with_success = None
+    with _gc_paused():
+        for last in _objects(stdout):  # one at a time: a million small ones are 240 MB
+            last_with_success = last if "success" in last else last_with_success
+    answer = last if last_with_success is None else last_with_success
+    return parse_object(stdout.rstrip().rpartition("\n")[2]) if answer is None else answer
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yields the outermost JSON objects in the text, in order; stops when the effort is used up."""
+    effort = _EFFORT * len(text)
+    start = _START.search(text)
+    while start and effort > 0:
+        end = start.start() + 1
+        try:
+            value, end = _DECODER.raw_decode(text, start.start())
+            yield value
+        except json.JSONDecodeError as error:
+            effort -= error.pos - start.start() + error.pos // _COUNTING + 1
+        except (ValueError, RecursionError):
+            effort -= len(text) - start.start()
+        start = _START.search(text, end)
+
+
+@contextmanager
+def _gc_paused() -> Iterator[None]:
+    """Pauses garbage collection: parsed JSON has no cycles, and each collection takes longer."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("out of range")
+    return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_reject_constant, parse_float=_finite)

@@ -1,0 +1,71 @@
+"""Prepares a request for the sandbox: chooses entry and protocol, builds arguments, stdin and environment."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from registry.packages.package import Manifest, Profile
+from worker.protocols import actions
+from worker.protocols.call import Call, Request
+from worker.protocols.entries import ScriptEntry, choose_entry, choose_protocol, refuse_unavailable
+from worker.protocols.errors import ACTION_REQUIRED, STDIN_UNUSED
+from worker.protocols.formats import abp, execute_module, stdin_json
+from worker.protocols.formats.arguments import argument_vector
+from worker.protocols.formats.endpoint import endpoint_call, uses_endpoint
+from worker.protocols.prompts.prompt_call import prompt_call
+from worker.sandbox.runtimes import command_for
+
+
+def prepare(
+    package_paths: Iterable[str],
+    manifest: Manifest,
+    profile: Profile,
+    request: Request,
+    *,
+    read: Callable[[str], bytes],
+) -> Call:
+    """The call with everything that the sandbox needs to start it; raises Refusal for an invalid request."""
+    refuse_unavailable(manifest, request)
+    package_paths = tuple(package_paths)
+    if call := prompt_call(package_paths, manifest, profile, request):
+        return call
+    request = abp.resolve_tool(manifest, request)
+    if uses_endpoint(manifest, request):
+        return endpoint_call(manifest, request)
+    entry = choose_entry(package_paths, manifest, profile, request)
+    environment = {"SKILL_DEBUG": "1"} if request.debug else {}
+    protocol = choose_protocol(entry, manifest, profile, request)
+    if protocol != "script" and request.stdin is not None:
+        raise STDIN_UNUSED.refusal().at("stdin")
+    if protocol == "execute" or (protocol == "abp" and entry.is_module):
+        call = Call(
+            protocol,
+            entry.path,
+            execute_module.argv(entry.path),
+            execute_module.request_bytes(request, entry.path),
+            channel=True,
+        )
+    elif protocol == "abp":
+        call = Call(protocol, entry.path, _command(entry), abp.request_bytes(request))
+    elif protocol == "stdin_json":
+        request = _with_action(request, entry, manifest, read)
+        call = Call(protocol, entry.path, _command(entry), stdin_json.request_bytes(request))
+    else:
+        argv = (*_command(entry), *argument_vector(request.inputs))
+        call = Call(protocol, entry.path, argv, (request.stdin or "").encode("utf-8", "replace"))
+    return replace(call, environment=environment, request=request)
+
+
+def _command(entry: ScriptEntry) -> tuple[str, ...]:
+    return (*command_for(entry.path), f"{execute_module.PACKAGE}/{entry.path}")
+
+
+def _with_action(
+    request: Request, entry: ScriptEntry, manifest: Manifest, read: Callable[[str], bytes]
+) -> Request:
+    """The request with its action, or with the script's only action if it names none."""
+    if request.action is not None:
+        return request
+    known = actions.find_actions(read(entry.path), manifest)
+    if len(known) != 1:
+        raise ACTION_REQUIRED.refusal(actions=", ".join(known) or "-").at("action")
+    return replace(request, action=known[0])

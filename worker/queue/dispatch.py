@@ -1,0 +1,43 @@
+"""Wakes workers. A wake-up carries no data: the worker that receives it claims the next runnable run."""
+
+import logging
+
+from registry.core.hooks import Hook
+
+log = logging.getLogger(__name__)
+WAKE = "worker.wake"
+WAKE_IMPORTER = "worker.wake_importer"
+WAKE_DOCTOR = "worker.wake_doctor"
+WAKE_BUILDER = "worker.wake_preparer"
+
+
+def wake() -> bool:
+    """Publishes one wake-up; returns False at once if the broker is down: the reaper repeats missed ones."""
+    return _send(WAKE)
+
+
+def wake_importer() -> bool:
+    """Publishes a wake-up for imports."""
+    return _send(WAKE_IMPORTER)
+
+
+def wake_builder() -> bool:
+    """Publishes a wake-up for dependency builds."""
+    return _send(WAKE_BUILDER)
+
+
+def wake_doctor() -> bool:
+    """Publishes a wake-up for an examination of the sandbox."""
+    return _send(WAKE_DOCTOR)
+
+
+task_sender: Hook[[str], object] = Hook()
+
+
+def _send(task: str) -> bool:
+    try:
+        task_sender.send(task)
+    except Exception:  # a broker may raise anything; the work itself is safe in the database
+        log.warning("No wake-up could be published; the reaper will.", exc_info=True)
+        return False
+    return True

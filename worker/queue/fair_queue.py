@@ -1,0 +1,29 @@
+"""Fair order between teams: the one with the fewest running runs is next, then the longest unserved."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from worker.queue import sql
+
+
+@dataclass(frozen=True)
+class ReadyTeam:
+    team: int  # 0: runs without a team, which are served like one team
+    limit: int  # of concurrent runs; 0: no limit
+
+
+def ready_teams() -> list[ReadyTeam]:
+    """The teams with queued runs that may start one more, in fair order."""
+    default = settings.SKILLQUAY_TEAM_LIMITS["concurrent_runs"]
+    free = []
+    for team, served_at, team_limit, running in sql.waiting_teams():
+        limit = (default if team_limit is None else team_limit) if team else 0
+        if not limit or running < limit:
+            free.append((running, str(served_at or ""), team, limit))
+    return [ReadyTeam(team, limit) for _running, _served, team, limit in sorted(free)]
+
+
+def has_reached_limit(team: ReadyTeam) -> bool:
+    """Whether the team has reached its limit; call after ``sql.record_served``, which serializes workers."""
+    return bool(team.limit) and sql.count_running(team.team) >= team.limit

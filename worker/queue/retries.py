@@ -1,0 +1,73 @@
+"""Runs that go back into the queue: after a lost worker, and while dependencies are built."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from worker.core.errors import CANCELLED, WORKER_LOST
+from worker.models import Attempt, Run, RunStatus
+from worker.queue.claims import Claim, claimed_run
+from worker.queue.states import cancel_children
+
+
+def expire_leases(now: datetime) -> list[str]:
+    """Requeues or ends running runs whose lease has expired at ``now``, a time of ``worker.core.clock``.
+
+    Returns their uids. Safe to repeat.
+    """
+    expired = Run.objects.filter(status=RunStatus.RUNNING, lease_until__lt=now)
+    rows = expired.values("id", "uid", "claim_token", "attempt", "max_attempts", "cancel_requested_at")
+    return [row["uid"] for row in rows if _expire_lease(row, now)]
+
+
+def _expire_lease(row: Mapping[str, Any], now: datetime) -> bool:
+    if row["cancel_requested_at"]:
+        change: dict[str, Any] = {
+            "status": RunStatus.CANCELLED,
+            "failure_code": CANCELLED.name,
+            "finished_at": now,
+        }
+    elif row["attempt"] < row["max_attempts"]:
+        change = {"status": RunStatus.QUEUED, "run_after": now, "dispatched_at": None}
+    else:
+        change = {"status": RunStatus.LOST, "failure_code": WORKER_LOST.name, "finished_at": now}
+    with transaction.atomic():
+        claimed = Run.objects.filter(
+            pk=row["id"], status=RunStatus.RUNNING, claim_token=row["claim_token"], lease_until__lt=now
+        )
+        if not claimed.update(claim_token="", lease_until=None, **change):
+            return False
+        cancel_children(row["id"])
+        Attempt.objects.filter(run_id=row["id"], number=row["attempt"], finished_at=None).update(
+            status=RunStatus.LOST, failure_code=WORKER_LOST.name, finished_at=now
+        )
+    return True
+
+
+def defer(claim: Claim, seconds: float) -> bool:
+    """Returns a run that cannot start yet to the queue, as if never claimed; False if the lease was lost.
+
+    A run that was cancelled meanwhile ends here: in the queue, nothing would notice until its next claim.
+    """
+    now = timezone.now()
+    back = {"attempt": claim.attempt - 1, "claim_token": "", "lease_until": None, "started_at": None}
+    waits = {"status": RunStatus.QUEUED, "run_after": now + timedelta(seconds=seconds), "dispatched_at": None}
+    ends = {"status": RunStatus.CANCELLED, "failure_code": CANCELLED.name, "finished_at": now}
+    with transaction.atomic():
+        claimed = claimed_run(claim)
+        if not claimed.filter(cancel_requested_at=None).update(**back, **waits) and not claimed.update(
+            **back, **ends
+        ):
+            return False
+        Attempt.objects.filter(run_id=claim.run_id, number=claim.attempt).delete()
+    return True
+
+
+def make_runnable(digests: Collection[str]) -> int:
+    """Makes deferred runs of these versions runnable at once; returns how many."""
+    now = timezone.now()
+    waiting = Run.objects.filter(status=RunStatus.QUEUED, digest__in=digests, run_after__gt=now)
+    return waiting.update(run_after=now)

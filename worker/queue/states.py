@@ -1,0 +1,142 @@
+"""Changes of ``Run.status``: each is one guarded statement with one winner; no other package makes any.
+
+``queued → running → succeeded | failed | timed_out | cancelled | lost``; before them ``waiting_approval``
+and ``refused``.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from worker.core.errors import CANCELLED
+from worker.core.storable import json_text
+from worker.models import Run, RunStatus
+from worker.queue import sql
+from worker.queue.claims import Claim
+
+ENDED = (
+    RunStatus.SUCCEEDED,
+    RunStatus.FAILED,
+    RunStatus.TIMED_OUT,
+    RunStatus.CANCELLED,
+    RunStatus.LOST,
+    RunStatus.REFUSED,
+)
+WAITING = (RunStatus.QUEUED, RunStatus.WAITING_APPROVAL)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How an attempt ended, for the run's row; ``failure_code`` is "" only for success."""
+
+    status: RunStatus
+    failure_code: str = ""
+    message: str = ""
+    result: Mapping[str, Any] | None = None
+    exit_code: int | None = None
+    sandbox: Mapping[str, Any] = field(default_factory=dict)
+    network: Sequence[Mapping[str, Any]] = ()  # HostAccess documents
+    steps: Sequence[Mapping[str, Any]] = ()
+    log_bytes: int = 0
+    progress: int | None = None
+
+
+def enqueue(run: Run) -> None:
+    """Inserts the run as runnable; the caller wakes a worker on commit."""
+    run.status = RunStatus.QUEUED
+    run.dispatched_at = run.created_at
+    run.save(force_insert=True)
+
+
+def enqueue_for_approval(run: Run) -> None:
+    """Inserts the run as waiting for approval: no worker claims it."""
+    run.status = RunStatus.WAITING_APPROVAL
+    run.save(force_insert=True)
+
+
+def release(run: Run) -> bool:
+    """Makes a waiting run runnable; returns False if it no longer waits. The caller wakes a worker."""
+    run.status = RunStatus.QUEUED
+    run.run_after = run.dispatched_at = timezone.now()
+    changed = ("status", "run_after", "dispatched_at", "permission", "cache_key", "cache_ttl")
+    waiting = Run.objects.filter(pk=run.pk, status=RunStatus.WAITING_APPROVAL)
+    return bool(waiting.update(**{name: getattr(run, name) for name in changed}))
+
+
+def refuse_waiting(run_id: int, failure_code: str, message: str) -> bool:
+    """Ends a waiting run that was not approved; returns False if it no longer waits."""
+    return bool(
+        Run.objects.filter(pk=run_id, status=RunStatus.WAITING_APPROVAL).update(
+            status=RunStatus.REFUSED, failure_code=failure_code, message=message, finished_at=timezone.now()
+        )
+    )
+
+
+def answer_from_cache(run: Run, source: Run) -> None:
+    """Stores a run as answered by an earlier success; ``recording`` copies that run's log and files."""
+    is_new = run.pk is None
+    run.status, run.cached_from = RunStatus.SUCCEEDED, source
+    run.message, run.progress, run.exit_code = source.message, source.progress, source.exit_code
+    run.result = {**(source.result or {}), "memory_writes": []}
+    run.sandbox, run.log_bytes, run.attempt = source.sandbox, source.log_bytes, source.attempt
+    run.started_at = run.finished_at = run.created_at if is_new else run.run_after
+    run.save(force_insert=is_new)
+
+
+def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool:
+    """Ends the run and calls ``write``, in one transaction; if fenced off, returns False, writes nothing."""
+    keep = claim.cache_ttl is not None and verdict.status == RunStatus.SUCCEEDED
+    ending = sql.Ending(
+        timezone.now(), verdict.status.value, verdict.failure_code, json.dumps(verdict.sandbox)
+    )
+    result = None if verdict.result is None else json_text(verdict.result)
+    steps, network = json_text(verdict.steps), json_text(list(verdict.network))
+    with transaction.atomic():
+        finished = sql.finish_run(
+            claim.run_id,
+            claim.token,
+            ending,
+            message=verdict.message,
+            result=result,
+            exit_code=verdict.exit_code,
+            log_bytes=verdict.log_bytes,
+            progress=verdict.progress,
+            cache_for=timedelta(seconds=claim.cache_ttl or 0) if keep else None,
+        )
+        if not finished:
+            return False
+        sql.finish_attempt(claim.run_id, claim.attempt, ending, steps=steps, network=network)
+        write()
+    return True
+
+
+def cancel(run_id: int) -> bool:
+    """Ends a waiting run at once and requests a running one to stop, including its child runs.
+
+    Returns True if there was something to cancel.
+    """
+    now = timezone.now()
+    cancel_children(run_id)
+    for _ in range(3):  # a claim or a requeue may come between the two statements
+        waiting = Run.objects.filter(pk=run_id, status__in=WAITING).update(
+            status=RunStatus.CANCELLED, failure_code=CANCELLED.name, finished_at=now, cancel_requested_at=now
+        )
+        if waiting:
+            return True
+        running = Run.objects.filter(pk=run_id, status=RunStatus.RUNNING)
+        if running.filter(cancel_requested_at=None).update(cancel_requested_at=now) or running.exists():
+            return True
+        if not Run.objects.filter(pk=run_id, status__in=WAITING).exists():
+            return False
+    return False
+
+
+def cancel_children(run_id: int) -> None:
+    """Cancels the run's children: nothing reads their answers any more."""
+    for child in Run.objects.filter(parent_id=run_id).exclude(status__in=ENDED).values_list("pk", flat=True):
+        cancel(child)

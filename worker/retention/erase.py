@@ -1,0 +1,143 @@
+"""Erases the content of runs; their rows keep caller, version, times and outcome."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from registry.core.errors import NOT_FOUND
+from registry.core.time import rfc3339
+from registry.erasure import hooks
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.errors import FORBIDDEN
+from registry.models import IdempotencyKey, Skill, Tombstone, User, Version
+from worker.approvals import erase as approvals
+from worker.attempts import unpacking
+from worker.memory import erase as memory
+from worker.models import Approval, Artifact, Attempt, InputFile, LogChunk, Run, RunStatus, Step
+from worker.protocols.call import Request
+from worker.queue import states
+from worker.retention.errors import RUN_UNFINISHED
+from worker.run_views.documents import run_document
+
+
+def erase_run(run: Run, *, actor: Actor) -> Run:
+    """Erases inputs, log, steps, answer and artifacts of an ended run that the actor can read."""
+    if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
+        raise NOT_FOUND.refusal(what="run", name=run.uid)
+    if actor.token or not Run.objects.readable_by(actor).filter(pk=run.pk).exists():
+        raise FORBIDDEN.refusal(action="erase a run's content")
+    with transaction.atomic():
+        run = Run.objects.select_for_update(of=("self",)).select_related("team").get(pk=run.pk)
+        if run.status not in states.ENDED:
+            raise RUN_UNFINISHED.refusal()
+        if run.erased_at is None:
+            hooks.discard_on_commit(_erase(Run.objects.filter(pk=run.pk)))
+            audit.record(actor, "run.erase", run.uid, team=run.team)
+    run.refresh_from_db()
+    return run
+
+
+def erase_version(skill: Skill, number: str, digest: str) -> set[str]:
+    """Erases the runs of a purged version; running ones are cancelled and swept after their end."""
+    if not Version.objects.filter(digest=digest).exists():
+        unpacking.remove_package(digest)
+    return _stop_and_erase(Run.objects.filter(skill=skill, version_number=number))
+
+
+def export_person(user: User) -> dict[str, Any]:
+    """The user's uploads, runs with their requests, memories and decisions."""
+    who = Actor(user=user)
+    runs = Run.objects.filter(caller=user).order_by("pk")
+    inputs = InputFile.objects.filter(owner=user).order_by("pk")
+    return {
+        "inputs": [{"id": file.uid, "name": file.name, "size": file.size} for file in inputs],
+        "runs": [_export_run(run, who) for run in runs.iterator(chunk_size=100)],
+        **memory.export_person(user),
+        **approvals.export_person(user),
+    }
+
+
+def erase_person(user: User) -> set[str]:
+    decided = Approval.objects.filter(decided_by=user).values("run")
+    _lock(Run.objects.filter(Q(caller=user) | Q(pk__in=decided)))
+    uploads = InputFile.objects.filter(owner=user)
+    digests = set(uploads.values_list("digest", flat=True))
+    uploads.delete()
+    memory.erase_person(user)
+    approvals.erase_person(user)
+    return digests | _stop_and_erase(Run.objects.filter(caller=user))
+
+
+def sweep() -> None:
+    """Erases runs that were still running when their version was purged or their caller was erased."""
+    purged = Tombstone.objects.filter(skill=OuterRef("skill"), number=OuterRef("version_number"))
+    unerased = Run.objects.filter(Q(Exists(purged)) | Q(caller__erased_at__isnull=False))
+    with transaction.atomic():
+        _lock(unerased.filter(status__in=states.ENDED, erased_at=None))
+        hooks.discard_on_commit(_erase(unerased))
+
+
+def _export_run(run: Run, who: Actor) -> dict[str, Any]:
+    request: Mapping[str, Any] = run.request
+    return {**run_document(run, actor=who), "created_at": rfc3339(run.created_at), "request": dict(request)}
+
+
+def _lock(runs: QuerySet[Run]) -> None:
+    """Locks the runs by age, the order of ``approvals.decide``, before anything else of theirs is locked."""
+    list(runs.select_for_update(of=("self",), no_key=True).order_by("pk").values_list("pk", flat=True))
+
+
+def _stop_and_erase(runs: QuerySet[Run]) -> set[str]:
+    _lock(runs)
+    for key in runs.exclude(status__in=states.ENDED).order_by("pk").values_list("pk", flat=True):
+        states.cancel(key)
+    return _erase(runs)
+
+
+def _erase(runs: QuerySet[Run]) -> set[str]:
+    """Empties the runs that have ended; returns the digests of their files.
+
+    Returns none while any run is running, because it may have stored the same content and refer to it only at
+    its end; the storage's sweep removes the content then.
+    """
+    ended = runs.filter(status__in=states.ENDED, erased_at=None)
+    files = {run.pk: run.files for run in ended.only("files")}
+    artifacts = Artifact.objects.filter(run__in=files)
+    digests = {*artifacts.values_list("digest", flat=True), *_file_digests(files.values())}
+    memory.erase_runs(files)
+    approvals.erase_runs(files)
+    for rows in (artifacts, LogChunk.objects.filter(run__in=files), Step.objects.filter(run__in=files)):
+        rows.delete()
+    Attempt.objects.filter(run__in=files).update(steps=[], network=[])
+    _clear_stored_answers(set(Run.objects.filter(pk__in=files).values_list("uid", flat=True)))
+    Run.objects.filter(pk__in=files).update(
+        request=asdict(Request()),
+        files=[],
+        result=None,
+        message="",
+        request_id="",
+        idempotency_key="",
+        log_bytes=0,
+        cache_key="",
+        cache_until=None,
+        erased_at=timezone.now(),
+    )
+    return set() if Run.objects.filter(status=RunStatus.RUNNING).exists() else digests
+
+
+def _clear_stored_answers(uids: set[str]) -> None:
+    """Reduces stored answers of idempotent requests to the run's id; repeats are still recognized."""
+    for row in IdempotencyKey.objects.only("headers").iterator() if uids else ():
+        uid = row.headers.get("Location", "").rpartition("/")[2]
+        if uid in uids:
+            IdempotencyKey.objects.filter(pk=row.pk).update(body=json.dumps({"id": uid}).encode())
+
+
+def _file_digests(files: Iterable[list[dict[str, Any]]]) -> set[str]:
+    return {use["digest"] for uses in files for use in uses}

@@ -1,0 +1,14 @@
+"""API routes of run comparison and statistics."""
+
+from django.urls import path
+
+from worker.run_views.api.compare import CompareRuns
+from worker.run_views.api.statistics import RunStatistics
+
+urlpatterns = [
+    path("runs/<str:uid>/compare/<str:other>", CompareRuns.as_view(), name="api-compare-runs"),
+]
+
+skill_urlpatterns = [
+    path("statistics", RunStatistics.as_view(), name="api-run-statistics"),
+]

@@ -1,0 +1,91 @@
+"""Compares two JSON values; imports no Django."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal
+
+from registry.packages.compare.lines import common_pairs
+from registry.packages.schemas.validate import pointer
+
+MAX_CHANGES = 300  # changes that are returned
+_MAX_CHARACTERS = 2_000  # of a value in a change
+_MAX_ITEMS = 2_000  # of lists that are aligned; longer ones are compared by index
+ValuePath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class ValueChange:
+    """``pointer`` points into the earlier value if something was removed; the texts are JSON or ""."""
+
+    kind: Literal["added", "removed", "changed"]
+    pointer: str
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class ValueChanges:
+    """At most ``MAX_CHANGES`` changes; ``truncated`` if there are others."""
+
+    changes: tuple[ValueChange, ...] = ()
+    truncated: bool = False
+
+
+def compare_values(before: Any, after: Any) -> ValueChanges:
+    """The differences of two JSON values; items of lists are aligned by content."""
+    found = list(islice(_changes(before, after, ()), MAX_CHANGES + 1))
+    return ValueChanges(tuple(found[:MAX_CHANGES]), len(found) > MAX_CHANGES)
+
+
+def _changes(before: Any, after: Any, place: ValuePath) -> Iterator[ValueChange]:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in dict.fromkeys((*before, *after)):
+            yield from _of_key(before, after, key, place)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _of_lists(before, after, place)
+    elif type(before) is not type(after) or before != after:
+        yield ValueChange("changed", pointer([*place]), _text(before), _text(after))
+
+
+def _of_key(
+    before: Mapping[str, Any], after: Mapping[str, Any], key: str, place: ValuePath
+) -> Iterator[ValueChange]:
+    here = (*place, key)
+    if key not in after:
+        yield ValueChange("removed", pointer([*here]), before=_text(before[key]))
+    elif key not in before:
+        yield ValueChange("added", pointer([*here]), after=_text(after[key]))
+    else:
+        yield from _changes(before[key], after[key], here)
+
+
+def _of_lists(before: Sequence[Any], after: Sequence[Any], place: ValuePath) -> Iterator[ValueChange]:
+    i = j = 0
+    for next_i, next_j in [*_pairs(before, after), (len(before), len(after))]:
+        together = min(next_i - i, next_j - j)
+        for step in range(together):
+            yield from _changes(before[i + step], after[j + step], (*place, j + step))
+        for at in range(i + together, next_i):
+            yield ValueChange("removed", pointer([*place, at]), before=_text(before[at]))
+        for at in range(j + together, next_j):
+            yield ValueChange("added", pointer([*place, at]), after=_text(after[at]))
+        i, j = next_i + 1, next_j + 1
+
+
+def _pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int, int]]:
+    """Index pairs of items that are equal as JSON: ``false`` differs from 0."""
+    one, other = [_canonical_json(item) for item in before], [_canonical_json(item) for item in after]
+    if one == other:
+        return [(at, at) for at in range(len(one))]
+    return (max(len(one), len(other)) <= _MAX_ITEMS and common_pairs(one, other, limit=_MAX_ITEMS)) or []
+
+
+def _canonical_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _text(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"

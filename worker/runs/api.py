@@ -1,0 +1,247 @@
+"""Endpoints of runs: start, list, read, stream, cancel, erase, and their log and artifacts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import FileResponse, HttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework.request import Request
+
+from registry.api import etag as etags
+from registry.api import pagination
+from registry.api.attachments import make_attachment
+from registry.api.documents.skills import api_url, page_document, page_schema
+from registry.api.endpoint import Endpoint
+from registry.api.idempotency import idempotent
+from registry.api.schema import Operations, WaitQuery, read_body, read_query
+from registry.core.errors import NOT_FOUND
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action
+from registry.lookup import skills
+from registry.storage import blobs
+from worker.api.documents.find_run import find_readable_run, find_run
+from worker.api.documents.run_requests import EventsQuery, LogQuery, RunRequest, RunsQuery
+from worker.api.documents.runs import (
+    ArtifactsDoc,
+    LogDoc,
+    RunDoc,
+    RunSummaryDoc,
+    run_summary,
+)
+from worker.attempts.recording import read_log
+from worker.dependencies.waits import waits_of
+from worker.models import Run, RunQuerySet
+from worker.protocols.call import Request as Asked
+from worker.queue.states import ENDED
+from worker.retention import erase
+from worker.run_views import events
+from worker.run_views.documents import artifacts_of, run_document
+from worker.runs import cancel
+from worker.runs import request as runs
+
+operation = Operations("runs")
+_READS = (Action.READ_RUNS, Action.RUN)  # a token that may start a run may also read how it ended
+
+
+class Runs(Endpoint):
+    required_actions = {"GET": _READS, "POST": (Action.RUN,)}
+    requires_sign_in = True
+
+    @operation("list_runs", "List runs", query=RunsQuery, answer=page_schema(RunSummaryDoc))
+    def get(self, request: Request) -> HttpResponse:
+        """Lists your runs, your teams' runs and runs of your teams' skills, newest first."""
+        query = read_query(RunsQuery, request)
+        rows = _filter(Run.objects.visible_to(self.actor), query, self.actor)
+        rows = rows.select_related("team", "caller").defer("request", "files", "result")
+        found, cursor = pagination.newest_first(rows, pagination.read_page("runs", query, kinds=(str,)))
+        readable_runs = Run.objects.readable_by(self.actor).filter(pk__in=[run.pk for run in found])
+        readable = set(readable_runs.values_list("pk", flat=True))
+        waits = waits_of(found)
+        items = [run_summary(run, readable=run.pk in readable, waits=waits.get(run.pk, ())) for run in found]
+        return etags.document_response(request, page_document(items, cursor))
+
+    @operation(
+        "start_run", "Start a run", query=WaitQuery, body=RunRequest, answer={200: RunDoc, 202: RunDoc}
+    )
+    @idempotent(RunRequest)
+    def post(self, request: Request) -> HttpResponse:
+        """Checks the inputs and queues the run. Returns 202 with the run's URL, or 200 if the run has already
+        ended because it was answered from the cache or refused. Add `?wait=30` to wait for the end."""
+        read_query(WaitQuery, request)
+        body = read_body(RunRequest, request.data)
+        return _start(request, body, self.actor)
+
+
+def _start(request: Request, body: Mapping[str, Any], actor: Actor) -> HttpResponse:
+    label, _, number = body["skill"].partition("@")
+    version = skills.find_version(
+        skills.find_skill(label, actor), body.get("version") or number or None, actor
+    )
+    run = runs.request_run(
+        actor=actor,
+        version=version,
+        request=_build_request(body),
+        team=skills.find_team(body["team"], actor) if body.get("team") else None,
+        rerun_of=find_readable_run(body["rerun_of"], actor) if body.get("rerun_of") else None,
+        no_cache=body["no_cache"],
+    )
+    document = run_document(run, actor=actor)
+    response = etags.document_response(request, document, status=200 if run.status in ENDED else 202)
+    response["Location"] = api_url("runs", run.uid)
+    return response
+
+
+def _build_request(body: Mapping[str, Any]) -> Asked:
+    return Asked(
+        inputs=body.get("inputs") or {},
+        script=body.get("script"),
+        action=body.get("action"),
+        tool=body.get("tool"),
+        stdin=body.get("stdin"),
+        debug=body["debug"],
+        context=body.get("context") or {},
+    )
+
+
+def _filter(rows: RunQuerySet, query: Mapping[str, Any], actor: Actor) -> QuerySet[Run]:
+    lookups = {
+        "version": "version_number",
+        "team": "team__slug",
+        "failure_code": "failure_code",
+        "since": "created_at__gte",
+        "until": "created_at__lt",
+    }
+    if "skill" in query:
+        rows = rows.of_skill(query["skill"])
+    chosen = Q(**{lookup: query[name] for name, lookup in lookups.items() if name in query})
+    if statuses := query.get("status"):
+        chosen &= Q(status__in=sorted(statuses))
+    if query["mine"]:
+        chosen &= Q(caller=actor.user)
+    if "request_id" in query:
+        readable = Run.objects.readable_by(actor)
+        chosen &= Q(request_id=query["request_id"], pk__in=readable.values("pk"))
+    if "ids" in query:
+        chosen &= Q(uid__in=query["ids"].split(","))
+    return rows.filter(chosen)
+
+
+class RunDetail(Endpoint):
+    required_actions = {"GET": _READS}
+    requires_sign_in = True
+
+    @operation("get_run", "Get a run", query=WaitQuery, answer=RunDoc)
+    def get(self, request: Request, uid: str) -> HttpResponse:
+        """Add `?wait=30` to get the answer when the run has ended, or after that many seconds."""
+        read_query(WaitQuery, request)
+        run = find_run(uid, self.actor)
+        return etags.document_response(request, run_document(run, actor=self.actor))
+
+
+class Cancel(Endpoint):
+    required_actions = {"POST": (Action.RUN,)}
+    requires_sign_in = True
+
+    @operation("cancel_run", "Cancel a run", answer=RunDoc)
+    @idempotent()
+    def post(self, request: Request, uid: str) -> HttpResponse:
+        """A queued run ends at once, a running one within seconds. A run that has ended does not change."""
+        run = find_run(uid, self.actor)
+        cancel.cancel(run, actor=self.actor)
+        run.refresh_from_db()
+        return etags.document_response(request, run_document(run, actor=self.actor))
+
+
+class Erase(Endpoint):
+    required_actions = {"POST": _READS}
+    requires_sign_in = True
+
+    @operation("erase_run", "Erase a run's content", answer=RunDoc)
+    @idempotent()
+    def post(self, request: Request, uid: str) -> HttpResponse:
+        """Requires a session and permission to read the run. Permanently deletes its inputs, log, steps,
+        answer and artifacts. The record that it ran, its version and its status are kept."""
+        run = erase.erase_run(find_run(uid, self.actor), actor=self.actor)
+        return etags.document_response(request, run_document(run, actor=self.actor))
+
+
+class Log(Endpoint):
+    required_actions = {"GET": _READS}
+    requires_sign_in = True
+
+    @operation("get_run_log", "Read a run's log", query=LogQuery, answer=LogDoc)
+    def get(self, request: Request, uid: str) -> HttpResponse:
+        """Returns the log from a byte offset. Every attempt has its own log."""
+        query = read_query(LogQuery, request)
+        run = find_readable_run(uid, self.actor)
+        attempt = query.get("attempt") or max(run.attempt, 1)
+        part = read_log(run, attempt, query["offset"], query["limit"])
+        document = {
+            "attempt": attempt,
+            "offset": query["offset"],
+            "chunks": [{"stream": p.stream, "offset": p.offset, "text": p.text} for p in part.pieces],
+            "next_offset": part.next_offset,
+            "ended": part.ended,
+        }
+        return etags.document_response(request, document)
+
+
+class Events(Endpoint):
+    required_actions = {"GET": _READS}
+    requires_sign_in = True
+
+    @operation(
+        "stream_run_events",
+        "Stream a run as server-sent events",
+        query=EventsQuery,
+        answer={(200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR)},
+    )
+    def get(self, request: Request, uid: str) -> HttpResponse:
+        """Streams log, progress, steps and status until `event: end`. To resume after a disconnect, send
+        `Last-Event-ID` or `?after=`."""
+        query = read_query(EventsQuery, request)
+        run = find_readable_run(uid, self.actor)
+        after = request.headers.get("Last-Event-ID") or query.get("after", "")
+        batch = events.events_since(run.uid, after)
+        text = batch.text + ("event: end\ndata: {}\n\n" if batch.ended else "")
+        response = HttpResponse(text, content_type="text/event-stream; charset=utf-8")
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+
+class Artifacts(Endpoint):
+    required_actions = {"GET": _READS}
+    requires_sign_in = True
+
+    @operation("list_artifacts", "List the artifacts of a run", answer=ArtifactsDoc)
+    def get(self, request: Request, uid: str) -> HttpResponse:
+        """Lists artifacts by path. Use one as an input of another run with `{"artifact": "run id/path"}`."""
+        run = find_readable_run(uid, self.actor)
+        items = artifacts_of(run)
+        return etags.document_response(request, {"items": items})
+
+
+class ArtifactContent(Endpoint):
+    required_actions = {"GET": _READS}
+    requires_sign_in = True
+
+    @operation(
+        "download_artifact",
+        "Download an artifact of a run",
+        answer={(200, "application/octet-stream"): OpenApiResponse(OpenApiTypes.BINARY)},
+    )
+    def get(self, request: Request, uid: str, path: str) -> HttpResponseBase:
+        """Returns the file as an attachment. The ETag is its digest."""
+        run = find_readable_run(uid, self.actor)
+        artifact = run.artifacts.filter(path=path).first()
+        if artifact is None:
+            raise NOT_FOUND.refusal(what="artifact", name=path[:200])
+        etag = f'"{artifact.digest}"'
+        if unchanged := etags.not_modified(request, etag):
+            return unchanged
+        response = make_attachment(FileResponse(blobs.open_blob(artifact.digest)), path, etag)
+        response["Content-Length"] = str(artifact.size)
+        return etags.set_private(response)

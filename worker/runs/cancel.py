@@ -1,0 +1,26 @@
+"""Cancels runs."""
+
+from registry.core.errors import NOT_FOUND
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.errors import FORBIDDEN
+from registry.identity.permissions import Action, may
+from worker.models import Run
+from worker.queue import states
+
+
+def cancel(run: Run, *, actor: Actor) -> bool:
+    """Cancels a run in any state; returns False if it had already ended."""
+    if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
+        raise NOT_FOUND.refusal(what="run", name=run.uid)
+    if not Run.objects.readable_by(actor).filter(pk=run.pk).exists() or not _has_run_scope(actor, run):
+        raise FORBIDDEN.refusal(action=Action.RUN.value)
+    stopped = states.cancel(run.pk)
+    if stopped and run.caller_id != (actor.user.pk if actor.user else None):
+        audit.record(actor, "run.cancel", run.uid, team=run.team)
+    return stopped
+
+
+def _has_run_scope(actor: Actor, run: Run) -> bool:
+    """Whether the actor's token may run the skill: a token that can't start runs can't cancel them either."""
+    return actor.token is None or (run.skill is not None and may(actor, Action.RUN, skill=run.skill))

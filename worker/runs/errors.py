@@ -1,0 +1,16 @@
+"""Error codes of run requests."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+REQUEST_TOO_LARGE = declare("REQUEST_TOO_LARGE", lambda *, limit: ..., http=413)(
+    _("The inputs are larger than %(limit)s bytes."), _("Send large values as files: POST /api/v1/inputs.")
+)
+REQUEST_INVALID = declare("REQUEST_INVALID", lambda *, reason: ...)(
+    _("Can't store the request: %(reason)s."),
+    _("Send the inputs as JSON without NUL characters or lone surrogates."),
+)
+ENDPOINT_FILES = declare("ENDPOINT_FILES")(
+    _("The skill runs on an endpoint, which can't receive files."),
+    _("Send the content itself, or a URL that the endpoint can read."),
+)

@@ -1,0 +1,36 @@
+"""Starts skills by events: the event's payload becomes the run's inputs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from registry.identity.actors import Actor
+from registry.models import Event, Version
+from registry.packages.manifest.manifest import manifest_of
+from worker.protocols.call import Request
+from worker.runs.request import request_run
+
+
+def start_event_run(version: Version, event: Event, actor: Actor) -> str:
+    """Requests a run and returns its uid; an event starts a skill once per caller."""
+    schema = manifest_of(version.manifest).input_schema
+    run = request_run(
+        actor=actor,
+        version=version,
+        request=Request(inputs=inputs_of(event, schema), context={"request_id": event.uid}),
+        team=event.team,
+        idempotency_key=f"event:{event.uid}:{version.skill.uid}",
+    )
+    return run.uid
+
+
+def inputs_of(event: Event, schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The payload's values that the schema names.
+
+    The whole event is added as ``event`` if the schema names that or has no properties.
+    """
+    whole = {"id": event.external_id, "type": event.type, "payload": event.payload}
+    properties = schema.get("properties") if schema else None
+    if not isinstance(properties, Mapping):
+        return {"event": whole}
+    values = {key: value for key, value in event.payload.items() if key in properties}
+    return {"event": whole} | values if "event" in properties else values

@@ -1,0 +1,268 @@
+"""Requests runs: for pages, API and commands."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.identity.teams import calling_team
+from registry.lookup import canonical as canonical_canonical
+from registry.lookup.errors import VERSION_HELD
+from registry.models import Team, UseKind, Version
+from registry.models.identity import new_uid
+from registry.packages.manifest.manifest import manifest_of
+from registry.packages.package import Manifest
+from registry.packages.problems import Refusal
+from registry.packages.schemas.validate import validate
+from registry.rules import decision as rules_decision
+from registry.rules.decision import Decision
+from registry.secrets import run_secrets
+from worker.attempts.script_request import OUTPUT_DIR, request_for_script
+from worker.attempts.unpacking import open_package
+from worker.child_runs.lineage import Lineage
+from worker.core.budget import endpoint_for
+from worker.core.opaque_ids import opaque_id
+from worker.core.storable import is_storable
+from worker.files import inputs
+from worker.files.inputs import ResolvedInputs
+from worker.models import Run
+from worker.protocols import prepare as protocols_prepare
+from worker.protocols.call import Request
+from worker.protocols.formats import abp
+from worker.queue import states
+from worker.queue.dispatch import wake
+from worker.quotas import team_limits
+from worker.runs import approval, cache
+from worker.runs.errors import ENDPOINT_FILES, REQUEST_INVALID, REQUEST_TOO_LARGE
+from worker.sandbox.policy import Limits
+
+_MAX_ID = 64
+
+
+def request_run(
+    *,
+    actor: Actor,
+    version: Version,
+    request: Request,
+    team: Team | None = None,
+    rerun_of: Run | None = None,
+    idempotency_key: str = "",
+    no_cache: bool = False,
+    lineage: Lineage | None = None,
+) -> Run:
+    """Creates a run: queued, waiting for approval, or answered from the cache unless ``no_cache``.
+
+    Raises Refusal, with a JSON pointer of the input, for requests that cannot be queued. A repeated
+    ``idempotency_key`` of one caller returns the same run.
+    """
+    require(actor, Action.RUN, skill=version.skill)
+    if version.is_held:
+        raise VERSION_HELD.refusal(version=str(version))
+    if lineage is None:
+        rules_decision.require_agents_allowed(version, actor)
+    if idempotency_key and (earlier := _find_by_idempotency_key(actor, idempotency_key)):
+        return earlier
+    manifest = manifest_of(version.manifest)
+    caller_team = calling_team(actor, version.skill, team)
+    request = abp.resolve_tool(manifest, request)
+    resolved = _check_inputs(request, manifest, actor, rerun_of)
+    request = _with_context(request, manifest, actor, caller_team, version)
+    run = _new_run(actor, version, manifest, request, resolved)
+    run.team, run.rerun_of, run.idempotency_key = caller_team, rerun_of, idempotency_key
+    if lineage:
+        lineage.apply(run)
+    _choose_protocol(run, version, request)
+    decision = _authorize(actor, version, caller_team)
+    if manifest.security.secrets:
+        run.grants = {"secrets": run_secrets.require_secrets(version, caller_team)}
+    try:
+        with transaction.atomic():
+            _insert(run, manifest, actor, decision, no_cache=no_cache)
+    except IntegrityError:
+        if idempotency_key and (earlier := _find_by_idempotency_key(actor, idempotency_key)):
+            return earlier
+        raise
+    canonical_canonical.record_canonical_use(version.skill, actor.caller, UseKind.RUN)
+    return run
+
+
+def _authorize(actor: Actor, version: Version, team: Team | None) -> Decision:
+    """The decision of the rules; raises Refusal if it is a denial. Called last, for valid requests only."""
+    decision = rules_decision.decide(version, team=team, token=actor.token)
+    rules_decision.require_not_denied(decision)
+    return decision
+
+
+def _find_by_idempotency_key(actor: Actor, idempotency_key: str) -> Run | None:
+    return Run.objects.filter(caller=actor.user, idempotency_key=idempotency_key).first()
+
+
+def _check_inputs(request: Request, manifest: Manifest, actor: Actor, rerun_of: Run | None) -> ResolvedInputs:
+    if not is_storable({"inputs": request.inputs, "stdin": request.stdin, "context": request.context}):
+        raise REQUEST_INVALID.refusal(reason="it contains characters that JSON cannot represent").at("inputs")
+    size = len(json.dumps([request.inputs, request.stdin, request.context]))
+    if size > settings.SKILLQUAY_MAX_REQUEST_BYTES:
+        raise REQUEST_TOO_LARGE.refusal(limit=settings.SKILLQUAY_MAX_REQUEST_BYTES).at("inputs")
+    schema = abp.input_schema(manifest, request)
+    resolved = inputs.resolve(request.inputs, schema, actor=actor, rerun_of=rerun_of)
+    if schema is not None:
+        values = dict(resolved.inputs)
+        if "output_dir" in values:
+            values["output_dir"] = OUTPUT_DIR
+        if problems := validate(schema, values):
+            raise Refusal(*problems)
+    return resolved
+
+
+def _with_context(
+    request: Request, manifest: Manifest, actor: Actor, team: Team | None, version: Version
+) -> Request:
+    """Adds opaque ids to the context; if the team shares answers, they identify the team, not the caller."""
+    shared = cache.is_shared(request, manifest, team)
+    subject = "" if shared or actor.user is None else actor.user.uid
+    agent = "" if shared else actor.token.uid if actor.token else subject
+    context = {
+        **request.context,
+        "agent_id": opaque_id("agent", team, agent),
+        "user_id": opaque_id("user", team, subject),
+        "request_id": _request_id(request.context.get("request_id")),
+    }
+    return replace(request, context=context, config=_config(manifest, version))
+
+
+def _request_id(value: object) -> str:
+    fits = isinstance(value, str) and 0 < len(value) <= _MAX_ID and value.isprintable()
+    return str(value) if fits else new_uid()
+
+
+def _session_id(value: object) -> str:
+    """The caller's session id, or "" if the value is not a valid one."""
+    fits = isinstance(value, str) and len(value) <= _MAX_ID and value.isprintable()
+    return str(value) if fits else ""
+
+
+def _config(manifest: Manifest, version: Version) -> dict[str, Any]:
+    """The config that ``execute()`` receives: the manifest's own and the run's limits."""
+    limits, own = limits_of(manifest), manifest.extra.get("config")
+    return {
+        **(own if isinstance(own, Mapping) else {}),
+        "skill": manifest.slug,
+        "version": version.number,
+        "timeout_ms": round(limits.timeout_s * 1000),
+        "memory_mb": limits.memory_mb,
+        "network": manifest.security.network,
+        "network_allowlist": list(manifest.security.network_allowlist),
+        "filesystem": manifest.security.filesystem,
+    }
+
+
+def limits_of(manifest: Manifest) -> Limits:
+    """The run's limits: the smaller of the skill's and the site's."""
+    security = manifest.security
+    default_ms = settings.SKILLQUAY_DEFAULT_RUN_SECONDS * 1000
+    timeout_ms = security.timeout_ms if security.timeout_ms is not None else default_ms
+    memory_mb = security.memory_mb if security.memory_mb is not None else settings.SKILLQUAY_MAX_RUN_MEMORY_MB
+    return Limits(
+        timeout_s=min(timeout_ms / 1000, settings.SKILLQUAY_MAX_RUN_SECONDS),
+        memory_mb=min(memory_mb, settings.SKILLQUAY_MAX_RUN_MEMORY_MB),
+        output_bytes=settings.SKILLQUAY_MAX_RUN_OUTPUT_BYTES,
+        disk_mb=settings.SKILLQUAY_MAX_RUN_DISK_MB,
+        processes=settings.SKILLQUAY_MAX_RUN_PROCESSES,
+        cpus=settings.SKILLQUAY_MAX_RUN_CPUS,
+        connections=settings.SKILLQUAY_MAX_RUN_CONNECTIONS,
+        network_bytes=settings.SKILLQUAY_MAX_RUN_NETWORK_BYTES,
+    )
+
+
+def _new_run(
+    actor: Actor, version: Version, manifest: Manifest, request: Request, resolved: ResolvedInputs
+) -> Run:
+    now = timezone.now()
+    return Run(
+        skill=version.skill,
+        skill_label=str(version.skill),
+        version_number=version.number,
+        digest=version.digest,
+        caller=actor.user,
+        token=actor.token if actor.token and actor.token.pk else None,
+        token_name=actor.token.name if actor.token else "",
+        request=asdict(request),
+        files=[use.document() for use in resolved.files],
+        request_id=request.context["request_id"],
+        session_id=_session_id(request.context.get("session_id")),
+        limits=asdict(limits_of(manifest)),
+        max_attempts=settings.SKILLQUAY_MAX_RUN_ATTEMPTS if manifest.retry_on_lost else 1,
+        run_after=now,
+        created_at=now,
+    )
+
+
+def _choose_protocol(run: Run, version: Version, request: Request) -> None:
+    """Sets protocol and entry; raises Refusal if the package has no such script, action or tool."""
+    package = open_package(version.digest)
+    script_request = request_for_script(run.request, run.files, package)
+    call = protocols_prepare.prepare(
+        package.paths, package.manifest, package.profile, script_request, read=package.read
+    )
+    if call.protocol == "endpoint" and run.files:
+        raise ENDPOINT_FILES.refusal().at("inputs")
+    if call.protocol == "fork":
+        endpoint_for(package.manifest)  # refuse now if no model is configured
+    run.protocol, run.entry = call.protocol, call.entry
+
+
+def _insert(run: Run, manifest: Manifest, actor: Actor, decision: Decision, *, no_cache: bool) -> None:
+    if decision.outcome == "ask" and rules_decision.is_unattended(actor):
+        team_limits.count_run(run.team)
+        _insert_waiting(run, manifest, rules_decision.decide_locked(decision, actor.token), no_cache=no_cache)
+    else:
+        run.permission = decision.basis_document()
+        _enqueue(run, manifest, no_cache=no_cache)
+
+
+def _insert_waiting(run: Run, manifest: Manifest, decision: Decision, *, no_cache: bool) -> None:
+    """Requests approval, unless a rule was created since the first decision."""
+    rules_decision.require_not_denied(decision)
+    if decision.outcome == "ask":
+        approval.request_approval(run, decision, no_cache=no_cache)
+        return
+    states.enqueue_for_approval(run)
+    run.permission = decision.basis_document()
+    resume(run, manifest, no_cache=no_cache)
+
+
+def _enqueue(run: Run, manifest: Manifest, *, no_cache: bool) -> None:
+    if source := _find_cached(run, manifest, no_cache=no_cache):
+        cache.answer_from(run, source)
+        return
+    if not run.depth:  # a child uses the budget of its root
+        team_limits.count_run(run.team)
+    states.enqueue(run)
+    transaction.on_commit(wake)
+
+
+def resume(run: Run, manifest: Manifest, *, no_cache: bool) -> bool:
+    """Continues an approved run as if it were new; returns False if it no longer waits."""
+    source = _find_cached(run, manifest, no_cache=no_cache)
+    if not states.release(run):
+        return False
+    if source:
+        cache.answer_from(run, source)
+    else:
+        transaction.on_commit(wake)
+    return True
+
+
+def _find_cached(run: Run, manifest: Manifest, *, no_cache: bool) -> Run | None:
+    """The run whose answer can be reused, if any; sets the cache key of ``run``."""
+    if not manifest.cacheable or run.caller_id is None:
+        return None
+    run.cache_ttl = cache.ttl_of(manifest)
+    run.cache_key = cache.key_of(run, manifest)
+    return None if no_cache else cache.find_answer(run.cache_key)

@@ -1,0 +1,314 @@
+"""Runs attacks in one tier; the doctor prints the results, the tests assert them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from worker.sandbox.cleanup import remove_tree
+from worker.sandbox.doctor.attacks import destination, inside, probes, proxied
+from worker.sandbox.doctor.attacks.bombs import BOMBS, Bomb
+from worker.sandbox.limits import seccomp
+from worker.sandbox.limits.cgroup import find_parents
+from worker.sandbox.policy import Job, Limits, SandboxResult
+from worker.sandbox.run_job import run_in
+from worker.sandbox.site_settings import SandboxSettings, Tier
+
+_ROOT = Path(__file__).parents[4]
+# The copied modules keep their dotted names, below empty packages: nothing outside them can be imported.
+_TRY_PROBES = f"""
+import sys
+sys.path.insert(0, sys.argv[1])
+from {inside.__name__} import main
+main(sys.argv[2:])
+"""
+_CONCURRENT_BOMBS = 4
+LOST_WORKER = "kill the worker during a run"
+HostFacts = Callable[[], AbstractContextManager[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class AttackSet:
+    """Attacks to try in each tier.
+
+    ``probes`` and ``proxy_probes`` are modules with ``PROBES``, copied into the sandbox; they import only the
+    standard library, ``inside`` and one another. ``host_facts`` extend the facts in ``inside.HOST``.
+    """
+
+    probes: tuple[ModuleType, ...]
+    proxy_probes: tuple[ModuleType, ...]
+    bombs: tuple[Bomb, ...]
+    host_facts: tuple[HostFacts, ...] = ()
+
+
+DOCTOR = AttackSet((probes,), (proxied,), BOMBS)
+
+
+@dataclass(frozen=True)
+class Check:
+    """The result of one attack; ``detail`` names the control that stopped it, or the reached target."""
+
+    attack: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Folders for the attacks in one tier, private like the worker's own."""
+
+    tier: Tier
+    site: SandboxSettings
+    folder: Path
+    attacks: AttackSet
+
+    @property
+    def package(self) -> Path:
+        return self.folder / "package"
+
+    def job_dir(self) -> Path:
+        folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="job-"))
+        for name in ("input", "output"):
+            (folder / name).mkdir()
+        return folder
+
+
+@contextlib.contextmanager
+def arena(tier: Tier, site: SandboxSettings, attacks: AttackSet = DOCTOR) -> Iterator[Arena]:
+    folder = Path(tempfile.mkdtemp(prefix="skillquay-attacks-"))
+    try:
+        opened = Arena(tier, site, folder, attacks)
+        opened.package.mkdir()
+        opened.package.chmod(0o755)
+        for module in (inside, *attacks.probes, *attacks.proxy_probes):
+            _copy_module(module, opened.package)
+        yield opened
+    finally:
+        remove_tree(folder)
+
+
+def _copy_module(module: ModuleType, package: Path) -> None:
+    *parents, name = module.__name__.split(".")
+    folder = package
+    for parent in parents:
+        folder /= parent
+        folder.mkdir(mode=0o755, exist_ok=True)
+        (folder / "__init__.py").touch(mode=0o644)
+    copy = folder / f"{name}.py"
+    shutil.copyfile(str(module.__file__), copy)
+    copy.chmod(0o644)
+
+
+def all_attacks(tier: Tier, site: SandboxSettings, attacks: AttackSet = DOCTOR) -> list[Check]:
+    """Tries every attack, in order; takes a few seconds, because most bombs wait for a limit in parallel."""
+    with arena(tier, site, attacks) as opened:
+        proxy_checks = through_the_proxy(opened) if has_network(tier) else []
+        return [*single_calls(opened), *proxy_checks, *_bombs(opened), lost_worker(opened)]
+
+
+def attacks_on(tier: Tier, attacks: AttackSet = DOCTOR) -> list[str]:
+    """The names of all attacks, in the order in which they are tried."""
+    direct = [attack for module in attacks.probes for attack in module.PROBES]
+    by_proxy = proxy_attacks(attacks) if has_network(tier) else []
+    return [*direct, *by_proxy, *(bomb.attack for bomb in attacks.bombs), LOST_WORKER]
+
+
+def proxy_attacks(attacks: AttackSet = DOCTOR) -> list[str]:
+    return [attack for module in attacks.proxy_probes for attack in module.PROBES]
+
+
+def has_network(tier: Tier) -> bool:
+    """Whether the tier supports an allowlist; ``landlock`` has no network namespace with a proxy."""
+    return tier in ("bwrap", "nsrun")
+
+
+def single_calls(opened: Arena) -> list[Check]:
+    """Tries the attacks by single calls, all in one run."""
+    with _host(opened) as host:
+        job = Job(
+            _probe_command(opened.attacks.probes),
+            opened.package,
+            opened.job_dir(),
+            limits=Limits(timeout_s=30),
+        )
+        before = _contents(opened.package)
+        with _bystander() as bystander:
+            host["bystander"] = bystander.pid
+            job = replace(job, stdin=json.dumps(host).encode())
+            result = run_in(opened.tier, job, site=opened.site)
+            unharmed = {probes.SIGNAL_BYSTANDER: bystander.poll() is None}
+        unharmed[probes.CHANGE_OTHER_RUN] = _is_unchanged(host["other_run"])
+        unharmed[probes.CHANGE_PACKAGE] = _contents(opened.package) == before
+    return [
+        replace(check, passed=check.passed and unharmed.get(check.attack, True)) for check in _checks(result)
+    ]
+
+
+def through_the_proxy(opened: Arena) -> list[Check]:
+    """Tries the attacks on the proxy of a run that may reach one host, all in one run."""
+    with destination.serve_destination() as host:
+        job = Job(
+            _probe_command(opened.attacks.proxy_probes),
+            opened.package,
+            opened.job_dir(),
+            stdin=json.dumps({"port": host.port}).encode(),
+            network=host.allowlist,
+            resolve=host.resolve,
+            limits=Limits(timeout_s=30, descriptors=1100, network_bytes=4_000_000),
+        )
+        return _checks(run_in(opened.tier, job, site=opened.site))
+
+
+def _probe_command(modules: tuple[ModuleType, ...]) -> tuple[str, ...]:
+    names = (module.__name__ for module in modules)
+    return ("python", "-B", "-I", "-S", "-c", _TRY_PROBES, "/skill", *names)
+
+
+def _checks(result: SandboxResult) -> list[Check]:
+    checks = [Check(**json.loads(line)) for line in result.stdout.splitlines()]
+    if result.exit_code != 0 or not checks:
+        reason = result.detail or result.stderr.decode(errors="replace")[-500:]
+        status = f"{result.ending} {result.exit_code} {result.signal}: {reason}"
+        checks.append(Check("run all probes", False, status))
+    return checks
+
+
+@contextlib.contextmanager
+def _bystander() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the worker's user that is unrelated to the run."""
+    process = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _contents(folder: Path) -> dict[str, tuple[int, float, bytes]]:
+    """Mode, time and bytes of each file, as the next run of the package would find them."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path): (path.stat().st_mode, path.stat().st_mtime, path.read_bytes()) for path in files}
+
+
+def _is_unchanged(path: str) -> bool:
+    """Whether another run's file is unchanged; in tier ``landlock`` a call may only claim to change it."""
+    status = os.stat(path)
+    return (stat.S_IMODE(status.st_mode), status.st_size > 0) == (0o640, True) and status.st_mtime > 1000
+
+
+@contextlib.contextmanager
+def _host(opened: Arena) -> Iterator[dict[str, Any]]:
+    """The targets of the probes: a listening port, sockets, files, this process."""
+    other_run = opened.job_dir() / "output" / "secret"
+    other_run.write_text("another run's")
+    other_run.chmod(0o640)
+    canary, name = secrets.token_hex(8), secrets.token_hex(8)
+    os.environ["SKILLQUAY_CANARY"] = canary
+    with contextlib.ExitStack() as stack:
+        stack.callback(os.environ.pop, "SKILLQUAY_CANARY", None)
+        port = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        for address in ("\0" + name, str(opened.folder / "socket")):
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(address)
+            listener.listen()
+        host = {
+            "namespaces": opened.tier != "landlock",
+            "numbers": dict(seccomp.NUMBERS[os.uname().machine]),
+            "worker": os.getpid(),
+            "canary": canary,
+            "port": port.getsockname()[1],
+            "abstract": name,
+            "socket_file": str(opened.folder / "socket"),
+            "other_run": str(other_run),
+            "secrets": [str(_ROOT / "portal" / "settings.py"), str(_ROOT / "manage.py"), __file__],
+            "paths": [str(_ROOT), str(opened.folder)],
+        }
+        for facts in opened.attacks.host_facts:
+            host |= stack.enter_context(facts())
+        yield host
+
+
+def _bombs(opened: Arena) -> list[Check]:
+    # In tier ``landlock`` a plain user's process limit counts the processes of concurrent bombs too.
+    workers = 1 if opened.tier == "landlock" and os.geteuid() else _CONCURRENT_BOMBS
+    bombs = opened.attacks.bombs
+    alone = {one.attack: bomb(opened, one) for one in bombs if one.alone}
+    with ThreadPoolExecutor(workers) as pool:
+        started = {one.attack: pool.submit(bomb, opened, one) for one in bombs if not one.alone}
+    return [alone.get(one.attack) or started[one.attack].result() for one in bombs]
+
+
+def bomb(opened: Arena, attack: Bomb) -> Check:
+    """Tries one exhausting attack; fails if any of its processes is alive afterwards."""
+    mark, job_dir = secrets.token_hex(8), opened.job_dir()
+    job = Job(
+        ("python", "-B", "-I", "-S", "-c", attack.source, mark), opened.package, job_dir, limits=attack.limits
+    )
+    result = run_in(opened.tier, job, site=opened.site)
+    passed, detail = attack.judge(result, job_dir)
+    alive = marked(mark)
+    if alive:
+        return Check(attack.attack, False, f"{len(alive)} processes outlived the run")
+    return Check(attack.attack, passed, detail)
+
+
+def lost_worker(opened: Arena) -> Check:
+    """Kills a worker process during a run; fails if a process or cgroup of the run is left."""
+    mark = secrets.token_hex(8)
+    module = "worker.sandbox.doctor.attacks.lost_worker"
+    arguments = [opened.tier, str(opened.package), str(opened.job_dir()), mark, str(opened.site.staging)]
+    worker = subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        cwd=_ROOT,
+        stdout=subprocess.PIPE,
+        env=_environment(),
+    )
+    assert worker.stdout is not None
+    with worker.stdout as output:
+        up = output.readline()
+        before = len(marked(mark)) - 1
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+    deadline = time.monotonic() + 5
+    while (marked(mark) or _cgroups(worker.pid)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    after = len(marked(mark)) + len(_cgroups(worker.pid))
+    return Check(
+        LOST_WORKER, bool(up) and before >= 2 and not after, f"{before} processes before, {after} after"
+    )
+
+
+def _cgroups(pid: int) -> list[Path]:
+    """The cgroups that a worker has created."""
+    return [group for parent in find_parents() for group in parent.folder.glob(f"skillquay-{pid}-*")]
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR")}
+
+
+def marked(mark: str) -> list[int]:
+    """Processes with ``mark`` in their command line."""
+    pids = []
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if name.isdigit() and mark.encode() in Path("/proc", name, "cmdline").read_bytes():
+                pids.append(int(name))
+    return pids

@@ -1,0 +1,38 @@
+"""A worker process to be killed: starts one endless run in the tier named by its arguments."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from worker.sandbox.policy import Job, Limits
+from worker.sandbox.run_job import run_in
+from worker.sandbox.site_settings import TIERS, SandboxSettings
+
+_SLEEPER = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(600)
+print("up", flush=True)
+time.sleep(600)
+"""
+
+
+def main(tier: str, package: str, job_dir: str, mark: str, staging: str) -> None:
+    job = Job(("python", "-c", _SLEEPER, mark), Path(package), Path(job_dir), limits=Limits(timeout_s=600))
+    run_in(
+        next(name for name in TIERS if name == tier),
+        job,
+        site=SandboxSettings(staging=Path(staging)),
+        on_output=_print_output,
+    )
+
+
+def _print_output(stream: str, text: bytes) -> None:
+    sys.stdout.buffer.write(text)
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,37 @@
+"""Tries the doctor's attacks in every tier of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from registry.packages.problems import gettext_noop
+from worker.sandbox import runtimes
+from worker.sandbox.doctor.attacks import arena
+from worker.sandbox.site_settings import SandboxSettings
+from worker.sandbox.tiers.available import usable_tiers
+
+_NO_NETWORK = gettext_noop("Runs have no network in this tier, so there is no proxy to attack.")
+OnTier = Callable[[str, int], object]
+"""Called before each tier with its name and the number of tiers done."""
+
+
+def examine_tiers(site: SandboxSettings | None = None, on_tier: OnTier | None = None) -> dict[str, Any]:
+    """``{tiers: [{name, usable, reason, fix, checks: [{attack, passed, detail}], not_tried}], missing}``."""
+    site = site or SandboxSettings()
+    tiers = []
+    for done, report in enumerate(usable_tiers(site)):
+        if on_tier:
+            on_tier(report.name, done)
+        checks = [asdict(check) for check in arena.all_attacks(report.name, site)] if report.usable else []
+        untried = [] if not report.usable or arena.has_network(report.name) else arena.proxy_attacks()
+        not_tried = [{"attack": attack, "reason": _NO_NETWORK} for attack in untried]
+        tiers.append(asdict(report) | {"checks": checks, "not_tried": not_tried})
+    return {"tiers": tiers, "missing": runtimes.missing_runtimes()}
+
+
+def is_sound(document: dict[str, Any]) -> bool:
+    """Whether at least one tier is usable and every attack on the usable tiers was stopped."""
+    usable = [tier for tier in document["tiers"] if tier["usable"]]
+    return bool(usable) and all(check["passed"] for tier in usable for check in tier["checks"])

@@ -1,0 +1,96 @@
+"""The static server for tier ``landlock``, which has no network namespace: a run gets no network socket.
+
+script ── socket() ──► the kernel notifies this process ──► one end of a socket pair; the server has the other
+
+Whatever address the script then connects to, ``Job.http_handler`` answers. No packet leaves the machine, and
+no port is opened that other processes could reach.
+"""
+
+import asyncio
+import errno
+import fcntl
+import os
+import select
+import socket
+import struct
+from contextlib import suppress
+from typing import Any
+
+from worker.sandbox.egress.proxy import MAX_HEAD_BYTES
+from worker.sandbox.egress.static_server import StaticServer
+
+_RECEIVE, _SEND, _ADD = 0xC050_2100, 0xC018_2101, 0x4018_2103  # SECCOMP_IOCTL_NOTIF_RECV, _SEND, _ADDFD
+_NOTIFICATION = struct.Struct("=QII iIQ 6Q")  # id, process, flags; number, architecture, address, arguments
+_ANSWER, _REFUSAL = struct.Struct("=QIIII"), struct.Struct("=QqiI")
+_KIND = 7  # field of the notification: the call's second argument
+_SEND_WITH_DESCRIPTOR = 2  # SECCOMP_ADDFD_FLAG_SEND
+_NOT_BLOCKING, _CLOSED_ON_EXEC = 0x800, 0x8_0000  # flags of the requested socket kind
+
+
+class PassedSocketServer(StaticServer):
+    """Supplies a socket for each ``socket()`` call of the run; the passed descriptor reports the calls."""
+
+    async def _serve_listener(self, notify_fd: int, stop: asyncio.Future[Any]) -> None:
+        tasks: set[asyncio.Task[None]] = set()
+
+        def answer() -> None:
+            events = _poll_events(notify_fd)
+            if events & select.POLLHUP:  # no process is left that could call
+                self._loop.remove_reader(notify_fd)
+            elif events and (ours := _answer(notify_fd, give=len(tasks) < self.max_connections)):
+                task = self._loop.create_task(self._serve_socket(ours))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
+
+        self._loop.add_reader(notify_fd, answer)
+        try:
+            await stop
+        finally:
+            self._loop.remove_reader(notify_fd)
+            os.close(notify_fd)
+
+    async def _serve_socket(self, ours: socket.socket) -> None:
+        reader, writer = await asyncio.open_unix_connection(sock=ours, limit=MAX_HEAD_BYTES)
+        await self._serve_connection(reader, writer)
+
+
+def _poll_events(notify_fd: int) -> int:
+    """Poll events of the notification descriptor, because reading it without one would block the event loop.
+
+    0 if the calling process ended or was interrupted; other processes may still call.
+    """
+    poll = select.poll()
+    poll.register(notify_fd, select.POLLIN)
+    return next((event for _descriptor, event in poll.poll(0)), 0)
+
+
+def _answer(notify_fd: int, *, give: bool) -> socket.socket | None:
+    """Supplies a socket to the calling process; returns the other end, None if it got none."""
+    notification = bytearray(_NOTIFICATION.size)
+    try:
+        fcntl.ioctl(notify_fd, _RECEIVE, notification)
+    except OSError:
+        return None  # the caller has ended
+    fields = _NOTIFICATION.unpack(notification)
+    number, kind = fields[0], fields[_KIND]
+    try:
+        if give:
+            return _supply_socket(notify_fd, number, kind)
+    except OSError:
+        pass  # the caller has ended, or this process has no descriptor left
+    with suppress(OSError):
+        fcntl.ioctl(notify_fd, _SEND, bytearray(_REFUSAL.pack(number, 0, -errno.EMFILE, 0)))
+    return None
+
+
+def _supply_socket(notify_fd: int, number: int, kind: int) -> socket.socket:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.setblocking(not kind & _NOT_BLOCKING)
+        request = _ANSWER.pack(number, _SEND_WITH_DESCRIPTOR, theirs.fileno(), 0, kind & _CLOSED_ON_EXEC)
+        try:
+            fcntl.ioctl(notify_fd, _ADD, request)
+        except OSError:
+            ours.close()
+            raise
+    return ours

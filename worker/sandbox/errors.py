@@ -1,0 +1,56 @@
+"""Error codes of the sandbox and its network proxy."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+SANDBOX_UNAVAILABLE = declare("SANDBOX_UNAVAILABLE", lambda *, reason, fix: ..., http=503)(
+    _("No isolation tier works on this machine: %(reason)s"), _("%(fix)s")
+)
+SANDBOX_FULL = declare("SANDBOX_FULL", lambda *, count: ..., http=503, retryable=True)(
+    _("All %(count)s user IDs of the sandbox are in use by other runs."),
+    _("Try again, or ask an administrator to give the sandbox more user IDs."),
+)
+RUNTIME_MISSING = declare("RUNTIME_MISSING", lambda *, runtime, fix: ..., http=503)(
+    _("%(runtime)s is needed to run this script but is not installed on the worker."), _("%(fix)s")
+)
+NETWORK_ALLOWLIST_UNAVAILABLE = declare("NETWORK_ALLOWLIST_UNAVAILABLE", lambda *, reason: ...)(
+    _("Can't give the skill access to its allowed hosts: %(reason)s."),
+    _(
+        "Run it where tier bwrap or nsrun works (see sandbox_doctor), or set `security.network` "
+        "to `none` and send the data as an input file."
+    ),
+)
+NETWORK_HOST_REFUSED = declare("NETWORK_HOST_REFUSED", lambda *, host: ...)(
+    _("The run tried to reach %(host)s, which is not in its allowlist."),
+    _("Add the host to `security.network_allowlist` of the skill, then publish a new version."),
+)
+NETWORK_PORT_REFUSED = declare("NETWORK_PORT_REFUSED", lambda *, port, host: ...)(
+    _("The run tried to reach port %(port)s of %(host)s, which is not in its allowlist."),
+    _("Add the port to `security.network_allowlist`, as %(host)s:%(port)s."),
+)
+NETWORK_ADDRESS_LITERAL = declare("NETWORK_ADDRESS_LITERAL", lambda *, host: ...)(
+    _("The run used the IP address %(host)s instead of a host from its allowlist."),
+    _("Use the host name, or add exactly this address to `network_allowlist`."),
+)
+NETWORK_ADDRESS_REFUSED = declare("NETWORK_ADDRESS_REFUSED", lambda *, host: ...)(
+    _("%(host)s has no public internet address, so the connection was blocked."),
+    _("Ask an administrator to add the address to SKILLQUAY_OUTBOUND_ALLOW."),
+)
+NETWORK_NAME_UNKNOWN = declare("NETWORK_NAME_UNKNOWN", lambda *, host: ..., retryable=True)(
+    _("Can't find an address for %(host)s."),
+    _("Check the spelling of the host and the worker's DNS settings."),
+)
+NETWORK_UNREACHABLE = declare("NETWORK_UNREACHABLE", lambda *, port, host: ..., http=502, retryable=True)(
+    _("Can't connect to port %(port)s of %(host)s."), _("Try again later, or check the port.")
+)
+NETWORK_TOO_MUCH = declare("NETWORK_TOO_MUCH")(
+    _("The run exceeded its limit for connections or traffic, so some connections were closed."),
+    _(
+        "Transfer less data, or ask an administrator to raise "
+        "SKILLQUAY_MAX_RUN_NETWORK_BYTES or SKILLQUAY_MAX_RUN_CONNECTIONS."
+    ),
+)
+NETWORK_REQUEST_INVALID = declare("NETWORK_REQUEST_INVALID")(
+    _("The run sent its proxy an invalid request: only CONNECT and http:// requests are allowed."),
+    _("Use an HTTP client that respects HTTP_PROXY and HTTPS_PROXY; all other traffic is blocked."),
+)

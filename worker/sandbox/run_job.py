@@ -1,0 +1,227 @@
+"""Runs one job in a sandbox, from the order to the launcher until the last process is gone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from worker.sandbox import channel_server, launch, layout
+from worker.sandbox.egress import passed_sockets, static_server
+from worker.sandbox.egress import proxy as egress
+from worker.sandbox.limits import cgroup, user_ids
+from worker.sandbox.policy import CheckStop, Job, Limits, OnOutput, RequestHandler, SandboxResult
+from worker.sandbox.site_settings import SandboxSettings, Tier
+from worker.sandbox.streams import ProcessIO
+from worker.sandbox.tiers import bwrap, landlock, nsrun, unsafe
+
+
+def run_in(
+    tier: Tier,
+    job: Job,
+    *,
+    on_output: OnOutput | None = None,
+    check_stop: CheckStop | None = None,
+    site: SandboxSettings | None = None,
+    grace_s: float = 5.0,
+) -> SandboxResult:
+    """Runs ``job`` in exactly this tier; a cancelled run gets ``grace_s`` between SIGTERM and SIGKILL."""
+    site = site or SandboxSettings()
+    began = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        lease = user_ids.lease_user_id(site) if tier != "unsafe" else None
+        if lease:
+            stack.callback(lease.release)
+        staged = _StagedPaths.of(tier, job, site, lease)
+        if tier == "landlock":
+            landlock.prepare_job_folder(job, staged.host_path)
+            job, paths = _translate_paths(job, staged, stack, own_uid=lease is None)
+            on_output = landlock.translate_output(on_output, paths)
+        if lease:
+            _give_job_folder(job.job_dir, lease.uid)
+        group = cgroup.create_cgroup(_cgroup_limits(job.limits)) if site.use_cgroups else None
+        if group:
+            stack.callback(group.remove)
+        pipes = _Pipes.open(channel=job.channel_bytes > 0)
+        stack.callback(pipes.close)
+        if lease:
+            pipes.give(lease.uid)
+        if job.request_handler:
+            stack.enter_context(pipes.open_channel(job.request_handler, lease.uid if lease else None))
+        proxy = None
+        if job.network is not None and tier != "unsafe":
+            proxy_class = _proxy_class(tier, job)
+            proxy = stack.enter_context(proxy_class(job, pipes.open_proxy_socket(stack)))
+        order = _build_order(tier, job, staged, lease, group) | {"deadline": began + job.limits.timeout_s}
+        run_socket = launch.start(order, pipes.inner, lease.descriptor if lease else None)
+        stack.callback(run_socket.close)
+        pipes.close_inner()
+        process_io = ProcessIO(job, run_socket, pipes.outer, group, began, grace_s)
+        try:
+            process_io.run(on_output, check_stop)
+        except BaseException:
+            process_io.abandon()
+            raise
+        result = process_io.result(tier, enforcement(tier, job, group.controllers if group else frozenset()))
+        if tier == "landlock":
+            result = landlock.translate_result(result, paths)
+        return replace(result, network=proxy.decisions) if proxy else result
+
+
+def _proxy_class(tier: Tier, job: Job) -> type[egress.AllowlistProxy]:
+    if tier == "landlock":
+        return passed_sockets.PassedSocketServer
+    return static_server.StaticServer if job.http_handler else egress.AllowlistProxy
+
+
+_NETWORK: Mapping[Tier, str] = {
+    "bwrap": "namespace",
+    "nsrun": "namespace",
+    "landlock": "seccomp",
+    "unsafe": "none",
+}
+
+
+def enforcement(tier: Tier, job: Job, grouped: frozenset[str]) -> dict[str, str]:
+    """Which mechanism enforces each limit; ``grouped`` are the controllers of the run's cgroup."""
+    pinned = "affinity" if job.limits.cpus else "time limit"
+    return {
+        "memory": "cgroup" if "memory" in grouped else "watchdog",
+        "processes": "cgroup" if "pids" in grouped else "none" if tier == "unsafe" else "rlimit",
+        "disk": "watchdog",
+        "files": "watchdog",
+        "descriptors": "rlimit",
+        "cpu": "cgroup" if "cpu" in grouped else pinned,
+        "network": "proxy" if job.network is not None and tier != "unsafe" else _NETWORK[tier],
+    }
+
+
+def _cgroup_limits(limits: Limits) -> cgroup.CgroupLimits:
+    return cgroup.CgroupLimits(limits.memory_mb, limits.processes, limits.cpus)
+
+
+def _give_job_folder(folder: Path, uid: int) -> None:
+    """Makes the run's user the owner of the job folder, except of the inputs, which stay the worker's."""
+    os.chown(folder, uid, uid)
+    for parent, folders, files in os.walk(folder):
+        if parent == str(folder) and "input" in folders:
+            folders.remove("input")
+        for name in (*folders, *files):
+            os.lchown(os.path.join(parent, name), uid, uid)
+
+
+def _translate_paths(
+    job: Job, staged: _StagedPaths, stack: contextlib.ExitStack, *, own_uid: bool
+) -> tuple[Job, landlock.PathTranslation]:
+    """The job with host paths, as tier ``landlock`` runs it, and the translation for its output."""
+    paths = landlock.PathTranslation.of(job, staged.host_path)
+    if own_uid:
+        landlock.make_inputs_read_only(job)
+        stack.callback(landlock.restore_access, job)
+    return landlock.translate_job(job, paths), paths
+
+
+@dataclass(frozen=True)
+class _StagedPaths:
+    """Paths below private folders, which the run's user reaches as numbered entries of the staging folder."""
+
+    folder: Path
+    numbers: Mapping[Path, int]
+    # Paths that must also appear at their own path, each with the closed folder above it.
+    in_place: Mapping[Path, Path]
+
+    @classmethod
+    def of(
+        cls, tier: Tier, job: Job, site: SandboxSettings, lease: user_ids.UserIdLease | None
+    ) -> _StagedPaths:
+        private = layout.private_folders(job) if lease else []
+        in_place = landlock.find_closed_parents(private) if tier == "landlock" else {}
+        return cls(site.staging / "stage", dict(zip(private, range(99), strict=False)), in_place)
+
+    def host_path(self, path: Path) -> str:
+        if path not in self.numbers or path in self.in_place:
+            return os.path.realpath(path)
+        return f"{self.folder}/{self.numbers[path]}"
+
+
+def _build_order(
+    tier: Tier,
+    job: Job,
+    staged: _StagedPaths,
+    lease: user_ids.UserIdLease | None,
+    group: cgroup.Cgroup | None,
+) -> dict[str, Any]:
+    host_path = staged.host_path
+    plans: dict[Tier, Callable[[], dict[str, Any]]] = {
+        "bwrap": lambda: bwrap.plan(job, layout.layout_steps(job, host_path)),
+        "nsrun": lambda: nsrun.plan(job, layout.layout_steps(job, host_path)),
+        "landlock": lambda: landlock.plan(job, landlock.PathTranslation.of(job, host_path), host_path),
+        "unsafe": lambda: unsafe.plan(job),
+    }
+    return {
+        "tier": tier,
+        "proxied": job.network is not None and tier != "unsafe",
+        tier: plans[tier](),
+        "uid": lease.uid if lease else None,
+        "cgroup": [str(file) for file in group.join_files] if group else [],
+        "processors": 0 if group and "cpu" in group.controllers else job.limits.cpus,
+        "staging_folder": str(staged.folder),
+        "staging": [[str(path), str(name)] for path, name in staged.numbers.items()],
+        "in_place": [[str(staged.numbers[p]), str(p), str(top)] for p, top in staged.in_place.items()],
+    }
+
+
+@dataclass
+class _Pipes:
+    """The script's ends of stdin, stdout, stderr and the optional result channel, and the worker's ends."""
+
+    inner: list[int]
+    outer: list[int]
+
+    @classmethod
+    def open(cls, *, channel: bool) -> _Pipes:
+        pipes = cls([], [])
+        for number in range(4 if channel else 3):
+            reading, writing = os.pipe()
+            pipes.inner.append(reading if number == 0 else writing)
+            pipes.outer.append(writing if number == 0 else reading)
+        for descriptor in pipes.outer:
+            os.set_blocking(descriptor, False)
+        return pipes
+
+    def give(self, uid: int) -> None:
+        """Makes the run's user the owner: reopening ``/dev/stdout`` checks who owns the pipe."""
+        for descriptor in self.inner:
+            os.fchown(descriptor, uid, uid)
+
+    def open_channel(self, handler: RequestHandler, uid: int | None) -> channel_server.ChannelServer:
+        """Adds the request channel's two ends after the streams, with the numbers in its environment."""
+        if len(self.inner) < channel_server.REQUEST_FD:
+            self.inner.append(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))  # in place of the result channel
+        request_fd, answer_fd, read_fd, write_fd = channel_server.create_pipes()
+        self.inner += [request_fd, answer_fd]
+        if uid is not None:  # node and deno open them by name, which checks the owner
+            os.fchown(request_fd, uid, uid)
+            os.fchown(answer_fd, uid, uid)
+        return channel_server.ChannelServer(handler, read_fd, write_fd)
+
+    def open_proxy_socket(self, stack: contextlib.ExitStack) -> socket.socket:
+        """The worker's end of the socket over which the sandbox passes the run's listening socket."""
+        ours, theirs = socket.socketpair()
+        self.inner.append(theirs.detach())
+        stack.callback(ours.close)
+        return ours
+
+    def close_inner(self) -> None:
+        while self.inner:
+            os.close(self.inner.pop())
+
+    def close(self) -> None:
+        self.close_inner()
+        while self.outer:
+            os.close(self.outer.pop())

@@ -1,0 +1,142 @@
+"""Finds the usable tiers of this machine by running ``true`` in each, once per process."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from registry.packages.problems import LazyMessage, Refusal, gettext_noop
+from worker.sandbox import run_job
+from worker.sandbox.errors import NETWORK_ALLOWLIST_UNAVAILABLE, SANDBOX_UNAVAILABLE
+from worker.sandbox.policy import CheckStop, Job, Limits, OnOutput, SandboxResult
+from worker.sandbox.site_settings import TIERS, SandboxSettings, Tier
+from worker.sandbox.tiers import bwrap
+
+_INSTALL = gettext_noop("Install bubblewrap (apt-get install bubblewrap), or update it to 0.8 or later.")
+_PROC = gettext_noop(
+    "Start the container with --security-opt systempaths=unconfined: a masked /proc blocks this tier."
+)
+_NAMESPACES = gettext_noop(
+    "Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, "
+    "kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces=10000; "
+    "in a container, --security-opt seccomp=unconfined --security-opt apparmor=unconfined."
+)
+_STAGING = gettext_noop(
+    "A worker that runs as root needs CAP_SYS_ADMIN, CAP_SETUID and CAP_SETGID to stage folders: run "
+    "it as an ordinary user, or add the capabilities."
+)
+
+
+@dataclass(frozen=True)
+class TierReport:
+    """Whether a tier works; if not, ``reason`` is the message of kernel or bubblewrap, ``fix`` the remedy."""
+
+    name: Tier
+    usable: bool
+    reason: str = ""
+    fix: str = ""
+
+
+_reports: dict[SandboxSettings, list[TierReport]] = {}
+_lock = threading.Lock()
+
+
+def usable_tiers(site: SandboxSettings | None = None) -> list[TierReport]:
+    """Reports on all tiers, strongest first; tried once and cached for this process."""
+    site = site or SandboxSettings()
+    with _lock:
+        if site not in _reports:
+            _reports[site] = [_try(tier, site) for tier in TIERS]
+        return list(_reports[site])
+
+
+def run(
+    job: Job,
+    *,
+    on_output: OnOutput | None = None,
+    check_stop: CheckStop | None = None,
+    tier: str | None = None,
+    site: SandboxSettings | None = None,
+    grace_s: float = 5.0,
+) -> SandboxResult:
+    """Runs ``job`` in ``tier``, or in the strongest allowed one; raises SANDBOX_UNAVAILABLE if none works."""
+    site = site or SandboxSettings()
+    if site.backend and tier is None:
+        without_backend = replace(site, backend=None)
+        result = site.backend(
+            site.choice,
+            job,
+            on_output=on_output,
+            check_stop=check_stop,
+            site=without_backend,
+            grace_s=grace_s,
+        )
+        return replace(result, tier="backend")
+    chosen = choose(site, tier)
+    if chosen == "landlock" and job.network is not None and job.http_handler is None:
+        reason = LazyMessage(gettext_noop("the landlock isolation tier of this machine has no network"))
+        raise NETWORK_ALLOWLIST_UNAVAILABLE.refusal(reason=reason)
+    return run_job.run_in(chosen, job, on_output=on_output, check_stop=check_stop, site=site, grace_s=grace_s)
+
+
+def choose(site: SandboxSettings, tier: str | None = None) -> Tier:
+    if tier == "unsafe" or (tier is None and site.choice == "unsafe"):
+        return "unsafe"
+    wanted = tier or (None if site.choice == "auto" else site.choice)
+    reports = [report for report in usable_tiers(site) if wanted in (None, report.name)]
+    for report in reports:
+        if report.usable and _is_allowed(report.name, site):
+            return report.name
+    raise _refusal(reports, site)
+
+
+def _is_allowed(name: Tier, site: SandboxSettings) -> bool:
+    return TIERS.index(name) <= TIERS.index(site.minimum)
+
+
+def _refusal(reports: list[TierReport], site: SandboxSettings) -> Refusal:
+    reasons = [f"{report.name}: {report.reason}" for report in reports if not report.usable]
+    forbidden = [report.name for report in reports if report.usable and not _is_allowed(report.name, site)]
+    reasons += [f"{name}: weaker than SKILLQUAY_SANDBOX_MINIMUM" for name in forbidden]
+    fixes = dict.fromkeys(report.fix for report in reports if report.fix)
+    fix = " ".join(fixes) or "Run manage.py sandbox_doctor."
+    return SANDBOX_UNAVAILABLE.refusal(reason="; ".join(reasons) or "unknown tier", fix=fix)
+
+
+def _try(tier: Tier, site: SandboxSettings) -> TierReport:
+    if tier == "bwrap" and bwrap.program() is None:
+        return TierReport(tier, False, "bwrap is not installed", _INSTALL)
+    try:
+        result = _run_true(tier, site)
+    except (OSError, ValueError) as error:
+        return TierReport(tier, False, str(error), _fix(tier, str(error)))
+    if result.ending == "exited" and result.exit_code == 0:
+        return TierReport(tier, True)
+    reason = (
+        result.detail
+        or result.stderr.decode(errors="replace").strip()
+        or f"{result.ending} {result.exit_code}"
+    )
+    return TierReport(tier, False, reason, _fix(tier, reason))
+
+
+def _run_true(tier: Tier, site: SandboxSettings) -> SandboxResult:
+    with tempfile.TemporaryDirectory(prefix="skillquay-probe-") as folder:
+        package, job_dir = Path(folder, "package"), Path(folder, "job")
+        package.mkdir()
+        (job_dir / "output").mkdir(parents=True)
+        job = Job(("true",), package, job_dir, limits=Limits(timeout_s=10))
+        return run_job.run_in(tier, job, site=site)
+
+
+def _fix(tier: Tier, reason: str) -> str:
+    if "Unknown option" in reason:
+        return _INSTALL
+    if "proc" in reason and "ermitted" in reason and "uid" not in reason:
+        return _PROC
+    if os.geteuid() == 0 and ("mount none" in reason or reason.startswith(("unshare", "[Errno 1] unshare"))):
+        return _STAGING
+    return _NAMESPACES

@@ -1,0 +1,125 @@
+"""Recovery that is safe to repeat: expired leases, missed wake-ups, sweeps."""
+
+import logging
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from registry.events import receive
+from registry.identity.actors import administrator_actor
+from registry.imports import run_import
+from registry.matching import feedback
+from registry.review import findings
+from registry.storage import blobs
+from worker.approvals import decide
+from worker.attempts import unpacking
+from worker.core import clock
+from worker.core.host import host_name
+from worker.dependencies import queue as preparations
+from worker.dependencies import store
+from worker.files import inputs
+from worker.memory import erase as memory
+from worker.memory import webhook
+from worker.models import Attempt, Run, RunStatus
+from worker.queue import retries, transport
+from worker.queue.dispatch import wake, wake_builder, wake_importer
+from worker.retention import erase
+from worker.sandbox.cleanup import remove_tree
+from worker.service import import_jobs
+
+log = logging.getLogger(__name__)
+EVERY_S = 5.0
+SWEEP_EVERY_S = 600.0
+_WAKE_INTERVAL = timedelta(seconds=5)
+_JOB_FOLDER_RETENTION_S = 600.0
+_MAX_RESCANS = 200  # versions that one sweep scans with new rules
+_clock_jumps = clock.ClockJumpDetector()
+
+
+@dataclass(frozen=True)
+class ReapResult:
+    expired: int  # attempts taken from dead workers
+    woken: int  # wake-ups published
+
+
+def reap_once() -> ReapResult:
+    """Recovers runs of dead workers and wakes this host's free slots for runs whose wake-up was missed."""
+    now = clock.now()
+    expired = retries.expire_leases(now) if _clock_jumps.is_reliable(now) else []
+    for uid in expired:
+        log.warning("The worker of run %s is gone", uid)
+    for uid in decide.expire(timezone.now()):
+        log.info("Run %s was not approved in time", uid)
+    import_jobs.request_due()
+    if import_jobs.has_claimable():
+        wake_importer()
+    if preparations.has_claimable():
+        wake_builder()
+    woken = _wake_free_slots()
+    webhook.deliver_due()  # last: it may wait for a slow server
+    return ReapResult(len(expired), woken)
+
+
+def _wake_free_slots() -> int:
+    """Publishes at most one wake-up per free slot, not per run: one wake-up claims until no run is left."""
+    now = timezone.now()
+    runnable = Run.objects.filter(status=RunStatus.QUEUED, run_after__lte=now)
+    missed = runnable.exclude(dispatched_at__gt=now - _WAKE_INTERVAL).order_by("run_after", "id")
+    free = settings.SKILLQUAY_WORKERS - _busy_slots()
+    keys = list(missed.values_list("pk", flat=True)[: max(free, 0)])
+    woken = 0
+    for _ in keys:
+        if not wake():
+            break
+        woken += 1
+    Run.objects.filter(pk__in=keys[:woken], status=RunStatus.QUEUED).update(dispatched_at=now)
+    return woken
+
+
+def _busy_slots() -> int:
+    """The number of live workers of this host with a running run; leases of killed workers do not count."""
+    here = Attempt.objects.filter(finished_at=None, worker__startswith=f"{host_name()}:", run__parent=None)
+    workers = here.filter(run__status=RunStatus.RUNNING).values_list("worker", flat=True)
+    return sum(Path("/proc", worker.rpartition(":")[2]).exists() for worker in workers)
+
+
+def sweep_once() -> None:
+    """Removes unneeded inputs, blobs, packages and folders of dead runs; rescans stale versions."""
+    if not _clock_jumps.is_reliable(clock.now()):
+        return  # after the machine slept, new files and rows seem old
+    inputs.sweep()
+    blobs.sweep()
+    unpacking.sweep()
+    unpacking.sweep_purged()
+    store.sweep()
+    erase.sweep()
+    memory.sweep()
+    sweep_job_folders()
+    run_import.sweep_scratch()
+    receive.delete_expired_events()
+    feedback.delete_expired_feedback()
+    findings.rescan_batch(administrator_actor(), limit=_MAX_RESCANS, seconds=EVERY_S)
+    if not settings.REDIS_URL:
+        transport.sweep(Path(settings.SKILLQUAY_VAR))
+
+
+def sweep_job_folders() -> int:
+    """Removes folders of killed workers: no running attempt owns them, and they are older than ten minutes.
+
+    A run can set any modification time, so times in the future count like times in the past.
+    """
+    root, removed = Path(settings.SKILLQUAY_VAR) / "jobs", 0
+    running = set(Run.objects.filter(status=RunStatus.RUNNING).values_list("uid", "attempt"))
+    alive = {f"{uid}-{attempt}" for uid, attempt in running}
+    for folder in root.iterdir() if root.is_dir() else ():
+        with suppress(FileNotFoundError):  # the run or another sweep removed it first
+            age = abs(time.time() - folder.stat().st_mtime)
+            if folder.name not in alive and age > _JOB_FOLDER_RETENTION_S:
+                remove_tree(folder)
+                removed += 1
+    return removed
