@@ -18,7 +18,7 @@ FOLDER = ROOT / "portal/locale/zh_Hans/LC_MESSAGES"
 _LINE = re.compile(r'^(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?) (".*")$')
 _PLACES = re.compile(r"%\(\w+\)[sd]")
 _TEMPLATE_TEXTS = (
-    re.compile(r"""\{%\s*translate\s+(?:"([^"]*)"|'([^']*)')"""),
+    re.compile(r"""\{%\s*translate\s+(?:"([^"]*)"|'([^']*)')(?:\s+context\s+"([^"]*)")?"""),
     re.compile(r"\{%\s*blocktranslate([^%]*)%\}(.*?)\{%\s*(?:plural|endblocktranslate)\s*%\}", re.S),
 )
 _MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop"}
@@ -86,9 +86,11 @@ def test_every_code_speaks_chinese(entries):
 
 
 def test_every_text_of_code_and_templates_is_in_the_catalogue(entries):
-    known = {entry["msgid"] for entry in entries}
+    known = {(entry.get("msgctxt", ""), entry["msgid"]) for entry in entries}
     missing = {
-        (path.name, text) for path, text in (*_texts_of_code(), *_texts_of_templates()) if text not in known
+        (path.name, *text)
+        for path, *text in (*_texts_of_code(), *_texts_of_templates())
+        if tuple(text) not in known
     }
     assert sorted(missing) == [], "run manage.py makemessages -l zh_Hans and translate"
 
@@ -116,7 +118,7 @@ def _texts_of_code():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             text = _marked_text(node)
             if text is not None:
-                yield path, text
+                yield path, "", text
 
 
 def _marked_text(node: ast.AST) -> str | None:
@@ -135,9 +137,10 @@ def _texts_of_templates():
     for path in sorted(Path(ROOT / "portal/templates").rglob("*.html")):
         text = path.read_text("utf-8")
         for match in _TEMPLATE_TEXTS[0].finditer(text):
-            yield path, match[1] or match[2]
+            yield path, match[3] or "", match[1] or match[2]
         for match in _TEMPLATE_TEXTS[1].finditer(text):
             block = match[2].strip("\n")
             if "trimmed" in match[1].split():
                 block = " ".join(line.strip() for line in block.strip().splitlines())
-            yield path, re.sub(r"\{\{\s*(\w+)[^}]*\}\}", r"%(\1)s", block)
+            context = re.search(r'context "([^"]*)"', match[1])
+            yield path, context[1] if context else "", re.sub(r"\{\{\s*(\w+)[^}]*\}\}", r"%(\1)s", block)
