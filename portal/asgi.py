@@ -16,11 +16,15 @@ from portal.streaming.files import FileMiddleware, defer_file_sending
 from portal.streaming.spooled_bodies import BodyMiddleware
 from portal.streaming.waiting import WaitMiddleware
 from portal.wsgi import application as django_application
+from registry import log_context
+from registry.api.middleware import is_request_id
+from registry.models.identity import new_uid
 
 if TYPE_CHECKING:
     from portal.streaming.inner_request import App, Receive, Scope, Send
 
 WEB_THREADS = 4
+_REQUEST_ID = b"x-request-id"
 _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
 
 
@@ -33,7 +37,21 @@ class Application:
         if scope["type"] == "http":
             # The bridge takes ASCII only; a client may send raw bytes.
             scope["query_string"] = quote_from_bytes(scope["query_string"], safe=_QUERY_SAFE).encode()
-        await self.app(scope, receive, send)
+        with log_context.bind("request", _set_request_id(scope)):
+            await self.app(scope, receive, send)
+
+
+def _set_request_id(scope: Scope) -> str:
+    """The id that log, error pages and response give this request: the client's if valid, or a new one."""
+    headers = scope.get("headers", [])
+    uid = next((value.decode("latin-1") for name, value in headers if name == _REQUEST_ID), "")
+    if not is_request_id(uid):
+        uid = new_uid()
+        scope["headers"] = [
+            *(pair for pair in headers if pair[0] != _REQUEST_ID),
+            (_REQUEST_ID, uid.encode()),
+        ]
+    return uid
 
 
 application = Application()

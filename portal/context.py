@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from portal.presenters.approvals import waiting_count
+from registry.api.error_response import request_id
 
 THEMES = ("auto", "light", "dark")
 
@@ -20,6 +21,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "theme": theme if theme in THEMES else "auto",
         "section": request.path_info.strip("/").split("/")[0],
         "here": request.get_full_path(),
+        "request_id": request_id(request),
         "unsafe": settings.SKILLQUAY_SANDBOX == "unsafe",
         "actor": actor,
         "waiting_approvals": SimpleLazyObject(lambda: waiting_count(actor) if actor else None),

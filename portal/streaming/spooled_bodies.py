@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import secrets
 import tempfile
 import time
 from typing import IO
@@ -11,6 +10,7 @@ from django.conf import settings
 
 from portal.errors import BODY_STALLED, BODY_UNSTORABLE
 from portal.streaming.inner_request import App, AppResponse, Message, Receive, Scope, Send
+from registry import log_context
 from registry.api.errors import BODY_TOO_LARGE
 from registry.core.addresses import absolute_url
 from registry.packages.problems import Refusal, code_named
@@ -116,7 +116,9 @@ def _error_response(refused: Refusal) -> AppResponse:
     problems = [problem.document() for problem in refused.problems]
     document = {key: problems[0][key] for key in ("code", "message", "remedy")}
     document |= {"retryable": code.retryable, "docs_url": absolute_url(f"/api/v1/errors/{code.name}")}
-    body = json.dumps({**document, "request_id": secrets.token_hex(13), "problems": problems}).encode()
+    body = json.dumps(
+        {**document, "request_id": log_context.current_id("request"), "problems": problems}
+    ).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"connection", b"close"),

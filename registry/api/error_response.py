@@ -45,7 +45,7 @@ def response_for(exception: Exception, request: HttpRequest | Request) -> HttpRe
         return problem_response(request, errors.METHOD_NOT_ALLOWED.problem(method=str(request.method)[:20]))
     found = _problem_of(exception)
     if found is None:
-        _log.error("unexpected error, request %s", request_id(request), exc_info=exception)
+        _log.error("unexpected error", exc_info=exception)
         found = errors.INTERNAL.problem()
     return problem_response(request, found)
 

@@ -1,4 +1,4 @@
-"""Middleware for the API's paths."""
+"""Middleware: the id of each request, and error documents for the API's paths."""
 
 import re
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import translation
 
+from registry import log_context
 from registry.api.error_response import problem_response, request_id, response_for, status_problem
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -15,8 +16,29 @@ _API_PREFIXES = ("/api/", "/hooks/")
 _KEPT_HEADERS = ("Allow", "Retry-After")
 
 
+class RequestIdMiddleware:
+    """Gives each request an id, the client's own if valid: in the response, on error pages and in the log."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        client_id = request.headers.get("X-Request-ID", "")
+        if is_request_id(client_id):
+            request.request_id = client_id  # type: ignore[attr-defined]
+        with log_context.bind("request", request_id(request)):
+            response = self.get_response(request)
+        response["X-Request-ID"] = request_id(request)
+        return response
+
+
+def is_request_id(text: str) -> bool:
+    """Whether a client may choose this text as the id of its request."""
+    return _REQUEST_ID.fullmatch(text) is not None
+
+
 class ApiMiddleware:
-    """Sets X-Request-ID on responses under /api/ and /hooks/, and turns errors into error documents."""
+    """Turns errors under /api/ and /hooks/ into error documents."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -24,13 +46,9 @@ class ApiMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith(_API_PREFIXES):
             return self.get_response(request)
-        client_id = request.headers.get("X-Request-ID", "")
-        if _REQUEST_ID.fullmatch(client_id):
-            request.request_id = client_id  # type: ignore[attr-defined]
         response = self.get_response(request)
         if response.status_code >= 400 and response.get("Content-Type") != "application/json":
             response = _to_problem_response(request, response)
-        response["X-Request-ID"] = request_id(request)
         return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:

@@ -3,6 +3,7 @@ import json
 import pytest
 from django.db import OperationalError
 
+from registry.log_context import ContextFilter
 from tests.api.conftest import assert_error
 
 pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
@@ -114,10 +115,11 @@ def test_an_unexpected_error_is_logged_and_tells_nothing(version, as_alice, monk
         raise ZeroDivisionError("a secret")
 
     monkeypatch.setattr("registry.lookup.skills.find_skill", broken)
+    caplog.handler.addFilter(ContextFilter())
     answer = as_alice.get(SKILL)
     document = assert_error(answer, 500, "INTERNAL")
     assert "secret" not in answer.content.decode()
-    assert document["request_id"] in caplog.text
+    assert {record.context for record in caplog.records} == {f"request={document['request_id']}"}
     assert "a secret" in caplog.text
 
 

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
 from typing import TypeVar
 
 from worker.core.errors import CANCELLED
@@ -22,7 +23,10 @@ def run_cancellable(work: Callable[[CheckCancelled], T], check_stop: CheckStop) 
     """
     cancelled = threading.Event()
     result: Future[T] = Future()
-    thread = threading.Thread(target=_run, args=(work, cancelled, result), daemon=True, name="cancellable")
+    in_context = copy_context().run  # log lines of the thread name the run, too
+    thread = threading.Thread(
+        target=in_context, args=(_run, work, cancelled, result), daemon=True, name="cancellable"
+    )
     thread.start()
     while thread.is_alive():
         thread.join(_POLL_S)

@@ -15,6 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
+from registry import log_context
 from registry.models import Skill, UseKind
 from registry.packages.problems import Refusal
 from registry.secrets import run_secrets
@@ -56,6 +57,11 @@ def execute(claim: Claim, *, wait: bool = False) -> bool:
 
     While another worker builds its dependencies, the run goes back to the queue, or waits here if ``wait``.
     """
+    with log_context.bind("run", claim.uid):
+        return _execute(claim, wait=wait)
+
+
+def _execute(claim: Claim, *, wait: bool) -> bool:
     monitor = AttemptMonitor(claim)
     try:
         result = _attempt(claim, monitor, wait=wait)

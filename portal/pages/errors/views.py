@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from registry.api.error_response import request_id
 from registry.packages.problems import Refusal, code_named
 
 _TEXTS = {
@@ -28,7 +29,7 @@ _TEXTS = {
     ),
     500: (
         _("Something went wrong on our side"),
-        _("No data was lost. Try again; if the error persists, tell an administrator when it happened."),
+        _("No data was lost. Try again; if the error persists, give an administrator the request ID."),
     ),
 }
 
@@ -74,7 +75,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def broken(request: HttpRequest) -> HttpResponse:
     """The page for status 500; it uses no database, which may be what failed."""
     title, advice = _TEXTS[500]
-    context = {"status_code": 500, "heading": title, "advice": advice}
+    context = {"status_code": 500, "heading": title, "advice": advice, "request_id": request_id(request)}
     return render(None, "errors/broken.html", context, status=500)
 
 
