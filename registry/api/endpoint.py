@@ -8,12 +8,12 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from registry.api import authentication, bodies
-from registry.api.errors import PATH_UNKNOWN, QUERY_INVALID, TOKEN_SCOPE_MISSING
+from registry.api.errors import PATH_UNKNOWN, QUERY_INVALID
 from registry.identity.actors import Actor
-from registry.identity.errors import FORBIDDEN, SIGN_IN_REQUIRED
-from registry.identity.permissions import SCOPES, Action, in_scope
+from registry.identity.errors import SIGN_IN_REQUIRED
+from registry.identity.permissions import Action, require_scope
 from registry.lookup import skills
-from registry.models import Scope, Skill, Version
+from registry.models import Skill, Version
 
 
 class _SingleMediaType(BaseContentNegotiation):
@@ -49,19 +49,11 @@ class Endpoint(APIView):
             raise QUERY_INVALID.refusal(field="?", reason="NUL")
         bodies.require_length(request._request)
         actor = authentication.request_actor(request)
+        method = "GET" if request.method == "HEAD" else str(request.method)
         changes = request.method not in ("GET", "HEAD", "OPTIONS") and not self.is_safe_post
         if not actor.is_signed_in and (self.requires_sign_in or changes):
             raise SIGN_IN_REQUIRED.refusal()
-        self._require_scope(actor, "GET" if request.method == "HEAD" else str(request.method))
-
-    def _require_scope(self, actor: Actor, method: str) -> None:
-        actions = self.required_actions.get(method, ())
-        if not actions or any(in_scope(actor, action) for action in actions):
-            return
-        needed = sorted(scope for scope in Scope if SCOPES[scope] & set(actions))
-        if not needed:
-            raise FORBIDDEN.refusal(action=actions[0].value)
-        raise TOKEN_SCOPE_MISSING.refusal(scopes=", ".join(sorted(actor.scopes)), needed=", ".join(needed))
+        require_scope(actor, *self.required_actions.get(method, ()))
 
 
 class SkillEndpoint(Endpoint):

@@ -7,10 +7,6 @@ CREDENTIALS_UNREADABLE = declare("CREDENTIALS_UNREADABLE", http=401)(
     _("The `Authorization` header does not contain a valid bearer token."),
     _("Send it as `Authorization: Bearer sq_…`, or omit the header."),
 )
-TOKEN_SCOPE_MISSING = declare("TOKEN_SCOPE_MISSING", lambda *, scopes, needed: ..., http=403)(
-    _("The access token lacks the required scope; it has: %(scopes)s."),
-    _("Use a token with one of these scopes: %(needed)s."),
-)
 CSRF_FAILED = declare("CSRF_FAILED", http=403)(
     _("CSRF check failed: requests from a browser session need a valid CSRF token."),
     _("Send the value of the `csrftoken` cookie as `X-CSRFToken`, or use an access token."),

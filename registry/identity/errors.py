@@ -17,6 +17,10 @@ TOKEN_INVALID = declare("TOKEN_INVALID", http=401)(
     _("The access token is unknown, expired or revoked, or its owner's account is inactive."),
     _("Create a new token on your account page."),
 )
+TOKEN_SCOPE_MISSING = declare("TOKEN_SCOPE_MISSING", lambda *, scopes, needed: ..., http=403)(
+    _("The access token lacks the required scope; it has: %(scopes)s."),
+    _("Use a token with one of these scopes: %(needed)s."),
+)
 TOKEN_SCOPE_UNKNOWN = declare("TOKEN_SCOPE_UNKNOWN", lambda *, scopes: ...)(
     _("Token scopes must be one or more of: %(scopes)s."), _("Choose at least one valid scope.")
 )

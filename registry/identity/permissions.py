@@ -5,7 +5,7 @@ from typing import Literal
 
 from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
-from registry.identity.errors import FORBIDDEN
+from registry.identity.errors import FORBIDDEN, TOKEN_SCOPE_MISSING
 from registry.models import Scope, Skill, Team, Visibility
 
 
@@ -17,6 +17,7 @@ class Action(StrEnum):
     PUBLISH = "publish"
     REPORT = "report"  # report a problem with a version
     REVIEW = "review"
+    RELEASE = "manage versions"  # channels, changelogs, yank and deprecation
     SETTINGS = "change settings"  # visibility and other settings of a skill or a team
     EVENTS = "manage events"  # webhook endpoints, and which skills an event starts
     MEMBERS = "manage members"
@@ -54,6 +55,7 @@ TABLE: dict[Action, tuple[Cell, Cell, Cell, Cell, Cell, Cell, Cell]] = {
     Action.PUBLISH: (_NO, _NO, _NO, _YES, _YES, _YES, _YES),
     Action.REPORT: (_NO, "site", _YES, _YES, _YES, _YES, _YES),
     Action.REVIEW: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
+    Action.RELEASE: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.SETTINGS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.EVENTS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.MEMBERS: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
@@ -70,7 +72,8 @@ TABLE: dict[Action, tuple[Cell, Cell, Cell, Cell, Cell, Cell, Cell]] = {
 SCOPES: dict[Scope, frozenset[Action]] = {
     Scope.READ: frozenset({Action.SEE, Action.INSTALL, Action.READ_RUNS}),
     Scope.RUN: frozenset({Action.SEE, Action.RUN}),
-    Scope.PUBLISH: frozenset({Action.SEE, Action.PUBLISH, Action.SETTINGS}),
+    Scope.PUBLISH: frozenset({Action.SEE, Action.PUBLISH, Action.RELEASE}),
+    Scope.SETTINGS: frozenset({Action.SEE, Action.SETTINGS}),
 }
 
 _VISIBILITIES = {
@@ -99,12 +102,26 @@ def in_scope(actor: Actor, action: Action) -> bool:
     return actor.token is None or any(action in SCOPES[Scope(scope)] for scope in actor.scopes)
 
 
+def require_scope(actor: Actor, *actions: Action) -> None:
+    """Raises TOKEN_SCOPE_MISSING if the token covers none of the actions, FORBIDDEN if no token can."""
+    if not actions or any(in_scope(actor, action) for action in actions):
+        return
+    needed = sorted(scope for scope in Scope if SCOPES[scope] & set(actions))
+    if not needed:
+        raise FORBIDDEN.refusal(action=actions[0].value)
+    raise TOKEN_SCOPE_MISSING.refusal(scopes=", ".join(sorted(actor.scopes)), needed=", ".join(needed))
+
+
 def may(actor: Actor, action: Action, *, team: Team | None = None, skill: Skill | None = None) -> bool:
     """Whether the actor may perform the action on the skill, or on the team itself if no skill is given."""
+    return _role_permits(actor, action, team, skill) and in_scope(actor, action)
+
+
+def _role_permits(actor: Actor, action: Action, team: Team | None, skill: Skill | None) -> bool:
     team_id = skill.team_id if skill else team.pk if team else None
     visibility = skill.effective_visibility if skill else Visibility.PRIVATE.value
     cell = TABLE[action][list(Standing).index(standing(actor, team_id))]
-    return allows(cell, visibility) and in_scope(actor, action)
+    return allows(cell, visibility)
 
 
 def teams_where(actor: Actor, action: Action) -> list[int]:
@@ -115,11 +132,15 @@ def teams_where(actor: Actor, action: Action) -> list[int]:
 
 
 def require(actor: Actor, action: Action, *, team: Team | None = None, skill: Skill | None = None) -> None:
-    """Raises NOT_FOUND if the actor may not see the skill or team, FORBIDDEN if they may not act on it."""
+    """Raises NOT_FOUND if the actor may not see the skill or team, FORBIDDEN if they may not act on it, and
+    TOKEN_SCOPE_MISSING if only the token's scope is missing.
+    """
     if may(actor, action, team=team, skill=skill):
         return
     if skill and not may(actor, Action.SEE, skill=skill):
         raise NOT_FOUND.refusal(what="skill", name=str(skill))
     if team and not skill and not Team.objects.visible_to(actor).filter(pk=team.pk).exists():
         raise NOT_FOUND.refusal(what="team", name=team.slug)
+    if _role_permits(actor, action, team, skill):
+        require_scope(actor, action)
     raise FORBIDDEN.refusal(action=action.value)

@@ -10,7 +10,8 @@ from registry.models.team import Team
 class Scope(models.TextChoices):
     READ = "read", _("Read skills and runs")
     RUN = "run", _("Start and cancel runs")
-    PUBLISH = "publish", _("Publish versions")
+    PUBLISH = "publish", _("Publish and manage versions")
+    SETTINGS = "settings", _("Change visibility and settings")
 
 
 class Token(models.Model):

@@ -103,7 +103,7 @@ def token_api(db):
         token, secret = tokens.issue(
             user,
             name="test",
-            scopes=scopes or ("read", "run", "publish"),
+            scopes=scopes or ("read", "run", "publish", "settings"),
             expires_at=timezone.now() + timedelta(days=1),
             by=Actor(user=user),
             team=team,

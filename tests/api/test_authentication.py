@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from registry.models import Membership, Token
-from tests.api.conftest import archive, assert_error, session_api
+from registry.models import Membership, Skill, Token
+from tests.api.conftest import SKILL_MD, archive, assert_error, session_api
 
 pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
 SKILL = "skills/docs/summarise"
@@ -66,11 +66,31 @@ def test_a_token_does_what_its_scopes_say_and_no_more(version, alice, token_api)
     for api in (reader, runner):
         assert_error(api("PATCH", SKILL, {"visibility": "site"}), 403, "TOKEN_SCOPE_MISSING")
         assert_error(api.post("packages", archive(), kind="application/zip"), 403, "TOKEN_SCOPE_MISSING")
-    assert publisher("PATCH", SKILL, {"visibility": "site"}).status_code == 200
     assert publisher.get("runs").status_code == 403
     assert runner.get("runs").status_code == 200
     assert_error(reader.post("runs", {"skill": "docs/summarise"}), 403, "TOKEN_SCOPE_MISSING")
     assert_error(reader.post("inputs", b"x", kind="text/plain"), 403, "TOKEN_SCOPE_MISSING")
+
+
+def test_publish_scope_manages_versions_and_settings_scope_shows_them(version, alice, token_api):
+    publisher, settings = token_api(alice, "publish"), token_api(alice, "settings")
+    newer = archive({"SKILL.md": SKILL_MD.replace("1.0.0", "1.1.0")})
+    upload = "packages?team=docs"
+    assert publisher.post(f"{upload}&channel=stable", newer, kind="application/zip").status_code == 201
+    assert publisher("PUT", f"{SKILL}/channels/beta", {"version": "1.0.0"}).status_code == 200
+    assert publisher.post(f"{SKILL}/versions/1.0.0/yank", {"reason": "broken"}).status_code == 200
+    newest = archive({"SKILL.md": SKILL_MD.replace("1.0.0", "1.2.0")})
+    show = [
+        publisher("PATCH", SKILL, {"visibility": "public"}),
+        publisher.post(f"{upload}&visibility=public", newest, kind="application/zip"),
+        publisher("PATCH", "teams/docs/settings", {"failing_triggers": "block"}),
+    ]
+    for answer in show:
+        assert "settings" in assert_error(answer, 403, "TOKEN_SCOPE_MISSING")["remedy"]
+    assert Skill.objects.get().visibility == "private"
+    assert_error(settings.post(upload, archive(), kind="application/zip"), 403, "TOKEN_SCOPE_MISSING")
+    assert_error(settings("DELETE", f"{SKILL}/channels/beta"), 403, "TOKEN_SCOPE_MISSING")
+    assert settings("PATCH", SKILL, {"visibility": "public"}).status_code == 200
 
 
 def test_a_token_of_a_team_sees_that_team_only(version, alice, team, token_api):

@@ -45,7 +45,7 @@ class DependenciesDoc(Doc):
 
 
 class VersionDependencies(SkillEndpoint):
-    required_actions = {"GET": (Action.SEE,), "POST": (Action.SETTINGS,)}
+    required_actions = {"GET": (Action.SEE,), "POST": (Action.RELEASE,)}
 
     @operation("get_dependencies", "Get a version's dependencies and their builds", answer=DependenciesDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:

@@ -45,7 +45,7 @@ def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
 
 def rebuild_dependencies(version: Version, actor: Actor) -> list[DependencyBuild]:
     """Enqueues failed and missing builds; ready and running ones do not change."""
-    require(actor, Action.SETTINGS, skill=version.skill)
+    require(actor, Action.RELEASE, skill=version.skill)
     needs = needs_of_unpacked(open_package(version.digest))
     if not needs:
         raise PREPARATION_NONE.refusal(version=str(version))

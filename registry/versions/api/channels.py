@@ -54,7 +54,7 @@ class Channels(SkillEndpoint):
 
 
 class ChannelDetail(SkillEndpoint):
-    required_actions = {"PUT": (Action.SETTINGS,), "DELETE": (Action.SETTINGS,)}
+    required_actions = {"PUT": (Action.RELEASE,), "DELETE": (Action.SETTINGS,)}
 
     @operation("set_channel", "Set or move a channel", body=ChannelRequest, answer=ChannelsDoc)
     def put(self, request: Request, team: str, slug: str, name: str) -> HttpResponse:

@@ -69,7 +69,7 @@ class VersionChange(Shape):
 
 
 class VersionDetail(SkillEndpoint):
-    required_actions = {"GET": (Action.SEE,), "PATCH": (Action.SETTINGS,)}
+    required_actions = {"GET": (Action.SEE,), "PATCH": (Action.RELEASE,)}
 
     @operation("get_version", "Get a version", answer=VersionDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:

@@ -50,7 +50,7 @@ class _VersionEndpoint(SkillEndpoint):
     not depend on it.
     """
 
-    required_actions = {"POST": (Action.SETTINGS,), "DELETE": (Action.SETTINGS,)}
+    required_actions = {"POST": (Action.RELEASE,), "DELETE": (Action.SETTINGS,)}
 
     def respond(self, request: Request, version: Version) -> HttpResponse:
         return etag.document_response(request, version_summary(version))
@@ -91,7 +91,7 @@ class VersionDeprecation(_VersionEndpoint):
 
 
 class SkillDeprecation(SkillEndpoint):
-    required_actions = {"POST": (Action.SETTINGS,), "DELETE": (Action.SETTINGS,)}
+    required_actions = {"POST": (Action.RELEASE,), "DELETE": (Action.SETTINGS,)}
 
     @operation(
         "deprecate_skill", "Deprecate a skill", tag="skills", body=DeprecationRequest, answer=SkillDetailDoc

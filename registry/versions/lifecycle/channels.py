@@ -26,7 +26,7 @@ RESERVED = frozenset(
 def set_channel(name: str, version: Version, actor: Actor) -> Channel:
     """Points ``team/slug@name`` to this version. Idempotent."""
     check_channel(name)
-    version = lock_version(version, actor, Action.SETTINGS)
+    version = lock_version(version, actor, Action.RELEASE)
     if version.is_held:
         raise VERSION_HELD.refusal(version=str(version))
     if version.yanked_at:
@@ -61,7 +61,7 @@ def point_channel(name: str, version: Version, actor: Actor) -> Channel:
 
 @transaction.atomic
 def remove_channel(skill: Skill, name: str, actor: Actor) -> None:
-    require(actor, Action.SETTINGS, skill=skill)
+    require(actor, Action.RELEASE, skill=skill)
     skill = lock_skill(skill)
     channel = skill.channels.filter(name=name).select_related("version").first()
     if channel is None:

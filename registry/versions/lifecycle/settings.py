@@ -29,7 +29,7 @@ def set_visibility(skill: Skill, visibility: str, actor: Actor) -> None:
 @transaction.atomic
 def set_changelog(version: Version, text: str, actor: Actor) -> Version:
     text = validate_changelog(text)
-    version = lock_version(version, actor, Action.SETTINGS)
+    version = lock_version(version, actor, Action.RELEASE)
     if version.changelog != text:
         version.changelog = text
         version.save(update_fields=["changelog"])

@@ -18,7 +18,7 @@ from registry.versions.publishing.locks import lock_skill, lock_version
 def yank(version: Version, actor: Actor, *, reason: str) -> Version:
     """Hides the version from search, ``latest`` and channels. Its exact number still works, with a notice."""
     reason = validate_reason(reason)
-    version = lock_version(version, actor, Action.SETTINGS)
+    version = lock_version(version, actor, Action.RELEASE)
     if version.yanked_at is None:
         version.yanked_at, version.yank_reason = timezone.now(), reason
         version.save(update_fields=["yanked_at", "yank_reason"])
@@ -29,7 +29,7 @@ def yank(version: Version, actor: Actor, *, reason: str) -> Version:
 
 @transaction.atomic
 def unyank(version: Version, actor: Actor) -> Version:
-    version = lock_version(version, actor, Action.SETTINGS)
+    version = lock_version(version, actor, Action.RELEASE)
     if version.yanked_at:
         version.yanked_at, version.yank_reason = None, ""
         version.save(update_fields=["yanked_at", "yank_reason"])
@@ -42,7 +42,7 @@ def unyank(version: Version, actor: Actor) -> Version:
 def deprecate_version(version: Version, actor: Actor, *, reason: str, successor: str = "") -> Version:
     """Marks the version as deprecated. ``successor`` is the number of another usable version of the skill."""
     reason = validate_reason(reason)
-    version = lock_version(version, actor, Action.SETTINGS)
+    version = lock_version(version, actor, Action.RELEASE)
     if successor:
         number = normalise(successor) or successor
         others = version.skill.versions.usable().exclude(pk=version.pk)
@@ -58,7 +58,7 @@ def deprecate_version(version: Version, actor: Actor, *, reason: str, successor:
 
 @transaction.atomic
 def undeprecate_version(version: Version, actor: Actor) -> Version:
-    version = lock_version(version, actor, Action.SETTINGS)
+    version = lock_version(version, actor, Action.RELEASE)
     if version.deprecated_at:
         version.deprecated_at, version.deprecation_reason, version.successor = None, "", ""
         _save_deprecation(version, actor, "version.undeprecate")
@@ -69,7 +69,7 @@ def undeprecate_version(version: Version, actor: Actor) -> Version:
 def deprecate_skill(skill: Skill, actor: Actor, *, reason: str, successor: Skill | None = None) -> Skill:
     """Marks the skill as deprecated. ``successor`` is a skill that the actor may see."""
     reason = validate_reason(reason)
-    require(actor, Action.SETTINGS, skill=skill)
+    require(actor, Action.RELEASE, skill=skill)
     skill = lock_skill(skill)
     if successor and (successor.pk == skill.pk or successor.successor_id == skill.pk):
         raise SUCCESSOR_INVALID.refusal(successor=str(successor)).at("successor")
@@ -84,7 +84,7 @@ def deprecate_skill(skill: Skill, actor: Actor, *, reason: str, successor: Skill
 
 @transaction.atomic
 def undeprecate_skill(skill: Skill, actor: Actor) -> Skill:
-    require(actor, Action.SETTINGS, skill=skill)
+    require(actor, Action.RELEASE, skill=skill)
     skill = lock_skill(skill)
     if skill.deprecated_at:
         skill.deprecated_at, skill.deprecation_reason, skill.successor = None, "", None

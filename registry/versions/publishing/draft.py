@@ -97,7 +97,7 @@ def _check_visibility(draft: Draft) -> None:
 def _check_channel(draft: Draft) -> None:
     if draft.options.channel:
         check_channel(draft.options.channel)
-        require(draft.actor, Action.SETTINGS, team=draft.team)
+        require(draft.actor, Action.RELEASE, team=draft.team)
 
 
 def check_visibility(visibility: str) -> None:

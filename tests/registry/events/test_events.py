@@ -133,7 +133,7 @@ def test_viewers_and_strangers_and_reading_tokens_tell_no_event(team, alice, bob
     Membership.objects.filter(user=bob).update(role=Role.VIEWER)
     assert code_of(lambda: receive(FILED, Actor(user=bob), team=team)) == "FORBIDDEN"
     reads = Actor(user=alice, token=Token(owner=alice, scopes=["read"]), scopes=frozenset({"read"}))
-    assert code_of(lambda: receive(FILED, reads, team=team)) == "FORBIDDEN"
+    assert code_of(lambda: receive(FILED, reads, team=team)) == "TOKEN_SCOPE_MISSING"
     assert not Event.objects.exists()
 
 
