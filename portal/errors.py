@@ -9,8 +9,8 @@ UPLOAD_TOO_LARGE = declare("UPLOAD_TOO_LARGE", lambda *, megabytes, files: ..., 
     _("Remove files that the skill doesn't need, such as node_modules, and try again."),
 )
 BODY_STALLED = declare("BODY_STALLED", lambda *, seconds: ..., http=408, retryable=True)(
-    _("The request body stalled: no data arrived for %(seconds)s seconds."),
-    _("Send the request again over a more stable connection, with a correct `Content-Length`."),
+    _("The request body arrived too slowly, or no data arrived for %(seconds)s seconds."),
+    _("Send the request again over a faster connection, with a correct `Content-Length`."),
 )
 BODY_UNSTORABLE = declare("BODY_UNSTORABLE", lambda *, reason: ..., http=507, retryable=True)(
     _("Can't store the request body: %(reason)s."),

@@ -46,7 +46,7 @@ class Endpoint(APIView):
         if any("\0" in str(value) for value in kwargs.values()):
             raise PATH_UNKNOWN.refusal()
         if any("\0" in text for pair in request.query_params.lists() for text in (pair[0], *pair[1])):
-            raise QUERY_INVALID.refusal(field="?", reason="NUL")
+            raise QUERY_INVALID.refusal(field="?", reason="NUL characters are not allowed.")
         bodies.require_length(request._request)
         actor = authentication.request_actor(request)
         method = "GET" if request.method == "HEAD" else str(request.method)

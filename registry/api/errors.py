@@ -5,7 +5,7 @@ from registry.packages.problems import gettext_noop as _
 
 CREDENTIALS_UNREADABLE = declare("CREDENTIALS_UNREADABLE", http=401)(
     _("The `Authorization` header does not contain a valid bearer token."),
-    _("Send it as `Authorization: Bearer sq_…`, or omit the header."),
+    _("Send `Authorization: Bearer sq_…`, or omit the header."),
 )
 CSRF_FAILED = declare("CSRF_FAILED", http=403)(
     _("CSRF check failed: requests from a browser session need a valid CSRF token."),
@@ -19,12 +19,12 @@ METHOD_NOT_ALLOWED = declare("METHOD_NOT_ALLOWED", lambda *, method: ..., http=4
     _("Use one of the methods in the response's `Allow` header."),
 )
 MEDIA_TYPE_UNSUPPORTED = declare("MEDIA_TYPE_UNSUPPORTED", lambda *, type, accepted: ..., http=415)(
-    _("Unsupported request body type: %(type)s."),
-    _("Send one of these types without `Content-Encoding`: %(accepted)s."),
+    _("Unsupported content type or encoding of the request body: %(type)s."),
+    _("Send the body without `Content-Encoding`, as one of: %(accepted)s."),
 )
 LENGTH_REQUIRED = declare("LENGTH_REQUIRED", http=411)(
     _("The `Content-Length` header is missing."),
-    _("Send `Content-Length`; chunked bodies are not supported."),
+    _("Send the body with a `Content-Length`, not chunked."),
 )
 BODY_TOO_LARGE = declare("BODY_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("The request body exceeds %(limit)s bytes or has too many parts."),

@@ -123,7 +123,7 @@ def _repeated_parameters(shape: type[Query], data: QueryDict) -> list[Problem]:
     """A problem for each parameter that is given more than once, because only the last value would count."""
     fields, many = shape().fields, (serializers.ListField, serializers.MultipleChoiceField)
     return [
-        QUERY_INVALID.problem(field=name, reason="it is given more than once").at(name)
+        QUERY_INVALID.problem(field=name, reason="Send it only once.").at(name)
         for name, values in data.lists()
         if len(values) > 1 and not isinstance(fields.get(name), many)
     ]

@@ -4,8 +4,8 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 CANONICAL_PRIVATE = declare("CANONICAL_PRIVATE", lambda *, skill: ..., http=409)(
-    _("%(skill)s is private to its team; a canonical skill must be visible to everyone."),
-    _("Ask a maintainer to change its visibility to site or public, then try again."),
+    _("%(skill)s is visible only to its team; a canonical skill must have the visibility site or public."),
+    _("Ask a maintainer of the skill to change its visibility; internal skills always stay private."),
 )
 CANONICAL_SLUG = declare("CANONICAL_SLUG", lambda *, skill, slug: ...)(
     _("Can't use %(skill)s for the canonical name %(slug)s: it has a different slug."),
@@ -20,5 +20,5 @@ CANONICAL_MOVED = declare("CANONICAL_MOVED", lambda *, version, digest: ..., htt
 )
 CANONICAL_NO_PROPOSAL = declare("CANONICAL_NO_PROPOSAL", lambda *, name: ..., http=409)(
     _("No change to %(name)s is waiting for a decision."),
-    _("No action needed; newer versions and mirror changes will appear here."),
+    _("No action needed; newer versions and mirror changes are proposed automatically."),
 )

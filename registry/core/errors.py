@@ -9,7 +9,10 @@ NOT_FOUND = declare("NOT_FOUND", lambda *, what, name: ..., http=404)(
 )
 SLUG_INVALID = declare("SLUG_INVALID", lambda *, slug: ...)(
     _("%(slug)s is not a valid slug."),
-    _("Use up to 64 lowercase letters, digits and single hyphens, and no reserved word."),
+    _(
+        "Use up to 64 lowercase letters, digits and single hyphens; words such as new and settings are "
+        "reserved."
+    ),
 )
 TEXT_INVALID = declare("TEXT_INVALID", lambda *, field, most: ...)(
     _("`%(field)s` is empty, too long or contains invalid characters."),
@@ -23,7 +26,7 @@ LANGUAGE_UNKNOWN = declare("LANGUAGE_UNKNOWN", lambda *, language, known: ...)(
     _("Choose one or more of the supported languages."),
 )
 PHRASE_LANGUAGE_MISSING = declare("PHRASE_LANGUAGE_MISSING", lambda *, language: ..., severity="notice")(
-    _("The skill has no trigger phrase in %(language)s, one of the team's languages."),
+    _("The skill has no trigger phrase in %(language)s, which is one of the team's languages."),
     _("Add one to `triggers.phrases`, or generate suggestions in the skill's settings."),
 )
 FIELD_REQUIRED = declare("FIELD_REQUIRED", lambda *, field: ...)(

@@ -58,6 +58,6 @@ class MyErasure(Endpoint):
         user = self.actor.user
         assert user
         if read_body(EraseAccountRequest, request.data)["username"] != user.username:
-            raise FIELD_INVALID.refusal(field="username", reason="it is not your username").at("username")
+            raise FIELD_INVALID.refusal(field="username", reason="This is not your username.").at("username")
         erased = people.erase_person(user, self.actor)
         return etag.document_response(request, {"pseudonym": erased.username})

@@ -26,7 +26,7 @@ EVENTS_TOO_MANY = declare("EVENTS_TOO_MANY", lambda *, limit: ..., http=429, ret
     _("Try again in a minute; SKILLQUAY_EVENTS_PER_MINUTE sets the limit."),
 )
 EVENT_NOT_PROPOSED = declare("EVENT_NOT_PROPOSED", lambda *, skill: ..., http=409)(
-    _("%(skill)s is not proposed for this event, or has already started."),
+    _("This event does not propose %(skill)s, or has already started it."),
     _("Get the event again to see its current state."),
 )
 EVENT_UNDECLARED = declare("EVENT_UNDECLARED", lambda *, skill, type, known: ...)(
@@ -34,7 +34,8 @@ EVENT_UNDECLARED = declare("EVENT_UNDECLARED", lambda *, skill, type, known: ...
     _("Choose one of the types in `triggers.event_types` of its SKILL.md: %(known)s."),
 )
 EVENTS_UNAVAILABLE = declare("EVENTS_UNAVAILABLE", http=503)(
-    _("This server can't start runs from events."), _("Contact an administrator.")
+    _("This server can't start runs from events."),
+    _("Ask an administrator to enable the worker app on this server."),
 )
 WEBHOOK_HEADERS_INVALID = declare("WEBHOOK_HEADERS_INVALID", lambda *, header: ..., http=400)(
     _("The `%(header)s` header is missing or invalid."),
@@ -59,10 +60,10 @@ WEBHOOK_GONE = declare("WEBHOOK_GONE", http=403)(
     _("Start the skill manually, or create another endpoint."),
 )
 WEBHOOK_OWNER_MISSING = declare("WEBHOOK_OWNER_MISSING", http=403)(
-    _("The user who created this endpoint can't run skills for its team."),
+    _("The user who created this endpoint was deleted or deactivated, or can't run skills for its team."),
     _("Ask a maintainer of the team to delete the endpoint and create a new one."),
 )
 WEBHOOK_OVERLAP_INVALID = declare("WEBHOOK_OVERLAP_INVALID", lambda *, most: ...)(
     _("The old secret can stay valid for 0 to %(most)s hours."),
-    _("Enter the hours that the sender needs, or 0 if the secret has leaked."),
+    _("Enter how many hours the sender needs to switch, or 0 if the secret has leaked."),
 )

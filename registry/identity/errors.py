@@ -18,7 +18,7 @@ TOKEN_INVALID = declare("TOKEN_INVALID", http=401)(
     _("Create a new token on your account page."),
 )
 TOKEN_SCOPE_MISSING = declare("TOKEN_SCOPE_MISSING", lambda *, scopes, needed: ..., http=403)(
-    _("The access token lacks the required scope; it has: %(scopes)s."),
+    _("The access token has none of the required scopes; its scopes: %(scopes)s."),
     _("Use a token with one of these scopes: %(needed)s."),
 )
 TOKEN_SCOPE_UNKNOWN = declare("TOKEN_SCOPE_UNKNOWN", lambda *, scopes: ...)(

@@ -4,43 +4,47 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 IMPORT_NO_SKILL_MD = declare("IMPORT_NO_SKILL_MD", severity="notice")(
-    _("The folder has no SKILL.md."),
+    _("This folder was skipped because it has no SKILL.md."),
     _("Add a SKILL.md if this is a skill; to import nested skills, use the `recursive` option."),
 )
 IMPORT_NOT_IN_ROOT = declare("IMPORT_NOT_IN_ROOT", severity="notice")(
-    _("The folder has a SKILL.md but is not inside a skills folder."),
-    _("Add its parent as a root, or import with the `recursive` option."),
+    _("This skill was skipped because it is not inside a skills folder."),
+    _("Add its parent folder to the `paths` option, or import with the `recursive` option."),
 )
 IMPORT_ROOT_MISSING = declare("IMPORT_ROOT_MISSING", severity="notice")(
-    _("The folder does not exist."), _("Create the folder, or remove it from the settings.")
+    _("This skills folder does not exist, but the settings or the `paths` option name it."),
+    _("Create the folder, or remove its path."),
 )
 IMPORT_SETTINGS = declare("IMPORT_SETTINGS", severity="notice")(
-    _("Can't read the settings file: `skills.paths` must be a list of paths."),
+    _("Can't read ship.json: the file is not valid JSON, or `skills.paths` is not a list of paths."),
     _('Write valid JSON, such as {"skills": {"paths": [".claude/skills"]}}.'),
 )
 IMPORT_NO_FOLDER = declare("IMPORT_NO_FOLDER", severity="notice")(
-    _("A single file is not a skill in this location."),
+    _("This file was skipped because a skill in this location must be a folder."),
     _("Move it into its own folder as SKILL.md, or into commands/."),
 )
 IMPORT_HIDDEN = declare("IMPORT_HIDDEN", severity="notice")(
-    _("The folder is hidden."), _("Remove the leading dot from the name if this is a skill.")
+    _("This folder was skipped because its name starts with a dot."),
+    _("Remove the leading dot from the name if this is a skill."),
 )
 IMPORT_IGNORED = declare("IMPORT_IGNORED", severity="notice")(
-    _("The folder is ignored by .gitignore."), _("Remove it from .gitignore to import it.")
+    _("This path was skipped because .gitignore excludes it."),
+    _("Remove the pattern from .gitignore if this is a skill."),
 )
 IMPORT_LINK_BROKEN = declare("IMPORT_LINK_BROKEN", severity="notice")(
-    _("The link does not point to a folder."), _("Point the link to a folder with a SKILL.md, or delete it.")
+    _("This link was skipped because it does not point to a folder."),
+    _("Point the link to a folder with a SKILL.md, or delete it."),
 )
 IMPORT_OUTSIDE = declare("IMPORT_OUTSIDE", severity="notice")(
-    _("This path points outside the imported folder."),
-    _("Allow external paths if this is intended; only an administrator can do so."),
+    _("This path was skipped because it points outside the imported folder."),
+    _("If this is intended, ask an administrator to import the folder with the `allow_external` option."),
 )
 IMPORT_SAME_FILE = declare("IMPORT_SAME_FILE", lambda *, other: ..., severity="notice")(
     _("This is the same SKILL.md as %(other)s."), _("No action needed: the skill is imported once.")
 )
 IMPORT_SAME_CONTENT = declare("IMPORT_SAME_CONTENT", lambda *, other: ..., severity="notice")(
     _("This skill has the same content as %(other)s."),
-    _("No action needed: both are imported as one version."),
+    _("No action needed: the skill is imported once."),
 )
 IMPORT_SHADOWED = declare("IMPORT_SHADOWED", lambda *, skill, other: ..., severity="notice")(
     _("This folder was skipped: %(skill)s is imported from %(other)s, which is nested deeper."),
@@ -51,7 +55,8 @@ IMPORT_CLASH = declare("IMPORT_CLASH", lambda *, other, skill: ...)(
     _("Rename or remove one of them."),
 )
 IMPORT_NOT_A_SKILL = declare("IMPORT_NOT_A_SKILL", lambda *, name: ..., severity="notice")(
-    _("%(name)s is a module, test or text file, not a skill."), _("Rename the file if it is a skill.")
+    _("%(name)s was skipped because it is a module, test or text file."),
+    _("Rename the file if it is a skill."),
 )
 IMPORT_ENTRY_MISSING = declare("IMPORT_ENTRY_MISSING", lambda *, entry: ..., severity="notice")(
     _("agent.yaml names %(entry)s, which does not exist."),
@@ -89,7 +94,7 @@ IMPORT_UNDER_WAY = declare("IMPORT_UNDER_WAY", lambda *, id: ..., http=409, retr
     _("This source is already being imported."), _("Wait for the import %(id)s to finish.")
 )
 IMPORT_USER_MISSING = declare("IMPORT_USER_MISSING")(
-    _("The user who created this import no longer exists."),
+    _("The user who requested this import no longer exists or is inactive."),
     _("Import again with an account that can publish for the team."),
 )
 IMPORT_ERROR = declare("IMPORT_ERROR", lambda *, reason: ..., http=500, retryable=True)(

@@ -7,5 +7,6 @@ LOAD_NAME_MISSING = declare("LOAD_NAME_MISSING")(
     _("Missing name"), _("Send the ID or name of a skill; `skills_list` lists them.")
 )
 LOAD_NOT_FOUND = declare("LOAD_NOT_FOUND", lambda *, name: ..., http=404)(
-    _("Skill not found: %(name)s"), _("Call `skills_list`, and load skills of other teams as team/slug.")
+    _("Skill not found: %(name)s"),
+    _("Check the name with `skills_list`; write skills of other teams as team/slug."),
 )

@@ -5,7 +5,7 @@ from registry.packages.problems import gettext_noop as _
 
 CANONICAL_UNAVAILABLE = declare("CANONICAL_UNAVAILABLE", lambda *, name, reason: ..., http=409)(
     _("%(name)s is unavailable: %(reason)s."),
-    _("Ask an administrator to point it to another version, or use another skill as team/slug."),
+    _("Ask an administrator to set another version, or name another skill as team/slug."),
 )
 NAME_AMBIGUOUS = declare("NAME_AMBIGUOUS", lambda *, name, candidates: ..., http=409)(
     _("The name %(name)s matches several skills: %(candidates)s."), _("Include the team, as in team/slug.")
@@ -28,7 +28,7 @@ VERSION_YANKED = declare("VERSION_YANKED", lambda *, version, reason: ..., sever
 )
 VERSION_REPORTED = declare("VERSION_REPORTED", lambda *, version: ..., severity="warning")(
     _("%(version)s was reported as harmful, and the report is still open."),
-    _("Review the version before use; it is hidden outside its team until the report is decided."),
+    _("Review the version before use; until the report is decided, search hides the skill from other teams."),
 )
 VERSION_DEPRECATED = declare(
     "VERSION_DEPRECATED", lambda *, version, reason, successor: ..., severity="warning"
@@ -37,6 +37,6 @@ SKILL_DEPRECATED = declare("SKILL_DEPRECATED", lambda *, skill, reason, successo
     _("%(skill)s is deprecated: %(reason)s"), _("Use %(successor)s instead.")
 )
 CHANNEL_WITHDRAWN = declare("CHANNEL_WITHDRAWN", lambda *, channel, version, reason: ..., http=409)(
-    _("The channel %(channel)s points to %(version)s, which was yanked: %(reason)s"),
-    _("Name an exact version, or ask a maintainer to point the channel to another one."),
+    _("The channel %(channel)s can't use %(version)s, which was yanked: %(reason)s"),
+    _("Name an exact version, or ask a maintainer to point the channel to another version."),
 )

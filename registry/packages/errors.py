@@ -15,15 +15,16 @@ ARCHIVE_TRUNCATED = declare("ARCHIVE_TRUNCATED", lambda *, reason: ...)(
     _("The archive is incomplete: %(reason)s."), _("Create the archive again and upload the complete file.")
 )
 ARCHIVE_AMBIGUOUS = declare("ARCHIVE_AMBIGUOUS", lambda *, reason: ...)(
-    _("The archive is ambiguous: %(reason)s."), _("Create the archive again with a standard zip program.")
+    _("The archive is ambiguous: %(reason)s."),
+    _("Create the archive again with a standard zip or tar program."),
 )
 ARCHIVE_GAPS = declare("ARCHIVE_GAPS", lambda *, reason: ...)(
     _("The archive has gaps or overlaps between its entries: %(reason)s."),
-    _("Create the archive again with a standard zip program, with no data before or after it."),
+    _("Create the archive again with a standard zip or tar program, with no data before or after it."),
 )
 ARCHIVE_DISAGREES = declare("ARCHIVE_DISAGREES", lambda *, reason: ...)(
     _("The archive has conflicting data for an entry: %(reason)s."),
-    _("Create the archive again with a standard zip program."),
+    _("Create the archive again with a standard zip or tar program."),
 )
 ARCHIVE_DAMAGED = declare("ARCHIVE_DAMAGED", lambda *, reason: ...)(
     _("The archive is damaged: %(reason)s."), _("Create the archive again and upload the complete file.")
@@ -36,7 +37,7 @@ ARCHIVE_ENCRYPTED = declare("ARCHIVE_ENCRYPTED")(
 )
 ARCHIVE_METHOD = declare("ARCHIVE_METHOD", lambda *, method: ...)(
     _("The entry uses an unsupported compression method (%(method)s)."),
-    _("Create the archive with the standard method (deflate)."),
+    _("Create the archive again with the deflate method."),
 )
 ARCHIVE_TOO_MANY_ENTRIES = declare("ARCHIVE_TOO_MANY_ENTRIES", lambda *, limit: ..., http=413)(
     _("The package contains more than %(limit)s files and folders."),
@@ -49,14 +50,16 @@ PACKAGE_TOO_LARGE = declare("PACKAGE_TOO_LARGE", lambda *, limit: ..., http=413)
 FILE_TOO_LARGE = declare("FILE_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("The file is larger than %(limit)s bytes."), _("Reduce its size, or host it elsewhere.")
 )
-ENTRY_LINK = declare("ENTRY_LINK")(_("The entry is a link."), _("Replace the link with the file itself."))
+ENTRY_LINK = declare("ENTRY_LINK")(
+    _("The entry is a link, which a package can't contain."), _("Replace the link with the file itself.")
+)
 ENTRY_SPECIAL = declare("ENTRY_SPECIAL", lambda *, kind: ...)(
     _("The entry is neither a file nor a folder: %(kind)s."),
     _("Remove the entry; a package can only contain files and folders."),
 )
 FILE_UNREADABLE = declare("FILE_UNREADABLE", lambda *, reason: ...)(
-    _("Can't read the file or folder: %(reason)s."),
-    _("Check that it exists and that you have permission to read it."),
+    _("Can't access the file or folder: %(reason)s."),
+    _("Check that the path exists and that you have permission to use it."),
 )
 PATH_NOT_UTF8 = declare("PATH_NOT_UTF8")(
     _("The file name is not valid UTF-8."), _("Create the archive with a program that writes UTF-8 names.")
@@ -104,10 +107,10 @@ SKILL_RENAMED = declare("SKILL_RENAMED", lambda *, name: ..., severity="notice")
     _("No action needed; name the file SKILL.md to avoid this notice."),
 )
 FILES_DROPPED = declare("FILES_DROPPED", lambda *, count, first: ..., severity="notice")(
-    _("%(count)s system or editor files were ignored, including %(first)s."), _("No action needed.")
+    _("Ignored system or editor files: %(count)s, including %(first)s."), _("No action needed.")
 )
 FRONT_MATTER_MISSING = declare("FRONT_MATTER_MISSING", severity="notice")(
-    _("SKILL.md has no front matter; `name` and `description` were taken from other sources."),
+    _("SKILL.md has no front matter; its fields come from METADATA.yml, the folder name or the text."),
     _("Start SKILL.md with a --- line, then `name` and `description`, then another --- line."),
 )
 FRONT_MATTER_UNCLOSED = declare("FRONT_MATTER_UNCLOSED")(
@@ -140,20 +143,20 @@ FRONT_MATTER_DUPLICATE = declare("FRONT_MATTER_DUPLICATE", lambda *, field, firs
 )
 FRONT_MATTER_KEY = declare("FRONT_MATTER_KEY")(
     _("A field name must be plain text, not a list or a group of fields."),
-    _("Use plain text for field names."),
+    _("Write the field as `name: value`, and quote the name if it contains special characters."),
 )
 FRONT_MATTER_QUOTED = declare("FRONT_MATTER_QUOTED", lambda *, field: ..., severity="notice")(
     _("The value of `%(field)s` is not valid YAML and was read as text."), _("Quote the value.")
 )
 METADATA_USED = declare("METADATA_USED", lambda *, fields, file: ..., severity="notice")(
     _("%(fields)s were taken from %(file)s because SKILL.md does not set them."),
-    _("Migrate the package so that all fields are in the front matter of SKILL.md."),
+    _("Move the fields to SKILL.md by hand or with manage.py migrate_package."),
 )
 TEXT_NOT_STORABLE = declare("TEXT_NOT_STORABLE", lambda *, character: ...)(
     _("The text contains a character that can't be stored (%(character)s)."), _("Remove the character.")
 )
 KIND_UNKNOWN = declare("KIND_UNKNOWN", lambda *, kind, kinds: ...)(
-    _("Unknown skill kind: %(kind)s."), _("Choose one of: %(kinds)s.")
+    _("Unknown skill template: %(kind)s."), _("Choose one of: %(kinds)s.")
 )
 SKILL_NAME_INVALID = declare("SKILL_NAME_INVALID", lambda *, name, most: ...)(
     _("%(name)s is not a valid skill name."),
@@ -164,19 +167,20 @@ SKILL_TEXT_INVALID = declare("SKILL_TEXT_INVALID", lambda *, field, most: ...)(
     _("Write it as one line of plain text."),
 )
 MIGRATION_FAILED = declare("MIGRATION_FAILED", lambda *, reason: ..., http=500)(
-    _("Can't migrate the folder: %(reason)s. Nothing was changed."),
+    _("Can't migrate the folder: %(reason)s; nothing was changed."),
     _("Check that you can write to the parent folder and that there is enough disk space for a copy."),
 )
 FIELD_TYPE = declare("FIELD_TYPE", lambda *, field, expected, found: ..., severity="warning")(
-    _("`%(field)s` must be %(expected)s, not %(found)s; it was ignored."),
-    _("Correct `%(field)s`: it must be %(expected)s."),
+    _("`%(field)s` was ignored: it must be %(expected)s, not %(found)s."),
+    _("Change the value of `%(field)s`, or remove the field."),
 )
 FIELD_VALUE = declare("FIELD_VALUE", lambda *, field, found, expected: ..., severity="warning")(
     _("`%(field)s` can't be %(found)s; it must be %(expected)s."),
-    _("Correct `%(field)s`: it must be %(expected)s."),
+    _("Change the value of `%(field)s`, or remove the field."),
 )
 FIELD_LIST_AS_TEXT = declare("FIELD_LIST_AS_TEXT", lambda *, field: ..., severity="warning")(
-    _("`%(field)s` was read as a comma-separated list."), _("Write `%(field)s` as a list.")
+    _("`%(field)s` was read as a comma-separated list."),
+    _("Write `%(field)s` as a YAML list, with one item per line."),
 )
 NAME_MISSING = declare("NAME_MISSING")(
     _("The skill has no `name`, and no folder or file name to use instead."),
@@ -187,7 +191,7 @@ NAME_FROM_FOLDER = declare("NAME_FROM_FOLDER", lambda *, name: ..., severity="no
     _("Add `name` to the front matter."),
 )
 NAME_NOT_SLUG = declare("NAME_NOT_SLUG", lambda *, name, slug: ..., severity="notice")(
-    _("The skill is displayed as %(name)s, and its address uses %(slug)s."),
+    _("The skill's address uses %(slug)s because the name %(name)s is not a valid slug."),
     _("Use lowercase letters, digits and hyphens in `name`, and put the display name in `displayName`."),
 )
 NAME_TOO_LONG = declare("NAME_TOO_LONG", lambda *, length, limit: ...)(
@@ -212,12 +216,12 @@ NETWORK_WITHOUT_HOSTS = declare("NETWORK_WITHOUT_HOSTS", severity="notice")(
     _("List the hosts in `security.network_allowlist`."),
 )
 NETWORK_PATH_IGNORED = declare("NETWORK_PATH_IGNORED", lambda *, host: ..., severity="warning")(
-    _("%(host)s contains a path, but only the host and port can be enforced: every path there is reachable."),
-    _("List only the host, so that reviewers see everything the skill can reach."),
+    _("%(host)s contains a path, but the skill can access every path of the host."),
+    _("List only the host and port, because paths can't be restricted."),
 )
 ENVIRONMENT_NAME_TAKEN = declare("ENVIRONMENT_NAME_TAKEN", lambda *, field: ..., severity="warning")(
     _("`%(field)s` was ignored: this variable is reserved for loaders, runtimes or the sandbox."),
-    _("Rename the variable to one specific to the skill, and read that in the script."),
+    _("Choose another name for the variable, and read that name in the script."),
 )
 ENTRY_UNSAFE = declare("ENTRY_UNSAFE", lambda *, entry: ...)(
     _("The entry point %(entry)s points outside the package."), _("Choose a file in scripts/.")

@@ -8,7 +8,7 @@ REPORT_OPEN = declare("REPORT_OPEN", lambda *, version: ..., http=409)(
     _("Wait for the skill's maintainers to decide."),
 )
 REPORT_DECIDED = declare("REPORT_DECIDED", lambda *, state, reason: ..., http=409)(
-    _("This report was already decided (%(state)s). %(reason)s"),
+    _("This report was already decided (%(state)s): %(reason)s"),
     _("Contact the team or an administrator if there is new information."),
 )
 REPORTS_TOO_MANY = declare("REPORTS_TOO_MANY", lambda *, limit: ..., http=429, retryable=True)(
@@ -17,7 +17,7 @@ REPORTS_TOO_MANY = declare("REPORTS_TOO_MANY", lambda *, limit: ..., http=429, r
 )
 REPORT_OWN = declare("REPORT_OWN", lambda *, version: ..., http=403)(
     _("You can't decide reports on %(version)s because you published it."),
-    _("Ask another maintainer, an owner of the team or an administrator."),
+    _("Ask another maintainer, an owner of the team or an administrator to decide them."),
 )
 RELEASE_OWN = declare("RELEASE_OWN", lambda *, version: ..., http=403)(
     _("You can't review %(version)s because you published it."),

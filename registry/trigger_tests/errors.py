@@ -17,14 +17,14 @@ MODEL_DISABLED = declare("MODEL_DISABLED", http=409)(
 )
 MODEL_ANSWER_INVALID = declare("MODEL_ANSWER_INVALID", lambda *, reason: ..., http=502, retryable=True)(
     _("The model returned an unusable response: %(reason)s."),
-    _("Try again; if the problem persists, configure another model."),
+    _("Try again; if the error persists, ask an administrator to configure another model."),
 )
 TRIGGER_NOT_MET = declare("TRIGGER_NOT_MET", lambda *, utterance, most, first: ..., severity="warning")(
     _(
-        "“%(utterance)s” must match this skill, but it is not in the top %(most)s; the first result"
-        " is %(first)s."
+        "“%(utterance)s” must match this skill, but the skill is not in the top %(most)s; the first result "
+        "is %(first)s."
     ),
-    _("Add it to the trigger phrases, or use its words in the description."),
+    _("Add the utterance to the trigger phrases, or use its words in the description."),
 )
 TRIGGER_UNWANTED = declare("TRIGGER_UNWANTED", lambda *, utterance: ..., severity="warning")(
     _("“%(utterance)s” must not match this skill, but the skill is the first result."),

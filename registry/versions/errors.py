@@ -12,7 +12,7 @@ SKILL_EXISTS = declare("SKILL_EXISTS", lambda *, skill: ..., http=409)(
 )
 EDIT_CONFLICT = declare("EDIT_CONFLICT", lambda *, skill, version: ..., http=409)(
     _("Can't publish: %(skill)s %(version)s was published while you were editing."),
-    _("Compare it with your changes, then publish again on top of it."),
+    _("Compare that version with your changes, then publish your changes as the next version."),
 )
 EDIT_RENAMES = declare("EDIT_RENAMES", lambda *, other, slug: ...)(
     _("Can't rename the skill by editing: SKILL.md names %(other)s instead of %(slug)s."),
@@ -52,8 +52,11 @@ SKILL_PURGED = declare("SKILL_PURGED", lambda *, skill: ..., http=409)(
     _("Publish under a different name."),
 )
 SUCCESSOR_INVALID = declare("SUCCESSOR_INVALID", lambda *, successor: ...)(
-    _("%(successor)s can't be the successor."),
-    _("Choose another usable version of this skill, or a skill that doesn't name this one as its successor."),
+    _(
+        "%(successor)s can't be the successor: it is this one, is not usable, or already names this skill "
+        "as its successor."
+    ),
+    _("Choose another usable version of this skill, or another skill."),
 )
 CHANNEL_NAME_INVALID = declare("CHANNEL_NAME_INVALID", lambda *, channel: ...)(
     _("%(channel)s is not a valid channel name."),
@@ -70,8 +73,8 @@ SLUG_TAKEN = declare("SLUG_TAKEN", lambda *, skill: ..., http=409)(
     _("The address %(skill)s is already in use, or was used by another skill."), _("Choose another name.")
 )
 MERGE_INVALID = declare("MERGE_INVALID", lambda *, skill, into: ..., http=409)(
-    _("Can't merge %(skill)s into %(into)s."),
-    _("Choose two different skills that were not merged or purged."),
+    _("Can't merge %(skill)s into %(into)s: they are the same skill, or one of them has been merged."),
+    _("Choose two different skills that have not been merged."),
 )
 VISIBILITY_UNKNOWN = declare("VISIBILITY_UNKNOWN", lambda *, visibility: ...)(
     _("%(visibility)s is not a valid visibility."), _("Choose private, site or public.")

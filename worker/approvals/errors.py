@@ -13,9 +13,9 @@ APPROVAL_EXPIRED = declare("APPROVAL_EXPIRED", lambda *, hours: ..., http=409, r
 )
 APPROVAL_DECIDED = declare("APPROVAL_DECIDED", lambda *, status: ..., http=409)(
     _("This run has already been decided (%(status)s)."),
-    _("Check the run: another maintainer decided it, or it was cancelled."),
+    _("Open the run to see who decided it, or whether it was cancelled."),
 )
 APPROVAL_RULE_IMPOSSIBLE = declare("APPROVAL_RULE_IMPOSSIBLE", lambda *, skill: ..., http=409)(
     _("Can't create a rule for %(skill)s: you can't see the skill, or the run has no team."),
-    _("Approve it once."),
+    _("Approve or deny this run without a rule."),
 )

@@ -17,15 +17,15 @@ SKILL_INTERNAL = declare("SKILL_INTERNAL", http=409)(
 )
 CHILD_TOO_DEEP = declare("CHILD_TOO_DEEP", lambda *, most: ...)(
     _("Child runs can be nested at most %(most)s levels deep."),
-    _("Reduce the number of skills that start one another."),
+    _("Shorten the chain of skills that start one another."),
 )
 CHILD_BUDGET_EXCEEDED = declare("CHILD_BUDGET_EXCEEDED", lambda *, what: ...)(
     _("Can't start a child run: the root run's limit is used up (%(what)s)."),
     _("Start fewer or smaller child runs; all of them share the root run's limits."),
 )
 CHILD_CALLER_GONE = declare("CHILD_CALLER_GONE", http=403)(
-    _("The caller or token that started the run is no longer allowed to start runs."),
-    _("Start it again as a user, or with a token, that may start runs."),
+    _("The user who started the run is inactive, or the token was revoked or has expired."),
+    _("Start the run again with an active account or token."),
 )
 CHILD_ANSWER_TOO_LARGE = declare("CHILD_ANSWER_TOO_LARGE", lambda *, run, limit: ...)(
     _("The result of run %(run)s is larger than %(limit)s bytes."),

@@ -8,7 +8,7 @@ CANCELLED = declare("CANCELLED", retryable=True)(
 )
 WORKER_LOST = declare("WORKER_LOST", retryable=True)(
     _("The worker was lost during the run, so the outcome is unknown."),
-    _("Run it again; skills that can safely be repeated set `retry_on_lost`."),
+    _("Run it again; a skill that is safe to repeat can set `retry_on_lost` to be retried automatically."),
 )
 WORKER_ERROR = declare("WORKER_ERROR", lambda *, reason: ..., http=500, retryable=True)(
     _("An internal error occurred during the run: %(reason)s."),

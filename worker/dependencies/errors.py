@@ -26,11 +26,11 @@ DEPENDENCIES_HOST = declare("DEPENDENCIES_HOST", lambda *, host: ...)(
 )
 DEPENDENCIES_CHANGED = declare("DEPENDENCIES_CHANGED", lambda *, reason: ...)(
     _("The index now serves a file that does not match the lock file: %(reason)s"),
-    _("Find out why the index changed before you trust it, or use another version of the package."),
+    _("Find out why the file changed before you trust the index, or use another version of the package."),
 )
 DEPENDENCIES_TOO_LARGE = declare("DEPENDENCIES_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("The dependencies are larger than %(limit)s MB or contain too many files."),
-    _("Use fewer or smaller dependencies; the limit is SKILLQUAY_DEPENDENCIES_MB."),
+    _("Use fewer or smaller dependencies, or ask an administrator to raise SKILLQUAY_DEPENDENCIES_MB."),
 )
 DEPENDENCIES_DISK = declare("DEPENDENCIES_DISK", http=507, retryable=True)(
     _("Can't install the dependencies: the worker's disk is full."),
@@ -38,7 +38,7 @@ DEPENDENCIES_DISK = declare("DEPENDENCIES_DISK", http=507, retryable=True)(
 )
 DEPENDENCIES_SLOW = declare("DEPENDENCIES_SLOW", lambda *, limit: ..., retryable=True)(
     _("Installing the dependencies took longer than %(limit)s seconds."),
-    _("Press Retry; the limit is SKILLQUAY_DEPENDENCIES_SECONDS."),
+    _("Press Retry, or ask an administrator to raise SKILLQUAY_DEPENDENCIES_SECONDS."),
 )
 DEPENDENCIES_PYTHON = declare("DEPENDENCIES_PYTHON", lambda *, wanted, have: ...)(
     _("The script requires Python %(wanted)s, but the worker has %(have)s."),
@@ -49,7 +49,7 @@ DEPENDENCIES_PYTHON = declare("DEPENDENCIES_PYTHON", lambda *, wanted, have: ...
 )
 INSTALLER_MISSING = declare("INSTALLER_MISSING", lambda *, name: ..., http=503)(
     _("%(name)s is needed to install dependencies but is missing on the worker."),
-    _("Install it where the worker's Python interpreter can find it."),
+    _("Ask an administrator to install it for the worker's Python interpreter."),
 )
 PREPARING = declare("PREPARING", http=409, retryable=True)(
     _("The dependencies of this version are being prepared."),

@@ -9,7 +9,7 @@ INPUT_NOT_FOUND = declare("INPUT_NOT_FOUND", lambda *, name: ...)(
 )
 INPUT_TOO_LARGE = declare("INPUT_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("The file is larger than %(limit)s bytes."),
-    _("Send a smaller file; the limit is SKILLQUAY_MAX_INPUT_BYTES."),
+    _("Send a smaller file, or ask an administrator to raise SKILLQUAY_MAX_INPUT_BYTES."),
 )
 INPUT_NAME_INVALID = declare("INPUT_NAME_INVALID", lambda *, name: ...)(
     _("%(name)s is not a valid file name."),

@@ -27,14 +27,14 @@ MEMORY_QUEUE_FULL = declare("MEMORY_QUEUE_FULL", http=409)(
     _("Review them at /memory/review/, then run the skill again."),
 )
 MEMORY_EXPIRED = declare("MEMORY_EXPIRED")(
-    _("This memory was not reviewed in time."),
+    _("This proposed memory expired because it was not reviewed in time."),
     _("Run the skill again; SKILLQUAY_MEMORY_REVIEW_DAYS sets the time limit."),
 )
 MEMORY_DECIDED = declare("MEMORY_DECIDED", lambda *, state: ..., http=409)(
-    _("This memory has already been decided (%(state)s)."), _("Reload the list.")
+    _("This proposed memory has already been decided (%(state)s)."), _("Reload the list.")
 )
 MEMORY_FIELD_INVALID = declare("MEMORY_FIELD_INVALID", lambda *, allowed: ...)(
-    _("Invalid value: must be one of %(allowed)s."),
+    _("Invalid value; allowed values: %(allowed)s."),
     _("Correct the value; /api/docs/ describes what each field accepts."),
 )
 MEMORY_DELETED = declare("MEMORY_DELETED", http=410)(

@@ -10,9 +10,13 @@ INVALID_JSON = declare("INVALID_JSON")(
 UNKNOWN_ACTION = declare("UNKNOWN_ACTION")(
     _("The skill does not have this action."), _("Choose one of the actions that the skill lists.")
 )
-MISSING_PARAM = declare("MISSING_PARAM")(_("A required parameter is missing."), _("Add it to the inputs."))
+MISSING_PARAM = declare("MISSING_PARAM")(
+    _("A required parameter is missing."),
+    _("Compare the inputs with the skill's parameters, and add the missing one."),
+)
 INVALID_PARAM = declare("INVALID_PARAM")(
-    _("A parameter has an invalid value."), _("Change it to a valid value.")
+    _("A parameter has an invalid value."),
+    _("Compare the inputs with the skill's parameters, and correct the value."),
 )
 TIMEOUT = declare("TIMEOUT")(
     _("The run exceeded its time limit."),
@@ -68,7 +72,7 @@ SCRIPT_NOT_FOUND = declare("SCRIPT_NOT_FOUND", lambda *, script, ids: ..., http=
     _("Choose one of the available scripts."),
 )
 ENTRY_REQUIRED = declare("ENTRY_REQUIRED", lambda *, ids: ...)(
-    _("The skill has several scripts, and none was chosen: %(ids)s."),
+    _("The skill has several scripts, but none was chosen; available scripts: %(ids)s."),
     _("Choose the script to run, or set `resources.entry` in the skill."),
 )
 ENTRY_NOT_FOUND = declare("ENTRY_NOT_FOUND", lambda *, entry, ids: ...)(
@@ -76,14 +80,14 @@ ENTRY_NOT_FOUND = declare("ENTRY_NOT_FOUND", lambda *, entry, ids: ...)(
     _("Choose one of its scripts, or set `resources.entry` to a file in scripts/."),
 )
 ACTION_REQUIRED = declare("ACTION_REQUIRED", lambda *, actions: ...)(
-    _("The skill needs an action, and none was chosen; available actions: %(actions)s."),
+    _("The skill needs an action, but none was chosen; available actions: %(actions)s."),
     _("Choose the action to run."),
 )
 CHOICE_AMBIGUOUS = declare("CHOICE_AMBIGUOUS", lambda *, first, second: ...)(
     _("`%(first)s` and `%(second)s` can't be used together."), _("Choose one script, one action or one tool.")
 )
 TOOL_REQUIRED = declare("TOOL_REQUIRED", lambda *, names: ...)(
-    _("The skill needs a tool, and none was chosen; available tools: %(names)s."),
+    _("The skill needs a tool, but none was chosen; available tools: %(names)s."),
     _("Choose the tool to call."),
 )
 TOOL_UNKNOWN = declare("TOOL_UNKNOWN", lambda *, tool, names: ..., http=404)(
@@ -95,7 +99,7 @@ TOOLS_UNDECLARED = declare("TOOLS_UNDECLARED")(
 )
 STATIC_SKILL = declare("STATIC_SKILL")(
     _("The skill is static, so there is nothing to run."),
-    _("Read it on its page or with skills_load or GET /api/v1/skills/{team}/{slug}, or install it."),
+    _("Read the skill on its page or with `skills_load`, or install it."),
 )
 PROMPT_ONLY = declare("PROMPT_ONLY")(
     _("The skill is a prompt without scripts, so it has no script, action or tool to choose."),
@@ -111,7 +115,8 @@ ARGUMENTS_TOO_LARGE = declare("ARGUMENTS_TOO_LARGE", lambda *, size, limit: ...,
     _("The arguments are %(size)s bytes; the limit is %(limit)s bytes."), _("Send large values as files.")
 )
 STDIN_UNUSED = declare("STDIN_UNUSED")(
-    _("Can't send stdin: this script reads its request from stdin."), _("Put the values into the inputs.")
+    _("Can't send `stdin`: only scripts that take command-line arguments accept it."),
+    _("Put the values into the inputs."),
 )
 ENDPOINT_NOT_ALLOWED = declare("ENDPOINT_NOT_ALLOWED", lambda *, address: ...)(
     _("The skill's endpoint %(address)s is not listed in its `security.network_allowlist`."),

@@ -16,8 +16,8 @@ RUNTIME_MISSING = declare("RUNTIME_MISSING", lambda *, runtime, fix: ..., http=5
 NETWORK_ALLOWLIST_UNAVAILABLE = declare("NETWORK_ALLOWLIST_UNAVAILABLE", lambda *, reason: ...)(
     _("Can't give the skill access to its allowed hosts: %(reason)s."),
     _(
-        "Run it where tier bwrap or nsrun works (see sandbox_doctor), or set `security.network` "
-        "to `none` and send the data as an input file."
+        "Ask an administrator to enable the tier bwrap or nsrun (see manage.py sandbox_doctor), or send "
+        "the data as an input file."
     ),
 )
 NETWORK_HOST_REFUSED = declare("NETWORK_HOST_REFUSED", lambda *, host: ...)(
@@ -37,7 +37,7 @@ NETWORK_ADDRESS_REFUSED = declare("NETWORK_ADDRESS_REFUSED", lambda *, host: ...
     _("Ask an administrator to add the address to SKILLQUAY_OUTBOUND_ALLOW."),
 )
 NETWORK_NAME_UNKNOWN = declare("NETWORK_NAME_UNKNOWN", lambda *, host: ..., retryable=True)(
-    _("Can't find an address for %(host)s."),
+    _("The host name %(host)s can't be resolved."),
     _("Check the spelling of the host and the worker's DNS settings."),
 )
 NETWORK_UNREACHABLE = declare("NETWORK_UNREACHABLE", lambda *, port, host: ..., http=502, retryable=True)(

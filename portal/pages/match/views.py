@@ -74,7 +74,7 @@ def report(request: ActorRequest) -> HttpResponse:
     """Stores feedback about a match and redirects back to the match page."""
     form = FeedbackForm(request.POST)
     if not form.is_valid():
-        raise FIELD_INVALID.refusal(field="outcome", reason="worked or wrong_skill").at("outcome")
+        raise FIELD_INVALID.refusal(field="outcome", reason="Choose worked or wrong_skill.").at("outcome")
     given = form.cleaned_data
     version = find_version(find_skill(given["skill"], request.actor), None, request.actor)
     feedback_report = FeedbackReport(given["outcome"], utterance=given["q"][:MAX_UTTERANCE_CHARACTERS])

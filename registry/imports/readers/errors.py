@@ -38,8 +38,8 @@ GIT_REPOSITORY = declare("GIT_REPOSITORY")(
     _("Check the address; private repositories need credentials, as described in docs/reference/imports.md."),
 )
 GIT_REF = declare("GIT_REF", lambda *, what, name: ...)(
-    _("The %(what)s %(name)s was not found in the repository."),
-    _("Check the spelling, or leave out the branch to use the repository's default."),
+    _("The repository has no %(what)s %(name)s."),
+    _("Check the spelling, or leave out the option to import the default branch."),
 )
 GIT_PATH = declare("GIT_PATH", lambda *, name: ...)(
     _("The folder %(name)s was not found in the commit."),

@@ -95,7 +95,7 @@ def _version_tags(refs: Mapping[str, str]) -> list[CommitToRead]:
         ):
             found[number] = CommitToRead(refs.get(ref + _PEELED, commit), tag, number)
     if not found:
-        raise GIT_REF.refusal(what="tag", name="v1.2.3").at("options.tags")
+        raise GIT_REF.refusal(what="tag", name="such as v1.2.3").at("options.tags")
     return [found[number] for number in sorted(found, key=version_numbers.precedence)][-_MAX_TAGS:]
 
 

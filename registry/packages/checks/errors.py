@@ -11,7 +11,7 @@ DESCRIPTION_TOO_LONG = declare("DESCRIPTION_TOO_LONG", lambda *, length, limit: 
     _("Shorten the description and move details into the text below."),
 )
 PATHS_NEVER_FIT = declare("PATHS_NEVER_FIT", lambda *, pattern: ..., severity="warning")(
-    _("No file can match the pattern %(pattern)s."),
+    _("No file can match the pattern %(pattern)s in `paths`."),
     _("Use .gitignore syntax, relative to the project folder, with / between folders, such as src/**/*.py."),
 )
 ENDPOINT_NOT_LISTED = declare("ENDPOINT_NOT_LISTED", lambda *, address: ..., severity="warning")(
@@ -19,7 +19,7 @@ ENDPOINT_NOT_LISTED = declare("ENDPOINT_NOT_LISTED", lambda *, address: ..., sev
     _("Set `security.network` to `allowlist`, and add the endpoint's host to `network_allowlist`."),
 )
 ABP_TOOL = declare("ABP_TOOL", lambda *, field, reason: ..., severity="warning")(
-    _("The tool in `%(field)s` can't be used: %(reason)s."),
+    _("Invalid tool definition in `%(field)s`: %(reason)s."),
     _("Give each tool in `abp` a unique name and typed parameters."),
 )
 SCRIPTS_MISSING = declare("SCRIPTS_MISSING")(
@@ -28,7 +28,7 @@ SCRIPTS_MISSING = declare("SCRIPTS_MISSING")(
 )
 ENTRY_OUTSIDE_SCRIPTS = declare("ENTRY_OUTSIDE_SCRIPTS", lambda *, entry: ..., severity="warning")(
     _("The entry point %(entry)s can't run because it is outside scripts/."),
-    _("Move it to scripts/ and update its path."),
+    _("Move the file into scripts/ and update `resources.entry`."),
 )
 ENTRY_NOT_RUNNABLE = declare("ENTRY_NOT_RUNNABLE", lambda *, entry: ..., severity="warning")(
     _("No runtime supports the entry point %(entry)s."), _("Use a .ts, .js, .mjs, .py or .sh file.")
@@ -42,7 +42,8 @@ RESOURCE_UNSAFE = declare("RESOURCE_UNSAFE", lambda *, field, resource: ...)(
     _("List only files in the package."),
 )
 CODE_OUTSIDE_SCRIPTS = declare("CODE_OUTSIDE_SCRIPTS", severity="warning")(
-    _("There is executable code outside scripts/."), _("Move it into scripts/; files outside are never run.")
+    _("This file contains executable code but is not in scripts/."),
+    _("Move the file into scripts/; only files in that folder can be started."),
 )
 SCRIPT_UNDECLARED = declare("SCRIPT_UNDECLARED", lambda *, script: ..., severity="warning")(
     _("The script %(script)s is declared but not in scripts/."),

@@ -176,7 +176,9 @@ def _team(slug: str | None, actor: Actor) -> Team:
         return skills.find_team(slug, actor)
     own = list(Team.objects.filter(pk__in=actor.team_ids)[:2])
     if len(own) != 1:
-        raise QUERY_INVALID.refusal(field="team", reason=gettext("name the publishing team.")).at("team")
+        raise QUERY_INVALID.refusal(
+            field="team", reason=gettext("Name the team that publishes the skill.")
+        ).at("team")
     return own[0]
 
 
