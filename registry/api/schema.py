@@ -18,9 +18,9 @@ MAX_WAIT_S = 3600  # upper bound of `wait` in requests; the server waits for les
 _MAX_UNKNOWN_KEYS = 20  # unknown keys listed in one refusal
 
 
+# A JSON object or query that refuses unknown keys: a misspelled filter must not list everything. Without a
+# docstring, which the API schema would show for subclasses.
 class Shape(serializers.Serializer[Any]):
-    """A JSON object or query that refuses unknown keys: a misspelled filter must not list everything."""
-
     def unknown(self, data: Mapping[str, Any]) -> list[str]:
         return sorted(str(key)[:80] for key in data if key not in self.fields)[:_MAX_UNKNOWN_KEYS]
 

@@ -63,7 +63,7 @@ class NamedSkill(Endpoint):
     def get(self, request: Request, slug: str) -> HttpResponse:
         """`_canonical_<slug>` names the canonical skill. A bare slug names a skill of your teams, or the
         canonical skill if your teams have none. If several of your teams have the slug, the error lists the
-        candidates. In paths, write `_canonical_/<slug>`.
+        candidates. In paths of the form `{team}/{slug}`, write `_canonical_/<slug>`.
         """
         skill = skills.find_skill(slug, self.actor)
         return etags.document_response(request, skill_detail(skill, self.actor))
@@ -74,7 +74,7 @@ class Canonicals(Endpoint):
 
     @operation("list_canonical", "List canonical skills", query=PageQuery, answer=page_schema(CanonicalDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Sorted by slug. Administrators also see mirrors without an accepted version."""
+        """Lists canonical skills by slug. Administrators also see mirrors without an accepted version."""
         page = pagination.read_page("canonical", read_query(PageQuery, request), kinds=(str,))
         after = page.after[0] if page.after else ""
         rows = list(pins.resolvable_by(self.actor).filter(slug__gt=after)[: page.limit + 1])
@@ -100,7 +100,7 @@ class CanonicalDetail(_CanonicalEndpoint):
         answer=CanonicalDoc,
     )
     def put(self, request: Request, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. Get the proposal first to see affected callers."""
+        """Requires administrator rights and a session. To see affected callers first, get the proposal."""
         bare = self.require_slug(slug)
         body = read_body(CanonicalRequest, request.data)
         version = skills.find_version(
@@ -126,8 +126,8 @@ class CanonicalMirror(_CanonicalEndpoint):
         "mirror_canonical", "Mirror a canonical skill from a URL", body=MirrorRequest, answer=CanonicalDoc
     )
     def put(self, request: Request, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. The URL is read immediately and then at the interval.
-        Each new copy is pending until an administrator accepts it; until then, the pinned version stays.
+        """Requires administrator rights and a session. The site reads the URL immediately, then at the given
+        interval. The pinned version changes only when an administrator accepts a new copy.
         """
         bare = self.require_slug(slug)
         body = read_body(MirrorRequest, request.data)
@@ -172,8 +172,8 @@ class CanonicalHistory(_CanonicalEndpoint):
         answer=page_schema(CanonicalChangeDoc),
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. Newest first. The list stays after the name is
-        removed.
+        """Lists changes, newest first, even after the name was removed. Requires administrator rights and a
+        session.
         """
         bare = self.require_slug(slug)
         page = pagination.read_page(f"canonical {bare}", read_query(PageQuery, request), kinds=(str,))

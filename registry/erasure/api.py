@@ -20,12 +20,14 @@ class ExportDoc(Doc):
     tokens = serializers.ListField(
         child=serializers.DictField(), help_text="API tokens, without their secrets."
     )
-    sessions = serializers.IntegerField(help_text="The number of open sessions.")
+    sessions = serializers.IntegerField(help_text="The number of your open sessions.")
     versions = serializers.ListField(child=serializers.DictField(), help_text="Versions that you published.")
     uses = serializers.ListField(child=serializers.DictField())
     audit = serializers.ListField(child=serializers.DictField(), help_text="Audit entries of your actions.")
     inputs = serializers.ListField(child=serializers.DictField())
-    runs = serializers.ListField(child=serializers.DictField(), help_text="Your runs with inputs.")
+    runs = serializers.ListField(
+        child=serializers.DictField(), help_text="Your runs with their inputs and outputs."
+    )
 
 
 class EraseAccountRequest(Shape):

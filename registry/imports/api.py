@@ -42,7 +42,8 @@ class ImportRequest(Shape):
     location = StrictText(max_length=2000, help_text="A URL; for administrators also a path on the server.")
     options = serializers.DictField(
         required=False,
-        help_text="Options of this kind of source: branch, tags, path, recursive, paths, allow_external …",
+        help_text="Options of this kind of source, such as branch, tags, path, recursive, paths "
+        "and allow_external.",
     )
     visibility = serializers.ChoiceField(
         required=False,
@@ -52,7 +53,7 @@ class ImportRequest(Shape):
     interval_s = serializers.IntegerField(
         required=False,
         allow_null=True,
-        help_text="Seconds between scheduled imports; without it, the source is imported on request only.",
+        help_text="Seconds between scheduled imports; if absent, the source is imported only on request.",
     )
 
 
@@ -91,7 +92,7 @@ class DriftDoc(Doc):
     )
     overwritten_by = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Skills of this source whose latest version was published in another way.",
+        help_text="Skills of this source whose latest version does not come from an import.",
     )
 
 
@@ -109,7 +110,7 @@ class ImportSummaryDoc(Doc):
     source = SourceDoc()  # type: ignore[assignment]
     status = serializers.ChoiceField(choices=ImportStatus.choices)
     total = serializers.IntegerField(
-        help_text="Number of folders and files found; `processed` counts up to it."
+        help_text="Number of folders and files found; `processed` counts up to this number."
     )
     processed = serializers.IntegerField()
     counts = serializers.DictField(
@@ -160,8 +161,8 @@ class Imports(Endpoint):
     )
     def post(self, request: Request) -> HttpResponse:
         """Send a JSON body that describes a source, or the bytes of a zip or tar.gz with the query parameter
-        `team`. With `?wait=30`, the server waits up to 30 seconds for the import and returns 200 with the
-        rows.
+        `team`. With `?wait=30`, the server waits up to 30 seconds for the import to end, then returns 200
+        with the rows.
         """
         body, content = _read_request(request)
 

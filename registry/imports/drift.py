@@ -50,7 +50,7 @@ def detect_drift(source: Source, actor: Actor) -> Drift:
 
 
 def overwritten_skills(source: Source, actor: Actor) -> list[Skill]:
-    """Skills of this source whose latest version was published in another way."""
+    """Skills of this source whose latest version does not come from an import."""
     skills = Skill.objects.visible_to(actor).filter(origin=source, latest__isnull=False)
     rows = skills.select_related("team", "latest").order_by("slug")
     return [skill for skill in rows if skill.latest and not skill.latest.provenance]

@@ -25,8 +25,8 @@ class _PathsQuery(Query):
         required=False,
         default=list,
         max_length=200,
-        help_text="Paths of files in use, relative to the project, such as `src/a.py`. Separate them "
-        "with commas or repeat the parameter.",
+        help_text="Paths of the files that the agent works on, relative to the project, such as "
+        "`src/a.py`. Separate them with commas or repeat the parameter.",
     )
 
     def validate_paths(self, texts: list[str]) -> list[str]:
@@ -75,7 +75,7 @@ class OmittedSkillDoc(Doc):
 class ListingDoc(Doc):
     context_tokens = serializers.IntegerField()
     budget = serializers.IntegerField(
-        help_text="The width in columns. A Chinese character takes two columns."
+        help_text="The maximum width of the listing in columns; a Chinese character takes two columns."
     )
     used = serializers.IntegerField()
     stage = serializers.ChoiceField(choices=list(Stage))
@@ -94,7 +94,9 @@ class AgentSkillDoc(Doc):
 
 class AgentSkillsDoc(Doc):
     skills = AgentSkillDoc(many=True)
-    remaining = serializers.IntegerField(help_text="The number of skills that were left out.")
+    remaining = serializers.IntegerField(
+        help_text="The number of further skills that the response does not contain."
+    )
 
 
 class LoadedFileDoc(Doc):
@@ -129,8 +131,8 @@ class Listings(Endpoint):
     )
     def get(self, request: Request) -> HttpResponse:
         """Returns the skills of your teams and of teams that they subscribe to, and bundled and canonical
-        skills. The listing takes at most one hundredth of the context window. The format `json` includes the
-        reasons; the other formats are for prompts.
+        skills. The listing takes at most 1 % of the context window. The format `json` includes the reasons;
+        the other formats are for prompts.
         """
         query = read_query(ListingQuery, request)
         form = query["format"]
@@ -155,7 +157,7 @@ class AgentSkills(Endpoint):
         "skills_list", "List the skills that an agent may load", query=AgentQuery, answer=AgentSkillsDoc
     )
     def get(self, request: Request) -> HttpResponse:
-        """Implements the agent tool `skills_list`: the skills of the listing, with longer descriptions."""
+        """Returns the skills of the listing with longer descriptions, for the agent tool `skills_list`."""
         query = read_query(AgentQuery, request)
         found = load.skills_list(self.actor, paths=query["paths"], limit=query["limit"])
         return etag.document_response(request, load.loadable_document(found))
@@ -175,8 +177,8 @@ class AgentSkill(Endpoint):
 
     @operation("skills_load", "Load a skill", query=LoadQuery, answer=LoadedSkillDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Implements the agent tool `skills_load`. Returns SKILL.md of the skill with this id or name, or of
-        the first skill whose name contains the text, ignoring case. The request counts as a load.
+        """Returns SKILL.md for the agent tool `skills_load`: of the skill with this id or name, or of the
+        first skill whose name contains the text, ignoring case. The request counts as a load.
         """
         name = read_query(LoadQuery, request)["name"]
         loaded = load.skills_load(name, self.actor, is_use=request.method == "GET")

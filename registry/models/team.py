@@ -25,7 +25,7 @@ class TeamQuerySet(models.QuerySet["Team"]):
 
 
 class MemoryReview(models.TextChoices):
-    """Which proposed memories a member of the team must review."""
+    """Which proposed memories of the team need a review."""
 
     NONE = "none", _("None")
     TEAM = "team", _("Team memory")

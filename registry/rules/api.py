@@ -88,7 +88,10 @@ class PermissionQuery(Query):
     skill = serializers.CharField(max_length=200, help_text="The skill: `team/slug` or a slug.")
     version = serializers.CharField(max_length=64, required=False, help_text="The version; default: latest.")
     team = serializers.CharField(
-        max_length=64, required=False, help_text="The team to run as. The default is the same as for runs."
+        max_length=64,
+        required=False,
+        help_text="The team to run as; default: the token's team, the skill's team if you are a "
+        "member, or your first team.",
     )
 
 
@@ -103,9 +106,9 @@ class PermissionDecision(Endpoint):
         answer=PermissionDecisionDoc,
     )
     def get(self, request: Request) -> HttpResponse:
-        """Returns the first decision of: deny rules, the canonical version, allow rules, and whether all
-        properties are safe. In all other cases the outcome is `ask`: runs that a token starts wait for
-        approval, and people can start runs.
+        """Checks deny rules, the canonical version, allow rules and safe properties, in this order, and
+        returns the first decision. If none decides, the outcome is `ask`: a run that a token starts waits for
+        approval; a person can start it directly.
         """
         query, actor = read_query(PermissionQuery, request), self.actor
         label, _, number = query["skill"].partition("@")
@@ -151,7 +154,9 @@ class TokenRules(_RulesOf):
 
     @operation("list_token_rules", "List the rules of an access token", answer=RulesDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """For the token's owner, in a session."""
+        """Lists the active rules, deny rules first. Requires a session of the token's owner or of an
+        administrator.
+        """
         return self.list_rules(request, find_token(uid, self.actor))
 
     @operation("add_token_rule", "Add a rule for an access token", body=RuleRequest, answer={201: RuleDoc})
@@ -174,7 +179,7 @@ class RuleDetail(_OneRule):
 
     @operation("get_rule", "Get a rule", answer=RuleDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Also returns rules that were removed."""
+        """Returns the rule even if it was removed."""
         return self.respond(request, edit.find_rule(uid, self.actor))
 
     @operation("remove_rule", "Remove a rule", answer=RuleDoc)

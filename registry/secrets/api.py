@@ -53,7 +53,7 @@ class SecretsDoc(Doc):
 
 
 class SecretRequest(Shape):
-    value = StrictText(max_length=32_768, help_text="The value, a text of at most 32,768 bytes.")
+    value = StrictText(max_length=32_768, help_text="The value: at most 32,768 bytes of text.")
 
 
 class SecretGrantRequest(Shape):
@@ -167,8 +167,8 @@ class VersionSecrets(Endpoint):
         "get_version_secrets", "List the secrets that a version needs", query=TeamQuery, answer=SecretNeedsDoc
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns the status of each secret in one of your teams, and the hosts to which a run could send
-        secrets.
+        """Returns whether one of your teams has set and granted each secret, and the hosts to which a run
+        could send secrets.
         """
         version, holder = _find_version_and_team(request, self.actor, (team, slug, number))
         return etag.document_response(request, needs_document(version, holder))
@@ -180,7 +180,7 @@ class VersionReviewed(Endpoint):
 
     @operation("review_version", "Review a version for a team", query=TeamQuery, answer=SecretNeedsDoc)
     def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires a session and the right to approve for the team. You can't review a version that you
+        """Requires the maintainer role in the team and a session. You can't review a version that you
         published.
         """
         version, holder = _find_version_and_team(request, self.actor, (team, slug, number))

@@ -39,7 +39,7 @@ class Subscriptions(Endpoint):
 
     @operation("list_subscriptions", "List a team's subscriptions", answer=SubscriptionsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Requires team membership. Skills of these teams are recommended to the team's agents."""
+        """Lists the teams whose skills are recommended to this team's agents. Requires team membership."""
         return self._respond(request, skills.find_team(team, self.actor))
 
     @operation("subscribe", "Subscribe to another team", body=SubscriptionRequest, answer=SubscriptionsDoc)
@@ -74,14 +74,14 @@ class Bundling(Endpoint):
     @operation("bundle_skill", "Bundle a skill", answer=SkillDetailDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. The listing then includes the skill for all users with
-        access, never shortened.
+        """Requires administrator rights and a session. The agent listing then shows the skill to all users
+        with access and never shortens its description.
         """
         return self._set(request, f"{team}/{slug}", is_bundled=True)
 
     @operation("unbundle_skill", "Unbundle a skill", answer=SkillDetailDoc)
     def delete(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session."""
+        """Requires administrator rights and a session. The agent listing can then shorten the skill."""
         return self._set(request, f"{team}/{slug}", is_bundled=False)
 
     def _set(self, request: Request, label: str, *, is_bundled: bool) -> HttpResponse:

@@ -32,12 +32,14 @@ class ApprovalDoc(Doc):
     created_at = serializers.DateTimeField()
     state = serializers.ChoiceField(choices=_STATES)
     page_url = serializers.URLField(help_text="Page where a maintainer can decide.")
-    expires_at = serializers.DateTimeField(help_text="Without a decision, the run is refused at this time.")
+    expires_at = serializers.DateTimeField(
+        help_text="Time at which the run is refused if there is no decision."
+    )
     requested_permissions = serializers.DictField(
         help_text="All permissions that the version requests, by kind."
     )
     added_permissions = serializers.DictField(
-        help_text="Requested permissions that no approval or canonical version covers."
+        help_text="Requested permissions that no allow rule or canonical version covers."
     )
     unsafe_properties = serializers.ListField(child=serializers.CharField())
     exact_rule = serializers.CharField(allow_null=True, help_text="Rule that would allow this skill.")
@@ -52,7 +54,9 @@ class ApprovalDoc(Doc):
 
 class ApprovalsQuery(PageQuery):
     state = serializers.ChoiceField(
-        required=False, choices=["waiting", "decided"], help_text="Default: both."
+        required=False,
+        choices=["waiting", "decided"],
+        help_text="`waiting` or `decided` requests; default: both.",
     )
     skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`.")
     team = serializers.CharField(required=False, max_length=64)
@@ -90,7 +94,7 @@ class Decide(Endpoint):
 
     @operation("get_approval", "Get the approval request of a run", answer=ApprovalDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the requested permissions and the decision. 404 if the run needed no approval."""
+        """Returns the requested permissions and the decision, or 404 if the run needed no approval."""
         return etag.document_response(
             request, requests.approval_row(requests.find(uid, self.actor), self.actor)
         )
@@ -100,9 +104,10 @@ class Decide(Endpoint):
     )
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session. Maintainers decide `once` or `denied` with a reason. Owners can also decide
-        `exact` or `prefix`, which creates a rule and starts every waiting run that it covers. The first of
-        two concurrent decisions wins."""
+        """Requires a session. Maintainers can send `once`, or `denied` with a reason. Owners can also send
+        `exact` or `prefix`, which creates a rule and starts every waiting run that the rule covers. Of two
+        concurrent decisions, the first wins.
+        """
         # Before the body is read, so that a stranger gets only a 404.
         approval = requests.find(uid, self.actor)
         decision = read_body(ApprovalDecisionRequest, request.data)

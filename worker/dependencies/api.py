@@ -25,7 +25,7 @@ class DependencyDoc(Doc):
 class DependencyBuildDoc(Doc):
     id = serializers.CharField()
     kind = serializers.ChoiceField(choices=DependencyKind.values)
-    platform = serializers.CharField(help_text="Interpreter and machine that it is built for.")
+    platform = serializers.CharField(help_text="Interpreter and machine that the build is for.")
     state = serializers.ChoiceField(choices=DependencyBuildState.values)
     problem = ProblemDoc(allow_null=True)
     packages = DependencyDoc(many=True)
@@ -49,13 +49,15 @@ class VersionDependencies(SkillEndpoint):
 
     @operation("get_dependencies", "Get a version's dependencies and their builds", answer=DependenciesDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Dependencies are built at publication, once for all versions that require the same."""
+        """Dependencies are built when a version is published, once for all versions with the same
+        requirements.
+        """
         version = self.version(team, slug, number)
         return etag.document_response(request, dependencies_document(version, self.actor))
 
     @operation("build_dependencies", "Prepare a version's dependencies again", answer=DependenciesDoc)
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires a maintainer. Retries failed builds; ready and running ones do not change."""
+        """Requires the maintainer role. Retries failed builds; ready and running builds do not change."""
         version = self.version(team, slug, number)
         rebuild_dependencies(version, self.actor)
         return etag.document_response(request, dependencies_document(version, self.actor))

@@ -44,8 +44,9 @@ class Inputs(Endpoint):
         answer={201: InputDoc},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Send the file as the body, with `?name=`, or as a form with one file. Only you can use it. It is
-        deleted when it expires unless a run uses it."""
+        """Send the file as the body, with `?name=`, or as a form with one file. Only you can use the file. It
+        is deleted when it expires, unless a run uses it.
+        """
         query = read_query(InputQuery, request)
         name, pieces, meaning = _read(request, query.get("name"))
 

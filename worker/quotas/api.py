@@ -22,7 +22,7 @@ class TeamLimitDoc(Doc):
     overridden = serializers.BooleanField(
         help_text="True if set for this team, false if it is the site's default."
     )
-    near_limit = serializers.BooleanField(help_text="True if at least 80 % are used.")
+    near_limit = serializers.BooleanField(help_text="True if at least 80 % of the limit is used.")
     exhausted = serializers.BooleanField()
 
 
@@ -49,13 +49,13 @@ class TeamUses(Endpoint):
 
     @operation("get_team_limits", "Get a team's limits and usage", answer=TeamLimitsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Requires a member of the team."""
+        """Requires team membership. Returns each limit with the current usage."""
         document = team_limits.usage_document(skills.find_team(team, self.actor), self.actor)
         return etag.document_response(request, document)
 
     @operation("update_team_limits", "Update a team's limits", body=TeamLimitsChange, answer=TeamLimitsDoc)
     def patch(self, request: Request, team: str) -> HttpResponse:
-        """Requires an administrator in a session. Send null for the site's default, 0 for no limit."""
+        """Requires administrator rights and a session. Send null for the site's default, 0 for no limit."""
         found = skills.find_team(team, self.actor)
         team_limits.set_limits(found, read_body(TeamLimitsChange, request.data), self.actor)
         return etag.document_response(request, team_limits.usage_document(found, self.actor))

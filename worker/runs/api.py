@@ -135,7 +135,7 @@ class RunDetail(Endpoint):
 
     @operation("get_run", "Get a run", query=WaitQuery, answer=RunDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Add `?wait=30` to get the answer when the run has ended, or after that many seconds."""
+        """Add `?wait=30` to wait up to 30 seconds for the run to end."""
         read_query(WaitQuery, request)
         run = find_run(uid, self.actor)
         return etags.document_response(request, run_document(run, actor=self.actor))
@@ -163,7 +163,8 @@ class Erase(Endpoint):
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
         """Requires a session and permission to read the run. Permanently deletes its inputs, log, steps,
-        answer and artifacts. The record that it ran, its version and its status are kept."""
+        answer and artifacts. The site keeps the run's time, version and status.
+        """
         run = erase.erase_run(find_run(uid, self.actor), actor=self.actor)
         return etags.document_response(request, run_document(run, actor=self.actor))
 
@@ -218,7 +219,9 @@ class Artifacts(Endpoint):
 
     @operation("list_artifacts", "List the artifacts of a run", answer=ArtifactsDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Lists artifacts by path. Use one as an input of another run with `{"artifact": "run id/path"}`."""
+        """Lists artifacts in path order. Use one as an input of another run with `{"artifact": "run
+        id/path"}`.
+        """
         run = find_readable_run(uid, self.actor)
         items = artifacts_of(run)
         return etags.document_response(request, {"items": items})

@@ -94,7 +94,8 @@ class MirrorRequest(Shape):
     team = StrictText(max_length=64, help_text="The team that owns the copy.")
     location = StrictText(max_length=2000, help_text="The URL to copy from: `https://`, `s3://` or `gs://`.")
     options = serializers.DictField(
-        required=False, help_text="`credentials`: the name of credentials configured on the site."
+        required=False,
+        help_text="Only `credentials`: the name of credentials that are configured on the site.",
     )
     interval_s = serializers.IntegerField(required=False, default=pins.MIRROR_INTERVAL_S)
     reason = StrictText(max_length=500)

@@ -132,9 +132,8 @@ def file_document(version: Version, file: File) -> dict[str, Any]:
     }
 
 
+# Base class of the objects in responses. Without a docstring, which the API schema would show for subclasses.
 class Doc(serializers.Serializer[Any]):
-    """Base class of the objects in responses."""
-
     @classmethod
     def document(cls, row: Any) -> dict[str, Any]:
         """The row as JSON, for shapes whose fields name their sources; slower than a hand-made dict."""
@@ -197,7 +196,9 @@ class SkillDoc(Doc):
     visibility = serializers.ChoiceField(choices=["private", "site", "public"])
     source = serializers.CharField()  # type: ignore[assignment]
     deprecated_at = serializers.DateTimeField(allow_null=True)
-    deprecation_reason = serializers.CharField(help_text="Why it is deprecated, and what to use instead.")
+    deprecation_reason = serializers.CharField(
+        help_text="Why the skill is deprecated, and what to use instead."
+    )
     removed_as = serializers.ChoiceField(
         choices=["", "merged", "purged"], help_text="Set only in the list of changed skills."
     )
@@ -240,7 +241,8 @@ class VersionSummaryDoc(Doc):
     deprecation_reason = serializers.CharField()
     successor = serializers.CharField(help_text="The version to use instead.")
     held = serializers.BooleanField(
-        help_text="Held after a scan: only its team can see it, and it can't be downloaded."
+        help_text="True if a finding or a report holds the version: only its team can see it, and it "
+        "can't be downloaded."
     )
     url = serializers.URLField()
     files_url = serializers.URLField()
@@ -250,7 +252,7 @@ class VersionSummaryDoc(Doc):
 class VersionDoc(VersionSummaryDoc):
     version_as_written = serializers.CharField()
     published_by = serializers.CharField(
-        allow_null=True, help_text="The publisher; null for anonymous callers."
+        allow_null=True, help_text="The user who published the version; null if you are not signed in."
     )
     provenance = serializers.DictField(
         help_text="Where an imported version comes from: repository, commit, path …"

@@ -16,8 +16,8 @@ _KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "A key that is unique per change. A repeated request with the same key returns the"
-    " first response.",
+    "description": "A unique key for this change. Repeating the request with the same key "
+    "returns the first response.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
 }
 _IF_MATCH = {

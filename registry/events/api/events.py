@@ -45,7 +45,7 @@ class EventRequest(Shape):
         allow_blank=True,
         default="",
         max_length=64,
-        help_text="The team that the event is for; required if you have several teams.",
+        help_text="The team that receives the event; required unless you belong to exactly one team.",
     )
 
 
@@ -62,7 +62,7 @@ class EventSummaryDoc(Doc):
     received_at = serializers.DateTimeField()
     sender = serializers.CharField(source="sender.username", allow_null=True)
     webhook = serializers.CharField(
-        source="webhook.name", allow_null=True, help_text="The name of the webhook that received it."
+        source="webhook.name", allow_null=True, help_text="The name of the webhook that received the event."
     )
     url = AddressField("/api/v1/events/{0.uid}")
     page_url = AddressField("/events/{0.uid}/")
@@ -114,7 +114,7 @@ class Events(Endpoint):
         "list_events", "List the events of your teams", query=EventsQuery, answer=page_schema(EventSummaryDoc)
     )
     def get(self, request: Request) -> HttpResponse:
-        """Newest first, without matches."""
+        """Lists events, newest first, without their matches."""
         query = read_query(EventsQuery, request)
         rows = receiving.events(self.actor)
         if "team" in query:
@@ -127,8 +127,8 @@ class Events(Endpoint):
     @operation("send_event", "Send an event", body=EventRequest, answer={201: EventDoc, 200: EventDoc})
     @idempotent(EventRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Skills that declare the type are started if the team subscribed to it in mode `start`, otherwise
-        proposed. Returns 200 with the stored event if its id is already known.
+        """Starts each skill that declares the type if the team's event subscription has the mode `start`;
+        proposes the other skills. Returns 200 with the stored event if its id is already known.
         """
         body = read_body(EventRequest, request.data)
         incoming = receiving.IncomingEvent(body["type"], body["payload"], body["id"], body["mode"])
@@ -181,7 +181,7 @@ class EventSubscriptions(Endpoint):
         answer=page_schema(EventSubscriptionDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Newest first."""
+        """Lists the subscriptions of your teams, newest first."""
         page = pagination.read_page("event-subscriptions", read_query(PageQuery, request), kinds=(str,))
         found, cursor = pagination.newest_first(subscribing.subscriptions(self.actor), page)
         return etag.document_response(

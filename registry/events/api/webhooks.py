@@ -58,7 +58,7 @@ class WebhookDoc(Doc):
     created_at = serializers.DateTimeField()
     rotated_at = serializers.DateTimeField(allow_null=True)
     previous_secret_expires_at = serializers.DateTimeField(
-        source="previous_until", allow_null=True, help_text="When the previous secret expires."
+        source="previous_until", allow_null=True, help_text="Time at which the previous secret expires."
     )
     url = AddressField("/api/v1/webhooks/{0.uid}")
 
@@ -76,7 +76,7 @@ class Webhooks(Endpoint):
 
     @operation("list_webhooks", "List webhooks", query=PageQuery, answer=page_schema(WebhookDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Newest first. Secrets are not included."""
+        """Lists the webhooks of your teams, newest first, without their secrets."""
         page = pagination.read_page("webhooks", read_query(PageQuery, request), kinds=(str,))
         found, cursor = pagination.newest_first(webhooks.endpoints(self.actor), page)
         return etag.document_response(request, page_document([*map(WebhookDoc.document, found)], cursor))

@@ -103,8 +103,8 @@ class FeedbackReports(Endpoint):
     )
     @idempotent(FeedbackRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Report `worked` or `failed` for a run outside this site. `wrong_skill` with the utterance proposes
-        a trigger test to the skill's team. Runs on this site count without a report.
+        """Send `worked` or `failed` for a run outside this site; runs on this site count without a report.
+        `wrong_skill` with the utterance proposes a trigger test to the skill's team.
         """
         body = read_body(FeedbackRequest, request.data)
         label, _, number = body["skill"].partition("@")
@@ -135,7 +135,7 @@ class FeedbackDecision(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str, uid: str) -> HttpResponse:
-        """Requires the maintainer role. An utterance with a decision is not proposed again."""
+        """Requires the maintainer role. An utterance that was accepted or declined is not proposed again."""
         skill = self.skill(team, slug)
         proposal = feedback.find_proposal(skill, uid, self.actor)
         body = read_body(TestDecisionRequest, request.data)
@@ -154,8 +154,8 @@ class TriggerTests(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role. A trigger test is an utterance that must match the skill, or must
-        not. It replaces a test of the same utterance.
+        """Requires the maintainer role. A trigger test is an utterance that must match the skill or must not
+        match it. The new test replaces a test of the same utterance.
         """
         skill = self.skill(team, slug)
         body = read_body(TriggerTestRequest, request.data)

@@ -38,7 +38,8 @@ class MatchRequest(Shape):
         required=False,
         default=list,
         max_length=MAX_PATHS,
-        help_text="Paths of files in use. A skill with `paths` matches only if one of these files fits.",
+        help_text="Paths of the files that the agent works on, relative to the project. A skill with "
+        "`paths` is returned only if one of them matches.",
     )
     limit = serializers.IntegerField(default=20, min_value=1, max_value=pagination.MAX_PAGE_SIZE)
 

@@ -26,7 +26,7 @@ _MAX_HELD = 200
 class SuppressionDoc(Doc):
     reason = serializers.CharField()
     suppressed_by = serializers.CharField(
-        allow_null=True, help_text="The user who suppressed the finding; null for anonymous callers."
+        allow_null=True, help_text="The user who suppressed the finding; null if you are not signed in."
     )
     suppressed_at = serializers.DateTimeField()
 
@@ -71,7 +71,7 @@ class HeldVersionsDoc(Doc):
 
 
 class JustificationRequest(Shape):
-    reason = StrictText(max_length=500, help_text="The reason, which is stored and shown.")
+    reason = StrictText(max_length=500, help_text="The reason, which is shown with the finding or version.")
 
 
 class _VersionEndpoint(SkillEndpoint):
@@ -85,8 +85,8 @@ class Findings(_VersionEndpoint):
 
     @operation("list_findings", "List a version's findings", answer=FindingsDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Most severe first. Findings are evidence, not a verdict. Only high-confidence findings hold the
-        version.
+        """Lists findings, most severe first. Findings are evidence, not a verdict; only high-confidence
+        findings hold the version.
         """
         return self.answer(request, self.version(team, slug, number))
 
@@ -97,8 +97,8 @@ class Suppressions(_VersionEndpoint):
     @operation("suppress_finding", "Suppress a finding", body=JustificationRequest, answer=FindingsDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
-        """Requires the maintainer role and a session. Also applies to later versions with the same excerpt in
-        the same file.
+        """Requires the maintainer role and a session. The suppression also applies to later versions with the
+        same excerpt in the same file.
         """
         version = self.version(team, slug, number)
         body = read_body(JustificationRequest, request.data)
@@ -122,7 +122,7 @@ class Release(_VersionEndpoint):
     @operation("release_version", "Release a held version", body=JustificationRequest, answer=FindingsDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires a session of a maintainer other than the version's publisher."""
+        """Makes the version available. Requires a session of a maintainer other than the publisher."""
         version = self.version(team, slug, number)
         body = read_body(JustificationRequest, request.data)
         return self.answer(request, reviewing.release(version, self.actor, reason=body["reason"]))
@@ -134,7 +134,7 @@ class Held(Endpoint):
 
     @operation("list_held_versions", "List versions awaiting your review", answer=HeldVersionsDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Lists held versions of the teams that you review for, longest waiting first. At most 200."""
+        """Lists up to 200 held versions of the teams that you review for, longest waiting first."""
         held = reviewing.list_held_versions(self.actor)[:_MAX_HELD]
         return etag.document_response(request, {"items": [held_document(version) for version in held]})
 

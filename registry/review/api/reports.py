@@ -107,6 +107,6 @@ class OpenReports(Endpoint):
 
     @operation("list_open_reports", "List reports awaiting your decision", answer=ReportsDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Lists open reports of the teams that you review for, oldest first. At most 200."""
+        """Lists up to 200 open reports of the teams that you review for, oldest first."""
         rows = reports.list_open_reports(self.actor)[:_MAX_REPORTS]
         return etag.document_response(request, {"items": [ReportDoc.document(row) for row in rows]})

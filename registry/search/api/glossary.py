@@ -57,7 +57,7 @@ class Glossary(Endpoint):
         answer=page_schema(GlossaryEntryDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Requires administrator rights and a session. Newest first."""
+        """Lists entries, newest first. Requires administrator rights and a session."""
         require(self.actor, Action.GLOSSARY)
         query = read_query(FindQuery, request)
         own = edit.entries(self.actor, find=query.get("q", ""))
@@ -72,7 +72,9 @@ class Glossary(Endpoint):
     )
     @idempotent()
     def post(self, request: Request) -> HttpResponse:
-        """Takes effect with the next match. Entries without new synonyms are refused."""
+        """Requires administrator rights and a session. The entry takes effect with the next match; an entry
+        without new synonyms is refused.
+        """
         require(self.actor, Action.GLOSSARY)
         entry, done = edit.add(read_body(GlossaryEntryRequest, request.data)["text"], self.actor)
         document = {"entry": entry_document(entry), "change_id": done.uid}
@@ -90,7 +92,7 @@ class GlossaryDetail(Endpoint):
         answer=GlossaryChangeDoc,
     )
     def patch(self, request: Request, uid: str) -> HttpResponse:
-        """The audit trail keeps the previous text."""
+        """Requires administrator rights and a session. The audit trail keeps the previous text."""
         entry = edit.find_entry(uid, self.actor)
         etag.require_match(request, entry_document(entry))
         entry, done = edit.change(entry, read_body(GlossaryEntryRequest, request.data)["text"], self.actor)
@@ -98,7 +100,9 @@ class GlossaryDetail(Endpoint):
 
     @operation("delete_glossary_entry", "Delete a glossary entry", answer=GlossaryChangeDoc)
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """The response contains the id of the change, with which you can undo it."""
+        """Requires administrator rights and a session. Returns the id of the change, which you can send to
+        undo it.
+        """
         done = edit.remove(edit.find_entry(uid, self.actor), self.actor)
         return etag.document_response(request, {"entry": None, "change_id": done.uid})
 
@@ -125,7 +129,7 @@ class GlossaryFile(Endpoint):
         answer=page_schema(BuiltInEntryDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """In file order. The entries are the same on every site with this version of Skillquay."""
+        """Lists the entries in file order. They are the same on every site with this version of Skillquay."""
         query = read_query(FindQuery, request)
         found = built_in_lines(find=query.get("q", ""))
         page = pagination.read_page("glossary file", query, kinds=(int,))

@@ -90,9 +90,9 @@ class Changes(Endpoint):
 
     @operation("list_changes", "List changed skills", query=ChangesQuery, answer=ChangesDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Returns the skills that you may see in their current state, each once, ordered by the last change.
-        Changes of versions, channels, visibility and name count. `removed_as` marks merged and purged skills.
-        A change appears two seconds after it was made.
+        """Returns each skill that you may see once, in its current state, ordered by the last change of its
+        versions, channels, visibility or name. `removed_as` marks merged and purged skills. A change appears
+        two seconds after it was made.
         """
         query = read_query(ChangesQuery, request)
         page = pagination.read_page(

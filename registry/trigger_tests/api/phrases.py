@@ -52,8 +52,8 @@ class PhraseProposals(SkillEndpoint):
 
     @operation("propose_phrases", "Propose phrases with the site's model", answer=PhrasesDoc)
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role, and a model that an administrator configured. A phrase takes effect
-        only after a person accepts it.
+        """Requires the maintainer role and a configured model. A phrase takes effect only after a person
+        accepts it.
         """
         skill = self.skill(team, slug)
         # Before the transaction, so that writers do not wait for the model.

@@ -51,8 +51,8 @@ class VersionTriggerTests(SkillEndpoint):
 
     @operation("get_trigger_tests", "Get the trigger test results of a version", answer=TriggerTestsDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns the results from publishing the version or from the last repetition. They are based on the
-        matches of the person who ran the tests. Tests from feedback are visible to the skill's team only.
+        """Returns the results of the last time that the tests ran, with the skills visible to the person who
+        ran them. Tests from feedback are visible only to the skill's team.
         """
         version = self.version(team, slug, number)
         return etag.document_response(request, _tests_document(version, self.actor))
@@ -124,11 +124,11 @@ class TeamSettingsDoc(Doc):
     team = serializers.CharField()
     languages = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Languages of the team's requests; default: the site's languages.",
+        help_text="Languages in which the team's users write; default: the site's languages.",
     )
     failing_triggers = serializers.ChoiceField(choices=["warn", "block"])
     memory_review = serializers.ChoiceField(
-        choices=MemoryReview.values, help_text="Which proposed memories a member of the team must review."
+        choices=MemoryReview.values, help_text="Which proposed memories of the team need a review."
     )
 
 
@@ -145,7 +145,7 @@ class TeamSettings(Endpoint):
 
     @operation("get_team_settings", "Get a team's settings", tag="teams", answer=TeamSettingsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Requires the maintainer role."""
+        """Returns languages and the settings of tests and memory review. Requires the maintainer role."""
         found = skills.find_team(team, self.actor)
         require(self.actor, Action.SETTINGS, team=found)
         return etag.document_response(request, teams.settings_document(found))

@@ -18,7 +18,7 @@ operation = Operations("versions")
 
 class ComparisonQuery(Query):
     lines = serializers.BooleanField(
-        default=False, help_text="`1` includes the changed lines, up to 3,000 in all files."
+        default=False, help_text="`1` includes the changed lines, at most 3,000 over all files."
     )
 
 

@@ -48,8 +48,8 @@ class VersionEdits(SkillEndpoint):
         answer={200: PublicationDoc, 201: PublicationDoc},
     )
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Publishes the next version with these files changed. Other files stay the same. If there are
-        errors, the response lists all of them and nothing is stored.
+        """Publishes the next version with the given files changed or deleted; other files stay the same. An
+        error response lists all problems; nothing is stored then.
         """
         # Held versions are included, because an edit can fix the findings that hold them.
         version = self.version(team, slug, number)

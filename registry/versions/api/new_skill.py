@@ -64,7 +64,7 @@ class SkillTemplates(Endpoint):
 class SkillTemplateArchive(Endpoint):
     @operation(
         "download_template",
-        "Create a skill",
+        "Download a new skill",
         query=StartQuery,
         answer={
             (200, "application/zip"): OpenApiResponse(

@@ -59,8 +59,8 @@ class Skills(Endpoint):
         "list_skills", "List skills", query=SkillsQuery, answer=documents.page_schema(documents.SkillDoc)
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists skills visible to you by descending usage score, as of the request for the first page. With
-        `q`, the best match comes first. `ids` selects particular skills.
+        """Lists skills visible to you, highest usage score first; all pages use the scores at the time of the
+        first request. With `q`, the best match comes first. `ids` selects particular skills.
         """
         query = read_query(SkillsQuery, request)
         skills, cursor = self._search(query) if query.get("q") else self._list(query)
@@ -116,8 +116,8 @@ class SkillDetail(SkillEndpoint):
         "update_skill", "Update a skill's visibility", body=SkillChange, answer=documents.SkillDetailDoc
     )
     def patch(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role. Send `If-Match: <ETag>` to change the skill only if it was not
-        modified since.
+        """Requires the maintainer role. Send `If-Match: <ETag>` to change the skill only if it has not
+        changed since you read it.
         """
         change = read_body(SkillChange, request.data)
         with transaction.atomic():
@@ -197,7 +197,7 @@ class Uses(Endpoint):
     )
     @idempotent(UsageReportRequest)
     def post(self, request: Request) -> HttpResponse:
-        """For agents that load skills from their own copies. Downloads and runs on this site are counted
+        """Use this if an agent loads the skill from its own copy. Downloads and runs on this site are counted
         automatically.
         """
         report = read_body(UsageReportRequest, request.data)

@@ -46,8 +46,8 @@ class Versions(SkillEndpoint):
         "list_versions", "List a skill's versions", query=PageQuery, answer=page_schema(VersionSummaryDoc)
     )
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Highest version first, in the order of semantic versioning. For a canonical name, lists only the
-        pinned version.
+        """Lists versions by semantic versioning, highest first. For a canonical name, lists only the pinned
+        version.
         """
         skill = self.skill(team, slug)
         page = pagination.read_page(f"versions:{skill.uid}", read_query(PageQuery, request), kinds=(str, str))
@@ -143,9 +143,9 @@ class Archive(SkillEndpoint):
         answer={(200, "application/zip"): _BYTES},
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponseBase:
-        """Returns the published zip. Its digest is the version's digest, which `X-Digest` repeats. The
-        download counts as an install. `format=portable` returns the skill in the open Agent Skills format,
-        with a different digest.
+        """Returns the published zip. `X-Digest` contains the version's digest, which is the digest of the
+        zip. The download counts as an install. `format=portable` returns the skill in the open Agent Skills
+        format, with a different digest.
         """
         version = self.version(team, slug, number, include_held=False)
         require(self.actor, Action.INSTALL, skill=version.skill)

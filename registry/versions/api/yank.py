@@ -84,7 +84,7 @@ class VersionDeprecation(_VersionEndpoint):
 
     @operation("undeprecate_version", "Undo a version's deprecation", answer=VersionSummaryDoc)
     def delete(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires a maintainer. Removes the deprecation notice."""
+        """Requires the maintainer role. Removes the deprecation notice."""
         return self.respond(
             request, publishing_yank.undeprecate_version(self.version(team, slug, number), self.actor)
         )
@@ -98,8 +98,8 @@ class SkillDeprecation(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role. `successor` must be a skill visible to you. It is shown only to users
-        with access to it.
+        """Requires the maintainer role. `successor` must be a skill visible to you; only users with access to
+        it see it.
         """
         skill = self.skill(team, slug)
         body = read_body(DeprecationRequest, request.data)
@@ -110,7 +110,7 @@ class SkillDeprecation(SkillEndpoint):
 
     @operation("undeprecate_skill", "Undo a skill's deprecation", tag="skills", answer=SkillDetailDoc)
     def delete(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires a maintainer. Removes the deprecation notice."""
+        """Requires the maintainer role. Removes the deprecation notice."""
         publishing_yank.undeprecate_skill(self.skill(team, slug), self.actor)
         return _skill_response(request, f"{team}/{slug}", self.actor)
 
@@ -122,7 +122,7 @@ class VersionPurge(_VersionEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Requires the owner role and a session. Deletes the files, the search terms and the content of runs.
-        Requests for the version then return 410. Its number and its content can't be published again.
+        Requests for the version then return 410; its number and its content can't be published again.
         """
         version = self.version(team, slug, number)
         reason = read_body(ReasonRequest, request.data)["reason"]

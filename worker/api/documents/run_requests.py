@@ -44,7 +44,7 @@ class RunsQuery(PageQuery):
     status = serializers.MultipleChoiceField(required=False, choices=RunStatus.choices)
     skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`.")
     version = serializers.CharField(required=False, max_length=64)
-    team = serializers.CharField(required=False, max_length=64, help_text="Team that owns the runs.")
+    team = serializers.CharField(required=False, max_length=64, help_text="Only runs of this team.")
     failure_code = serializers.CharField(required=False, max_length=64)
     mine = serializers.BooleanField(default=False, help_text="Only runs that you started.")
     request_id = serializers.CharField(
@@ -64,17 +64,25 @@ class RunsQuery(PageQuery):
 
 class LogQuery(Query):
     attempt = serializers.IntegerField(
-        required=False, min_value=1, max_value=1000, help_text="Default: the last attempt."
+        required=False,
+        min_value=1,
+        max_value=1000,
+        help_text="The number of the attempt; default: the last attempt.",
     )
     offset = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
     limit = serializers.IntegerField(
-        default=262_144, min_value=1, max_value=1_048_576, help_text="Bytes; the last chunk is whole."
+        default=262_144,
+        min_value=1,
+        max_value=1_048_576,
+        help_text="Bytes to read; the response can exceed this number because its last chunk is never cut.",
     )
 
 
 class EventsQuery(Query):
     after = serializers.CharField(
-        required=False, max_length=200, help_text="Id of the last event that you received."
+        required=False,
+        max_length=200,
+        help_text="Id of the last event that you received; the stream continues after it.",
     )
 
 

@@ -71,7 +71,9 @@ class ArtifactsDoc(Doc):
 
 
 class PendingDependencyDoc(Doc):
-    """Dependencies that are not ready; `waiting_seconds` counts from the build's start or its request."""
+    """Dependencies that are not ready. `waiting_seconds` counts from the start of the build, or from its
+    request if it has not started.
+    """
 
     kind = serializers.ChoiceField(choices=DependencyKind.values)
     state = serializers.ChoiceField(choices=["waiting", "running", "failed"])
@@ -118,14 +120,19 @@ class RunDoc(Doc):
     failure_code = serializers.CharField(allow_blank=True)
     protocol = serializers.CharField(required=False)
     success = serializers.BooleanField(**_OPTIONAL)
-    outputs = serializers.DictField(**_OPTIONAL, help_text="Outputs of script arguments.")
-    output = serializers.JSONField(**_OPTIONAL, help_text="Output of all other protocols.")
+    outputs = serializers.DictField(
+        **_OPTIONAL, help_text="Outputs of a script that takes command-line arguments."
+    )
+    output = serializers.JSONField(**_OPTIONAL, help_text="Output of a run with any other protocol.")
     format = serializers.CharField(**_OPTIONAL, help_text="Format of `output`, as declared by the skill.")
     answer = serializers.DictField(
         **_OPTIONAL,
         help_text="The complete answer of a tool, or of a skill that uses the JSON stdin protocol.",
     )
-    metadata = serializers.DictField(**_OPTIONAL, help_text="For example `{execution_time_ms, items_count}`.")
+    metadata = serializers.DictField(
+        **_OPTIONAL,
+        help_text="Values that the skill reported, for example `{execution_time_ms, items_count}`.",
+    )
     token_usage = serializers.IntegerField(**_OPTIONAL)
     message = serializers.CharField(**_OPTIONAL)
     error = serializers.DictField(**_OPTIONAL, help_text="`{code, message, details}`.")
@@ -159,7 +166,8 @@ class RunDoc(Doc):
     network = serializers.ListField(
         child=serializers.DictField(),
         required=False,
-        help_text="Hosts that the run requested: `{host, port, allowed, code, count, message, remedy}`.",
+        help_text="Hosts that the run tried to connect to: `{host, port, allowed, code, count, "
+        "message, remedy}`.",
     )
     permission = serializers.DictField(
         **_OPTIONAL,
@@ -172,12 +180,16 @@ class RunDoc(Doc):
         **_OPTIONAL,
         help_text="Approval request of the run: `{state, page_url, expires_at, requested_permissions, …}`.",
     )
-    erased_at = serializers.DateTimeField(allow_null=True, help_text="When the content was erased.")
+    erased_at = serializers.DateTimeField(
+        allow_null=True, help_text="Time at which the content was erased; null if it exists."
+    )
 
 
 class LogChunkDoc(Doc):
     stream = serializers.ChoiceField(choices=["stdout", "stderr"])
-    offset = serializers.IntegerField(help_text="Offset in the attempt's log in bytes, over both streams.")
+    offset = serializers.IntegerField(
+        help_text="Offset in bytes in the attempt's log, which contains both streams."
+    )
     text = serializers.CharField()
 
 
@@ -185,7 +197,7 @@ class LogDoc(Doc):
     attempt = serializers.IntegerField()
     offset = serializers.IntegerField()
     chunks = LogChunkDoc(many=True)
-    next_offset = serializers.IntegerField(help_text="Offset to continue from, until `ended`.")
+    next_offset = serializers.IntegerField(help_text="Offset for the next request, until `ended` is true.")
     ended = serializers.BooleanField()
 
 

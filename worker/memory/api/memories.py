@@ -41,9 +41,11 @@ class MemoriesQuery(PageQuery, OwnerQuery):
         required=False, max_length=130, help_text="`team/slug` of the skill that first proposed the memory."
     )
     importance = serializers.IntegerField(
-        default=1, min_value=1, max_value=5, help_text="Minimum importance."
+        default=1, min_value=1, max_value=5, help_text="Only memories of at least this importance."
     )
-    since = serializers.DateTimeField(required=False, help_text="Last updated at or after this time.")
+    since = serializers.DateTimeField(
+        required=False, help_text="Only memories updated at or after this time."
+    )
     until = serializers.DateTimeField(required=False)
 
 
@@ -85,8 +87,9 @@ class Memories(Endpoint):
 
     @operation("list_memories", "List or search memories", query=MemoriesQuery, answer=page_schema(MemoryDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists memories of you, your teams and runs that you can read, newest first. With `q`, returns the
-        best matches on one page. English is searched by words, Chinese by pairs of characters."""
+        """Lists your memories and those of your teams and of runs that you can read, newest first. With `q`,
+        returns the best matches on one page; English is searched by words, Chinese by pairs of characters.
+        """
         query = read_query(MemoriesQuery, request)
         selection = memory_filter(query, self.actor)
         page = pagination.read_page("memories", query, kinds=(str,))
@@ -120,8 +123,9 @@ class MemoryDetail(Endpoint):
 
     @operation("delete_memory", "Delete a memory")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session. For the owner or a maintainer of the team. The run that proposed it keeps its
-        own copy until the run is erased."""
+        """Requires a session of the owner or of a maintainer of the owning team. The run that proposed the
+        memory keeps a copy until the run is erased.
+        """
         find.delete(find.find_memory(uid, self.actor), self.actor)
         return etag.set_private(HttpResponse(status=204))
 
@@ -133,7 +137,7 @@ class MemoryRestoration(Endpoint):
     @operation("restore_memory", "Restore a deleted memory", answer=MemoryDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session. Works for 15 minutes after the deletion; returns 410 later."""
+        """Requires a session. Works for 15 minutes after the deletion; later, returns 410."""
         return etag.document_response(request, memory_document(find.restore(uid, self.actor)))
 
 

@@ -93,8 +93,9 @@ class MemoryWriteDecision(Endpoint):
     )
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session. For the owner of the proposed memory. Fields that you send replace the proposed
-        values; the run's own record does not change."""
+        """Requires a session of the memory's future owner: the user, a maintainer of the team or the run's
+        caller. Fields that you send replace the proposed values; the run's own record does not change.
+        """
         # Before the body is read, so that a stranger gets only a 404.
         write = review.find_write(uid, self.actor)
         decision = read_body(MemoryDecisionRequest, request.data)
@@ -114,7 +115,7 @@ class MemoryWriteDecisions(Endpoint):
     )
     @idempotent(MemoryDecisionsRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Requires a session. Decides up to 100 proposals as they were proposed."""
+        """Requires a session. Decides up to 100 proposals without changing their values."""
         decision = read_body(MemoryDecisionsRequest, request.data)
         decided = review.decide_many(decision["ids"], decision["accept"], self.actor)
         return etag.document_response(request, {"decided": decided.decided, "skipped": decided.skipped})

@@ -26,7 +26,7 @@ class RunFactDoc(Doc):
 class ValueChangeDoc(Doc):
     kind = serializers.ChoiceField(choices=["added", "removed", "changed"])
     pointer = serializers.CharField(
-        help_text="JSON pointer, into the earlier value if something was removed."
+        help_text="JSON pointer to the change; for a removal, it points into the earlier value."
     )
     before = serializers.CharField(help_text="As JSON, at most 2,000 characters.")
     after = serializers.CharField()

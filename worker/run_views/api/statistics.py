@@ -30,7 +30,7 @@ class VersionStatisticsDoc(Doc):
 class RunDayStatisticsDoc(Doc):
     day = serializers.DateField(help_text="In UTC.")
     succeeded = serializers.IntegerField()
-    failed = serializers.IntegerField(help_text="Runs that ended with any other status.")
+    failed = serializers.IntegerField(help_text="Runs that ended with a status other than `succeeded`.")
 
 
 class RunStatisticsDoc(Doc):
