@@ -53,7 +53,8 @@ class RegistryConfig(AppConfig):
 
 
 def _publication_checks() -> PublicationChecks:
-    """The checks of phrases and trigger tests, imported late because they import matching."""
+    """The publication checks: phrase notices and trigger tests. Imported late because they import matching.
+    """
     from registry.trigger_tests import on_publish
 
     return on_publish

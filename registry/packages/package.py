@@ -30,7 +30,7 @@ class Triggers:
 
 @dataclass(frozen=True)
 class Security:
-    """What a run may do. ``None`` means that the site's default applies."""
+    """Permissions and limits of a run. ``None`` means that the site's default applies."""
 
     timeout_ms: int | None = None
     memory_mb: int | None = None

@@ -1,4 +1,6 @@
-"""The ``paths`` condition of a skill, .gitignore patterns: it is listed only while such a file is in use."""
+"""The ``paths`` condition of a skill: .gitignore patterns. The skill is listed only while a matching file is
+in use.
+"""
 
 import posixpath
 import re
@@ -9,7 +11,7 @@ from pathspec import GitIgnoreSpec
 
 _MAX_PATTERNS = 100  # per skill, after brace expansion
 _MAX_PATTERN_LENGTH = 300  # characters per pattern
-# stars per path segment, and ``**`` per pattern; failed matches take exponential time in their number
+# stars per path segment, and ``**`` per pattern; each one multiplies the time of a failed match
 _MAX_STARS = 3
 _MAX_NAME_LENGTH = 255
 _MAX_DEPTH = 64
@@ -25,13 +27,15 @@ def split(text: str) -> list[str]:
 
 
 def any_file_matches(patterns: Sequence[str], paths: Collection[str]) -> bool:
-    """Whether a file matches the patterns, or there are none. Files outside the project never match."""
+    """Whether one of the paths matches the patterns; True without patterns. Files outside the project never
+    match.
+    """
     spec = _spec(tuple(patterns))
     return spec is None or any(spec.match_file(path) for path in _project_paths(paths))
 
 
 def unmatchable_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
-    """The patterns that no file can match, as written."""
+    """The patterns, after brace expansion, that no file can match."""
     expanded = [pattern.strip() for pattern in _expand(patterns)]
     if expanded and all(pattern.startswith("!") for pattern in expanded):
         return tuple(expanded)
@@ -52,7 +56,9 @@ def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec | None:
 
 
 def _strip_folder_suffix(pattern: str) -> str:
-    """The pattern without a trailing ``/**``, because a folder matches its content. Negated ones stay."""
+    """The pattern without a trailing ``/**``, because a folder matches its content. Negated patterns stay as
+    they are.
+    """
     return pattern if pattern.startswith("!") else pattern.removesuffix("/**")
 
 

@@ -87,7 +87,7 @@ def declare(
 
 
 def code_named(name: str) -> Code[...]:
-    """The code with this name, without type checks of its parameters. For names from rows and variables.
+    """The code with this name, for names known only at run time: its parameters are not type-checked.
 
     Raises ``KeyError`` for a name that is not declared.
     """

@@ -1,4 +1,5 @@
-"""The permissions that a manifest requests: every field not listed as safe here, unknown ones too."""
+"""The permissions that a manifest requests: every field, known or unknown, that is not listed as safe here.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ FIELD_ALIASES = {  # fields whose name differs from the Claude Code format by mo
 }
 SCRIPTS_PROPERTY = "scripts/"  # the property of a package that has scripts
 # For agents of the publishing team, these need no approval: the sandbox confines a script, and each
-# skill that it starts is decided separately.
+# skill that the script starts needs its own approval.
 SAFE_WITHIN_TEAM = frozenset({SCRIPTS_PROPERTY, "requires"})
 _PERMISSION_FIELDS = frozenset(_PERMISSIONS.split())
 _GROUPS = ("security", "permissions", "metadata", "triggers", "resources")  # checked field by field

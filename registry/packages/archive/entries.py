@@ -1,4 +1,4 @@
-"""The common form into which zip archives, tar archives and folders are read."""
+"""The type of entries that the readers of zips, tars and folders return."""
 
 from dataclasses import dataclass
 

@@ -15,7 +15,9 @@ from registry.packages.problems import Problem, Refusal
 def folder_entries(
     folder: Path, limits: Limits, *, exclude: Callable[[str], bool] = is_junk
 ) -> tuple[ArchiveEntry, ...]:
-    """The folder's files and subfolders, without those whose path ``exclude`` matches."""
+    """The folder's files and subfolders, without those whose path ``exclude`` matches. Raises Refusal for
+    links, special files, and trees over the limits.
+    """
     walk = _Walk(limits, exclude)
     try:
         walk.visit(folder, "")
@@ -61,7 +63,7 @@ class _Walk:
             )
 
     def _read(self, path: str) -> bytes:
-        """The bytes of a file, at most one over the limit, which reveals huge and growing files."""
+        """The first ``limits.file + 1`` bytes of a file. ``check_sizes`` refuses a file of that size."""
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as source:
             data = source.read(self.limits.file + 1)

@@ -1,4 +1,4 @@
-"""Bounded decompression: never produces more bytes than declared and accepts no trailing data."""
+"""Decompression with a size limit. Data after the end of the stream is refused."""
 
 import zlib
 
@@ -25,7 +25,9 @@ def inflate(data: bytes, size: int, *, path: str) -> bytes:
 
 
 def gunzip(data: bytes, limit: int) -> bytes:
-    """Decompresses one gzip member of at most ``limit`` bytes; zlib verifies its checksum."""
+    """The content of one gzip member. Raises Refusal if it exceeds ``limit`` bytes, is damaged, or is
+    followed by data.
+    """
     stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
     result = bytearray()
     pending = data

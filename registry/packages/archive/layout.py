@@ -15,9 +15,9 @@ SKILL_MD = "SKILL.md"
 
 @dataclass(frozen=True)
 class Layout:
-    """The sorted files, and the name of the folder that enclosed them.
+    """The files sorted by path, and the name of the stripped outer folder ("" if there was none).
 
-    ``blocking_problems`` prevent the package from being accepted; the other files are still checked, so that
+    ``blocking_problems``, the bad paths, make the package invalid. The other files are still checked, so that
     all problems are reported at once.
     """
 
@@ -28,7 +28,8 @@ class Layout:
 
 
 def lay_out(entries: Sequence[ArchiveEntry], limits: Limits, *, repacked: bool = False) -> Layout:
-    """Lays out the entries and collects all bad paths.
+    """The layout of the entries; bad paths are its ``blocking_problems``. Raises Refusal if SKILL.md is
+    missing or ambiguous, or if files are outside its folder.
 
     With ``repacked``, for archives made by ``repack``, a nested SKILL.md is an ordinary file.
     """

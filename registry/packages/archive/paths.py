@@ -27,13 +27,13 @@ def printable(text: str, limit: int = MAX_PRINTABLE) -> str:
 
 
 def is_junk(path: str) -> bool:
-    """Whether the path is a file or folder that Finder, Windows, git or an editor creates."""
+    """Whether an operating system, version control, Python or an editor created the file as a by-product."""
     parts = path.split("/")
     return any(part.lower() in _JUNK_PARTS for part in parts) or bool(_JUNK_NAME.match(parts[-1]))
 
 
 def collision_key(path: str) -> str:
-    """A key that is equal for paths that are the same on some file system."""
+    """A key that is equal for two paths if some file system treats them as the same path."""
     if path.isascii():
         return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
@@ -92,7 +92,7 @@ def _unstorable_reason(path: str, parts: list[str]) -> str:
 
 
 def check_paths(entries: Iterable[ArchiveEntry], limits: Limits) -> tuple[Problem, ...]:
-    """A problem for each path that breaks a rule, is duplicated, or is both a file and a folder."""
+    """A problem for each path that breaks a rule or clashes with an earlier path."""
     return tuple(flaw for _, flaw in check_each_path(entries, limits) if flaw)
 
 
@@ -107,7 +107,9 @@ def check_each_path(
 
 
 def _find_clash(entry: ArchiveEntry, files: dict[str, str], folders: dict[str, str]) -> Problem | None:
-    """Records the entry. Returns a problem if its path collides with an earlier one; folders may recur."""
+    """Returns a problem if the path clashes with an earlier one; otherwise records it. A repeated folder does
+    not clash.
+    """
     own = collision_key(entry.path)
     other = files.get(own) or (None if entry.is_folder else folders.get(own))
     parent = own

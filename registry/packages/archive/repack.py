@@ -61,9 +61,9 @@ def read_repacked(archive: bytes) -> tuple[PackageFile, ...]:
 
 
 def unpack(archive: bytes, into: Path) -> None:
-    """Writes an archive made by ``repack`` below ``into``, which is created if missing.
+    """Unpacks an archive made by ``repack`` into the folder ``into``, which is created if missing.
 
-    Follows no symbolic links and replaces no files.
+    Raises FILE_UNREADABLE instead of following a symbolic link or replacing a file.
     """
     unpack_files(read_repacked(archive), into)
 

@@ -36,13 +36,16 @@ class _Overrides:
 
 
 def read_tar_gz(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[ArchiveEntry, ...]:
-    """The files and folders of a gzip-compressed tar."""
+    """The files and folders of a gzip-compressed tar. Symbolic links raise ENTRY_LINK unless ``with_links``.
+    """
     unpacked = gunzip(data, limits.unpacked + limits.entries * 4 * _BLOCK + (1 << 20))
     return read_tar(unpacked, limits, with_links=with_links)
 
 
 def read_tar(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[ArchiveEntry, ...]:
-    """The files and folders of a tar, which must end with zero blocks and nothing after them."""
+    """The files and folders of a tar. At least two zero blocks, and no other data, must follow the last
+    entry.
+    """
     entries: list[ArchiveEntry] = []
     position, total, overrides = 0, 0, _Overrides()
     while data[position : position + _BLOCK].strip(b"\0"):

@@ -192,7 +192,9 @@ def _extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
 
 
 def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int, ...]:
-    """The values, with each 0xFFFFFFFF replaced by the next value of the zip64 field, in its fixed order."""
+    """The values, with each 0xFFFFFFFF replaced by the next value of the zip64 field; both have the same
+    order.
+    """
     if _MAX32 not in values:
         return values
     zip64 = extra.get(_ZIP64, b"")
@@ -206,7 +208,9 @@ def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int,
 
 
 def _match_locals(data: bytes, records: list[Record], end: _End) -> tuple[Record, ...]:
-    """The records, checked against local records, which must fill all bytes before the directory."""
+    """The records in the order of their data. Raises Refusal unless each agrees with its local record and
+    they fill all bytes before the directory.
+    """
     ordered = sorted(records, key=lambda record: record.offset)
     matched = []
     expected = 0
@@ -276,7 +280,9 @@ def _check_tail(tail: bytes | None, record: Record) -> None:
 
 
 def check_readable(record: Record) -> None:
-    """Raises Refusal for encryption and for methods other than stored and deflate."""
+    """Raises Refusal for encryption, unknown flags, methods other than stored and deflate, and stored data
+    whose two sizes differ.
+    """
     label = printable(record.name)
     if record.flags & _ENCRYPTED:
         raise errors.ARCHIVE_ENCRYPTED.refusal().at(label)

@@ -19,8 +19,8 @@ _NEW_LINE = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True)
 class PackageEdits:
-    """Changed and added texts as pairs of path and text. If an added path exists already, reading the package
-    fails.
+    """Changed and added texts as pairs of path and text, and removed paths. Adding a path that exists already
+    raises Refusal when the edited package is read.
     """
 
     texts: tuple[tuple[str, str], ...] = ()
@@ -45,7 +45,7 @@ def normalize_newlines(text: str) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """The text of a file as an editor displays it."""
+    """The text of a UTF-8 file without its byte order mark. Raises UnicodeDecodeError."""
     return data.decode("utf-8-sig")
 
 
@@ -66,7 +66,7 @@ def next_version(number: str, step: VersionStep) -> str:
 def set_version(
     files: tuple[PackageFile, ...], manifest: Manifest, number: str, limits: Limits
 ) -> tuple[PackageFile, ...]:
-    """The files with ``number`` as the version in SKILL.md, if SKILL.md states a version."""
+    """The files with ``number`` as the version in SKILL.md; unchanged if SKILL.md states no version."""
     written = manifest.version_as_written or ""
     return tuple(
         replace(file, data=_replace_version(file.data, written, number, limits))

@@ -22,14 +22,16 @@ Lines = Mapping[KeyPath, int]
 
 
 def as_text(value: Any) -> str:
-    """The text itself, or JSON for other values and for texts that look like JSON."""
+    """The value as text: JSON if it is not text, or if it is text that looks like JSON."""
     if isinstance(value, str) and not _CODED.fullmatch(value):
         return value
     return json_text(value)
 
 
 def restore_fields(values: Values, lines: Lines, limits: Limits) -> tuple[Values, Lines]:
-    """The values and lines with the stored fields moved to the top level. Existing ones win."""
+    """The values and lines with the stored fields moved to the top level. A field that exists there wins,
+    unless it was shortened.
+    """
     metadata = values.get("metadata")
     if not isinstance(metadata, dict) or not any(key.startswith(PREFIX) for key in metadata):
         return values, lines

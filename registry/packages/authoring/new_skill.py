@@ -28,10 +28,10 @@ _UNSTORABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class SkillTemplate:
-    """A template. ``files`` are pairs of a path and its text in ``kinds/``; ``entry`` is the script that
-    runs, or "".
+    """A template for new skills. ``files``: pairs of a path in the package and the name of its text in
+    ``kinds/``; ``entry``: the path of the script that runs, or "".
 
-    ``description_text`` names the text in ``kinds/`` with the default description.
+    ``description_text``: the name of the text with the default description.
     """
 
     name: str
@@ -44,7 +44,7 @@ class SkillTemplate:
 
 @dataclass(frozen=True)
 class NewSkill:
-    """The author's input for a new skill. ``title`` and ``description`` may be empty."""
+    """The author's input for a new skill. An empty title or description is replaced with a default."""
 
     template: str
     name: str
@@ -123,7 +123,7 @@ TEMPLATES = (
 
 
 def find_template(name: str) -> SkillTemplate:
-    """The template with this name. Raises KIND_UNKNOWN."""
+    """The template with this name. Raises KIND_UNKNOWN if there is none."""
     for kind in TEMPLATES:
         if kind.name == name:
             return kind
@@ -174,7 +174,9 @@ def _validate_name(name: str) -> str:
 
 
 def _line(text: str, field: str, limit: int) -> str:
-    """The text, stripped. Raises Refusal if it is too long or not a single line."""
+    """The text with white space collapsed. Raises SKILL_TEXT_INVALID if it is longer than ``limit`` or
+    contains control characters.
+    """
     if _UNSTORABLE.search(text) or len(text := " ".join(text.split())) > limit:
         raise SKILL_TEXT_INVALID.refusal(field=field, most=limit).at(field)
     return text

@@ -1,4 +1,4 @@
-"""The checks of a package, one function each. ``check`` reports all problems by file and line."""
+"""The checks of a package, one function each. ``check`` runs them all."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -246,7 +246,7 @@ def check_single_file(facts: Facts, profile: Profile) -> Iterator[Problem]:
 
 
 def check_declared_scripts(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that each script id that a phase or action declares exists in the package."""
+    """Checks that each script that a phase or action declares exists in ``scripts/``."""
     ids = {p.removeprefix("scripts/").rpartition(".")[0] for p in facts.paths if p.startswith("scripts/")}
     remaining = _MAX_SCANNED
     for file in facts.files:
@@ -258,8 +258,8 @@ def check_declared_scripts(facts: Facts, _: Profile) -> Iterator[Problem]:
 
 
 def check_sections(facts: Facts, profile: Profile) -> Iterator[Problem]:
-    """Checks the required sections of the ApexBridge profile. Security is required only if secrets, network
-    or memory are used.
+    """Checks that the sections required by the ApexBridge profile exist. The one on security is required only
+    if the skill uses secrets, the network or memory.
     """
     if profile != "apexbridge":
         return

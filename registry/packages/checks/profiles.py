@@ -47,7 +47,7 @@ _AGENT_SKILL = re.compile(r"(?:agents/[^/]+/)?\.claude/skills/(?!_)[^/]+\.py")
 
 
 def suffix(path: str) -> str:
-    """The lower-case extension without its dot."""
+    """The lower-case extension without its dot, "" if there is none."""
     return path.rpartition("/")[2].rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else ""
 
 
@@ -72,7 +72,9 @@ def choose_profile(values: Mapping[str, Any], files: tuple[PackageFile, ...]) ->
 
 
 def single_scripts(files: tuple[PackageFile, ...]) -> tuple[PackageFile, ...]:
-    """The scripts of a single-file skill: in ``.claude/skills/``, or the only one in ``scripts/``."""
+    """The scripts of a single-file skill: those in ``.claude/skills/``, otherwise the only one in
+    ``scripts/`` if it is Python. Empty for other packages.
+    """
     if layout_scripts := tuple(file for file in files if _AGENT_SKILL.fullmatch(file.path)):
         return layout_scripts
     scripts = tuple(f for f in files if f.path.startswith("scripts/") and suffix(f.path) in CODE)

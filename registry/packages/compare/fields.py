@@ -13,7 +13,7 @@ _COMPARED_SEPARATELY = (
     "version_as_written",
     "input_schema",
     "output_schema",
-)  # compared separately
+)
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class FieldChange:
 
 
 def compare_fields(before: Manifest, after: Manifest) -> tuple[FieldChange, ...]:
-    """The changed fields in the order of the manifest, without versions and schemas."""
+    """The changed fields in the order of the manifest. Versions and schemas are compared separately."""
     return tuple(_changes(before, after, ""))
 
 

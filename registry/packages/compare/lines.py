@@ -74,7 +74,7 @@ class TextComparison:
 
 
 def compare_texts(before: bytes, after: bytes) -> TextComparison:
-    """Compares two texts line by line. A missing final newline makes the last lines differ."""
+    """Compares two texts line by line. A missing final newline is not a difference."""
     if max(len(before), len(after)) > MAX_BYTES:
         return TextComparison(too_large=True)
     old, new = _lines(before), _lines(after)
@@ -142,7 +142,7 @@ def _added_line(after: list[str], j: int) -> DiffLine:
 
 
 def _mark_words(before: str, after: str) -> tuple[tuple[LineSegment, ...], tuple[LineSegment, ...]] | None:
-    """Both lines with differing words marked; None if they have too little in common."""
+    """Both lines with differing words marked; None if they are too long or too different."""
     if max(len(before), len(after)) > _MAX_MARKED_LENGTH:
         return None
     old, new = _WORDS.findall(before), _WORDS.findall(after)

@@ -67,11 +67,11 @@ def _text(value: Any) -> str:
 
 
 def _covers_host(host: str, allowed: Names) -> bool:
-    """Whether the allowed hosts include the host; ``*.example.org`` covers every name below it."""
+    """Whether the allowed hosts cover the host; ``*.example.org`` covers every name below ``example.org``."""
     above = host.removeprefix("*.").split(".")
     return host in allowed or any("*." + ".".join(above[n:]) in allowed for n in range(1, len(above)))
 
 
 def _covers_tool(tool: str, allowed: Names) -> bool:
-    """Whether the allowed tools include the tool; ``Bash`` covers ``Bash(git log:*)``."""
+    """Whether the allowed tools cover the tool; ``Bash`` covers ``Bash(git log:*)``."""
     return tool in allowed or tool.partition("(")[0] in allowed

@@ -53,8 +53,8 @@ class FileChange:
 
 @dataclass(frozen=True)
 class AbilityChange:
-    """A changed ability of a skill. ``broader`` is set if the later version may do, or possibly may do,
-    something that the earlier one could not.
+    """A changed ability of a skill. ``broader`` is set if the later version can, or may be able to, do more
+    than the earlier one.
     """
 
     name: str
@@ -106,7 +106,9 @@ def compare(before: Content, after: Content) -> Comparison:
 
 
 def compare_files(before: tuple[FileFacts, ...], after: tuple[FileFacts, ...]) -> tuple[FileChange, ...]:
-    """The changed files, sorted by path. A removed file whose content has a new path counts as renamed."""
+    """The changed files, sorted by path. A removed file, unless empty, counts as renamed if its content has a
+    new path.
+    """
     old, new = {file.path: file for file in before}, {file.path: file for file in after}
     removed = {file.digest: file for file in reversed(before) if file.path not in new and file.size}
     changes = []
@@ -124,7 +126,7 @@ def compare_files(before: tuple[FileFacts, ...], after: tuple[FileFacts, ...]) -
 
 
 def _compare_abilities(before: Content, after: Content) -> Iterator[AbilityChange]:
-    """Yields the changed abilities: sets first, then limits, then the way the skill starts."""
+    """Yields the changed abilities: permissions, limits, scripts and tools, then how the skill starts."""
     old, new = before.manifest, after.manifest
     previous, now = permissions_of(old), permissions_of(new)
     beyond = now.beyond(previous)
@@ -157,7 +159,7 @@ def _compare_sets(
 
 
 def _compare_limits(about: str, previous: int | None, now: int | None) -> Iterator[AbilityChange]:
-    """Yields a changed limit. It counts as broader if one is the site's default."""
+    """Yields a changed limit. It is broader if it was raised, or if one value is the site's default."""
     if previous != now:
         more = previous is None or now is None or now > previous
         yield AbilityChange(about, (_limit_text(now),), (_limit_text(previous),), more)

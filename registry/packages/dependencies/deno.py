@@ -49,7 +49,9 @@ def is_deno_input(path: str) -> bool:
 
 
 def read_deno(files: Sequence[PackageFile]) -> DenoResult:
-    """The modules to resolve. None if no script is TypeScript or all imports are inside the package."""
+    """The modules to resolve. ``modules`` is None if no script is TypeScript, if all imports are inside the
+    package, or if there are problems.
+    """
     scripts = sorted(file.path for file in files if _is_script(file.path))
     if not scripts:
         return DenoResult()
@@ -77,8 +79,8 @@ def _is_read(path: str) -> bool:
 
 
 def _find_file(config: str, by_path: Mapping[str, PackageFile], names: Sequence[str]) -> str:
-    """The path of the first existing file next to SKILL.md or in ``scripts/``. A lock file must be next to
-    its configuration.
+    """The path of the first of the names that exists: next to the configuration if there is one, otherwise
+    next to SKILL.md or in ``scripts/``. "" if none exists.
     """
     folders = (config.rpartition("/")[0] + "/" if "/" in config else "",) if config else _FOLDERS
     return next((path for folder in folders for name in names if (path := folder + name) in by_path), "")

@@ -30,7 +30,7 @@ _ELSEWHERE = re.compile(r"(^|[\s@])([a-z][a-z0-9+.-]*:|git@|[.~])|[/\\]", re.IGN
 
 @dataclass(frozen=True)
 class Requirement:
-    """A requirement for the resolver, with only a name, extras, versions and a marker."""
+    """A requirement for the resolver. ``text`` has only a name, extras, versions and a marker."""
 
     text: str
     hashes: tuple[str, ...] = ()  # "sha256:…", if the author pinned them

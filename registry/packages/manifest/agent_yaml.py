@@ -15,7 +15,8 @@ AGENT_YAML = "agent.yaml"
 
 
 def with_agent_timeout(manifest: Manifest, files: tuple[PackageFile, ...], limits: Limits) -> Manifest:
-    """The manifest; without a timeout, with that of ``skills[].timeout`` (seconds) for its only script."""
+    """The manifest. If it has no timeout, that of its only script is used: ``skills[].timeout``, in seconds.
+    """
     scripts = single_scripts(files)
     if manifest.security.timeout_ms is not None or len(scripts) != 1:
         return manifest
@@ -33,7 +34,9 @@ def _is_positive(value: Any) -> bool:
 
 
 def skill_rows(files: tuple[PackageFile, ...], limits: Limits) -> Iterator[Mapping[str, Any]]:
-    """Yields the valid rows of ``skills``. An unreadable file has none, so it can't block a script."""
+    """Yields the valid rows of ``skills``. Unreadable files are skipped, because they must not block a
+    script.
+    """
     for file in files:
         if PurePosixPath(file.path).name != AGENT_YAML or len(file.data) > limits.front_matter:
             continue

@@ -1,4 +1,4 @@
-"""The endpoint URLs that a service or distributed skill declares, and the hosts it may call."""
+"""The endpoint URLs of service and distributed skills, and how they match a network allowlist."""
 
 from collections.abc import Iterable
 from urllib.parse import urlsplit
@@ -39,7 +39,9 @@ def _is_valid(fields: Fields, address: str, single: str) -> bool:
 
 
 def origin_of(address: str) -> tuple[str, int] | None:
-    """Host and port of a URL; None if it is not an HTTP URL, or contains a user name or spaces."""
+    """Host and port of an HTTP or HTTPS URL. None for other URLs, and if it contains a user name, spaces,
+    control characters or backslashes.
+    """
     if any(character <= " " or character == "\x7f" for character in address) or "\\" in address:
         return None
     try:
@@ -59,7 +61,7 @@ def is_allowed(address: str, allowlist: Iterable[str]) -> bool:
 
 
 def _entry_matches(entry: str, host: str, port: int) -> bool:
-    """Whether host and port match the entry. ``*.example.org`` matches every name below it."""
+    """Whether host and port match the entry. ``*.example.org`` matches every name below ``example.org``."""
     parts = urlsplit(entry if "://" in entry else f"//{entry}")
     try:
         entry_host, entry_port = (parts.hostname or "").rstrip(".").lower(), parts.port

@@ -35,11 +35,11 @@ class Fields:
         return {name: value for name, value in self.values.items() if name not in self._read_names}
 
     def spelling(self, *names: str) -> str:
-        """The spelling that the author used, or the first one."""
+        """The first of the names that has a value, otherwise the first name."""
         return next((name for name in names if self.values.get(name) is not None), names[0])
 
     def value(self, *names: str) -> Any:
-        """The value of the first spelling that is present."""
+        """The value of the first of the names that has one, or None. The names count as read."""
         self._read_names.update(names)
         return self.values.get(self.spelling(*names))
 
@@ -84,7 +84,7 @@ class Fields:
         return word in _YES
 
     def number(self, *names: str, low: float, high: float) -> float | None:
-        """A number from ``low`` to ``high``. Numeric text counts as a number."""
+        """The number, if it is from ``low`` to ``high``, otherwise None. Numeric text counts as a number."""
         value = self.value(*names)
         if value is None:
             return None
@@ -105,7 +105,7 @@ class Fields:
         return None if value is None else round(value)
 
     def choice(self, *names: str, options: tuple[str, ...]) -> str | None:
-        """One of the options. Any other value stays an unknown field."""
+        """The value if it is one of the options, otherwise None. Another value stays an unknown field."""
         value = self.value(*names)
         if value is None or value in options:
             return None if value is None else str(value)
@@ -116,7 +116,9 @@ class Fields:
         return None
 
     def texts(self, *names: str, split: Callable[[str], list[str]] | None = None) -> tuple[str, ...]:
-        """A list of texts. A plain text is split with ``split``, otherwise at commas with a problem."""
+        """The texts of a list. A single text is split with ``split``; without it, at commas, and a problem is
+        added.
+        """
         value = self.value(*names)
         if value is None:
             return ()
@@ -151,7 +153,7 @@ class Fields:
         return None
 
     def group(self, *names: str) -> Fields:
-        """The fields of a nested mapping, which may be missing."""
+        """The fields of a nested mapping; none if it is missing or not a mapping."""
         value = self.mapping(*names)
         return Fields(self.front, self.problems, value or {}, (*self.key_path, self.spelling(*names)))
 

@@ -60,7 +60,8 @@ class FrontMatter:
 
 
 def read_skill_md(data: bytes, limits: Limits) -> FrontMatter:
-    """Reads SKILL.md. Raises Refusal if it is not text; broken front matter only results in problems."""
+    """Reads SKILL.md. Raises Refusal if it is too large or not text; broken front matter only adds problems.
+    """
     text = _decode(data, limits)
     lines = list(_split(text))
     opening = next((index for index, (line, _) in enumerate(lines) if line.strip()), None)
@@ -189,7 +190,9 @@ def _quote_values(header: str, first_line: int, limits: Limits) -> tuple[str, tu
 
 
 def _end_of_value(lines: list[str], index: int, match: re.Match[str]) -> int:
-    """The index of the line after a value. Indented lines continue it; empty lines only a block scalar."""
+    """The index of the line after a value. Indented lines continue the value; empty lines continue only a
+    block scalar.
+    """
     indent, in_block = len(match["indent"]), match["value"][0] in "|>"
     end = index + 1
     while end < len(lines):

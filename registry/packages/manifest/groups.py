@@ -44,7 +44,9 @@ def read_triggers(fields: Fields) -> Triggers:
 
 
 def read_security(fields: Fields) -> Security:
-    """Reads ``security``. Takes missing fields from the older ``permissions`` and ``requires_filesystem``."""
+    """Reads ``security``. The older ``permissions`` and ``requires_filesystem`` supply missing fields and
+    further hosts.
+    """
     group = fields.group("security")
     legacy = fields.group("permissions")
     hosts = _hosts(group, "network_allowlist", "networkAllowlist") + _older_hosts(legacy)
@@ -132,7 +134,9 @@ def _older_network(fields: Fields) -> str | None:
 
 
 def _filesystem(fields: Fields, group: Fields, legacy: Fields) -> str:
-    """The filesystem access. Any access that older packages request becomes read-only."""
+    """The filesystem access: ``none`` if the package declares that it needs none, otherwise ``read-only``,
+    even if the package requests more or declares nothing.
+    """
     if choice := group.choice("filesystem", options=("none", "read-only")):
         return choice
     value = legacy.value("filesystem")
@@ -193,12 +197,16 @@ def _paths(fields: Fields, name: str) -> tuple[str, ...]:
 
 
 def normal_path(path: str) -> str:
-    """The path in normal form: ``./scripts//a.ts`` → ``scripts/a.ts``. Outside paths keep ``..`` or ``/``."""
+    """The path in normal form: ``./scripts//a.ts`` → ``scripts/a.ts``. A path outside the package keeps its
+    ``..`` or ``/``.
+    """
     return posixpath.normpath(path.replace("\\", "/").strip()) if path.strip() else ""
 
 
 def split_tools(text: str) -> list[str]:
-    """Splits at commas, or at spaces if there are none, outside parentheses: ``Bash(git add:*) Read``."""
+    """Splits a list of tools at commas, or at white space if it has no commas. Separators in parentheses
+    don't count: ``Bash(git add:*) Read``.
+    """
     return (
         _split_outside(text, ",") if len(_split_outside(text, ",")) > 1 else _split_outside(text, " \t\r\n")
     )
@@ -222,7 +230,7 @@ def split_words(text: str) -> list[str]:
 
 
 def argument_hint(fields: Fields) -> str:
-    """The argument hint. An unquoted ``[file] [mode]``, which is a YAML list, is restored as written."""
+    """The argument hint. An unquoted ``[file, mode]``, which YAML reads as a list, becomes text again."""
     value: Any = fields.value("argument-hint", "argumentHint", "argument_hint")
     if isinstance(value, list):
         return "[" + ", ".join(str(part) for part in value) + "]"

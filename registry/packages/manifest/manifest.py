@@ -161,7 +161,7 @@ def _execution_fields(fields: Fields) -> dict[str, Any]:
 
 
 def _protocol(fields: Fields) -> str:
-    """The default protocol: ``abp`` if there is an ``abp`` mapping."""
+    """The default protocol: ``abp`` if there is an ``abp`` mapping but no ``protocol``, otherwise ``vcp``."""
     return "abp" if isinstance(fields.values.get("abp"), dict) and "protocol" not in fields.values else "vcp"
 
 
@@ -203,7 +203,7 @@ def _as_json(value: Any) -> Any:
 
 
 def manifest_of(document: Mapping[str, Any]) -> Manifest:
-    """The manifest of a stored document. Ignores fields of another release."""
+    """The manifest of a stored document. Fields that this release does not know are ignored."""
     values = {name: _part(name, value) for name, value in document.items()}
     return Manifest(**_known_values(Manifest, values))
 

@@ -16,12 +16,14 @@ _NAMES = ("metadata.yml", "metadata.yaml")
 
 
 def find_metadata(files: tuple[PackageFile, ...]) -> PackageFile | None:
-    """The METADATA.yml next to SKILL.md, in any letter case."""
+    """The METADATA.yml or METADATA.yaml next to SKILL.md, in any letter case, or None."""
     return next((file for file in files if file.path.lower() in _NAMES), None)
 
 
 def with_metadata(front: FrontMatter, files: tuple[PackageFile, ...], limits: Limits) -> FrontMatter:
-    """The front matter with empty fields filled from METADATA.yml, which if unreadable is a warning."""
+    """The front matter with its empty fields filled from METADATA.yml. If that file is unreadable, warnings
+    are added instead.
+    """
     file = find_metadata(files)
     if file is None or front.is_broken:
         return front

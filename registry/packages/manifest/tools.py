@@ -18,7 +18,7 @@ class Tool:
 
 
 def tools_of(abp: Mapping[str, Any] | None) -> tuple[Tool, ...]:
-    """The declared tools that have a name, in order. Of tools with the same name, only the first."""
+    """The declared tools that have a name, in order. Tools that repeat a name are ignored."""
     listed = (abp or {}).get("tools")
     by_name: dict[str, Tool] = {}
     for tool in listed[:_MAX_TOOLS] if isinstance(listed, list) else ():

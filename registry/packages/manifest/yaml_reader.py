@@ -154,7 +154,7 @@ class YamlReader:
 
 
 def _number(text: str) -> Any:
-    """The number if the text is a JSON number; the text if a double or PostgreSQL can't store it."""
+    """The number if the text is a JSON number that a double and PostgreSQL can store, otherwise the text."""
     if _INTEGER.fullmatch(text):
         return int(text)
     if (

@@ -12,7 +12,9 @@ _ESCAPED = re.compile(
 
 
 def scalar(text: str) -> str:
-    """A plain scalar if that is safe, otherwise quoted; never contains ``---``, where some readers split."""
+    """The text as a plain scalar if that is safe, otherwise quoted. Never contains ``---``, where some
+    readers split.
+    """
     if _PLAIN.fullmatch(text) and "---" not in text and text.lower() not in _WORDS:
         return text
     if not _ESCAPED.search(text) and "---" not in text:

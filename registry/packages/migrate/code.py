@@ -1,4 +1,6 @@
-"""Finds the TypeScript block in an old SKILL.md, moves it to a file, or provides a placeholder."""
+"""Moves the TypeScript block of an old SKILL.md to a module. ``PLACEHOLDER`` is the module of a package
+without code.
+"""
 
 import re
 import textwrap
@@ -45,7 +47,7 @@ class Block:
 
 
 def execute_block(text: str) -> Block | None:
-    """The first TypeScript block that exports or declares ``execute()``."""
+    """The first TypeScript block that exports or declares ``execute()``, or None."""
     return next((block for block in _blocks(text) if _is_entry(block)), None)
 
 
@@ -82,7 +84,7 @@ def _is_entry(block: Block) -> bool:
 
 
 def _blocks(text: str) -> Iterator[Block]:
-    """Yields all fenced blocks. An unclosed block ends with the text."""
+    """Yields all fenced blocks. An unclosed block extends to the end of the text."""
     lines = text.splitlines(keepends=True)
     fence, language, first = "", "", 0
     for number, line in enumerate(lines):

@@ -1,4 +1,6 @@
-"""Migrates folders on disk. A changed copy replaces the folder atomically, so a crash leaves none partial."""
+"""Migrates folders on disk. A changed copy replaces the folder, atomically if the system supports it, so that
+a crash does not leave a partly migrated folder.
+"""
 
 import ctypes
 import errno
@@ -33,7 +35,10 @@ def skill_folders(folder: Path) -> Iterator[Path]:
 
 
 def replace_folder(folder: Path, migration: Migration) -> Path:
-    """Replaces the folder with the migrated package and returns the path of the backup."""
+    """Replaces the folder with the migrated package and returns the path of the backup.
+
+    Raises MIGRATION_FAILED; the folder is unchanged then.
+    """
     folder = folder.resolve()
     try:
         work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.migrating-", dir=folder.parent))

@@ -32,7 +32,8 @@ def _without(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any
 
 
 def _by_lines(front: FrontMatter, updates: Mapping[str, Any], removed: Collection[str]) -> str:
-    """The header with updated fields replaced in place and new ones appended."""
+    """The header without the ``removed`` fields, with updated fields replaced in place and new ones appended.
+    """
     lines = _NEW_LINE.split(front.header)
     if lines[-1] == "":
         lines.pop()
@@ -56,7 +57,9 @@ def _by_lines(front: FrontMatter, updates: Mapping[str, Any], removed: Collectio
 
 
 def _end(lines: list[str], start: int, after: int) -> int:
-    """The line where a field ends. Comments and empty lines before the next field belong to that field."""
+    """The index of the line after a field. Comments and empty lines above the next field belong to the next
+    field.
+    """
     while after > start + 1 and (not lines[after - 1].strip() or lines[after - 1].startswith("#")):
         after -= 1
     return after

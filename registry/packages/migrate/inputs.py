@@ -46,7 +46,9 @@ _ABP_KEYS = (
 
 
 def input_schema(abp: Mapping[str, Any] | None, body: str, source: str) -> dict[str, Any]:
-    """An object schema derived from the tool, the text or the code; without properties if none has any."""
+    """An object schema from the first source that has parameters: the only ABP tool, the text, or the code.
+    It has no properties if none does.
+    """
     return (
         _tool_schema(abp)
         or _object_schema(_listed_parameters(body))
@@ -56,7 +58,9 @@ def input_schema(abp: Mapping[str, Any] | None, body: str, source: str) -> dict[
 
 
 def output_schema(abp: Mapping[str, Any] | None, source: str) -> dict[str, Any]:
-    """The output schema of the only ABP tool; an object schema if the code returns one; otherwise empty."""
+    """The type that the only ABP tool returns; otherwise ``object`` if the code contains ``format:
+    "object"``; otherwise an empty schema.
+    """
     returns = (_only_tool(abp) or {}).get("returns")
     if isinstance(returns, Mapping) and isinstance(returns.get("type"), str):
         return {key: returns[key] for key in ("type", "description") if isinstance(returns.get(key), str)}
@@ -124,7 +128,7 @@ def _property(about: str, text: str) -> tuple[dict[str, Any], bool]:
 
 
 def _default(text: str, kind: str | None) -> Any:
-    """The default that the text states, if it has the stated type."""
+    """The default that the text states; None if it states none, or one of another type than ``kind``."""
     match = _PLAIN_DEFAULT.search(text) or _DEFAULT.search(text)
     if not match or kind not in ("string", "number", "integer", "boolean"):
         return None

@@ -58,7 +58,9 @@ class Migration:
 
 @dataclass(frozen=True)
 class _Code:
-    """The entry script with its source, the package's new body, and the added files."""
+    """The entry script (None if there is none) and its source, the new body of SKILL.md, the files that the
+    migration adds, and a message about it.
+    """
 
     entry: str | None
     source: str
@@ -107,7 +109,9 @@ def _changes(
 
 
 def _is_old(package: Package, front: FrontMatter) -> bool:
-    """Whether the package has the older ApexBridge form. One that is valid under its profile does not."""
+    """Whether the package must be migrated: it has a METADATA.yml, has errors under the ApexBridge profile,
+    or is an Agent Skill with ``execute()`` code.
+    """
     if find_metadata(package.files):
         return True
     if package.profile == "apexbridge":
@@ -128,8 +132,8 @@ def _free_path(path: str, taken: Any) -> str:
 
 
 def _find_code(package: Package, front: FrontMatter) -> _Code:
-    """The code of the package: the declared entry, the code block in SKILL.md, a file with a usual name, or a
-    placeholder.
+    """The code from the first source that exists: the declared entry, the block in SKILL.md, a file with a
+    usual name, then ``_without_block``. Raises ENTRY_UNSAFE.
     """
     entry = package.manifest.resources.entry
     if entry and escapes_package(entry):
@@ -156,7 +160,9 @@ def _extract_block(front: FrontMatter, block: Block, entry: str | None) -> _Code
 
 
 def _without_block(package: Package, front: FrontMatter, entry: str | None) -> _Code:
-    """The code of a package that has neither a code block nor a file with a usual name."""
+    """The code of a package without a block or a file with a usual name: a script that exports ``execute()``;
+    no entry if there are only other scripts or none is needed; otherwise a placeholder.
+    """
     scripts = [path for path in package.paths if path.startswith("scripts/") and suffix(path) in RUNNABLE]
     for path in scripts:
         if exports_execute(source := _source(package, path)):

@@ -67,7 +67,7 @@ _OPENED = re.compile(
 
 
 def look_for_locked(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds archives with the password in the text, which keeps scanners out but not readers."""
+    """Finds archives whose password is in the text. A password keeps scanners out, but not readers."""
     for line, found in matches(text, _PASSWORD, "pass", "pw", "密码", "口令", "解压码"):
         if found["value"].lower().strip(".!") in _NOT_A_PASSWORD:
             continue
@@ -97,7 +97,7 @@ _ALWAYS_PROGRAMS = (".exe", ".msi", ".scr", ".bat", ".cmd", ".pkg", ".dmg")
 
 
 def look_for_run_first(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds required programs from unknown hosts."""
+    """Finds downloads of programs that the user must run before the skill works."""
     for line, found in matches(
         text,
         _PROGRAM,
@@ -133,7 +133,7 @@ _PUBLIC_UPLOAD_HOSTS = (
 
 
 def _is_public_upload_host(address: str) -> bool:
-    """Whether anyone can upload files to the host anonymously."""
+    """Whether anyone can publish files on the host."""
     host = host_of(address)
     return any(host == end or host.endswith("." + end) for end in _PUBLIC_UPLOAD_HOSTS)
 

@@ -28,14 +28,16 @@ class CheckHit:
 
 @dataclass(frozen=True)
 class Check:
-    """A check of lines with a stable name, ``rule``. Texts without its lower-case ``hints`` are skipped."""
+    """A check of lines with a stable name, ``rule``. Texts that contain none of its lower-case ``hints`` are
+    skipped.
+    """
 
     rule: str
     why: str
     remedy: str
     look: Callable[[ScannedText], Iterator[CheckHit]]
     hints: tuple[str, ...] = ()
-    # False for instructions to an agent: they are examples if quoted or in a code fence.
+    # True for instructions to an agent: they count as examples if quoted or in a code fence.
     is_instruction: bool = False
 
 

@@ -77,7 +77,9 @@ _OVERRIDES = frozenset("\u202d\u202e")
 
 
 def look_for_directions(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds direction marks, which can display a line in another order. Right-to-left text may use them."""
+    """Finds direction marks, which can display a line in another order. Right-to-left lines may contain them,
+    except for overrides in code.
+    """
     for line in _lines_beyond_ascii(text, _DIRECTIONS):
         found = _DIRECTIONS.search(line.text)
         if found is None:

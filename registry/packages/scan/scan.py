@@ -1,4 +1,4 @@
-"""Scans a package: runs each check on the first 256 kB of each file."""
+"""Scans a package: runs each check on the first 256 kB of each text file."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -32,7 +32,9 @@ _MAX_FINDINGS = 200  # findings per package
 
 
 def scan(package: Package) -> tuple[ScanFinding, ...]:
-    """The findings of a package, most severe first. Deterministic for the same package and rules."""
+    """The findings of a package, at most 200: certain ones first, then by severity. Deterministic for the
+    same package and rules.
+    """
     manifest = package.manifest
     about_security = is_about_security(
         f"{manifest.name} {manifest.description[:2000]} {' '.join(manifest.tags)}"
@@ -61,7 +63,7 @@ def _scan_text(text: ScannedText) -> Iterator[ScanFinding]:
 
 
 def _weigh(check: Check, text: ScannedText, hit: CheckHit) -> ScanFinding:
-    """The finding for a hit. A quoted hit or example of harm is less severe and never certain."""
+    """The finding for a hit. Quotes, comments and examples of harm are less severe and never certain."""
     line, severity, certain = hit.line, hit.severity, hit.certain
     is_example = check.is_instruction and (text.is_quoted(line) or text.is_fenced(line))
     if is_example or (text.is_prose and text.about_security) or text.describes_attacks(line):

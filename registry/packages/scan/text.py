@@ -65,7 +65,7 @@ class ScannedText:
         return suffix in _PROSE and not self.raw.startswith("#!")
 
     def pieces(self, number: int) -> Iterator[SourceLine]:
-        """Yields the pieces of a line, at most MAX_PIECE characters each."""
+        """Yields the overlapping pieces of a line, at most MAX_PIECE characters each."""
         row = self.rows[number - 1]
         for start in range(0, max(len(row) - _OVERLAP, 1), MAX_PIECE - _OVERLAP):
             yield SourceLine(number, row[start : start + MAX_PIECE])

@@ -1,4 +1,4 @@
-"""Estimates the cost of validating a value in advance, because references can multiply it."""
+"""Estimates the cost of a validation before it runs, because references in a schema can multiply the cost."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,7 +12,9 @@ _MEMBERS = ("additionalProperties", "unevaluatedProperties")
 
 
 def cost_of(schema: Mapping[str, Any], value: object, limit: int) -> int:
-    """An upper bound of the validator's visits, or a number above ``limit``. 0 if there are certainly few."""
+    """An upper bound of the validator's visits to subschemas, or any number above ``limit``. 0 if a quick
+    check shows that the limit can't be exceeded.
+    """
     parts, refers = _size(schema)
     if not refers and parts * _size(value)[0] <= limit:
         return 0
@@ -104,7 +106,7 @@ def _parts(value: object) -> list[Any]:
 
 
 def _target(root: Mapping[str, Any], reference: str) -> object:
-    """The node that a JSON pointer names. An anchor (``#name``) counts as the whole schema."""
+    """The node that a JSON pointer names, or None. An anchor (``#name``) counts as the whole schema."""
     node: Any = root
     for part in reference.removeprefix("#").split("/")[1:]:
         part = unquote(part).replace("~1", "/").replace("~0", "~")

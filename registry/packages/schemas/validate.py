@@ -96,7 +96,8 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
 
 
 def _choice_types(error: jsonschema_rs.ValidationError) -> list[str]:
-    """The types that ``anyOf`` or ``oneOf`` allows, if each branch fails because of the type."""
+    """The types that ``anyOf`` or ``oneOf`` allows, if each branch fails because of the type; otherwise none.
+    """
     branches = getattr(error.kind, "context", None) or []
     firsts = [errors[0].kind for errors in branches if errors]
     if not branches or len(firsts) < len(branches) or any(kind.name != "type" for kind in firsts):
@@ -129,7 +130,7 @@ def _take(errors: Iterator[jsonschema_rs.ValidationError], limit: int) -> list[j
 
 
 def _check_shape(schema: object, where: str) -> None:
-    """Raises Refusal for excessive size or depth and unsupported references, before validation."""
+    """Raises Refusal unless the schema is an object within the limits and without unsupported references."""
     if not isinstance(schema, Mapping):
         raise package_errors.SCHEMA_INVALID.refusal(where=where, reason=gettext_noop("it is not an object"))
     nodes = 0

@@ -135,7 +135,9 @@ class Upload:
         return read_upload(data, filename=name, limits=package_limits())
 
     def request_digest(self) -> Any:
-        """Identifies the upload for idempotency by paths and digests, whatever the multipart boundary."""
+        """Paths and digests that identify the upload for idempotency; they don't depend on the multipart
+        boundary.
+        """
         return [[path, hashlib.sha256(data).hexdigest()] for path, data in self.files]
 
 
@@ -216,7 +218,9 @@ def publication_response(request: Request, publication: Publication) -> HttpResp
 
 
 def _preview_document(upload: Upload, team: Team, actor: Actor, query: Mapping[str, Any]) -> dict[str, Any]:
-    """The response document of a dry run. Errors of the package are part of it, not an error response."""
+    """The response document of a dry run, which includes the errors of the package. Raises only FORBIDDEN and
+    NOT_FOUND.
+    """
     try:
         preview = preview_publication(
             upload.package(),

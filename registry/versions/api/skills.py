@@ -83,8 +83,8 @@ class Skills(Endpoint):
         return found, page.next_cursor(astuple(next_position)) if next_position else None
 
     def _search(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
-        """A page of hits. The cursor holds the number of earlier hits and the last of them. A page starts
-        after that hit.
+        """A page of hits. The cursor holds the number of earlier hits and the last of them; the page starts
+        after that hit, wherever it ranks now.
         """
         page = pagination.read_page("skills", query, kinds=(int, int))
         start, last = page.after or (0, 0)

@@ -46,8 +46,8 @@ class PurgeDoc(Doc):
 
 
 class _VersionEndpoint(SkillEndpoint):
-    """Base class of version endpoints. They find the version before they read the body, so that a 404 does
-    not depend on it.
+    """Base class of endpoints that change a version. They look up the version before they read the body, so
+    that a 404 does not depend on the body.
     """
 
     required_actions = {"POST": (Action.RELEASE,), "DELETE": (Action.SETTINGS,)}

@@ -32,11 +32,10 @@ def version_files(version: Version) -> tuple[PackageFile, ...]:
 
 
 def apply_edits(version: Version, edits: PackageEdits, step: VersionStep, *, onto: str = "") -> EditedPackage:
-    """The version's package with the edits applied. Raises Refusal with all problems that the package checks
-    find.
+    """The version's package with the edits applied. Raises Refusal if it can't be read, or EDIT_RENAMES.
 
-    A new number in SKILL.md has precedence. Otherwise, ``step`` raises the number of the version, or
-    ``onto``, the number of a newer version.
+    A new number in SKILL.md has precedence. Otherwise, ``step`` raises the number of the version, or that of
+    a newer version, ``onto``.
     """
     before = version_files(version)
     files = edit_files(before, edits)

@@ -24,7 +24,9 @@ RESERVED = frozenset(
 
 @transaction.atomic
 def set_channel(name: str, version: Version, actor: Actor) -> Channel:
-    """Points ``team/slug@name`` to this version. Idempotent."""
+    """Points ``team/slug@name`` to this version. Idempotent. Raises VERSION_HELD, or CHANNEL_WITHDRAWN if the
+    version is yanked.
+    """
     check_channel(name)
     version = lock_version(version, actor, Action.RELEASE)
     if version.is_held:
@@ -35,12 +37,14 @@ def set_channel(name: str, version: Version, actor: Actor) -> Channel:
 
 
 def request_channel(name: str, version: Version) -> None:
-    """Stores the channel that was requested for a held version. Its release applies the request."""
+    """Stores the channel that was requested for a held version. Releasing the version sets the channel."""
     Version.objects.filter(pk=version.pk).update(requested_channel=name)
 
 
 def apply_requested_channel(version: Version, actor: Actor) -> None:
-    """Sets the channel that was requested at publication, unless the channel has been set since then."""
+    """Sets the channel that was requested at publication, unless it was set since then or the version is
+    yanked.
+    """
     if version.requested_channel and not version.yanked_at:
         point_channel(version.requested_channel, version, actor)
 

@@ -14,7 +14,9 @@ from registry.versions.publishing.locks import lock_skill
 
 
 def rename(skill: Skill, actor: Actor, *, slug: str = "", team: Team | None = None) -> Skill:
-    """Changes the skill's slug, its team, or both. The actor must be allowed to publish to the new team."""
+    """Changes the skill's slug, its team, or both. The actor must be allowed to publish to the new team.
+    Raises SLUG_TAKEN.
+    """
     require(actor, Action.TRANSFER, skill=skill)
     if slug:
         text.validated_slug(slug)
@@ -33,7 +35,7 @@ def _rename(skill: Skill, actor: Actor, slug: str, team: Team) -> Skill:
         return skill
     skill.team, skill.slug = team, slug
     skill.save(update_fields=["team", "slug"])
-    Redirect.objects.filter(team=team, slug=slug, to=skill).delete()  # it returns to a former name
+    Redirect.objects.filter(team=team, slug=slug, to=skill).delete()  # a former name is used again
     if Redirect.objects.filter(team=team, slug=slug).exists():
         raise _slug_taken_error(slug, team)
     Redirect.objects.create(team=old_team, slug=old_slug, to=skill)
