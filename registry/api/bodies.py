@@ -76,7 +76,9 @@ class RawBody(BaseParser):
 
 
 def strict_json(data: bytes) -> Any:
-    """The parsed document. Raises JSON_INVALID for duplicate keys, NaN, infinity, NUL and lone surrogates."""
+    """The parsed document. Raises JSON_INVALID, also for duplicate keys, NaN, infinity, NUL and lone
+    surrogates.
+    """
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
         raise errors.JSON_INVALID.refusal(reason=f"more than {MAX_CONTAINERS} lists and objects")
     try:
@@ -148,7 +150,9 @@ def _too_deep() -> Refusal:
 
 
 def require_length(request: HttpRequest) -> None:
-    """Refuses encoded bodies and chunked bodies without a length, which the WSGI server can't read."""
+    """Raises Refusal for bodies that the WSGI server can't read: encoded ones, chunked ones without a length,
+    and those that announce an absurd length.
+    """
     if encoding := request.headers.get("Content-Encoding", ""):
         raise errors.MEDIA_TYPE_UNSUPPORTED.refusal(type=encoding[:100], accepted="identity")
     if "chunked" in request.headers.get("Transfer-Encoding", "").lower() and not content_length(request):
@@ -177,7 +181,9 @@ def body_chunks(request: Request, *, limit: int) -> Iterator[bytes]:
 
 
 def read_form(request: Request, *, limit: int) -> Form:
-    """A multipart form of at most ``limit`` bytes; keeps folders in file names, unlike Django's parser."""
+    """The multipart form of a request. Keeps folders in file names, unlike Django's parser. Raises
+    BODY_TOO_LARGE above ``limit`` bytes, or BODY_INVALID.
+    """
     if content_length(request) > limit:
         raise errors.BODY_TOO_LARGE.refusal(limit=limit)
     collect = _PartCollector()

@@ -153,8 +153,8 @@ def remove_skill(skill: Skill) -> None:
 
 
 def reindex(*, every: bool = False) -> Iterator[int]:
-    """Reindexes skills with an older index version, or with ``every`` all, in small transactions so that
-    others can publish.
+    """Reindexes skills with an older index version (with ``every``, all skills) in small transactions, so
+    that publishing can continue.
 
     Yields the number of skills reindexed so far.
     """
@@ -248,7 +248,9 @@ def _weight(frequency: float, rank: int) -> int:
 
 
 def _rank(mask: Field) -> int:
-    """The rank of a posting's best field. Reading goes by rank: names, tags, descriptions, others."""
+    """The rank of a posting's best field: names 3, keywords and tags 2, descriptions 1, others 0. High ranks
+    are read first.
+    """
     if mask & Field.NAME:
         return 3
     if mask & (Field.KEYWORDS | Field.TAGS):
@@ -336,7 +338,9 @@ def _terms_of(skill: Skill) -> set[int]:
 
 
 def _move_counts(skill: Skill, *, before: set[int], after: set[int]) -> None:
-    """Subtracts the terms ``before`` from the counts of the stored scope, adds ``after`` to the current."""
+    """Subtracts the terms ``before`` from the document counts of the stored scope, and adds ``after`` to
+    those of the current scope.
+    """
     scope = scope_of(skill)
     unchanged = before & after if skill.search_scope == scope else set()
     for part in _batches(before - unchanged):

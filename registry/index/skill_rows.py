@@ -40,7 +40,7 @@ def load_rank_fields(keys: Sequence[int]) -> list[RankFields]:
 
 
 def assume_utc(moment: datetime | None) -> datetime | None:
-    """The moment with the zone UTC if it has none, as SQLite returns it."""
+    """The moment, with the zone UTC if it has none. SQLite returns moments without a zone."""
     return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
 
 

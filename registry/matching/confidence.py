@@ -1,8 +1,8 @@
 """Estimates the probability that a skill is the right one from the weight of its matched words.
 
-The probability is a saturating curve of the strength of the matched words. A bonus counts if they cover the
-whole request: a single common word is weak evidence, but clear if it is all of the request. The constants
-were fitted on 238 requests among 2,491 skills and 43 utterances without a matching skill; see
+The probability is a saturating curve of the strength of the matched words. A bonus grows with the share of
+the request that they cover: a single common word is weak evidence, but clear if it is all of the request. The
+constants were fitted on 238 requests among 2,491 skills and 43 utterances without a matching skill; see
 docs/reference/matching.md.
 """
 

@@ -26,7 +26,9 @@ _NAME_MARKERS = frozenset("/$@`\"'“”「」")  # characters that mark the nam
 
 @dataclass(frozen=True)
 class TriggerHit:
-    """A trigger that matches the request. ``start`` and ``end`` are 0 for events and intents."""
+    """A trigger that matches the request. ``start`` and ``end`` are 0 if it equals the request's event or
+    intent.
+    """
 
     skill: int
     kind: str
@@ -66,7 +68,7 @@ def _event_and_intent_hits(
 
 
 def _canonical_hits(utterance: str, actor: Actor) -> Iterator[TriggerHit]:
-    """Yields canonical names in the utterance. It is the accepted version for every actor."""
+    """Yields canonical names in the utterance. A canonical name means its pinned version for every actor."""
     named = {
         found[1]: found.span() for found in islice(_CANONICAL_NAME.finditer(utterance), _MAX_CANONICAL_NAMES)
     }
@@ -105,7 +107,7 @@ def _read_triggers(
 
 
 def _windows(utterance: str, tokens: Sequence[TextToken]) -> dict[str, tuple[int, int]]:
-    """The token ranges that may be triggers: the first occurrence of each key."""
+    """By key, the token range of its first occurrence, for all keys that may be triggers."""
     found: dict[str, tuple[int, int]] = {}
     for at, token in enumerate(tokens):
         if _names_skill(utterance, tokens, at, at + 1, TriggerKind.NAME):

@@ -47,7 +47,7 @@ class FeedbackReport:
 
 
 def submit_feedback(version: Version, report: FeedbackReport, actor: Actor) -> bool:
-    """Stores the report, at most one per minute; returns whether it counted as a use.
+    """Stores the report, at most one per caller and minute; returns whether it counted as a use.
 
     Always returns True for a wrong match, so that the caller learns nothing about earlier reports.
     """

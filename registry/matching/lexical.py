@@ -159,7 +159,7 @@ def _by_specificity(concepts: Sequence[Concept], counts: TermCounts) -> list[Con
 def _correct_typos(
     concepts: Sequence[Concept], counts: TermCounts, actor: Actor
 ) -> tuple[Sequence[Concept], TermCounts]:
-    """The concepts with corrections of unknown words (names and tags one typo away), and their counts."""
+    """The concepts and counts, extended by corrections of unknown words: names and tags one typo away."""
     alone = (c for c in concepts if not any(term in counts.terms for term in c.all_terms))
     unknown = {c.terms[0]: search_terms.fold(c.text).lower() for c in alone}
     meant = sql.find_corrections(unknown, actor) if unknown else {}

@@ -12,7 +12,7 @@ _NEGATION_KEYS = frozenset(
     map(search_terms.stem, _NEGATION_WORDS.split())
 )  # every negation contains one of these tokens
 _MAX_NEGATIONS = 8  # per utterance
-_CHARACTERS_BEFORE, _CHARACTERS_AFTER = 24, 24  # where a negation is searched around such a token
+_CHARACTERS_BEFORE, _CHARACTERS_AFTER = 24, 24  # searched for a negation around such a token
 _NEGATION = re.compile(
     r"""(?:
         (?:(?:^|[^\w\s]\s*)(?:please\s+|but\s+|and\s+|so\s+|just\s+)?|\b(?:please|but|and|so|just)\s+)

@@ -30,7 +30,9 @@ class PinnedSkills:
         return sorted(self._skills)
 
     def count(self, texts: Iterable[str], actor: Actor) -> TermCounts:
-        """Term counts in the skills that the actor may see, with terms of pinned versions only."""
+        """Counts of the terms in the skills that the actor may see, extended by terms that only pinned
+        versions have.
+        """
         wanted = set(texts)
         counts = retrieval.count_terms(wanted, actor)
         if not self.keys:
@@ -39,7 +41,7 @@ class PinnedSkills:
         return replace(counts, terms={**counts.terms, **{text: TermCount(key, df) for text, key, df in rows}})
 
     def replace_postings(self, rows: list[PostingRow], terms: Collection[TermCount]) -> list[PostingRow]:
-        """The postings, where pinned versions replace the latest versions of canonical skills."""
+        """The postings, with those of canonical skills replaced by those of their pinned versions."""
         if not self.keys:
             return rows
         rows_of_versions = sql.pinned_postings(sorted({term.key for term in terms}), self._versions)

@@ -35,7 +35,7 @@ _PINNED_TRIGGERS = """
 
 
 def trigger_rows(keys: Sequence[str], kinds: Sequence[str], sql_filter: SqlFilter) -> list[TriggerRow]:
-    """The triggers of skills that pass the filter, by skill id."""
+    """The triggers of skills that pass the filter. The first column is the skill id."""
     statement = _TRIGGERS.format(
         keys=placeholders(keys), kinds=placeholders(kinds), condition=sql_filter.condition
     )
@@ -63,7 +63,7 @@ def pinned_postings(terms: Sequence[int], versions: Sequence[int]) -> list[Posti
 def pinned_trigger_rows(
     keys: Sequence[str], kinds: Sequence[str], versions: Sequence[int]
 ) -> list[TriggerRow]:
-    """The triggers of the versions, by version id."""
+    """The triggers of the versions. The first column is the version id."""
     return _fetch_by_lists(_PINNED_TRIGGERS, keys=keys, kinds=kinds, versions=versions)
 
 

@@ -45,8 +45,8 @@ def facets(
     """The values of each facet with their counts, most common first. A facet's own filter does not apply to
     its counts.
 
-    ``found`` is an optional search result for the text and filters, with ``MAX_COUNTED_SKILLS`` ids for
-    counting.
+    ``found``, the result of a search with the same text and filters and ``MAX_COUNTED_SKILLS`` ids for
+    counting, saves another search.
     """
     filtered = [name for name in FACETS if getattr(filters, name)]
     unfiltered = [name for name in FACETS if name not in filtered]
@@ -78,7 +78,9 @@ def _count(
 
 
 def _all_rows(filters: Filters, actor: Actor) -> Iterable[_Row]:
-    """Counts of all skills, read from a covering index in its order."""
+    """Each combination of team and facet columns with its number of searchable skills. A covering index has
+    all columns.
+    """
     skills = filters.narrow(Skill.objects.searchable_by(actor)).order_by()
     return skills.values_list("team_id", *_COLUMN_FACETS).annotate(Count("pk"))
 

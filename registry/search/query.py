@@ -149,7 +149,7 @@ def search_document(result: SearchResult) -> dict[str, object]:
 
 
 def _exact_matches(text: str, actor: Actor, filters: Filters) -> set[int]:
-    """The ids of skills whose slug, name, team/slug or canonical name is the text, maybe with a version."""
+    """The ids of skills whose slug, name, team/slug or canonical name is the text, with or without a version."""
     text = _VERSION_SUFFIX.sub("", text.strip())
     key = search_terms.name_key(text)
     found = sql.named_skill_ids(search_terms.phrase_key(text)[:200], key, sql.visibility_filter(actor))
@@ -166,7 +166,7 @@ def _exact_matches(text: str, actor: Actor, filters: Filters) -> set[int]:
 
 
 def _resolve_canonical(text: str, hits: Iterable[Hit]) -> None:
-    """Sets the accepted version for the hits if the text is a canonical name."""
+    """Sets ``resolved_canonical`` of the hits if the text is a canonical name."""
     if not text.strip().startswith(canonical_canonical.PREFIX):
         return
     slug = text.strip().partition("/")[0].removeprefix(canonical_canonical.PREFIX)
@@ -231,7 +231,9 @@ def _build_plan(query_words: Sequence[QueryWord], actor: Actor) -> SearchPlan:
 
 
 def _prefix_terms(word: QueryWord, actor: Actor) -> list[SearchTerm]:
-    """The most common terms of texts that start with the last word. Used if no name or tag starts with it."""
+    """The most common terms that start with the last word. Used if the prefix index of names and tags does
+    not have it.
+    """
     start = word.prefix_term.rstrip("*")
     if len(start) < 3:
         return []
@@ -241,7 +243,7 @@ def _prefix_terms(word: QueryWord, actor: Actor) -> list[SearchTerm]:
 
 
 def _corrected_terms(unknown: Sequence[QueryWord], actor: Actor) -> list[SearchTerm]:
-    """Likely corrections of unknown words, which are one typo away."""
+    """Terms that are one typo away from the unknown words: their likely corrections."""
     query_words = {word.term: word for word in unknown}
     meant = sql.find_corrections({term: word.text.lower() for term, word in query_words.items()}, actor)
     if not meant:

@@ -82,7 +82,7 @@ def rerank(
     rows: Iterable[PostingRow],
     more: Sequence[PostingRow],
 ) -> list[int]:
-    """The ranking with postings that were read later, which exist only for the best skills."""
+    """The ranking after more postings were read for its best skills. The other skills keep their scores."""
     near, others = ranked[:MAX_LOOKUP_SKILLS], ranked[MAX_LOOKUP_SKILLS:]
     keys = {skill_id(packed) for packed in near}
     again = rank(plan, [*(row for row in rows if row[1] in keys), *more], exact & keys)
@@ -100,8 +100,8 @@ def unpack(packed: int) -> RankedSkill:
 
 
 def _tier_of(plan: SearchPlan, named: int, name_like: int) -> SearchTier:
-    """The tier: NAME or TAGS if every word is in the name, or in name, keywords and tags. The last word may
-    match as a prefix.
+    """The tier: NAME if every word is in the name, BEGINNING if the last word is only a prefix there, TAGS if
+    every word is in name, keywords and tags (the last may be a prefix), otherwise TEXT.
     """
     for bits, whole, prefixed in (
         (named, SearchTier.NAME, SearchTier.BEGINNING),

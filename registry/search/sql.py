@@ -36,7 +36,7 @@ class TermCount:
 
 @dataclass(frozen=True)
 class TermCounts:
-    """Term statistics that cover only skills the actor may see. Searches use no others."""
+    """Term statistics of the skills that the actor may see. Searches use no other statistics."""
 
     terms: Mapping[str, TermCount]
     skills: int
@@ -72,7 +72,7 @@ _HEAVIEST_SQL = f"""
     SELECT * FROM ({_POSTINGS_SQL}term_id = %s{{condition}} ORDER BY weight DESC, skill_id LIMIT %s) AS h
 """
 
-# Looks up pairs: for two lists, both databases would read all postings of the terms. No index has `id`,
+# Looks up pairs: given two IN lists, both databases would read all postings of the terms. No index has `id`,
 # so `id > 0` makes PostgreSQL use the index of the pairs instead of reading all postings of each term.
 _LOOKUP_SQL = """
     WITH pair AS MATERIALIZED (
@@ -209,7 +209,9 @@ def _value_rows(values: Collection[int]) -> str:
 
 
 def named_skill_ids(trigger_key: str, name_key: str, visible: SqlFilter) -> set[int]:
-    """The ids of visible skills with this slug or name. Finds them by the key of the trigger for names."""
+    """The ids of visible skills with this slug or name, at most 50. They are looked up by their name trigger,
+    which has an index.
+    """
     values = (trigger_key, TriggerKind.NAME.value, name_key.replace(" ", "-"), name_key)
     statement = _NAMED_SQL.format(condition=visible.condition)
     return {skill for (skill,) in bulk.fetch_all(statement, (*values, *visible.values))}

@@ -136,7 +136,8 @@ def most_used(
 ) -> list[Skill]:
     """Skills by descending score, from rank ``start`` up to but not including ``limit``.
 
-    The score is the maximum of two values, and each has an index. Only the returned rows are loaded.
+    A score is the larger of the decayed count, which ``hot_key`` orders, and FLOOR × ``usage_count``. Both
+    columns have an index. Only the returned rows are loaded.
     """
     now = now or timezone.now()
     used = skills.filter(usage_count__gt=0).values("pk", "usage_count", "last_used_at")

@@ -40,7 +40,9 @@ def unyank(version: Version, actor: Actor) -> Version:
 
 @transaction.atomic
 def deprecate_version(version: Version, actor: Actor, *, reason: str, successor: str = "") -> Version:
-    """Marks the version as deprecated. ``successor`` is the number of another usable version of the skill."""
+    """Marks the version as deprecated. Raises SUCCESSOR_INVALID unless ``successor`` is the number of another
+    usable version of the skill.
+    """
     reason = validate_reason(reason)
     version = lock_version(version, actor, Action.RELEASE)
     if successor:
@@ -67,7 +69,10 @@ def undeprecate_version(version: Version, actor: Actor) -> Version:
 
 @transaction.atomic
 def deprecate_skill(skill: Skill, actor: Actor, *, reason: str, successor: Skill | None = None) -> Skill:
-    """Marks the skill as deprecated. ``successor`` is a skill that the actor may see."""
+    """Marks the skill as deprecated. The actor must be able to see ``successor``.
+
+    Raises SUCCESSOR_INVALID if it is the skill itself or names the skill as its own successor.
+    """
     reason = validate_reason(reason)
     require(actor, Action.RELEASE, skill=skill)
     skill = lock_skill(skill)

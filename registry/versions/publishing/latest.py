@@ -35,14 +35,16 @@ def update_latest(skill: Skill, *, reindex: bool = False, new: Version | None = 
 
 
 def _is_reported(skill: Skill, latest: Version | None) -> bool:
-    """Whether the skill counts as reported. Stays True until the decision, whichever version is latest."""
+    """Whether the skill counts as reported: until the decision on the report, whichever version is latest."""
     if latest and latest.reported_at:
         return True
     return skill.is_reported and skill.versions.filter(reported_at__isnull=False).exists()
 
 
 def _copy_catalog_fields(skill: Skill, version: Version | None) -> None:
-    """Copies the fields that the catalog shows. Without a version, the type stays for visibility."""
+    """Copies the fields that the catalog shows. Without a version, the type stays, because visibility depends
+    on it.
+    """
     manifest = manifest_of(version.manifest) if version else Manifest(skill.slug, skill.slug, skill.slug, "")
     skill.name = (manifest.display_name or manifest.name)[:200]
     skill.description = manifest.description

@@ -7,7 +7,7 @@ from registry.models import Skill, Version
 
 
 def lock_skill(skill: Skill) -> Skill:
-    """The skill's current row, locked until the transaction ends. Raises NOT_FOUND if just purged."""
+    """The skill's current row, locked until the transaction ends. Raises NOT_FOUND if the skill was purged."""
     row = Skill.objects.select_for_update(of=("self",)).select_related("team").filter(pk=skill.pk).first()
     if row is None or row.purged_at:
         raise NOT_FOUND.refusal(what="skill", name=str(skill))
@@ -15,7 +15,9 @@ def lock_skill(skill: Skill) -> Skill:
 
 
 def lock_version(version: Version, actor: Actor, action: Action) -> Version:
-    """The version's current row, with its skill locked. Refuses unless the actor may ``action``."""
+    """The version's current row, with its skill locked. Raises Refusal unless the actor may perform
+    ``action`` and the version still exists.
+    """
     require(actor, action, skill=version.skill)
     skill = lock_skill(version.skill)
     row = skill.versions.filter(pk=version.pk).first()

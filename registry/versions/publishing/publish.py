@@ -85,8 +85,8 @@ def publish(
     errors = draft_errors(draft)
     if errors:
         raise Refusal(*errors, *(each for each in draft.problems if each.severity == "warning"))
-    blobs.store(draft.archive)  # before the version's row exists; a sweep removes it if the transaction fails
-    findings = scan(package)  # outside the transaction, which blocks other writers
+    blobs.store(draft.archive)  # before its row; if the transaction fails, a sweep removes the blob
+    findings = scan(package)  # before the transaction, because that blocks other writers
     with transaction.atomic():
         return _publish(draft, findings)
 
@@ -177,7 +177,7 @@ def _publish(draft: Draft, findings: tuple[ScanFinding, ...]) -> Publication:
 
 
 def _run_trigger_tests(draft: Draft, version: Version) -> tuple[Problem, ...]:
-    """Runs the trigger tests and stores the results. Refuses if failing tests block publication."""
+    """Runs the trigger tests and stores the results. Raises Refusal if failing tests block publication."""
     problems = checks.publication_checks().trigger_problems(
         version, draft.package.files, draft.actor, keep=True
     )
@@ -207,7 +207,9 @@ def _lock_or_create_skill(draft: Draft) -> Skill:
 
 
 def _check_address(draft: Draft, skill: Skill | None) -> None:
-    """Refuses a name that a rename, a merge or a purge reserved, even after the skill was looked up."""
+    """Raises SKILL_PURGED or SLUG_REDIRECTED for a name that a purge, rename or merge reserved, even if that
+    happened after ``skill`` was read.
+    """
     if skill and skill.purged_at:
         raise SKILL_PURGED.refusal(skill=draft.label).at("name")
     redirect = Redirect.objects.filter(team=draft.team, slug=draft.manifest.slug).first()
@@ -220,7 +222,10 @@ def _check_address(draft: Draft, skill: Skill | None) -> None:
 
 
 def _resolve_number(draft: Draft, skill: Skill | None) -> tuple[str, Version | None]:
-    """The draft's version number, and the existing version with the same content, if any."""
+    """The draft's version number, and the existing version with the same content, if any.
+
+    Raises VERSION_EXISTS or VERSION_PURGED.
+    """
     stated = draft.manifest.version or version_numbers.normalise(draft.options.version or "")
     published = skill.versions.all() if skill else Version.objects.none()
     if stated is None and (same := published.filter(digest=draft.digest).order_by("-precedence").first()):
@@ -234,7 +239,9 @@ def _resolve_number(draft: Draft, skill: Skill | None) -> tuple[str, Version | N
 
 
 def _refuse_purged(draft: Draft, skill: Skill | None, stated: str | None) -> None:
-    """Refuses a purged number, and content that the team purged under any number."""
+    """Raises VERSION_PURGED for a purged number of the skill, and for content that the team purged in any
+    skill.
+    """
     tombstones = Tombstone.objects.filter(skill__team=draft.team)
     tombstone = tombstones.filter(Q(digest=draft.digest) | Q(skill=skill, number=stated or "")).first()
     if tombstone:
@@ -259,7 +266,7 @@ def _apply_channel(draft: Draft, version: Version) -> None:
 
 
 def _apply_visibility(draft: Draft, skill: Skill) -> None:
-    """Sets the requested visibility, which requires a maintainer. Indexing later uses the new scope."""
+    """Sets the requested visibility; a change requires a maintainer. The caller saves and indexes the skill."""
     if draft.options.visibility and draft.options.visibility != skill.visibility:
         require(draft.actor, Action.SETTINGS, skill=skill)
         skill.visibility = draft.options.visibility

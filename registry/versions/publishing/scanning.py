@@ -134,7 +134,7 @@ def suppressions_for_version(version: Version) -> SuppressionLookup:
 
 
 def list_findings(version: Version) -> list[ReviewedFinding]:
-    """The version's findings with their suppressions, most severe first."""
+    """The version's findings with their suppressions, in the order in which they were stored."""
     suppressions = suppressions_for_version(version)
     return [ReviewedFinding(row, suppressions.find(row)) for row in version.findings.order_by("pk")]
 
@@ -142,7 +142,9 @@ def list_findings(version: Version) -> list[ReviewedFinding]:
 def scan_problems(
     findings: Iterable[ScanFinding | Finding], suppressions: SuppressionLookup
 ) -> tuple[Problem, ...]:
-    """Problems to show to the publisher: a warning for each finding that holds it, notices for others."""
+    """Problems to show to the publisher, for flagged findings without a suppression: warnings for those that
+    hold the version, notices for others.
+    """
     flagged = (each for each in findings if each.severity in FLAGGED and not suppressions.find(each))
     return tuple(_problem(each) for each in flagged)
 
