@@ -53,7 +53,7 @@ class RegistryConfig(AppConfig):
 
 
 def _publication_checks() -> PublicationChecks:
-    """The publication checks: phrase notices and trigger tests. Imported late because they import matching."""
+    """The publication checks: phrase notices and trigger tests. Imported late: they import matching."""
     from registry.trigger_tests import on_publish
 
     return on_publish

@@ -51,7 +51,7 @@ def response_for(exception: Exception, request: HttpRequest | Request) -> HttpRe
 
 
 def problem_response(request: HttpRequest | Request, *problems: Problem) -> HttpResponse:
-    """The error document; the first problem determines code and status."""
+    """The error response for the problems; the first one determines code and status."""
     first = problems[0]
     code = code_named(first.code)
     document = {

@@ -22,13 +22,13 @@ Response = TypeVar("Response", bound=HttpResponseBase)
 
 
 def document_response(request: Request, document: Document, *, status: int = 200) -> HttpResponse:
-    """A JSON response; 304 if the client already has it."""
+    """A JSON response, or 304 if If-None-Match has the document's ETag."""
     data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     return _response(request, data, kind="application/json", status=status)
 
 
 def text_response(request: Request, text: str, *, kind: str) -> HttpResponse:
-    """A text response; 304 if the client already has it."""
+    """A text response, or 304 if If-None-Match has the text's ETag."""
     return _response(request, text.encode(), kind=f"{kind}; charset=utf-8", status=200)
 
 
@@ -51,7 +51,7 @@ def document_etag(document: Document) -> str:
 
 
 def not_modified(request: Request, etag: str) -> HttpResponse | None:
-    """A 304 response if If-None-Match has this ETag."""
+    """A 304 response if If-None-Match has this ETag, otherwise None."""
     known = parse_etags(request.META.get("HTTP_IF_NONE_MATCH", ""))
     if "*" not in known and etag not in (tag.removeprefix("W/") for tag in known):
         return None

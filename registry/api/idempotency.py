@@ -68,8 +68,8 @@ def run_once(request: Request, content: Any, act: Callable[[], HttpResponse]) ->
     """The response of ``act``, or the stored response of the same request. ``content`` identifies the body:
     the same content with the same key is the same request.
 
-    For methods whose access checks must also run for a repeated request, or whose body is not JSON. Other
-    methods use ``idempotent``.
+    Use this in methods whose access checks must also run for a repeated request, or whose body is not JSON;
+    otherwise use ``idempotent``.
     """
     key = request.headers.get(KEY_HEADER)
     if key is None:

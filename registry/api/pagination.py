@@ -30,7 +30,9 @@ class Page:
 
 
 def read_page(name: str, query: Mapping[str, Any], *, kinds: tuple[type, ...]) -> Page:
-    """The page that the query requests; ``kinds`` are the types of the values in a position."""
+    """The page that the query requests. ``kinds`` are the types of the values in a position. Raises
+    CURSOR_INVALID.
+    """
     filters = {key: str(value) for key, value in query.items() if key not in ("cursor", "limit", "wait")}
     of = hashlib.sha256(json.dumps([name, filters], sort_keys=True).encode()).hexdigest()[:12]
     cursor = query.get("cursor")
@@ -51,21 +53,21 @@ def _read_cursor(cursor: str, of: str, kinds: tuple[type, ...]) -> tuple[Any, ..
 
 
 def newest_first(rows: QuerySet[Row], page: Page) -> tuple[list[Row], str | None]:
-    """A page of rows by their time-ordered uid, newest first."""
+    """A page of rows, newest first by their time-ordered uid, and the cursor of the next page, if any."""
     if page.after:
         rows = rows.filter(uid__lt=page.after[0])
     return _split_page(rows.order_by("-uid")[: page.limit + 1], page, lambda row: [row.uid])  # type: ignore[attr-defined]
 
 
 def in_order(rows: QuerySet[Row], page: Page) -> tuple[list[Row], str | None]:
-    """A page of rows in insertion order."""
+    """Like ``newest_first``, in insertion order."""
     if page.after:
         rows = rows.filter(pk__gt=page.after[0])
     return _split_page(rows.order_by("pk")[: page.limit + 1], page, lambda row: [row.pk])
 
 
 def highest_first(rows: QuerySet[Row], page: Page, field: str) -> tuple[list[Row], str | None]:
-    """A page of rows by a field, highest first, then by uid."""
+    """Like ``newest_first``, by a field, highest first, then by uid."""
     if page.after:
         value, uid = page.after
         rows = rows.filter(Q(**{f"{field}__lt": value}) | Q(**{field: value, "uid__gt": uid}))

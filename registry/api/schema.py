@@ -85,7 +85,7 @@ class Operations:
         answer: Any = None,
         tag: str = "",
     ) -> Callable[[Method], Method]:
-        """Documents a method, whose docstring is the description.
+        """A decorator that documents a method. The method's docstring is the description.
 
         ``answer``: a shape for 200, a mapping from statuses to shapes, or None for 204 without content.
         """

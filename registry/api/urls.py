@@ -1,4 +1,4 @@
-"""Routes of the registry's API; each room lists its own."""
+"""Routes of the registry's API; each package lists its own."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

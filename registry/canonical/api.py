@@ -44,8 +44,8 @@ class _CanonicalEndpoint(Endpoint):
     required_actions = dict.fromkeys(("GET", "PUT", "POST", "DELETE"), (Action.SEE,))
 
     def require_slug(self, slug: str) -> str:
-        """The slug without prefix. Raises FORBIDDEN unless the actor is an administrator, or NOT_FOUND if
-        they may not see the name.
+        """The slug without prefix. Raises NOT_FOUND if the actor may not see the name, otherwise FORBIDDEN
+        unless the actor is an administrator.
         """
         bare = slug.removeprefix(PREFIX)
         pins.require_may_set(bare, self.actor)

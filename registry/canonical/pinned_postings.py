@@ -43,8 +43,8 @@ def delete_unpinned() -> None:
 
 
 def reindex(*, every: bool = False) -> Iterator[str]:
-    """Rewrites the rows of older index versions, or with ``every`` all rows. Uses one transaction per name;
-    yields the names.
+    """Rewrites the rows of older index versions (with ``every``, all rows), in one transaction per name.
+    Yields the names.
     """
     rows = Canonical.objects.filter(version__isnull=False).order_by("pk")
     for key in list(
@@ -58,7 +58,9 @@ def reindex(*, every: bool = False) -> Iterator[str]:
 
 
 def _write(version: Version, manifest: Manifest) -> None:
-    """Replaces the rows of a version. Additional phrases are left out: no administrator reviewed them."""
+    """Replaces the rows of a version. Omits phrases added on this site, because no administrator reviewed
+    them.
+    """
     postings = indexing.compute_postings(manifest, version.body)
     for text in _CATALOG_TERMS:
         postings.pop(text, None)

@@ -95,7 +95,7 @@ def mirror(
 
 @transaction.atomic
 def accept(slug: str, actor: Actor, *, digest: str, reason: str = "") -> Canonical:
-    """Pins the pending version. Raises a refusal if its digest is not ``digest`` any more."""
+    """Pins the pending version. Raises CANONICAL_MOVED unless ``digest`` is its digest."""
     canonical, version = _require_pending(slug, actor)
     _require_digest(version, digest)
     require_pinnable(version.skill.slug, version)
@@ -169,7 +169,7 @@ def resolvable_by(actor: Actor) -> QuerySet[Canonical]:
 
 
 def find_canonical(slug: str, actor: Actor) -> Canonical:
-    """The row of the name, with or without its prefix."""
+    """The row of the name, with or without its prefix. Raises NOT_FOUND if the actor may not see the name."""
     canonical = resolvable_by(actor).filter(slug=slug.removeprefix(PREFIX)).first()
     if canonical is None:
         raise _not_found(slug)

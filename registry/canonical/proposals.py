@@ -80,7 +80,7 @@ def build_proposal(canonical: Canonical, after: Version) -> Proposal:
 
 
 def require_pinnable(slug: str, version: Version) -> None:
-    """Refuses private skills, skills with another slug, and held or yanked versions."""
+    """Raises Refusal for private skills, skills with another slug, and held or yanked versions."""
     skill = version.skill
     if skill.slug != slug and not skill.redirects.filter(slug=slug).exists():
         raise CANONICAL_SLUG.refusal(skill=str(skill), slug=slug).at("skill")
@@ -93,7 +93,9 @@ def require_pinnable(slug: str, version: Version) -> None:
 
 
 def pending_version(canonical: Canonical) -> Version | None:
-    """The newer version that awaits a decision, or None. For a mirror, that of its current content."""
+    """The newer version that awaits a decision, or None. For a mirror, the version with its current
+    content.
+    """
     skill = mirrored_skill(canonical) if canonical.mirror_id else canonical.skill
     if skill is None or not canonical.tracked_channel:
         return None

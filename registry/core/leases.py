@@ -68,12 +68,14 @@ class Lease(Generic[Job]):
 
 
 def expired(now: datetime) -> Q:
-    """Jobs whose worker has not renewed its lease."""
+    """Matches jobs whose worker has not renewed the lease."""
     return Q(lease_until__lt=now)
 
 
 def claim(rows: QuerySet[Job], now: datetime, **changes: Any) -> Job | None:
-    """Claims the oldest row that no other worker is claiming, with ``changes``; None if there is none."""
+    """Claims the oldest row that no other worker is claiming, and saves ``changes``. Returns None if there is
+    no such row.
+    """
     skip_locked = bool(connection.features.has_select_for_update_skip_locked)
     with transaction.atomic():
         job = rows.select_for_update(skip_locked=skip_locked).order_by("pk").first()

@@ -1,4 +1,4 @@
-"""The permissions that a manifest requests: every field, known or unknown, that is not listed as safe here."""
+"""The permissions that a manifest requests: every field, known or unknown, not listed as safe here."""
 
 from __future__ import annotations
 

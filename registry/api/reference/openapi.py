@@ -104,7 +104,7 @@ def _examples() -> dict[str, dict[str, Any]]:
 
 
 def _schema_example(name: str) -> Any:
-    """The example of a schema. For a page, it has one item."""
+    """The example of a schema, or None. The example of a page has one item."""
     examples = _examples()["schemas"]
     if name.endswith("Page") and name not in examples:
         item = examples.get(name.removesuffix("Page"))

@@ -36,7 +36,7 @@ class _Overrides:
 
 
 def read_tar_gz(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[ArchiveEntry, ...]:
-    """The files and folders of a gzip-compressed tar. Symbolic links raise ENTRY_LINK unless ``with_links``."""
+    """Files and folders of a gzip-compressed tar. Symbolic links raise ENTRY_LINK unless ``with_links``."""
     unpacked = gunzip(data, limits.unpacked + limits.entries * 4 * _BLOCK + (1 << 20))
     return read_tar(unpacked, limits, with_links=with_links)
 

@@ -60,7 +60,7 @@ class FrontMatter:
 
 
 def read_skill_md(data: bytes, limits: Limits) -> FrontMatter:
-    """Reads SKILL.md. Raises Refusal if it is too large or not text; broken front matter only adds problems."""
+    """Reads SKILL.md. Raises Refusal if too large or not text; broken front matter only adds problems."""
     text = _decode(data, limits)
     lines = list(_split(text))
     opening = next((index for index, (line, _) in enumerate(lines) if line.strip()), None)

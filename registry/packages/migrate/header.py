@@ -32,7 +32,7 @@ def _without(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any
 
 
 def _by_lines(front: FrontMatter, updates: Mapping[str, Any], removed: Collection[str]) -> str:
-    """The header without the ``removed`` fields, with updated fields replaced in place and new ones appended."""
+    """The header without the ``removed`` fields; updated fields are replaced in place, new ones appended."""
     lines = _NEW_LINE.split(front.header)
     if lines[-1] == "":
         lines.pop()

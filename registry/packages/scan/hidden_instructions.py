@@ -142,7 +142,7 @@ _HARM = re.compile(
 
 
 def look_for_secrecy(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds instructions to hide something from the user. The finding is certain if secrets are sent nearby."""
+    """Finds instructions to hide something from the user. They are certain if secrets are sent nearby."""
     if not text.is_prose and not text.path.startswith(("prompts/", "references/")):
         return
     for line, found in matches(text, _CONCEALS, *_CONCEAL_HINTS):

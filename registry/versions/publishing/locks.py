@@ -7,7 +7,7 @@ from registry.models import Skill, Version
 
 
 def lock_skill(skill: Skill) -> Skill:
-    """The skill's current row, locked until the transaction ends. Raises NOT_FOUND if the skill was purged."""
+    """The skill's current row, locked until the transaction ends. Raises NOT_FOUND if it was purged."""
     row = Skill.objects.select_for_update(of=("self",)).select_related("team").filter(pk=skill.pk).first()
     if row is None or row.purged_at:
         raise NOT_FOUND.refusal(what="skill", name=str(skill))

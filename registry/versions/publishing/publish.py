@@ -266,7 +266,7 @@ def _apply_channel(draft: Draft, version: Version) -> None:
 
 
 def _apply_visibility(draft: Draft, skill: Skill) -> None:
-    """Sets the requested visibility; a change requires a maintainer. The caller saves and indexes the skill."""
+    """Sets the requested visibility; a change needs a maintainer. The caller saves and indexes the skill."""
     if draft.options.visibility and draft.options.visibility != skill.visibility:
         require(draft.actor, Action.SETTINGS, skill=skill)
         skill.visibility = draft.options.visibility
