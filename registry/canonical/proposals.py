@@ -93,9 +93,7 @@ def require_pinnable(slug: str, version: Version) -> None:
 
 
 def pending_version(canonical: Canonical) -> Version | None:
-    """The newer version that awaits a decision, or None. For a mirror, the version with its current
-    content.
-    """
+    """The newer version that awaits a decision, or None. For a mirror, the one with its current content."""
     skill = mirrored_skill(canonical) if canonical.mirror_id else canonical.skill
     if skill is None or not canonical.tracked_channel:
         return None

@@ -90,9 +90,7 @@ def whole_words(text: str) -> Iterator[str]:
 
 
 def query_words(text: str) -> list[QueryWord]:
-    """The distinct words of a query. Stop words and single Chinese characters count only without other
-    words.
-    """
+    """The distinct words of a query. Stop words and single Chinese characters count only if alone."""
     folded, starts, ends = _fold_with_offsets(text)
     found: dict[str, QueryWord] = {}
     for run in _RUN.finditer(folded):

@@ -19,7 +19,7 @@ def validated(text: str, *, field: str, max_length: int, allow_blank: bool = Fal
 
 
 def validated_slug(text: str) -> str:
-    """The slug. Raises SLUG_INVALID if it cannot be part of a URL."""
+    """The slug. Raises SLUG_INVALID if it is malformed or reserved."""
     if len(text) > 64 or not SLUG.fullmatch(text) or text in _RESERVED:
         raise SLUG_INVALID.refusal(slug=text[:80]).at("slug")
     return text

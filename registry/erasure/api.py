@@ -1,4 +1,4 @@
-"""API: export and erasure of your own data; requires a session."""
+"""Endpoints that export and erase the caller's own data. They require a session."""
 
 from django.http import HttpResponse
 from rest_framework import serializers

@@ -31,13 +31,13 @@ def erase_person(user: User) -> set[str]:
 
 
 def discard_on_commit(digests: Iterable[str]) -> None:
-    """Deletes blobs that are unreferenced after the commit. If that fails, a later sweep does."""
+    """Deletes blobs that are unreferenced after the commit. If that fails, a later sweep deletes them."""
     unused = sorted(digests)
     transaction.on_commit(lambda: _discard(unused), robust=True)
 
 
 def _discard(digests: list[str]) -> None:
     with transaction.atomic():
-        # so a concurrent publisher of the same bytes has committed, or stores them again later
+        # Concurrent publishers of the same bytes have then committed, or store the bytes again afterwards.
         postings.lock_index_writers()
         blobs.discard(digests)

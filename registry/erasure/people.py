@@ -34,7 +34,9 @@ from registry.models import (
 
 
 def find_person(username: str, by: Actor) -> User:
-    """The user with this name. Only for that user or an administrator, without a token."""
+    """The user with this name. Raises FORBIDDEN for a token, otherwise NOT_FOUND unless ``by`` is that user
+    or an administrator.
+    """
     if by.token:
         raise FORBIDDEN.refusal(action="administer people")
     if by.user and by.user.username == username:

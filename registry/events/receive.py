@@ -90,7 +90,10 @@ def events(actor: Actor) -> QuerySet[Event]:
 def receive(
     incoming: IncomingEvent, actor: Actor, *, team: Team, webhook: WebhookEndpoint | None = None
 ) -> ReceivedEvent:
-    """Stores the event, then starts or proposes matching skills. A repeated id returns the stored event."""
+    """Stores the event, then starts or proposes matching skills.
+
+    A repeated id returns the stored event; from a webhook, it raises WEBHOOK_DELIVERY_REPEATED.
+    """
     require(actor, Action.RUN, team=team)
     event = _build_event(incoming, actor, team, webhook)
     if earlier := _find_earlier(event):
@@ -108,7 +111,7 @@ def receive(
 
 
 def start_proposed_skill(event: Event, skill: Skill, actor: Actor) -> EventMatch:
-    """Starts a proposed skill in the actor's name; EVENT_NOT_PROPOSED if the event did not propose it."""
+    """Starts a proposed or refused skill in the actor's name. Raises EVENT_NOT_PROPOSED for other skills."""
     require(actor, Action.RUN, team=event.team)
     with transaction.atomic():
         rows = EventMatch.objects.visible_to(actor).select_for_update(of=("self",))
@@ -151,7 +154,9 @@ def _build_event(incoming: IncomingEvent, actor: Actor, team: Team, webhook: Web
 
 
 def _find_earlier(event: Event) -> ReceivedEvent | None:
-    """The stored event with the same id, or None. Refuses other content and repeated deliveries."""
+    """The stored event with the same id, or None. Raises EVENT_ID_REUSED if its content differs, and
+    WEBHOOK_DELIVERY_REPEATED if a webhook delivered it.
+    """
     rows = Event.objects.select_related("team", "sender", "webhook")
     same = rows.filter(origin=event.origin, external_id=event.external_id).first()
     if same is None:

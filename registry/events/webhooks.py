@@ -79,7 +79,9 @@ def create(team: Team, *, name: str, prefix: str = "", actor: Actor) -> tuple[We
 
 
 def rotate(endpoint: WebhookEndpoint, actor: Actor, *, overlap_h: int = DEFAULT_OVERLAP_H) -> str:
-    """Creates a new secret. The previous one stays valid for ``overlap_h`` hours; use 0 if it has leaked."""
+    """Replaces the secret and returns the new one. The previous one stays valid for ``overlap_h`` hours; use
+    0 if it has leaked.
+    """
     require(actor, Action.EVENTS, team=endpoint.team)
     if not 0 <= overlap_h <= MAX_OVERLAP_H:
         raise errors.WEBHOOK_OVERLAP_INVALID.refusal(most=MAX_OVERLAP_H).at("overlap_hours")
@@ -113,7 +115,9 @@ def delivery_endpoint(uid: str) -> WebhookEndpoint:
 
 
 def read_envelope(headers: Mapping[str, str]) -> Envelope:
-    """The headers of a delivery. Refuses missing and invalid ones, and times too far off."""
+    """The headers of a delivery. Raises Refusal if one is missing or invalid, or if the time differs by more
+    than MAX_SKEW_S.
+    """
     id_, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not EVENT_ID.fullmatch(id_):
         raise errors.WEBHOOK_HEADERS_INVALID.refusal(header="webhook-id")
@@ -128,7 +132,9 @@ def read_envelope(headers: Mapping[str, str]) -> Envelope:
 
 
 def check_signature(endpoint: WebhookEndpoint, envelope: Envelope, body: bytes) -> None:
-    """Raises WEBHOOK_SIGNATURE_INVALID unless a signature fits a valid secret. Compares in constant time."""
+    """Raises WEBHOOK_SIGNATURE_INVALID unless a signature matches a valid secret. Compares in constant
+    time.
+    """
     signed = f"{envelope.timestamp}.{envelope.id}.".encode() + body
     known = [hmac.new(secret, signed, hashlib.sha256).digest() for secret in _valid_secrets(endpoint)]
     fits = [hmac.compare_digest(one, other) for one in known for other in envelope.signatures]

@@ -66,7 +66,9 @@ def _ascii_host(name: str) -> str:
 
 
 def resolve_target(target: Target) -> list[str]:
-    """Resolves the host once; returns the addresses to dial or raises OUTBOUND_REFUSED if none is allowed."""
+    """Resolves the host once and returns its allowed addresses. Raises OUTBOUND_FAILED if it can't be
+    resolved, and OUTBOUND_REFUSED (for http, OUTBOUND_ADDRESS) if no address is allowed.
+    """
     addresses = _resolve(target)
     if not _is_host_allowed(target):
         addresses = [address for address in addresses if _is_allowed(address, target.scheme)]
@@ -106,7 +108,7 @@ def _allows_nonlocal_bind(version: int) -> bool:
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address is global unicast; an IPv4 address embedded in an IPv6 one must be public too."""
+    """Whether the address is global unicast. If an IPv6 address embeds IPv4 addresses, those decide."""
     inner = list(_embedded_ipv4(address))
     if inner:
         return all(is_public(each) for each in inner)

@@ -51,7 +51,7 @@ ANONYMOUS = Actor()
 
 
 def administrator_actor() -> Actor:
-    """The shell's actor: an administrator, named after the oldest active one if there is one."""
+    """The shell's actor: an administrator. Its user is the oldest active administrator, if there is one."""
     oldest = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     return Actor(user=oldest, is_shell=True)
 

@@ -1,4 +1,4 @@
-"""Changes of teams, members and settings. A team always has an owner."""
+"""Changes of teams, members and settings. The last owner of a team can't leave it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from registry.models import Membership, MemoryReview, Role, Skill, Team, User
 
 
 def create_team(slug: str, name: str, by: Actor) -> Team:
-    """Creates a team owned by the actor."""
+    """Creates a team with the actor as its owner. Raises TEAM_EXISTS."""
     if not by.is_signed_in:
         raise errors.SIGN_IN_REQUIRED.refusal()
     if by.token:
@@ -59,7 +59,7 @@ def change_role(team: Team, user: User, role: str, by: Actor) -> Membership:
 
 @transaction.atomic
 def remove_member(team: Team, user: User, by: Actor) -> None:
-    """Removes a member; members may remove themselves."""
+    """Removes a member; members may remove themselves. Raises LAST_OWNER."""
     if by.token or by.user != user:
         require(by, Action.MEMBERS, team=team)
     membership = _lock_membership(team, user)
@@ -102,8 +102,10 @@ def settings_document(team: Team) -> dict[str, Any]:
 
 
 def calling_team(actor: Actor, skill: Skill, named: Team | None = None) -> Team | None:
-    """The team of a run: the named team, the token's team, the skill's team if the actor is a member, or the
-    actor's first team. None if there is no such team.
+    """The team of a run, the first of these: the named team, the token's team, the skill's team (for its
+    members and administrators), the actor's first team. None if there is none.
+
+    Raises RUN_TEAM_INVALID if the actor is not a member of the named team.
     """
     if named is not None:
         if not actor.is_administrator and named.pk not in actor.team_ids:
