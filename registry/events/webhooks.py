@@ -132,7 +132,7 @@ def read_envelope(headers: Mapping[str, str]) -> Envelope:
 
 
 def check_signature(endpoint: WebhookEndpoint, envelope: Envelope, body: bytes) -> None:
-    """Raises WEBHOOK_SIGNATURE_INVALID unless a signature matches a valid secret. Compares in constant
+    """Raises WEBHOOK_SIGNATURE_INVALID unless a signature matches a valid secret; compares in constant
     time.
     """
     signed = f"{envelope.timestamp}.{envelope.id}.".encode() + body

@@ -1,4 +1,4 @@
-"""API: imports with their reports, and the sources of teams."""
+"""Endpoints of imports with their reports, and of the sources of teams."""
 
 import hashlib
 from typing import Any

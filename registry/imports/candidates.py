@@ -18,7 +18,8 @@ from registry.packages.problems import Problem
 class SkillCandidate:
     """A possible skill whose files are not read yet.
 
-    ``read`` returns its files with SKILL.md at the root, or raises Refusal, which becomes its report row.
+    ``read`` returns its files with SKILL.md at the root, or raises Refusal, whose problems the report row
+    then shows.
     """
 
     path: str  # path in the source with "/"; identifies the report row

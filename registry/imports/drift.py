@@ -22,7 +22,10 @@ class SourceState:
 
 
 def check_source(source: Source, actor: Actor) -> SourceState:
-    """The current and the imported revision of a git source. Reads the repository's refs, not its content."""
+    """The current and the imported revision of a git source. Reads the repository's refs, not its content.
+
+    Raises IMPORT_OPTION for other kinds of sources.
+    """
     require(actor, Action.PUBLISH, team=source.team)
     if source.kind != SourceKind.GIT:
         raise IMPORT_OPTION.refusal(option=source.kind).at("kind")
@@ -31,7 +34,9 @@ def check_source(source: Source, actor: Actor) -> SourceState:
 
 @dataclass(frozen=True)
 class Drift:
-    """Changes since the last import. ``now`` is None except for git: only an import finds others."""
+    """Changes since the last import. ``now`` is None except for git: for other kinds, only an import detects
+    changes.
+    """
 
     now: str | None
     imported: str
@@ -43,7 +48,9 @@ class Drift:
 
 
 def detect_drift(source: Source, actor: Actor) -> Drift:
-    """New revisions of the source, and its skills published in another way. Contacts git repositories."""
+    """The source's current revision, and its skills whose latest version was not imported. Contacts only git
+    repositories.
+    """
     require(actor, Action.PUBLISH, team=source.team)
     now = check_source(source, actor).now if source.kind == SourceKind.GIT else None
     return Drift(now, source.last_revision, tuple(overwritten_skills(source, actor)))

@@ -67,7 +67,7 @@ def _plan_skipped(each: SkippedPath) -> ImportPlan:
 
 
 def _plan_candidate(candidate: SkillCandidate, known: Mapping[str, ImportedSkill], team: Team) -> ImportPlan:
-    """The plan for a candidate. Reads the package only if it changed since the last import."""
+    """The plan for a candidate. Builds the package only if its content changed since the last import."""
     try:
         layout = lay_out(candidate.read(), package_limits(), repacked=True)
         digest = digest_of(repack(layout.files))
@@ -89,7 +89,9 @@ def _plan_candidate(candidate: SkillCandidate, known: Mapping[str, ImportedSkill
 
 
 def _resolve_conflicts(plans: Sequence[ImportPlan]) -> list[ImportPlan]:
-    """Keeps one candidate per slug and version: the deepest. If the deepest ones differ, all are refused."""
+    """Keeps one candidate per slug and version: the deepest. If several are deepest and differ, these are
+    refused.
+    """
     rivals: dict[tuple[str, str], list[ImportPlan]] = defaultdict(list)
     for each in plans:
         if each.label and isinstance(each.item, SkillCandidate):
@@ -99,7 +101,9 @@ def _resolve_conflicts(plans: Sequence[ImportPlan]) -> list[ImportPlan]:
 
 
 def _losers(group: Sequence[ImportPlan]) -> Iterator[tuple[ImportPlan, ReportRow]]:
-    """Yields the other candidates of a slug, each with its new row. Those already refused keep their rows."""
+    """Yields each candidate that is not published, with its new row. Candidates already refused keep their
+    rows.
+    """
     deepest = max(_depth(each) for each in group)
     top = [each for each in group if _depth(each) == deepest]
     for each in group:

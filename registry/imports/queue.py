@@ -70,12 +70,14 @@ def count_running(now: datetime) -> int:
 
 
 def filter_unfinished(uids: Collection[str]) -> list[str]:
-    """The imports among ``uids`` that are not finished. Deleted imports count as finished."""
+    """The uids of the imports that are not finished. Deleted imports count as finished."""
     return list(Import.objects.filter(uid__in=uids, finished_at=None).values_list("uid", flat=True))
 
 
 def claim_next(now: datetime) -> ImportLease | None:
-    """Claims the oldest import that is queued or whose lease expired. Fails imports over MAX_ATTEMPTS."""
+    """Claims the oldest import that is queued or whose lease expired; None if there is none. Marks imports
+    over MAX_ATTEMPTS as failed.
+    """
     while lease := _claim(_claimable(now), now):
         if lease.attempt <= MAX_ATTEMPTS:
             return lease
@@ -93,7 +95,9 @@ def _claim(rows: QuerySet[Import], now: datetime) -> ImportLease | None:
 
 
 def requesting_actor(lease: ImportLease) -> Actor:
-    """The user who requested the import, with their current permissions. Refused if inactive."""
+    """The user who requested the import, with their current permissions. Raises IMPORT_USER_MISSING if the
+    user is inactive or was deleted.
+    """
     user = lease.job.requested_by
     if user is None or not user.is_active:
         raise IMPORT_USER_MISSING.refusal()

@@ -37,7 +37,7 @@ _FOLDER = "imports"
 def run_import(lease: ImportLease, actor: Actor) -> None:
     """Runs the leased import until it is done, or failed with stored problems.
 
-    Idempotent: after a crash the next attempt continues after the last written row.
+    Idempotent: after a crash, the next attempt publishes only the remaining skills.
     """
     report = Import.objects.select_related("source__team").get(pk=lease.job.pk)
     try:

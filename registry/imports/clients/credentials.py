@@ -12,7 +12,9 @@ from registry.models import Source
 
 @dataclass(frozen=True)
 class Credentials:
-    """The values of the ``SKILLQUAY_SOURCE_<NAME>_…`` settings; empty without credentials."""
+    """The values of the ``SKILLQUAY_SOURCE_<NAME>_…`` settings; all empty if the source names no
+    credentials.
+    """
 
     endpoint: str = ""
     region: str = ""
@@ -24,7 +26,7 @@ class Credentials:
         return {"authorization": f"Bearer {self.token}"} if self.token else {}
 
     def basic(self) -> dict[str, str]:
-        """Basic authentication as git hosts expect it: the token is the password, the username is ignored."""
+        """Basic authentication for git hosts: the token is the password; hosts ignore the user name."""
         if not self.token:
             return {}
         pair = f"{self.access_key or 'x-access-token'}:{self.token}"
@@ -45,7 +47,9 @@ def load_credentials(source: Source) -> Credentials:
 
 
 def load_url_credentials(source: Source) -> Credentials:
-    """Like ``load_credentials`` for a URL. Its origin must be the origin of the credentials' endpoint."""
+    """Like ``load_credentials``, for a URL. Also raises SOURCE_CREDENTIALS if the URL's origin is not that of
+    the credentials' endpoint.
+    """
     credentials = load_credentials(source)
     origin = credentials.endpoint and parse_target(credentials.endpoint).origin
     if credentials.token and origin != parse_target(source.location).origin:

@@ -29,7 +29,9 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def refuse_invalid_data(host: str) -> Iterator[None]:
-    """Raises SOURCE_ANSWER for every exception in its block, which invalid data from ``host`` caused."""
+    """Turns every exception in its block, except a Refusal, into SOURCE_ANSWER: the data from ``host`` is
+    invalid.
+    """
     try:
         yield
     except Refusal:
@@ -48,7 +50,9 @@ class Repository:
         self._client = _Client(url, headers)
 
     def refs(self) -> dict[str, str]:
-        """Commits of ``HEAD``, branches and tags, by ref; of an annotated tag under ``<ref>^{}``."""
+        """Commits by ref: ``HEAD``, branches and tags. The commit of an annotated tag is under
+        ``<ref>^{}``.
+        """
         with refuse_invalid_data(self.host):
             found = self._client.get_refs(
                 "", ref_prefix=[Ref(b"HEAD"), Ref(b"refs/heads/"), Ref(b"refs/tags/")]
@@ -56,7 +60,9 @@ class Repository:
             return {name.decode(): commit.decode() for name, commit in found.refs.items() if commit}
 
     def fetch(self, commits: Sequence[str], folder: Path) -> Path:
-        """Fetches the commits without history, up to a size limit. Returns the pack's path without suffix."""
+        """Fetches the commits without history. Returns the pack's path without suffix. Raises
+        SOURCE_TOO_LARGE.
+        """
         folder.mkdir()
         path, wants = folder / "a.pack", [ObjectID(commit.encode()) for commit in commits]
         with refuse_invalid_data(self.host):
@@ -77,7 +83,7 @@ class Repository:
 
 
 def _check_size(data: PackData) -> None:
-    """Refuses a pack whose unpacked content, with deltas applied, would exceed the import limits."""
+    """Raises SOURCE_TOO_LARGE if the unpacked content, with deltas applied, exceeds the import limits."""
     limit, objects = import_limits().unpacked, settings.SKILLQUAY_MAX_IMPORT_ENTRIES * _OBJECTS_PER_ENTRY
     if len(data) > objects:
         raise SOURCE_TOO_LARGE.refusal(limit=objects)

@@ -77,7 +77,9 @@ class McpSession:
             return self._read_reply(answer, number) if number is not None else {}
 
     def _read_reply(self, answer: FetchStream, number: int) -> dict[str, Any]:
-        """The reply to the request with this number. Other messages of the server are ignored."""
+        """The reply to the request with this number; other messages are ignored. Raises SOURCE_ANSWER if
+        there is none.
+        """
         try:
             if answer.headers.get("content-type", "").startswith("text/event-stream"):
                 for message in _events(answer):

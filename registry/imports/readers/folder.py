@@ -1,4 +1,4 @@
-"""Reads a folder on the server. Only for administrators and the shell, because it exposes paths."""
+"""Reads a folder on the server. Only for administrators and the shell, because it can be any folder."""
 
 import os
 from collections.abc import Mapping

@@ -84,7 +84,9 @@ def _commits_to_read(refs: Mapping[str, str], options: Mapping[str, Any]) -> lis
 
 
 def _version_tags(refs: Mapping[str, str]) -> list[CommitToRead]:
-    """Version tags in ascending order, so that versions are published in order."""
+    """The highest version tags, at most 50, in ascending order, so that versions are published in order.
+    Raises GIT_REF if there are none.
+    """
     found = {}
     for ref, commit in refs.items():
         tag = ref.removeprefix(_REFS_TAGS)

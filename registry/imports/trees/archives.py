@@ -29,7 +29,9 @@ _SKILL_LEVEL_CODES = frozenset(
 def read_archive(
     data: bytes, scratch: Path, *, source: str, provenance: Mapping[str, str], name: str = ""
 ) -> Iterator[SkillCandidate | SkippedPath]:
-    """The candidates of an archive, unpacked in ``scratch``. Refuses an invalid archive first."""
+    """The candidates of an archive, unpacked in ``scratch``. Raises Refusal for an invalid archive, before
+    the first candidate.
+    """
     limits = import_limits()
     if len(data) > limits.archive:
         raise package_errors.ARCHIVE_TOO_LARGE.refusal(size=len(data), limit=limits.archive)
@@ -70,7 +72,9 @@ def _entries(data: bytes, limits: Limits) -> Sequence[ArchiveEntry]:
 
 
 def _check(entries: Sequence[ArchiveEntry], limits: Limits) -> None:
-    """Refuses paths that can't be written safely. Problems of one skill are left for its row."""
+    """Raises Refusal for paths that can't be written safely. Problems of a single skill are reported in its
+    row.
+    """
     problems = [found for found in check_paths(entries, limits) if found.code not in _SKILL_LEVEL_CODES]
     if problems:
         raise Refusal(*problems)
@@ -80,7 +84,7 @@ def _check(entries: Sequence[ArchiveEntry], limits: Limits) -> None:
 
 
 def _create_links(links: Sequence[ArchiveEntry], scratch: Path) -> None:
-    """Creates links after all files, so that nothing is written through one. Reading checks the targets."""
+    """Creates links after all files, so that no file is written through a link. Readers check the targets."""
     paths = [scratch / normalize_path(entry.path) for entry in links]
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)

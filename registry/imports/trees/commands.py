@@ -58,7 +58,7 @@ def _file(path: Path, namespaces: tuple[str, ...], view: SourceView) -> LocatedC
 
 
 def _entries(path: Path) -> tuple[ArchiveEntry, ...]:
-    """The file as SKILL.md. Reads one byte over the limit, so that a check can refuse it."""
+    """The file as SKILL.md. Reads one byte over the limit, so that a larger file is detected and refused."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:

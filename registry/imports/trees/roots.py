@@ -46,7 +46,9 @@ def is_paths(value: object) -> bool:
 
 
 def locate_root(path: str, project: Path) -> Path:
-    """The folder of a configured path, or its ``skills/``. Relative to the project; expands ``~``."""
+    """The folder of a configured path, or its ``skills/`` subfolder. The path is relative to the project;
+    ``~`` is expanded.
+    """
     try:
         named = Path(path).expanduser()
     except RuntimeError:  # ~name of an unknown user
@@ -61,7 +63,9 @@ def descend_to_skills(root: Path) -> Path:
 
 
 def is_root(folder: Path) -> bool:
-    """Whether the folder directly contains skills and has no ``skills/`` folder of its own."""
+    """Whether the folder is named ``skills``, or contains skills directly and has no ``skills/``
+    subfolder.
+    """
     if folder.name == SKILLS or (folder / SKILLS).is_dir():
         return folder.name == SKILLS
     return any(skill_md(child) for child in folder.iterdir() if child.is_dir() and child.name[0] != ".")
