@@ -132,9 +132,7 @@ def read_envelope(headers: Mapping[str, str]) -> Envelope:
 
 
 def check_signature(endpoint: WebhookEndpoint, envelope: Envelope, body: bytes) -> None:
-    """Raises WEBHOOK_SIGNATURE_INVALID unless a signature matches a valid secret; compares in constant
-    time.
-    """
+    """Raises WEBHOOK_SIGNATURE_INVALID if no signature matches a valid secret; compares in constant time."""
     signed = f"{envelope.timestamp}.{envelope.id}.".encode() + body
     known = [hmac.new(secret, signed, hashlib.sha256).digest() for secret in _valid_secrets(endpoint)]
     fits = [hmac.compare_digest(one, other) for one in known for other in envelope.signatures]

@@ -49,12 +49,14 @@ class FittedEntries:
 
 
 def budget_of(context_tokens: int) -> int:
-    """One hundredth of a context window, in characters."""
+    """The budget in columns: one hundredth of a context window, at four columns per token."""
     return context_tokens * 4 // 100
 
 
 def fit(entries: Sequence[ListingEntry], budget: int) -> FittedEntries:
-    """The entries in the same order, with as much text as the budget allows. Bundled ones keep all of it."""
+    """The entries in the same order, with as much text as the budget allows. Bundled entries keep all of
+    their text.
+    """
     capped = tuple(entry if entry.is_bundled else _cap(entry) for entry in entries)
     others = [entry for entry in capped if not entry.is_bundled]
     if _total_width(capped) <= budget or not others:

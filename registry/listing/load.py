@@ -87,7 +87,9 @@ def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> LoadedSkill:
 
 
 def find_loadable(name: str, actor: Actor) -> Version:
-    """The version to load. Raises LOAD_NAME_MISSING, or LOAD_NOT_FOUND, also for skills not for agents."""
+    """The version to load. Raises LOAD_NAME_MISSING for an empty name, and LOAD_NOT_FOUND, even if the skill
+    exists but is not for agents.
+    """
     name = name.strip()
     if not name:
         raise LOAD_NAME_MISSING.refusal().at("name")
@@ -156,7 +158,11 @@ def _by_id(name: str, actor: Actor) -> Version | None:
 
 
 def _by_name(name: str, actor: Actor) -> Version | None:
-    """The version of the skill with this slug or name, or None. Prefers own teams, then use."""
+    """The version of the skill whose slug or name is ``name`` or, failing that, contains it; None if there is
+    none.
+
+    The actor's teams come first, then the most used skill.
+    """
     reachable, key = Skill.objects.recommendable_to(actor).select_related("team"), search_terms.name_key(name)
     pinned = listed_skill.canonical_pins(actor)
 

@@ -63,7 +63,7 @@ class Selection:
     open: QuerySet[Skill]
 
     def without_place(self, listed: Collection[int]) -> list[Skill]:
-        """The most used skills that are not listed, up to a limit."""
+        """The most used skills that are not listed, at most ``_MAX_REPORTED``."""
         return list(self.open.exclude(pk__in=listed).order_by("-hot_key", "pk")[:_MAX_REPORTED])
 
 

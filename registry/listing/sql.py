@@ -44,7 +44,8 @@ class _ActorKey:
 def _pins_statement(key: _ActorKey, vendor: str) -> tuple[str, Sequence[Any]]:
     """The statement that reads the pins, in the SQL of this database vendor.
 
-    It includes skills of trusted teams whose latest version is not for agents or was reported.
+    It excludes skills whose latest version is recommended anyway: those of the actor's teams that are for
+    agents, and those of trusted teams and bundled ones that are also not reported.
     """
     followed = Q(skill__team__in=key.trusted) | Q(skill__is_bundled=True)
     from_team = Q(skill__team__in=key.team_ids) | (followed & Q(skill__is_reported=False))

@@ -34,7 +34,7 @@ def find_skill(label: str, actor: Actor) -> Skill:
 
 
 def find_version(skill: Skill, number: str | None, actor: Actor, *, include_held: bool = False) -> Version:
-    """The version of the number (``1.0`` means 1.0.0), of the channel, or the latest.
+    """The version with this number (``1.0`` means 1.0.0) or in this channel; without ``number``, the latest.
 
     Yanked versions are found by their exact number only. For a held version, raises VERSION_HELD for its team
     and NOT_FOUND for others. With ``include_held``, which is for display only, its team gets the version.
@@ -84,7 +84,9 @@ def notices(version: Version, actor: Actor) -> tuple[Problem, ...]:
 
 
 def _reported_version(version: Version) -> Version | None:
-    """This version if it is reported, otherwise a reported version that affects the whole skill, or None."""
+    """This version if it is reported; otherwise, if the skill counts as reported, a reported version of it;
+    or None.
+    """
     if version.reported_at or not version.skill.is_reported:
         return version if version.reported_at else None
     return version.skill.versions.filter(reported_at__isnull=False).select_related("skill__team").first()
@@ -106,8 +108,9 @@ def _find_canonical(slug: str, actor: Actor) -> Skill:
 
 
 def _find_by_bare_slug(slug: str, actor: Actor) -> Skill:
-    """The skill of the actor's teams, otherwise the canonical skill; never another team's skill, even if it
-    is the only one.
+    """The skill of the actor's teams, otherwise the canonical skill; never another team's skill.
+
+    Raises NAME_AMBIGUOUS if the actor's teams have several, or if only other teams have the slug.
     """
     visible = Skill.objects.visible_to(actor).select_related("team", "latest").filter(slug=slug)
     own = list(visible.filter(team_id__in=actor.team_ids)[: _MAX_CANDIDATES + 1])

@@ -30,7 +30,7 @@ class ShellCommand(BaseCommand):
     requires_system_checks: list[str] = []
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Runs the command; prints a ``Refusal`` that it raises as its result."""
+        """Runs the command. If it raises a ``Refusal``, prints its problems as the result."""
         try:
             return super().execute(*args, **options)
         except Refusal as refused:

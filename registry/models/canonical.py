@@ -24,14 +24,16 @@ class CanonicalQuerySet(models.QuerySet["Canonical"]):
         return self._of(Version.objects.all())
 
     def discoverable_by(self, actor: Actor) -> CanonicalQuerySet:
-        """Rows of skills visible to the actor whose pinned version is for agents and not reported."""
+        """Rows whose skill is visible to the actor, and whose pinned version is usable, for agents and not
+        reported.
+        """
         visible = Skill.objects.visible_to(actor).filter(latest__isnull=False, pk=models.OuterRef("skill"))
         unreported = self._of(Version.objects.filter(reported_at=None))
         return unreported.filter(models.Exists(visible), for_agents=True)
 
     def _of(self, versions: models.QuerySet[Version]) -> CanonicalQuerySet:
-        """Rows whose version is one of ``versions``. Uses a subquery per row: the table is small, and a join
-        could read all versions.
+        """Rows whose version is one of ``versions`` and neither held nor yanked. Uses a subquery per row: the
+        table is small, and a join could read all versions.
         """
         held = models.Q(held_at__isnull=False, released_at=None)
         there = versions.filter(~held, pk=models.OuterRef("version"), yanked_at=None)
@@ -118,7 +120,7 @@ class CanonicalUse(models.Model):
 
 
 class PinnedPosting(models.Model):
-    """A search term of a pinned version. Canonical skills match by these."""
+    """A search term of a pinned version. Canonical skills match by these terms."""
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="pinned_postings")
     term = models.ForeignKey(Term, models.CASCADE, db_index=False)

@@ -12,9 +12,7 @@ from registry.models import Source
 
 @dataclass(frozen=True)
 class Credentials:
-    """The values of the ``SKILLQUAY_SOURCE_<NAME>_…`` settings; all empty if the source names no
-    credentials.
-    """
+    """The values of the ``SKILLQUAY_SOURCE_<NAME>_…`` settings; all empty without credentials."""
 
     endpoint: str = ""
     region: str = ""

@@ -50,9 +50,7 @@ class Repository:
         self._client = _Client(url, headers)
 
     def refs(self) -> dict[str, str]:
-        """Commits by ref: ``HEAD``, branches and tags. The commit of an annotated tag is under
-        ``<ref>^{}``.
-        """
+        """Commits by ref: ``HEAD``, branches and tags. An annotated tag's commit is under ``<ref>^{}``."""
         with refuse_invalid_data(self.host):
             found = self._client.get_refs(
                 "", ref_prefix=[Ref(b"HEAD"), Ref(b"refs/heads/"), Ref(b"refs/tags/")]

@@ -63,9 +63,7 @@ def descend_to_skills(root: Path) -> Path:
 
 
 def is_root(folder: Path) -> bool:
-    """Whether the folder is named ``skills``, or contains skills directly and has no ``skills/``
-    subfolder.
-    """
+    """Whether the folder is named ``skills``, or contains skills directly but no ``skills/`` folder."""
     if folder.name == SKILLS or (folder / SKILLS).is_dir():
         return folder.name == SKILLS
     return any(skill_md(child) for child in folder.iterdir() if child.is_dir() and child.name[0] != ".")

@@ -16,7 +16,7 @@ _CLAUDE = ".claude"
 
 @dataclass(frozen=True)
 class Tree:
-    """Options for reading a folder: what to look for, and how far to trust it."""
+    """A folder to read, with options: which roots to read, and which paths to trust."""
 
     folder: Path
     source: str  # Skill.source of its skills: disk, git, archive, url
@@ -30,7 +30,9 @@ class Tree:
 
 
 def read_tree(tree: Tree) -> Iterator[SkillCandidate | SkippedPath]:
-    """Yields a candidate for each skill, and each skipped path with its reason, in order."""
+    """Yields a candidate for each skill, and each skipped path with its reason. Raises IMPORT_LOCATION if the
+    folder does not exist.
+    """
     if not tree.folder.is_dir():
         raise errors.IMPORT_LOCATION.refusal(location=str(tree.folder), reason="it is not a folder")
     return _deduplicate(list(_Reader(tree).read_all()))
@@ -94,7 +96,9 @@ class _Reader:
                 yield skipped_path(path, errors.IMPORT_ROOT_MISSING.problem())
 
     def _top(self) -> Iterator[LocatedCandidate | SkippedPath]:
-        """Yields candidates of the folder, as a skill, a root or commands, and of everything below."""
+        """Yields candidates of the top folder, which may be a skill, a root or a commands folder, and of
+        everything below.
+        """
         if skill_md(self.top):
             yield self.view.skill(self.top, name=self.tree.name)
         if roots.is_root(self.top):
@@ -147,7 +151,7 @@ class _Reader:
             yield from read(folder)
 
     def _root(self, root: Path) -> Iterator[LocatedCandidate | SkippedPath]:
-        """Yields the root's folders with SKILL.md and links to such folders. Searches other folders."""
+        """Yields the root's skill folders, including links to such folders, and candidates further below."""
         if root in self.read_roots:
             return
         self.read_roots.add(root)

@@ -24,7 +24,7 @@ _MAX_LINE_CHARACTERS = 1_000  # per message
 
 @dataclass(frozen=True)
 class CheckedPackage:
-    """The result for one path: a package, or the problems why it could not be read."""
+    """The result for one path: a package with its problems, or only the problems of reading it."""
 
     path: str
     package: Package | None
