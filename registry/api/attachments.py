@@ -11,9 +11,7 @@ _INVISIBLE_CATEGORIES = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 
 
 def make_attachment(response: Response, path: str, etag: str) -> Response:
-    """Makes the response a download of untrusted bytes with an ETag. Browsers never render it as a page or
-    image.
-    """
+    """Makes the response a download with an ETag, because a browser must not render untrusted bytes."""
     if not response.get("Content-Type", "").startswith("application/zip"):
         response["Content-Type"] = "application/octet-stream"
     response["ETag"] = etag

@@ -65,9 +65,7 @@ def request_actor(request: Request) -> Actor:
 
 
 def bearer_secret(header: str) -> str:
-    """The secret in an Authorization header, which is not verified. Raises CREDENTIALS_UNREADABLE if the
-    header is malformed.
-    """
+    """The secret in an Authorization header, unverified. Raises CREDENTIALS_UNREADABLE if malformed."""
     scheme, _, secret = header.strip().partition(" ")
     if scheme.lower() != "bearer" or not secret.strip() or not secret.isascii():
         raise CREDENTIALS_UNREADABLE.refusal()

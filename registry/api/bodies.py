@@ -76,9 +76,7 @@ class RawBody(BaseParser):
 
 
 def strict_json(data: bytes) -> Any:
-    """The parsed document. Raises JSON_INVALID, also for duplicate keys, NaN, infinity, NUL and lone
-    surrogates.
-    """
+    """The parsed document. Raises JSON_INVALID, also for duplicate keys, NaN, infinity, NUL, surrogates."""
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
         raise errors.JSON_INVALID.refusal(reason=f"more than {MAX_CONTAINERS} lists and objects")
     try:
@@ -150,9 +148,7 @@ def _too_deep() -> Refusal:
 
 
 def require_length(request: HttpRequest) -> None:
-    """Raises Refusal for bodies that the WSGI server can't read: encoded ones, chunked ones without a length,
-    and those that announce an absurd length.
-    """
+    """Raises Refusal for bodies that can't be read: encoded, chunked without a length, or too long."""
     if encoding := request.headers.get("Content-Encoding", ""):
         raise errors.MEDIA_TYPE_UNSUPPORTED.refusal(type=encoding[:100], accepted="identity")
     if "chunked" in request.headers.get("Transfer-Encoding", "").lower() and not content_length(request):
@@ -181,9 +177,7 @@ def body_chunks(request: Request, *, limit: int) -> Iterator[bytes]:
 
 
 def read_form(request: Request, *, limit: int) -> Form:
-    """The multipart form of a request. Keeps folders in file names, unlike Django's parser. Raises
-    BODY_TOO_LARGE above ``limit`` bytes, or BODY_INVALID.
-    """
+    """A multipart form of at most ``limit`` bytes. Unlike Django's parser, keeps folders in file names."""
     if content_length(request) > limit:
         raise errors.BODY_TOO_LARGE.refusal(limit=limit)
     collect = _PartCollector()

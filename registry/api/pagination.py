@@ -30,9 +30,7 @@ class Page:
 
 
 def read_page(name: str, query: Mapping[str, Any], *, kinds: tuple[type, ...]) -> Page:
-    """The page that the query requests. ``kinds`` are the types of the values in a position. Raises
-    CURSOR_INVALID.
-    """
+    """The page that the query requests; ``kinds`` are the types in a position. Raises CURSOR_INVALID."""
     filters = {key: str(value) for key, value in query.items() if key not in ("cursor", "limit", "wait")}
     of = hashlib.sha256(json.dumps([name, filters], sort_keys=True).encode()).hexdigest()[:12]
     cursor = query.get("cursor")

@@ -58,9 +58,7 @@ def reindex(*, every: bool = False) -> Iterator[str]:
 
 
 def _write(version: Version, manifest: Manifest) -> None:
-    """Replaces the rows of a version. Omits phrases added on this site, because no administrator reviewed
-    them.
-    """
+    """Replaces the rows of a version. Omits phrases added on this site: no administrator reviewed them."""
     postings = indexing.compute_postings(manifest, version.body)
     for text in _CATALOG_TERMS:
         postings.pop(text, None)

@@ -73,9 +73,7 @@ def expired(now: datetime) -> Q:
 
 
 def claim(rows: QuerySet[Job], now: datetime, **changes: Any) -> Job | None:
-    """Claims the oldest row that no other worker is claiming, and saves ``changes``. Returns None if there is
-    no such row.
-    """
+    """Claims the oldest row that no other worker is claiming, and saves ``changes``; None if all are."""
     skip_locked = bool(connection.features.has_select_for_update_skip_locked)
     with transaction.atomic():
         job = rows.select_for_update(skip_locked=skip_locked).order_by("pk").first()

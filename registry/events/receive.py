@@ -90,9 +90,8 @@ def events(actor: Actor) -> QuerySet[Event]:
 def receive(
     incoming: IncomingEvent, actor: Actor, *, team: Team, webhook: WebhookEndpoint | None = None
 ) -> ReceivedEvent:
-    """Stores the event, then starts or proposes matching skills.
-
-    A repeated id returns the stored event; from a webhook, it raises WEBHOOK_DELIVERY_REPEATED.
+    """Stores the event and starts or proposes matching skills. A repeated id returns the stored event, but
+    raises WEBHOOK_DELIVERY_REPEATED if a webhook delivered it.
     """
     require(actor, Action.RUN, team=team)
     event = _build_event(incoming, actor, team, webhook)
@@ -154,9 +153,7 @@ def _build_event(incoming: IncomingEvent, actor: Actor, team: Team, webhook: Web
 
 
 def _find_earlier(event: Event) -> ReceivedEvent | None:
-    """The stored event with the same id, or None. Raises EVENT_ID_REUSED if its content differs, and
-    WEBHOOK_DELIVERY_REPEATED if a webhook delivered it.
-    """
+    """The stored event with the same id, or None. Raises Refusal if the content differs, or for a webhook."""
     rows = Event.objects.select_related("team", "sender", "webhook")
     same = rows.filter(origin=event.origin, external_id=event.external_id).first()
     if same is None:

@@ -79,9 +79,7 @@ def create(team: Team, *, name: str, prefix: str = "", actor: Actor) -> tuple[We
 
 
 def rotate(endpoint: WebhookEndpoint, actor: Actor, *, overlap_h: int = DEFAULT_OVERLAP_H) -> str:
-    """Replaces the secret and returns the new one. The previous one stays valid for ``overlap_h`` hours; use
-    0 if it has leaked.
-    """
+    """Replaces the secret; returns the new one. The old one stays valid for ``overlap_h`` hours."""
     require(actor, Action.EVENTS, team=endpoint.team)
     if not 0 <= overlap_h <= MAX_OVERLAP_H:
         raise errors.WEBHOOK_OVERLAP_INVALID.refusal(most=MAX_OVERLAP_H).at("overlap_hours")
@@ -115,9 +113,7 @@ def delivery_endpoint(uid: str) -> WebhookEndpoint:
 
 
 def read_envelope(headers: Mapping[str, str]) -> Envelope:
-    """The headers of a delivery. Raises Refusal if one is missing or invalid, or if the time differs by more
-    than MAX_SKEW_S.
-    """
+    """The headers of a delivery. Raises Refusal if one is missing or invalid, or if the time is far off."""
     id_, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not EVENT_ID.fullmatch(id_):
         raise errors.WEBHOOK_HEADERS_INVALID.refusal(header="webhook-id")

@@ -132,7 +132,7 @@ def teams_where(actor: Actor, action: Action) -> list[int]:
 
 
 def require(actor: Actor, action: Action, *, team: Team | None = None, skill: Skill | None = None) -> None:
-    """Raises Refusal unless the actor may perform the action: NOT_FOUND if they may not see the skill or team,
+    """Raises Refusal unless the actor may perform the action: NOT_FOUND if they can't see the skill or team,
     TOKEN_SCOPE_MISSING if only the token's scope is missing, otherwise FORBIDDEN.
     """
     if may(actor, action, team=team, skill=skill):

@@ -102,10 +102,9 @@ def settings_document(team: Team) -> dict[str, Any]:
 
 
 def calling_team(actor: Actor, skill: Skill, named: Team | None = None) -> Team | None:
-    """The team of a run, the first of these: the named team, the token's team, the skill's team (for its
-    members and administrators), the actor's first team. None if there is none.
-
-    Raises RUN_TEAM_INVALID if the actor is not a member of the named team.
+    """The team of a run, the first of these: the named team, the token's team, the skill's team (for members
+    and administrators), the actor's first team; or None. Raises RUN_TEAM_INVALID unless the actor is a member
+    of the named team.
     """
     if named is not None:
         if not actor.is_administrator and named.pk not in actor.team_ids:

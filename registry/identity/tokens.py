@@ -63,9 +63,7 @@ def revoke(token: Token, by: Actor) -> None:
 
 
 def find_token(uid: str, by: Actor) -> Token:
-    """A token of the actor; for administrators, any token. Raises NOT_FOUND if there is none, or if the actor
-    uses a token.
-    """
+    """A token of the actor, or any token for administrators. Raises NOT_FOUND if the actor uses a token."""
     rows = Token.objects.select_related("owner", "team").filter(uid=uid)
     token = rows.first() if by.is_administrator else rows.filter(owner=by.user).first()
     if token is None or by.token:

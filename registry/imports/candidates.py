@@ -18,8 +18,7 @@ from registry.packages.problems import Problem
 class SkillCandidate:
     """A possible skill whose files are not read yet.
 
-    ``read`` returns its files with SKILL.md at the root, or raises Refusal, whose problems the report row
-    then shows.
+    ``read`` returns its files with SKILL.md at the root, or raises Refusal for the report row.
     """
 
     path: str  # path in the source with "/"; identifies the report row

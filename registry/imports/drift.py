@@ -22,10 +22,7 @@ class SourceState:
 
 
 def check_source(source: Source, actor: Actor) -> SourceState:
-    """The current and the imported revision of a git source. Reads the repository's refs, not its content.
-
-    Raises IMPORT_OPTION for other kinds of sources.
-    """
+    """The current and the imported revision of a git source, from its refs. Raises IMPORT_OPTION."""
     require(actor, Action.PUBLISH, team=source.team)
     if source.kind != SourceKind.GIT:
         raise IMPORT_OPTION.refusal(option=source.kind).at("kind")
@@ -34,9 +31,7 @@ def check_source(source: Source, actor: Actor) -> SourceState:
 
 @dataclass(frozen=True)
 class Drift:
-    """Changes since the last import. ``now`` is None except for git: for other kinds, only an import detects
-    changes.
-    """
+    """Changes since the last import. ``now`` is None except for git; other changes need an import."""
 
     now: str | None
     imported: str
@@ -48,9 +43,7 @@ class Drift:
 
 
 def detect_drift(source: Source, actor: Actor) -> Drift:
-    """The source's current revision, and its skills whose latest version was not imported. Contacts only git
-    repositories.
-    """
+    """The source's current revision, and its skills whose latest version was not imported."""
     require(actor, Action.PUBLISH, team=source.team)
     now = check_source(source, actor).now if source.kind == SourceKind.GIT else None
     return Drift(now, source.last_revision, tuple(overwritten_skills(source, actor)))

@@ -75,9 +75,7 @@ def filter_unfinished(uids: Collection[str]) -> list[str]:
 
 
 def claim_next(now: datetime) -> ImportLease | None:
-    """Claims the oldest import that is queued or whose lease expired; None if there is none. Marks imports
-    over MAX_ATTEMPTS as failed.
-    """
+    """Claims the oldest queued or expired import, or returns None. Fails imports over MAX_ATTEMPTS."""
     while lease := _claim(_claimable(now), now):
         if lease.attempt <= MAX_ATTEMPTS:
             return lease
@@ -95,9 +93,7 @@ def _claim(rows: QuerySet[Import], now: datetime) -> ImportLease | None:
 
 
 def requesting_actor(lease: ImportLease) -> Actor:
-    """The user who requested the import, with their current permissions. Raises IMPORT_USER_MISSING if the
-    user is inactive or was deleted.
-    """
+    """The user who requested the import, with current permissions. Raises IMPORT_USER_MISSING."""
     user = lease.job.requested_by
     if user is None or not user.is_active:
         raise IMPORT_USER_MISSING.refusal()

@@ -248,9 +248,7 @@ def _weight(frequency: float, rank: int) -> int:
 
 
 def _rank(mask: Field) -> int:
-    """The rank of a posting's best field: names 3, keywords and tags 2, descriptions 1, others 0. High ranks
-    are read first.
-    """
+    """The rank of a posting's best field. High ranks are read first: names, tags, descriptions, others."""
     if mask & Field.NAME:
         return 3
     if mask & (Field.KEYWORDS | Field.TAGS):
@@ -338,9 +336,7 @@ def _terms_of(skill: Skill) -> set[int]:
 
 
 def _move_counts(skill: Skill, *, before: set[int], after: set[int]) -> None:
-    """Subtracts the terms ``before`` from the document counts of the stored scope, and adds ``after`` to
-    those of the current scope.
-    """
+    """Subtracts ``before`` from the counts of the stored scope, and adds ``after`` to the current scope."""
     scope = scope_of(skill)
     unchanged = before & after if skill.search_scope == scope else set()
     for part in _batches(before - unchanged):

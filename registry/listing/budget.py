@@ -54,9 +54,7 @@ def budget_of(context_tokens: int) -> int:
 
 
 def fit(entries: Sequence[ListingEntry], budget: int) -> FittedEntries:
-    """The entries in the same order, with as much text as the budget allows. Bundled entries keep all of
-    their text.
-    """
+    """The entries in the same order, with as much text as fits. Bundled entries keep all of their text."""
     capped = tuple(entry if entry.is_bundled else _cap(entry) for entry in entries)
     others = [entry for entry in capped if not entry.is_bundled]
     if _total_width(capped) <= budget or not others:

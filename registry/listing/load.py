@@ -87,9 +87,7 @@ def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> LoadedSkill:
 
 
 def find_loadable(name: str, actor: Actor) -> Version:
-    """The version to load. Raises LOAD_NAME_MISSING for an empty name, and LOAD_NOT_FOUND, even if the skill
-    exists but is not for agents.
-    """
+    """The version to load. Raises LOAD_NAME_MISSING, or LOAD_NOT_FOUND (also if agents may not load it)."""
     name = name.strip()
     if not name:
         raise LOAD_NAME_MISSING.refusal().at("name")
@@ -158,10 +156,8 @@ def _by_id(name: str, actor: Actor) -> Version | None:
 
 
 def _by_name(name: str, actor: Actor) -> Version | None:
-    """The version of the skill whose slug or name is ``name`` or, failing that, contains it; None if there is
-    none.
-
-    The actor's teams come first, then the most used skill.
+    """The version of the skill whose slug or name is or, failing that, contains ``name``; or None. The
+    actor's teams come first, then the most used skill.
     """
     reachable, key = Skill.objects.recommendable_to(actor).select_related("team"), search_terms.name_key(name)
     pinned = listed_skill.canonical_pins(actor)

@@ -44,8 +44,7 @@ class _ActorKey:
 def _pins_statement(key: _ActorKey, vendor: str) -> tuple[str, Sequence[Any]]:
     """The statement that reads the pins, in the SQL of this database vendor.
 
-    It excludes skills whose latest version is recommended anyway: those of the actor's teams that are for
-    agents, and those of trusted teams and bundled ones that are also not reported.
+    Excludes skills that are recommended anyway, because they are for agents and from a trusted source.
     """
     followed = Q(skill__team__in=key.trusted) | Q(skill__is_bundled=True)
     from_team = Q(skill__team__in=key.team_ids) | (followed & Q(skill__is_reported=False))

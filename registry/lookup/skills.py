@@ -84,9 +84,7 @@ def notices(version: Version, actor: Actor) -> tuple[Problem, ...]:
 
 
 def _reported_version(version: Version) -> Version | None:
-    """This version if it is reported; otherwise, if the skill counts as reported, a reported version of it;
-    or None.
-    """
+    """This version if it is reported, otherwise a reported version if the skill counts as reported."""
     if version.reported_at or not version.skill.is_reported:
         return version if version.reported_at else None
     return version.skill.versions.filter(reported_at__isnull=False).select_related("skill__team").first()
@@ -108,9 +106,8 @@ def _find_canonical(slug: str, actor: Actor) -> Skill:
 
 
 def _find_by_bare_slug(slug: str, actor: Actor) -> Skill:
-    """The skill of the actor's teams, otherwise the canonical skill; never another team's skill.
-
-    Raises NAME_AMBIGUOUS if the actor's teams have several, or if only other teams have the slug.
+    """The skill of the actor's teams, otherwise the canonical skill; never another team's skill. Raises
+    NAME_AMBIGUOUS if the actor's teams have several, or if only other teams have the slug.
     """
     visible = Skill.objects.visible_to(actor).select_related("team", "latest").filter(slug=slug)
     own = list(visible.filter(team_id__in=actor.team_ids)[: _MAX_CANDIDATES + 1])

@@ -26,9 +26,7 @@ _NAME_MARKERS = frozenset("/$@`\"'“”「」")  # characters that mark the nam
 
 @dataclass(frozen=True)
 class TriggerHit:
-    """A trigger that matches the request. ``start`` and ``end`` are 0 if it equals the request's event or
-    intent.
-    """
+    """A trigger that matches the request. ``start`` and ``end`` are 0 for the request's event or intent."""
 
     skill: int
     kind: str

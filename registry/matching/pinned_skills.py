@@ -30,9 +30,7 @@ class PinnedSkills:
         return sorted(self._skills)
 
     def count(self, texts: Iterable[str], actor: Actor) -> TermCounts:
-        """Counts of the terms in the skills that the actor may see, extended by terms that only pinned
-        versions have.
-        """
+        """Counts of terms in skills that the actor may see, and of terms that only pinned versions have."""
         wanted = set(texts)
         counts = retrieval.count_terms(wanted, actor)
         if not self.keys:

@@ -81,9 +81,7 @@ def _spans(tokens: Sequence[TextToken], glossary: lines.GlossaryIndex) -> Iterat
 def _next_span(
     tokens: Sequence[TextToken], at: int, glossary: lines.GlossaryIndex
 ) -> tuple[int, bool | None]:
-    """The number of tokens in the next span, and whether it is content: None for a Chinese character outside
-    known words.
-    """
+    """The size of the next span, and whether it is content: None for Chinese outside known words."""
     token = tokens[at]
     keys = [each.key for each in tokens[at : at + glossary.longest.get(token.key, 0)]]
     for size in range(len(keys), token.is_cjk, -1):  # a single Chinese character can't be a glossary word
@@ -100,9 +98,7 @@ def _next_span(
 
 
 def _pairs(tokens: Sequence[TextToken], begin: int, end: int) -> Iterator[tuple[int, int, str]]:
-    """Yields pairs of neighboring characters. A lone character is a span of its own, because the glossary may
-    contain it.
-    """
+    """Yields pairs of neighboring characters, or a lone character, which may be in the glossary."""
     if end - begin == 1:
         yield begin, end, tokens[begin].key
     for at in range(begin, end - 1):

@@ -24,9 +24,7 @@ class CanonicalQuerySet(models.QuerySet["Canonical"]):
         return self._of(Version.objects.all())
 
     def discoverable_by(self, actor: Actor) -> CanonicalQuerySet:
-        """Rows whose skill is visible to the actor, and whose pinned version is usable, for agents and not
-        reported.
-        """
+        """Rows whose skill the actor may see, and whose pinned version is for agents and not reported."""
         visible = Skill.objects.visible_to(actor).filter(latest__isnull=False, pk=models.OuterRef("skill"))
         unreported = self._of(Version.objects.filter(reported_at=None))
         return unreported.filter(models.Exists(visible), for_agents=True)

@@ -1,6 +1,4 @@
-"""The ``paths`` condition of a skill: .gitignore patterns. The skill is listed only while a matching file is
-in use.
-"""
+"""The ``paths`` condition of a skill, .gitignore patterns: agents see it only if a file in use matches."""
 
 import posixpath
 import re
@@ -27,9 +25,7 @@ def split(text: str) -> list[str]:
 
 
 def any_file_matches(patterns: Sequence[str], paths: Collection[str]) -> bool:
-    """Whether one of the paths matches the patterns; True without patterns. Files outside the project never
-    match.
-    """
+    """Whether a path matches, or there are no patterns. Files outside the project never match."""
     spec = _spec(tuple(patterns))
     return spec is None or any(spec.match_file(path) for path in _project_paths(paths))
 
@@ -56,9 +52,7 @@ def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec | None:
 
 
 def _strip_folder_suffix(pattern: str) -> str:
-    """The pattern without a trailing ``/**``, because a folder matches its content. Negated patterns stay as
-    they are.
-    """
+    """The pattern without a trailing ``/**``: a folder matches its content. Keeps negated patterns."""
     return pattern if pattern.startswith("!") else pattern.removesuffix("/**")
 
 

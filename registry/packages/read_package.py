@@ -55,9 +55,7 @@ def _entries(data: bytes, filename: str, limits: Limits) -> tuple[ArchiveEntry, 
 
 
 def _archive_layout(entries: Sequence[ArchiveEntry], data: bytes, limits: Limits) -> Layout:
-    """The layout of an archive with several SKILL.md files. Raises SKILL_AMBIGUOUS unless ``repack`` made the
-    archive.
-    """
+    """The layout of an archive with several SKILL.md; raises SKILL_AMBIGUOUS unless ``repack`` made it."""
     layout = lay_out(entries, limits, repacked=True)
     if repack(layout.files) != data:
         return lay_out(entries, limits)
@@ -79,9 +77,7 @@ def read_files(
 
 
 def read_path(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None = None) -> Package:
-    """Reads a folder, an archive or a SKILL.md on this machine. The name of the folder or archive is the
-    default name.
-    """
+    """Reads a local folder, archive or SKILL.md. The name of the folder or archive is the default name."""
     if path.is_dir():
         return read_folder(path, limits=limits, profile=profile)
     if path.exists() and not path.is_file():
@@ -105,9 +101,7 @@ def read_folder(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | Non
 def build_package(
     layout: Layout, origin: Origin, *, limits: Limits = _DEFAULT, profile: Profile | None = None
 ) -> Package:
-    """Builds a package from its files. If the layout has blocking problems, raises Refusal with those and all
-    others.
-    """
+    """Builds a package. If the layout has blocking problems, raises Refusal with these and all others."""
     try:
         package = _read(layout, origin, limits, profile)
     except Refusal as refused:

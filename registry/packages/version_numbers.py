@@ -22,9 +22,7 @@ def parse(text: str) -> Version | None:
 
 
 def normalise(text: str) -> str | None:
-    """The text as strict semver, or None: ``1.0`` → ``1.0.0``, ``v1.2.3`` → ``1.2.3``, ``2026.01.05`` →
-    ``2026.1.5``.
-    """
+    """Strict semver, or None: ``1.0`` → ``1.0.0``, ``v1.2.3`` → ``1.2.3``, ``2026.01.05`` → ``2026.1.5``."""
     text = text.strip()
     match = _LOOSE.fullmatch(text) if len(text) <= MAX_LENGTH else None
     if not match:

@@ -78,9 +78,7 @@ def _count(
 
 
 def _all_rows(filters: Filters, actor: Actor) -> Iterable[_Row]:
-    """Each combination of team and facet columns with its number of searchable skills. A covering index has
-    all columns.
-    """
+    """Team and facet columns with the number of searchable skills that share them, by a covering index."""
     skills = filters.narrow(Skill.objects.searchable_by(actor)).order_by()
     return skills.values_list("team_id", *_COLUMN_FACETS).annotate(Count("pk"))
 

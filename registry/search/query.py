@@ -231,9 +231,7 @@ def _build_plan(query_words: Sequence[QueryWord], actor: Actor) -> SearchPlan:
 
 
 def _prefix_terms(word: QueryWord, actor: Actor) -> list[SearchTerm]:
-    """The most common terms that start with the last word. Used if the prefix index of names and tags does
-    not have it.
-    """
+    """The most common terms that start with the last word, for prefixes that no name or tag has."""
     start = word.prefix_term.rstrip("*")
     if len(start) < 3:
         return []

@@ -209,9 +209,7 @@ def _value_rows(values: Collection[int]) -> str:
 
 
 def named_skill_ids(trigger_key: str, name_key: str, visible: SqlFilter) -> set[int]:
-    """The ids of visible skills with this slug or name, at most 50. They are looked up by their name trigger,
-    which has an index.
-    """
+    """Ids of visible skills with this slug or name, at most 50, looked up by their name trigger."""
     values = (trigger_key, TriggerKind.NAME.value, name_key.replace(" ", "-"), name_key)
     statement = _NAMED_SQL.format(condition=visible.condition)
     return {skill for (skill,) in bulk.fetch_all(statement, (*values, *visible.values))}

@@ -136,8 +136,7 @@ def most_used(
 ) -> list[Skill]:
     """Skills by descending score, from rank ``start`` up to but not including ``limit``.
 
-    A score is the larger of the decayed count, which ``hot_key`` orders, and FLOOR × ``usage_count``. Both
-    columns have an index. Only the returned rows are loaded.
+    A score is the larger of two indexed values: decayed count and FLOOR × count. Loads only these rows.
     """
     now = now or timezone.now()
     used = skills.filter(usage_count__gt=0).values("pk", "usage_count", "last_used_at")

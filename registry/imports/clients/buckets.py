@@ -49,9 +49,7 @@ class Bucket:
         return self._fetch(f"/{quote(key, safe='/~')}", headers or {}, limit)
 
     def list_objects(self, prefix: str, *, page_of: int = 1000) -> Iterator[BucketObject]:
-        """Yields the objects under the prefix in key order. Raises SOURCE_TOO_LARGE above
-        SKILLQUAY_MAX_IMPORT_ENTRIES.
-        """
+        """Yields the objects under the prefix in key order. Raises SOURCE_TOO_LARGE for too many."""
         after, count = "", 0
         while True:
             query = f"list-type=2&max-keys={page_of}&prefix={quote(prefix, safe='~')}"

@@ -45,9 +45,7 @@ def load_credentials(source: Source) -> Credentials:
 
 
 def load_url_credentials(source: Source) -> Credentials:
-    """Like ``load_credentials``, for a URL. Also raises SOURCE_CREDENTIALS if the URL's origin is not that of
-    the credentials' endpoint.
-    """
+    """Like ``load_credentials``, for a URL whose origin must be that of the credentials' endpoint."""
     credentials = load_credentials(source)
     origin = credentials.endpoint and parse_target(credentials.endpoint).origin
     if credentials.token and origin != parse_target(source.location).origin:

@@ -29,9 +29,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def refuse_invalid_data(host: str) -> Iterator[None]:
-    """Turns every exception in its block, except a Refusal, into SOURCE_ANSWER: the data from ``host`` is
-    invalid.
-    """
+    """Turns any exception in its block, except Refusal, into SOURCE_ANSWER: invalid data from ``host``."""
     try:
         yield
     except Refusal:
@@ -58,9 +56,7 @@ class Repository:
             return {name.decode(): commit.decode() for name, commit in found.refs.items() if commit}
 
     def fetch(self, commits: Sequence[str], folder: Path) -> Path:
-        """Fetches the commits without history. Returns the pack's path without suffix. Raises
-        SOURCE_TOO_LARGE.
-        """
+        """Fetches commits without history, up to a size limit. Returns the pack's path without suffix."""
         folder.mkdir()
         path, wants = folder / "a.pack", [ObjectID(commit.encode()) for commit in commits]
         with refuse_invalid_data(self.host):

@@ -77,9 +77,7 @@ class McpSession:
             return self._read_reply(answer, number) if number is not None else {}
 
     def _read_reply(self, answer: FetchStream, number: int) -> dict[str, Any]:
-        """The reply to the request with this number; other messages are ignored. Raises SOURCE_ANSWER if
-        there is none.
-        """
+        """The reply to the request with this number. Raises SOURCE_ANSWER if there is none."""
         try:
             if answer.headers.get("content-type", "").startswith("text/event-stream"):
                 for message in _events(answer):

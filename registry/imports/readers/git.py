@@ -84,9 +84,7 @@ def _commits_to_read(refs: Mapping[str, str], options: Mapping[str, Any]) -> lis
 
 
 def _version_tags(refs: Mapping[str, str]) -> list[CommitToRead]:
-    """The highest version tags, at most 50, in ascending order, so that versions are published in order.
-    Raises GIT_REF if there are none.
-    """
+    """The 50 highest version tags, ascending, so that versions are published in order. Raises GIT_REF."""
     found = {}
     for ref, commit in refs.items():
         tag = ref.removeprefix(_REFS_TAGS)

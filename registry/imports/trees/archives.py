@@ -29,9 +29,7 @@ _SKILL_LEVEL_CODES = frozenset(
 def read_archive(
     data: bytes, scratch: Path, *, source: str, provenance: Mapping[str, str], name: str = ""
 ) -> Iterator[SkillCandidate | SkippedPath]:
-    """The candidates of an archive, unpacked in ``scratch``. Raises Refusal for an invalid archive, before
-    the first candidate.
-    """
+    """The candidates of an archive, unpacked in ``scratch``. Raises Refusal first if it is invalid."""
     limits = import_limits()
     if len(data) > limits.archive:
         raise package_errors.ARCHIVE_TOO_LARGE.refusal(size=len(data), limit=limits.archive)
@@ -72,9 +70,7 @@ def _entries(data: bytes, limits: Limits) -> Sequence[ArchiveEntry]:
 
 
 def _check(entries: Sequence[ArchiveEntry], limits: Limits) -> None:
-    """Raises Refusal for paths that can't be written safely. Problems of a single skill are reported in its
-    row.
-    """
+    """Raises Refusal for paths that can't be written safely. Flaws of one skill only refuse that skill."""
     problems = [found for found in check_paths(entries, limits) if found.code not in _SKILL_LEVEL_CODES]
     if problems:
         raise Refusal(*problems)

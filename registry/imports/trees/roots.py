@@ -46,9 +46,7 @@ def is_paths(value: object) -> bool:
 
 
 def locate_root(path: str, project: Path) -> Path:
-    """The folder of a configured path, or its ``skills/`` subfolder. The path is relative to the project;
-    ``~`` is expanded.
-    """
+    """The folder of a path (relative to the project, ``~`` is expanded), or its ``skills/`` subfolder."""
     try:
         named = Path(path).expanduser()
     except RuntimeError:  # ~name of an unknown user

@@ -30,9 +30,7 @@ class Tree:
 
 
 def read_tree(tree: Tree) -> Iterator[SkillCandidate | SkippedPath]:
-    """Yields a candidate for each skill, and each skipped path with its reason. Raises IMPORT_LOCATION if the
-    folder does not exist.
-    """
+    """Yields a candidate for each skill, and skipped paths with reasons. Raises IMPORT_LOCATION."""
     if not tree.folder.is_dir():
         raise errors.IMPORT_LOCATION.refusal(location=str(tree.folder), reason="it is not a folder")
     return _deduplicate(list(_Reader(tree).read_all()))
@@ -96,9 +94,7 @@ class _Reader:
                 yield skipped_path(path, errors.IMPORT_ROOT_MISSING.problem())
 
     def _top(self) -> Iterator[LocatedCandidate | SkippedPath]:
-        """Yields candidates of the top folder, which may be a skill, a root or a commands folder, and of
-        everything below.
-        """
+        """Yields candidates of the top folder (a skill, root or commands folder) and everything below."""
         if skill_md(self.top):
             yield self.view.skill(self.top, name=self.tree.name)
         if roots.is_root(self.top):

@@ -15,9 +15,7 @@ from registry.packages.problems import Problem, Refusal
 def folder_entries(
     folder: Path, limits: Limits, *, exclude: Callable[[str], bool] = is_junk
 ) -> tuple[ArchiveEntry, ...]:
-    """The folder's files and subfolders, without those whose path ``exclude`` matches. Raises Refusal for
-    links, special files, and trees over the limits.
-    """
+    """The folder's entries, except those that ``exclude`` matches. Raises Refusal for links and size."""
     walk = _Walk(limits, exclude)
     try:
         walk.visit(folder, "")

@@ -25,9 +25,7 @@ def inflate(data: bytes, size: int, *, path: str) -> bytes:
 
 
 def gunzip(data: bytes, limit: int) -> bytes:
-    """The content of one gzip member. Raises Refusal if it exceeds ``limit`` bytes, is damaged, or is
-    followed by data.
-    """
+    """The content of one gzip member. Raises Refusal if above ``limit``, damaged or followed by data."""
     stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
     result = bytearray()
     pending = data

@@ -28,8 +28,7 @@ class Layout:
 
 
 def lay_out(entries: Sequence[ArchiveEntry], limits: Limits, *, repacked: bool = False) -> Layout:
-    """The layout of the entries; bad paths are its ``blocking_problems``. Raises Refusal if SKILL.md is
-    missing or ambiguous, or if files are outside its folder.
+    """The layout of the entries. Bad paths are its ``blocking_problems``; other flaws raise Refusal.
 
     With ``repacked``, for archives made by ``repack``, a nested SKILL.md is an ordinary file.
     """

@@ -42,9 +42,7 @@ def read_tar_gz(data: bytes, limits: Limits, *, with_links: bool = False) -> tup
 
 
 def read_tar(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[ArchiveEntry, ...]:
-    """The files and folders of a tar. At least two zero blocks, and no other data, must follow the last
-    entry.
-    """
+    """The files and folders of a tar. Only zeros, at least two blocks, may follow the last entry."""
     entries: list[ArchiveEntry] = []
     position, total, overrides = 0, 0, _Overrides()
     while data[position : position + _BLOCK].strip(b"\0"):

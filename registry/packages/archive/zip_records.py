@@ -192,9 +192,7 @@ def _extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
 
 
 def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int, ...]:
-    """The values, with each 0xFFFFFFFF replaced by the next value of the zip64 field; both have the same
-    order.
-    """
+    """The values, each 0xFFFFFFFF replaced by the next value of the zip64 field, which has their order."""
     if _MAX32 not in values:
         return values
     zip64 = extra.get(_ZIP64, b"")
@@ -208,9 +206,7 @@ def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int,
 
 
 def _match_locals(data: bytes, records: list[Record], end: _End) -> tuple[Record, ...]:
-    """The records in the order of their data. Raises Refusal unless each agrees with its local record and
-    they fill all bytes before the directory.
-    """
+    """The records in data order. Raises Refusal unless they match local records that fill all bytes."""
     ordered = sorted(records, key=lambda record: record.offset)
     matched = []
     expected = 0
@@ -280,9 +276,7 @@ def _check_tail(tail: bytes | None, record: Record) -> None:
 
 
 def check_readable(record: Record) -> None:
-    """Raises Refusal for encryption, unknown flags, methods other than stored and deflate, and stored data
-    whose two sizes differ.
-    """
+    """Raises Refusal for encryption, unknown flags or methods, and stored data whose two sizes differ."""
     label = printable(record.name)
     if record.flags & _ENCRYPTED:
         raise errors.ARCHIVE_ENCRYPTED.refusal().at(label)

@@ -174,9 +174,7 @@ def _validate_name(name: str) -> str:
 
 
 def _line(text: str, field: str, limit: int) -> str:
-    """The text with white space collapsed. Raises SKILL_TEXT_INVALID if it is longer than ``limit`` or
-    contains control characters.
-    """
+    """The text on one line. Raises SKILL_TEXT_INVALID for control characters, or above ``limit``."""
     if _UNSTORABLE.search(text) or len(text := " ".join(text.split())) > limit:
         raise SKILL_TEXT_INVALID.refusal(field=field, most=limit).at(field)
     return text

@@ -72,9 +72,7 @@ def choose_profile(values: Mapping[str, Any], files: tuple[PackageFile, ...]) ->
 
 
 def single_scripts(files: tuple[PackageFile, ...]) -> tuple[PackageFile, ...]:
-    """The scripts of a single-file skill: those in ``.claude/skills/``, otherwise the only one in
-    ``scripts/`` if it is Python. Empty for other packages.
-    """
+    """A single-file skill's scripts: in ``.claude/skills/``, otherwise the only script if it is Python."""
     if layout_scripts := tuple(file for file in files if _AGENT_SKILL.fullmatch(file.path)):
         return layout_scripts
     scripts = tuple(f for f in files if f.path.startswith("scripts/") and suffix(f.path) in CODE)

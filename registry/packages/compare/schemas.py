@@ -192,9 +192,7 @@ class _SchemaWalk:
 
 
 def _types_of(schema: Schema) -> frozenset[str]:
-    """The types that a value may have; all types if the schema declares none. ``number`` includes
-    ``integer``.
-    """
+    """The types that a value may have: all if none is declared. ``number`` includes ``integer``."""
     declared = schema.get("type")
     names = [declared] if isinstance(declared, str) else declared if isinstance(declared, list) else []
     types = _TYPES & {name for name in names if isinstance(name, str)} or _TYPES

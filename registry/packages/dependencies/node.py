@@ -65,9 +65,7 @@ class NodeResult:
 
 
 def read_node(files: Sequence[PackageFile]) -> NodeResult:
-    """The lock of the package. ``lock`` is None if no script needs Node, if package.json has no dependencies,
-    or if there are problems.
-    """
+    """The lock; None if no script needs Node, package.json has no dependencies, or there are problems."""
     by_path = {file.path: file for file in files}
     if not any(path.startswith("scripts/") and path.endswith(_SCRIPTS) for path in by_path):
         return NodeResult()

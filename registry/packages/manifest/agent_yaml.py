@@ -33,9 +33,7 @@ def _is_positive(value: Any) -> bool:
 
 
 def skill_rows(files: tuple[PackageFile, ...], limits: Limits) -> Iterator[Mapping[str, Any]]:
-    """Yields the valid rows of ``skills``. Unreadable files are skipped, because they must not block a
-    script.
-    """
+    """Yields the valid rows of ``skills``. Skips unreadable files, because they must not block a script."""
     for file in files:
         if PurePosixPath(file.path).name != AGENT_YAML or len(file.data) > limits.front_matter:
             continue

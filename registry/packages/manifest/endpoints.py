@@ -39,9 +39,7 @@ def _is_valid(fields: Fields, address: str, single: str) -> bool:
 
 
 def origin_of(address: str) -> tuple[str, int] | None:
-    """Host and port of an HTTP or HTTPS URL. None for other URLs, and if it contains a user name, spaces,
-    control characters or backslashes.
-    """
+    """Host and port of an HTTP(S) URL; None for others, and with user names, spaces or backslashes."""
     if any(character <= " " or character == "\x7f" for character in address) or "\\" in address:
         return None
     try:

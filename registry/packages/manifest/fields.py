@@ -116,9 +116,7 @@ class Fields:
         return None
 
     def texts(self, *names: str, split: Callable[[str], list[str]] | None = None) -> tuple[str, ...]:
-        """The texts of a list. A single text is split with ``split``; without it, at commas, and a problem is
-        added.
-        """
+        """The texts of a list. A single text is split: with ``split``, or at commas with a problem."""
         value = self.value(*names)
         if value is None:
             return ()

@@ -189,9 +189,7 @@ def _quote_values(header: str, first_line: int, limits: Limits) -> tuple[str, tu
 
 
 def _end_of_value(lines: list[str], index: int, match: re.Match[str]) -> int:
-    """The index of the line after a value. Indented lines continue the value; empty lines continue only a
-    block scalar.
-    """
+    """The line index after a value. Indented lines continue the value, empty lines only a block scalar."""
     indent, in_block = len(match["indent"]), match["value"][0] in "|>"
     end = index + 1
     while end < len(lines):

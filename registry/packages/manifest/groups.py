@@ -44,9 +44,7 @@ def read_triggers(fields: Fields) -> Triggers:
 
 
 def read_security(fields: Fields) -> Security:
-    """Reads ``security``. The older ``permissions`` and ``requires_filesystem`` supply missing fields and
-    further hosts.
-    """
+    """Reads ``security``; older fields (``permissions``, ``requires_filesystem``) fill gaps and add hosts."""
     group = fields.group("security")
     legacy = fields.group("permissions")
     hosts = _hosts(group, "network_allowlist", "networkAllowlist") + _older_hosts(legacy)
@@ -134,9 +132,7 @@ def _older_network(fields: Fields) -> str | None:
 
 
 def _filesystem(fields: Fields, group: Fields, legacy: Fields) -> str:
-    """The filesystem access: ``none`` if the package declares that it needs none, otherwise ``read-only``,
-    even if the package requests more or declares nothing.
-    """
+    """The filesystem access: ``none`` if the package states that it needs none, otherwise ``read-only``."""
     if choice := group.choice("filesystem", options=("none", "read-only")):
         return choice
     value = legacy.value("filesystem")
@@ -197,16 +193,12 @@ def _paths(fields: Fields, name: str) -> tuple[str, ...]:
 
 
 def normal_path(path: str) -> str:
-    """The path in normal form: ``./scripts//a.ts`` → ``scripts/a.ts``. A path outside the package keeps its
-    ``..`` or ``/``.
-    """
+    """The normal form: ``./scripts//a.ts`` → ``scripts/a.ts``. Outside the package, keeps ``..`` or ``/``."""
     return posixpath.normpath(path.replace("\\", "/").strip()) if path.strip() else ""
 
 
 def split_tools(text: str) -> list[str]:
-    """Splits a list of tools at commas, or at white space if it has no commas. Separators in parentheses
-    don't count: ``Bash(git add:*) Read``.
-    """
+    """Splits at commas or, without any, at white space, but not in parentheses: ``Bash(git add:*) Read``."""
     return (
         _split_outside(text, ",") if len(_split_outside(text, ",")) > 1 else _split_outside(text, " \t\r\n")
     )

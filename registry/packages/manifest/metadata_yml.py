@@ -21,9 +21,7 @@ def find_metadata(files: tuple[PackageFile, ...]) -> PackageFile | None:
 
 
 def with_metadata(front: FrontMatter, files: tuple[PackageFile, ...], limits: Limits) -> FrontMatter:
-    """The front matter with its empty fields filled from METADATA.yml. If that file is unreadable, warnings
-    are added instead.
-    """
+    """The front matter with its empty fields filled from METADATA.yml, or with warnings if unreadable."""
     file = find_metadata(files)
     if file is None or front.is_broken:
         return front

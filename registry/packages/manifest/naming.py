@@ -37,21 +37,18 @@ class Origin:
 
 
 def slugify(text: str) -> str:
-    """The text as a slug: ``PDF Miner`` → ``pdf-miner``. Accents are removed; all characters except letters
-    and digits become hyphens.
-    """
+    """The text as a slug, without accents: ``PDF Miner`` → ``pdf-miner``. Other characters become hyphens."""
     decomposed = unicodedata.normalize("NFKD", text)
     decomposed = "".join(c for c in decomposed if not unicodedata.combining(c))
     return re.sub(r"[^a-z0-9]+", "-", decomposed.lower()).strip("-")[:MAX_SLUG_LENGTH].rstrip("-")
 
 
 def slug_of(name: str, origin: Origin) -> str:
-    """The slug of a name, "" if there is no name.
+    """The slug of a name, "" without a name.
 
     If a slug can't represent letters of the name, such as Chinese ones, it comes from the folder or archive
     name, or contains a digest of the name. Names that differ only in such letters must not share a slug, or
-    one skill would overwrite the other. The digest depends only on the name, so that the slug stays the same
-    in later versions.
+    one skill would overwrite the other. The digest depends only on the name, so that it stays the same.
     """
     if not _loses_letters(name) and (slug := slugify(name)):
         return slug

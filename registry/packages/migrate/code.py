@@ -1,6 +1,4 @@
-"""Moves the TypeScript block of an old SKILL.md to a module. ``PLACEHOLDER`` is the module of a package
-without code.
-"""
+"""Moves the TypeScript block of an old SKILL.md to a module. ``PLACEHOLDER`` stands for missing code."""
 
 import re
 import textwrap

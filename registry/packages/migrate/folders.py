@@ -1,6 +1,4 @@
-"""Migrates folders on disk. A changed copy replaces the folder, atomically if the system supports it, so that
-a crash does not leave a partly migrated folder.
-"""
+"""Migrates folders on disk. A changed copy replaces the folder, atomically if the system supports it."""
 
 import ctypes
 import errno
@@ -35,10 +33,7 @@ def skill_folders(folder: Path) -> Iterator[Path]:
 
 
 def replace_folder(folder: Path, migration: Migration) -> Path:
-    """Replaces the folder with the migrated package and returns the path of the backup.
-
-    Raises MIGRATION_FAILED; the folder is unchanged then.
-    """
+    """Replaces the folder with the migrated package; returns the backup's path. Raises MIGRATION_FAILED."""
     folder = folder.resolve()
     try:
         work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.migrating-", dir=folder.parent))

@@ -56,9 +56,7 @@ def _by_lines(front: FrontMatter, updates: Mapping[str, Any], removed: Collectio
 
 
 def _end(lines: list[str], start: int, after: int) -> int:
-    """The index of the line after a field. Comments and empty lines above the next field belong to the next
-    field.
-    """
+    """The line index after a field. Comments and empty lines above the next field belong to that one."""
     while after > start + 1 and (not lines[after - 1].strip() or lines[after - 1].startswith("#")):
         after -= 1
     return after

@@ -46,9 +46,7 @@ _ABP_KEYS = (
 
 
 def input_schema(abp: Mapping[str, Any] | None, body: str, source: str) -> dict[str, Any]:
-    """An object schema from the first source that has parameters: the only ABP tool, the text, or the code.
-    It has no properties if none does.
-    """
+    """An object schema from the first with parameters (only ABP tool, text, code), or an empty one."""
     return (
         _tool_schema(abp)
         or _object_schema(_listed_parameters(body))
@@ -58,9 +56,7 @@ def input_schema(abp: Mapping[str, Any] | None, body: str, source: str) -> dict[
 
 
 def output_schema(abp: Mapping[str, Any] | None, source: str) -> dict[str, Any]:
-    """The type that the only ABP tool returns; otherwise ``object`` if the code contains ``format:
-    "object"``; otherwise an empty schema.
-    """
+    """The type that the only ABP tool returns, otherwise ``object`` if the code states it, otherwise none."""
     returns = (_only_tool(abp) or {}).get("returns")
     if isinstance(returns, Mapping) and isinstance(returns.get("type"), str):
         return {key: returns[key] for key in ("type", "description") if isinstance(returns.get(key), str)}

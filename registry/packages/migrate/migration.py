@@ -58,9 +58,7 @@ class Migration:
 
 @dataclass(frozen=True)
 class _Code:
-    """The entry script (None if there is none) and its source, the new body of SKILL.md, the files that the
-    migration adds, and a message about it.
-    """
+    """The entry script (None if none), its source, the new body, the added files, and a message."""
 
     entry: str | None
     source: str
@@ -109,9 +107,7 @@ def _changes(
 
 
 def _is_old(package: Package, front: FrontMatter) -> bool:
-    """Whether the package must be migrated: it has a METADATA.yml, has errors under the ApexBridge profile,
-    or is an Agent Skill with ``execute()`` code.
-    """
+    """Whether METADATA.yml, errors under the ApexBridge profile, or ``execute()`` code require migration."""
     if find_metadata(package.files):
         return True
     if package.profile == "apexbridge":
@@ -160,9 +156,7 @@ def _extract_block(front: FrontMatter, block: Block, entry: str | None) -> _Code
 
 
 def _without_block(package: Package, front: FrontMatter, entry: str | None) -> _Code:
-    """The code of a package without a block or a file with a usual name: a script that exports ``execute()``;
-    no entry if there are only other scripts or none is needed; otherwise a placeholder.
-    """
+    """The code of a script that exports ``execute()``, or of a placeholder if a script is missing."""
     scripts = [path for path in package.paths if path.startswith("scripts/") and suffix(path) in RUNNABLE]
     for path in scripts:
         if exports_execute(source := _source(package, path)):

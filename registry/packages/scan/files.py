@@ -59,9 +59,7 @@ _MAX_TOTAL = 8 * 2**20  # bytes of text per package that a scan reads
 
 
 def texts_of(package: Package) -> tuple[tuple[PackageFile, ...], tuple[PackageFile, ...]]:
-    """The text files that a scan reads, and those that it skips because of its size limit. SKILL.md and code
-    come first.
-    """
+    """The text files that a scan reads, and those beyond its size limit. SKILL.md and code come first."""
     texts = sorted((file for file in package.files if _is_text(file)), key=_scan_order)
     ends = accumulate(min(len(file.data), MAX_SCANNED) for file in texts)
     read = sum(end <= _MAX_TOTAL for end in ends)

@@ -28,9 +28,7 @@ class CheckHit:
 
 @dataclass(frozen=True)
 class Check:
-    """A check of lines with a stable name, ``rule``. Texts that contain none of its lower-case ``hints`` are
-    skipped.
-    """
+    """A check of lines, named ``rule``. Texts that contain none of its lower-case ``hints`` are skipped."""
 
     rule: str
     why: str

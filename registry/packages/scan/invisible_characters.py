@@ -77,9 +77,7 @@ _OVERRIDES = frozenset("\u202d\u202e")
 
 
 def look_for_directions(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds direction marks, which can display a line in another order. Right-to-left lines may contain them,
-    except for overrides in code.
-    """
+    """Finds direction marks, which can reorder a displayed line. Right-to-left text may use most of them."""
     for line in _lines_beyond_ascii(text, _DIRECTIONS):
         found = _DIRECTIONS.search(line.text)
         if found is None:

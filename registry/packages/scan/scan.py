@@ -32,9 +32,7 @@ _MAX_FINDINGS = 200  # findings per package
 
 
 def scan(package: Package) -> tuple[ScanFinding, ...]:
-    """The findings of a package, at most 200: certain ones first, then by severity. Deterministic for the
-    same package and rules.
-    """
+    """At most 200 findings: certain ones first, then by severity. Deterministic for package and rules."""
     manifest = package.manifest
     about_security = is_about_security(
         f"{manifest.name} {manifest.description[:2000]} {' '.join(manifest.tags)}"

@@ -12,9 +12,7 @@ _MEMBERS = ("additionalProperties", "unevaluatedProperties")
 
 
 def cost_of(schema: Mapping[str, Any], value: object, limit: int) -> int:
-    """An upper bound of the validator's visits to subschemas, or any number above ``limit``. 0 if a quick
-    check shows that the limit can't be exceeded.
-    """
+    """An upper bound of the validator's visits, or some number above ``limit``. 0 if surely below it."""
     parts, refers = _size(schema)
     if not refers and parts * _size(value)[0] <= limit:
         return 0

@@ -135,9 +135,7 @@ class Upload:
         return read_upload(data, filename=name, limits=package_limits())
 
     def request_digest(self) -> Any:
-        """Paths and digests that identify the upload for idempotency; they don't depend on the multipart
-        boundary.
-        """
+        """Paths and digests that identify the upload, whatever its multipart boundary."""
         return [[path, hashlib.sha256(data).hexdigest()] for path, data in self.files]
 
 
@@ -218,9 +216,7 @@ def publication_response(request: Request, publication: Publication) -> HttpResp
 
 
 def _preview_document(upload: Upload, team: Team, actor: Actor, query: Mapping[str, Any]) -> dict[str, Any]:
-    """The response document of a dry run, which includes the errors of the package. Raises only FORBIDDEN and
-    NOT_FOUND.
-    """
+    """The document of a dry run, with the package's errors. Raises only FORBIDDEN and NOT_FOUND."""
     try:
         preview = preview_publication(
             upload.package(),

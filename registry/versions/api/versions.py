@@ -176,9 +176,7 @@ class Archive(SkillEndpoint):
 def _set_cache_headers(
     response: HttpResponseBase, request: Request, version: Version, requested: str
 ) -> HttpResponseBase:
-    """Sets the cache headers: cached without limit for exact numbers, revalidated for channels and
-    ``latest``.
-    """
+    """Sets the cache headers: no expiry for exact numbers, revalidation for channels and ``latest``."""
     return (
         etags.set_immutable(response, request, version.skill)
         if normalise(requested)

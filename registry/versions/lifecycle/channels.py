@@ -24,9 +24,7 @@ RESERVED = frozenset(
 
 @transaction.atomic
 def set_channel(name: str, version: Version, actor: Actor) -> Channel:
-    """Points ``team/slug@name`` to this version. Idempotent. Raises VERSION_HELD, or CHANNEL_WITHDRAWN if the
-    version is yanked.
-    """
+    """Points ``team/slug@name`` to this version. Idempotent. Raises VERSION_HELD or CHANNEL_WITHDRAWN."""
     check_channel(name)
     version = lock_version(version, actor, Action.RELEASE)
     if version.is_held:
@@ -42,9 +40,7 @@ def request_channel(name: str, version: Version) -> None:
 
 
 def apply_requested_channel(version: Version, actor: Actor) -> None:
-    """Sets the channel that was requested at publication, unless it was set since then or the version is
-    yanked.
-    """
+    """Sets the channel requested at publication, unless it was set since or the version is yanked."""
     if version.requested_channel and not version.yanked_at:
         point_channel(version.requested_channel, version, actor)
 

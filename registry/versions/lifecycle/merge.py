@@ -13,9 +13,7 @@ from registry.versions.publishing.locks import lock_skill
 
 @transaction.atomic
 def merge(skill: Skill, into: Skill, actor: Actor) -> Skill:
-    """Redirects the name of ``skill`` to ``into`` and returns ``into``. Exact versions of ``skill`` stay
-    available.
-    """
+    """Redirects ``skill``'s name to ``into``; returns ``into``. Exact versions of ``skill`` keep working."""
     require(actor, Action.TRANSFER, skill=skill)
     require(actor, Action.PUBLISH, skill=into)
     first, second = sorted((skill, into), key=lambda each: each.pk)  # a fixed lock order prevents deadlocks

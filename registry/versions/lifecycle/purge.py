@@ -53,9 +53,7 @@ def _purge_all_versions(skill: Skill, actor: Actor, reason: str) -> None:
 
 
 def _purge_version_rows(version: Version, actor: Actor, reason: str) -> Tombstone:
-    """Deletes the version with its files and channels, and data that other apps derived from it. Returns the
-    tombstone.
-    """
+    """Deletes the version, its files and channels, and data derived from it. Returns the tombstone."""
     skill, number, digest = version.skill, version.number, version.digest
     if skill.latest_id == version.pk:
         skill.latest = None

@@ -40,9 +40,7 @@ def unyank(version: Version, actor: Actor) -> Version:
 
 @transaction.atomic
 def deprecate_version(version: Version, actor: Actor, *, reason: str, successor: str = "") -> Version:
-    """Marks the version as deprecated. Raises SUCCESSOR_INVALID unless ``successor`` is the number of another
-    usable version of the skill.
-    """
+    """Deprecates the version. ``successor`` is another usable version. Raises SUCCESSOR_INVALID."""
     reason = validate_reason(reason)
     version = lock_version(version, actor, Action.RELEASE)
     if successor:
@@ -69,10 +67,7 @@ def undeprecate_version(version: Version, actor: Actor) -> Version:
 
 @transaction.atomic
 def deprecate_skill(skill: Skill, actor: Actor, *, reason: str, successor: Skill | None = None) -> Skill:
-    """Marks the skill as deprecated. The actor must be able to see ``successor``.
-
-    Raises SUCCESSOR_INVALID if it is the skill itself or names the skill as its own successor.
-    """
+    """Deprecates the skill. ``successor`` must be another skill that this skill does not succeed itself."""
     reason = validate_reason(reason)
     require(actor, Action.RELEASE, skill=skill)
     skill = lock_skill(skill)

@@ -56,9 +56,7 @@ class Draft:
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """The package's problems. Unreadable trigger tests are errors if the team's failing tests block
-        publication.
-        """
+        """The package's problems. Unreadable trigger tests are errors if failing ones block publication."""
         if not self.team.failing_triggers_block:
             return self.package.problems
         return tuple(

@@ -42,9 +42,7 @@ def _is_reported(skill: Skill, latest: Version | None) -> bool:
 
 
 def _copy_catalog_fields(skill: Skill, version: Version | None) -> None:
-    """Copies the fields that the catalog shows. Without a version, the type stays, because visibility depends
-    on it.
-    """
+    """Copies the fields for the catalog. Without a version, keeps the type: visibility depends on it."""
     manifest = manifest_of(version.manifest) if version else Manifest(skill.slug, skill.slug, skill.slug, "")
     skill.name = (manifest.display_name or manifest.name)[:200]
     skill.description = manifest.description

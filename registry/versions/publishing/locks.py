@@ -15,9 +15,7 @@ def lock_skill(skill: Skill) -> Skill:
 
 
 def lock_version(version: Version, actor: Actor, action: Action) -> Version:
-    """The version's current row, with its skill locked. Raises Refusal unless the actor may perform
-    ``action`` and the version still exists.
-    """
+    """The version's current row, with its skill locked. Raises FORBIDDEN (for ``action``) or NOT_FOUND."""
     require(actor, action, skill=version.skill)
     skill = lock_skill(version.skill)
     row = skill.versions.filter(pk=version.pk).first()

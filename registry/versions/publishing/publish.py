@@ -207,9 +207,7 @@ def _lock_or_create_skill(draft: Draft) -> Skill:
 
 
 def _check_address(draft: Draft, skill: Skill | None) -> None:
-    """Raises SKILL_PURGED or SLUG_REDIRECTED for a name that a purge, rename or merge reserved, even if that
-    happened after ``skill`` was read.
-    """
+    """Raises SKILL_PURGED or SLUG_REDIRECTED for a reserved name, even one reserved after a look-up."""
     if skill and skill.purged_at:
         raise SKILL_PURGED.refusal(skill=draft.label).at("name")
     redirect = Redirect.objects.filter(team=draft.team, slug=draft.manifest.slug).first()
@@ -222,10 +220,7 @@ def _check_address(draft: Draft, skill: Skill | None) -> None:
 
 
 def _resolve_number(draft: Draft, skill: Skill | None) -> tuple[str, Version | None]:
-    """The draft's version number, and the existing version with the same content, if any.
-
-    Raises VERSION_EXISTS or VERSION_PURGED.
-    """
+    """The draft's number, and the version with the same content or None. Raises Refusal if it is taken."""
     stated = draft.manifest.version or version_numbers.normalise(draft.options.version or "")
     published = skill.versions.all() if skill else Version.objects.none()
     if stated is None and (same := published.filter(digest=draft.digest).order_by("-precedence").first()):
@@ -239,9 +234,7 @@ def _resolve_number(draft: Draft, skill: Skill | None) -> tuple[str, Version | N
 
 
 def _refuse_purged(draft: Draft, skill: Skill | None, stated: str | None) -> None:
-    """Raises VERSION_PURGED for a purged number of the skill, and for content that the team purged in any
-    skill.
-    """
+    """Raises VERSION_PURGED for a purged number of the skill, or content that the team purged anywhere."""
     tombstones = Tombstone.objects.filter(skill__team=draft.team)
     tombstone = tombstones.filter(Q(digest=draft.digest) | Q(skill=skill, number=stated or "")).first()
     if tombstone:

@@ -142,9 +142,7 @@ def list_findings(version: Version) -> list[ReviewedFinding]:
 def scan_problems(
     findings: Iterable[ScanFinding | Finding], suppressions: SuppressionLookup
 ) -> tuple[Problem, ...]:
-    """Problems to show to the publisher, for flagged findings without a suppression: warnings for those that
-    hold the version, notices for others.
-    """
+    """Unsuppressed flagged findings as problems: warnings if they hold the version, otherwise notices."""
     flagged = (each for each in findings if each.severity in FLAGGED and not suppressions.find(each))
     return tuple(_problem(each) for each in flagged)
 
