@@ -52,7 +52,7 @@ class EventOutcome(models.TextChoices):
 
 class EventMatchQuerySet(models.QuerySet["EventMatch"]):
     def visible_to(self, actor: Actor) -> EventMatchQuerySet:
-        """The matches whose skill the actor may see. The sender may see skills that the team does not."""
+        """The matches whose skill the actor may see. The event's sender may see more skills."""
         return self.filter(skill__in=Skill.objects.visible_to(actor))
 
 

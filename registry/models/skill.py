@@ -42,7 +42,7 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         return found if actor.is_administrator else found.filter(search_scope__in=visible_scopes(actor))
 
     def resolvable_by(self, actor: Actor) -> SkillQuerySet:
-        """The skills to which addresses may lead for the actor: the visible ones, and merged and purged ones.
+        """The skills that addresses may lead the actor to: visible ones, and merged and purged ones.
 
         A skill with only held versions is included only for its team.
         """
@@ -144,9 +144,9 @@ class Skill(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True)
     hot_key = models.FloatField(default=0.0)
 
-    # set if found by the old address of this merged skill, which keeps its exact versions
+    # The merged skill whose address was used. Its exact versions stay available there.
     merged_from: Skill | None = None
-    # The canonical name it was found by; only its pinned version then applies.
+    # The canonical name by which the skill was found. Then only the pinned version applies.
     resolved_canonical: Canonical | None = None
 
     objects = SkillQuerySet.as_manager()

@@ -81,7 +81,7 @@ class Version(models.Model):
 
     @property
     def is_excluded(self) -> bool:
-        """Whether reports hide it from other teams."""
+        """Whether reports hide the version from other teams."""
         return self.reported_at is not None
 
     @property

@@ -34,8 +34,8 @@ _MAX_REASON_CHARS = 500
 def suppress(finding: Finding, actor: Actor, *, reason: str) -> Suppression:
     """Marks a finding as harmless, in this version and in later ones with the same quote in the same file.
 
-    The version's publisher can't suppress a high-confidence finding. Its suppression ends when the file
-    changes.
+    The version's publisher can't suppress a high-confidence finding. The suppression of such a finding ends
+    when the file changes.
     """
     reason = text.validated(reason, field="reason", max_length=_MAX_REASON_CHARS)
     version = lock_version(finding.version, actor, Action.REVIEW)
@@ -123,8 +123,8 @@ def rescan(version: Version, actor: Actor) -> RescanResult | None:
     """Rescans a version with the current rules and the site's scanners. None if its bytes or row do not
     exist.
 
-    A new high-confidence finding holds the version. A held version is released if it has no such findings any
-    more.
+    A new high-confidence finding holds the version. A version that findings hold is released when none of
+    them remains, unless a report was upheld.
     """
     digest = scanners.digest()
     if not blobs.exists(version.digest):  # can't be scanned until the bytes are restored

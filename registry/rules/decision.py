@@ -71,7 +71,7 @@ class Decision:
 
 
 def is_unattended(actor: Actor) -> bool:
-    """Whether the actor is an agent, which uses a token. A person confirms a run by starting it."""
+    """Whether the actor uses a token and so counts as an agent. People approve runs by starting them."""
     return actor.token is not None
 
 
@@ -127,8 +127,8 @@ def decide(version: Version, *, team: Team | None, token: Token | None = None) -
 
 
 def decide_locked(decision: Decision, token: Token | None) -> Decision:
-    """The decision, made again with rules locked until the transaction ends. A rule that is added
-    concurrently then finds the runs that wait for approval.
+    """The decision, made again with rules locked until the transaction ends, so that a rule added later finds
+    the run among those that wait for approval.
     """
     lock_holders(decision.team, token)
     return decide(decision.version, team=decision.team, token=token)
@@ -149,7 +149,7 @@ def require_allowed(decision: Decision) -> None:
 
 def require_allowed_for(decision: Decision, actor: Actor) -> None:
     """Raises a refusal if the outcome is "deny", or if it is "ask" and the actor is an agent. For callers
-    that can't wait for approval.
+    whose runs can't wait for approval.
     """
     require_not_denied(decision)
     if decision.outcome == "ask" and is_unattended(actor):
@@ -157,7 +157,7 @@ def require_allowed_for(decision: Decision, actor: Actor) -> None:
 
 
 def _effective_rules(team: Team | None, token: Token | None) -> list[Rule]:
-    """The active rules: exact names, then longest prefixes; the team's before the token's."""
+    """The active rules that apply: exact names, then longest prefixes; the team's before the token's."""
     owned = Q(team=team) if team else Q(pk=None)
     if token and token.pk:  # a webhook's token has no row
         owned |= Q(token=token)
@@ -179,7 +179,7 @@ def _first_match(rules: Sequence[Rule], names: tuple[str, ...]) -> Rule | None:
 
 
 def _canonical_grant(version: Version, requested: RequestedPermissions) -> RequestedPermissions | None:
-    """The permissions that an administrator accepted with the canonical version, if available."""
+    """The permissions that an administrator accepted with a canonical version of the skill, or None."""
     rows = version.skill.canonicals.select_related("version__skill")
     grants = [version_permissions(row.version) for row in rows if row.version and not unavailable_reason(row)]
     return min(grants, key=lambda grant: bool(requested.beyond(grant)), default=None)

@@ -95,7 +95,7 @@ def _store(holder: Holder, effect: Effect, name: str, given: dict[str, Any], act
 
 
 def _lock(holder: Holder) -> None:
-    """Locks the holder's row, the team's first as in decisions on waiting runs, to avoid deadlocks."""
+    """Locks the row of the holder's team or, without one, of the token, as decisions on waiting runs do."""
     if team := team_of(holder):
         Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     elif isinstance(holder, Token):
@@ -121,7 +121,7 @@ def remove_rule(rule: Rule, actor: Actor) -> Rule:
 
 
 def restore_rule(rule: Rule, actor: Actor) -> Rule:
-    """Restores the rule with the permissions that it had."""
+    """Restores the rule with the permissions that it had. Raises RULE_IN_PLACE if it exists again."""
     is_allowance = rule.effect == Effect.ALLOW
     (require_may_permit if is_allowance else require_may_restrict)(holder_of(rule), actor)
     try:

@@ -20,7 +20,7 @@ def team_of(holder: Holder) -> Team | None:
 
 
 def require_reader(holder: Holder, actor: Actor) -> None:
-    """Raises FORBIDDEN unless the actor is a member of the team, or the owner of the token in a session."""
+    """Raises FORBIDDEN unless the actor is in the team, or NOT_FOUND unless the actor owns the token."""
     if isinstance(holder, Token):
         _require_owner(holder, actor)
     elif not actor.is_administrator and holder.pk not in actor.team_ids:
@@ -28,7 +28,7 @@ def require_reader(holder: Holder, actor: Actor) -> None:
 
 
 def require_may_restrict(holder: Holder, actor: Actor) -> None:
-    """Raises FORBIDDEN unless the actor may add deny rules and remove allow rules. Tokens may not."""
+    """Raises Refusal unless the actor may add deny rules and remove allow rules. Tokens may not."""
     _require_person(actor)
     if isinstance(holder, Token):
         _require_owner(holder, actor)
@@ -37,7 +37,7 @@ def require_may_restrict(holder: Holder, actor: Actor) -> None:
 
 
 def require_may_permit(holder: Holder, actor: Actor) -> None:
-    """Raises FORBIDDEN unless the actor may add allow rules and remove deny rules. Tokens may not.
+    """Raises Refusal unless the actor may add allow rules and remove deny rules. Tokens may not.
 
     For rules of a token, its owner must have the right to grant in the token's team.
     """

@@ -19,7 +19,7 @@ def seal(value: str, *, team: str, name: str) -> str:
 
 
 def unseal(sealed: str, *, team: str, name: str) -> str:
-    """The value. Raises SECRET_SEALED if no key fits or it was encrypted for another team or name."""
+    """The value. Raises SECRET_SEALED if no key decrypts it, or if it belongs to another team or name."""
     try:
         *place, value = json.loads(_fernet().decrypt(sealed.encode()))
     except InvalidToken:

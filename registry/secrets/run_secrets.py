@@ -41,7 +41,7 @@ def missing_secrets(statuses: tuple[SecretStatus, ...]) -> tuple[str, ...]:
 
 
 def require_secrets(version: Version, team: Team | None) -> dict[str, list[str]]:
-    """Grant and set time of each declared secret, to store with the run. Refuses if one is missing."""
+    """Grant and set time of each declared secret, to store with the run. Raises Refusal if one is missing."""
     statuses = secret_statuses(version, team)
     if statuses and team is None:
         raise SECRET_WITHOUT_TEAM.refusal(version=str(version))

@@ -82,7 +82,7 @@ class S3Backend:
         return True
 
     def remove_leftovers(self, age: timedelta) -> int:
-        """Aborts multipart uploads of crashed processes. Buckets bill but do not list them."""
+        """Aborts multipart uploads of crashed processes; returns the count. Listings don't show them."""
         with _translate_errors():
             pages = self.client.get_paginator("list_multipart_uploads").paginate(
                 Bucket=self.bucket, Prefix=self.prefix

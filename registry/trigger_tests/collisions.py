@@ -104,7 +104,7 @@ def _exact_groups(triggers: QuerySet[Trigger]) -> Iterator[_Group]:
 
 
 def _similar_groups(rows: Iterable[_Row]) -> Iterator[_Group]:
-    """Yields groups of triggers that differ by one added or replaced word. Equal keys are left out."""
+    """Yields groups of triggers that differ by one added or replaced word, except groups within others."""
     buckets: defaultdict[tuple[str, ...], list[_Row]] = defaultdict(list)
     for row in rows:
         for bucket in _buckets(row.key):
@@ -119,7 +119,7 @@ def _similar_groups(rows: Iterable[_Row]) -> Iterator[_Group]:
 
 
 def _buckets(key: str) -> Iterator[tuple[str, ...]]:
-    """Yields the sorted words of a phrase, and these words without each one of them."""
+    """Yields the sorted words of a phrase, then all but one of them, for each word."""
     every = sorted(set(key.split()))
     minimum = _MIN_SHARED_CHARACTERS if search_terms.has_cjk(key) else _MIN_SHARED_WORDS
     if len(every) >= minimum:

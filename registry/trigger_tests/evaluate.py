@@ -25,7 +25,7 @@ _NO_SKILL = "…"
 
 @dataclass(frozen=True)
 class TriggerTestOutcome:
-    """A test and its result. ``place`` is the skill's rank among the actor's matches, from 1."""
+    """A test and its result. ``place`` is the skill's rank, from 1, or None beyond MAX_RANK."""
 
     utterance: str
     must_match: bool

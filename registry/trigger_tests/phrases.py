@@ -86,7 +86,7 @@ def phrase_notices(manifest: Manifest, team: Team, skill: Skill | None) -> tuple
 
 @transaction.atomic
 def propose(skill: Skill, texts: Iterable[str], actor: Actor) -> list[SkillPhrase]:
-    """Stores those of the phrases that are new as proposed phrases."""
+    """Stores new phrases as proposals and returns them; known phrases are skipped."""
     require(actor, Action.SETTINGS, skill=skill)
     known = {
         search_terms.phrase_key(text)
@@ -153,7 +153,7 @@ def _package_phrases(skill: Skill) -> tuple[str, ...]:
 
 
 def _content(body: bytes) -> Mapping[str, object]:
-    """The JSON object in the model's response, which may be inside a code block."""
+    """The JSON object in the model's response, also in a code block. Raises MODEL_ANSWER_INVALID."""
     try:
         content = json.loads(body)["choices"][0]["message"]["content"]
         fenced = _FENCE.match(content)

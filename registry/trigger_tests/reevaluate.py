@@ -1,4 +1,4 @@
-"""Evaluates a skill's trigger tests again, with tests added since publication, on current skills."""
+"""Evaluates a skill's trigger tests and those added since publication against the current skills."""
 
 from django.db import transaction
 

@@ -1,4 +1,4 @@
-"""API routes of trigger tests, phrases and conflicts."""
+"""API routes of trigger tests, collisions, phrases and team settings."""
 
 from django.urls import path
 

@@ -27,7 +27,7 @@ def scan(package: Package) -> tuple[ScanFinding, ...]:
 
 
 def digest() -> str:
-    """A digest of the built-in rules and the enabled scanners. Versions with another are stale."""
+    """A digest of the built-in rules and the enabled scanners. Scans with another digest are stale."""
     on = [fingerprint for adapter in _ADAPTERS if (fingerprint := adapter.fingerprint())]
     if not on:
         return rules_digest()
