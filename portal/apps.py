@@ -10,7 +10,7 @@ class PortalConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Registers the system checks and completes the code catalogue."""
+        """Registers the system checks and the portal's error codes."""
         import_module("portal.checks")
         for room in _ERRORS:
             import_module(room)

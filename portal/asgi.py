@@ -1,6 +1,6 @@
 """The ASGI application: Django behind a WSGI bridge, and middleware for requests that last or stream.
 
-The middleware checks permissions by one request to Django, as a client would send it, then uses no thread.
+The middleware checks permissions with one request to Django in the client's name; then it uses no thread.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Application:
 
 
 def _set_request_id(scope: Scope) -> str:
-    """The id that log, error pages and response give this request: the client's if valid, or a new one."""
+    """Returns the request's id: the client's if valid, otherwise a new one, which is added to the headers."""
     headers = scope.get("headers", [])
     uid = next((value.decode("latin-1") for name, value in headers if name == _REQUEST_ID), "")
     if not is_request_id(uid):

@@ -12,15 +12,15 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase | Any])
 
 
 def signed_in_page(view: View) -> View:
-    """A page that only shows something."""
+    """For pages without a form: requires sign-in and GET, and disables caching."""
     return never_cache(login_required(require_safe(view)))
 
 
 def signed_in_form(view: View) -> View:
-    """A page with a form that is sent to the page itself."""
+    """For pages with a form that posts to the same URL: requires sign-in, and disables caching."""
     return never_cache(login_required(require_http_methods(["GET", "POST"])(view)))
 
 
 def signed_in_action(view: View) -> View:
-    """A change by a button; the answer is usually a redirect."""
+    """For changes by a button, usually answered by a redirect: requires sign-in and POST."""
     return login_required(require_POST(view))

@@ -93,7 +93,7 @@ def sources() -> dict[str, dict[str, str]]:
 
 
 def secret(name: str, *, needed_by: str) -> str:
-    """A key that is required if ``needed_by`` is set."""
+    """The value of ``name``, which is required if the variable ``needed_by`` is set."""
     value = text(name)
     if text(needed_by) and not value:
         raise _invalid(name, value, f"a secret, because {needed_by} is set")

@@ -132,7 +132,7 @@ class Supervisor:
             self.write_log("up", ending)
 
     def _close(self, child: Child) -> None:
-        """Logs the remaining output, which often tells why the process ended, and closes the stream."""
+        """Logs the remaining output, which often contains the reason of the exit, and closes the stream."""
         assert child.running is not None
         stream = child.running.stdout
         assert stream is not None

@@ -1,6 +1,6 @@
 """Built-in skills that teach agents to find, run and publish skills on this site.
 
-``⟦api-skill team slug⟧`` in a text becomes the URL of that name with placeholders TEAM and SLUG.
+In a text, ``⟦api-skill team slug⟧`` becomes the URL of route ``api-skill`` with TEAM and SLUG.
 """
 
 import re
@@ -23,7 +23,7 @@ _ADDRESS = re.compile(r"⟦([a-z-]+)((?: [a-z]+)*)⟧")
 
 
 def packages() -> Iterator[Package]:
-    """The packages, without version: a changed text or site URL becomes the next patch version."""
+    """The packages, without version: publishing gives a changed text or site URL the next patch version."""
     for text in sorted(_TEXTS.glob("*.md")):
         written = _ADDRESS.sub(_address, text.read_text(encoding="utf-8"))
         yield read_files([("SKILL.md", written.encode())], filename=f"{text.stem}.md")

@@ -43,7 +43,7 @@ class InProcessClient(BaseHandler):
         self.load_middleware()
 
     def send(self, call: Call) -> HttpResponseBase:
-        """The response; with ``?wait=`` after the run or import has ended, like the server."""
+        """The response. With ``?wait=``, waits like the server until the run or import ends."""
         match = WAIT_PATHS.fullmatch(call.path)
         query, wait_s = split_wait(call.query.encode())
         if match is None or wait_s is None:

@@ -22,7 +22,7 @@ def explain(
 ) -> Explanation:
     """The translated texts of the code, with values from ``params`` or from the stored English texts.
 
-    Codes that a script made up get a general text, and ``known`` is False.
+    For undeclared codes, such as those of a skill, the texts are general and ``known`` is False.
     """
     declared = CODES.get(code)
     if declared is None:

@@ -1,4 +1,4 @@
-"""Labels for match reasons, and the sentence split where reasons begin and end."""
+"""Labels of match reasons, and the matched sentence split at the ends of its matched parts."""
 
 from collections.abc import Iterable, Sequence
 

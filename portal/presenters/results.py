@@ -21,7 +21,7 @@ Kind = Literal["none", "table", "tree", "markdown", "text", "scalar"]
 
 @dataclass(frozen=True)
 class Node:
-    """A value of a JSON tree: ``text`` of scalars, ``children`` of others; "cut" marks an omitted rest."""
+    """A value of a JSON tree: a scalar has ``text``, others ``children``; "cut" replaces omitted values."""
 
     key: str
     kind: Literal["object", "array", "string", "number", "word", "cut"]
@@ -96,7 +96,7 @@ def _cell(value: object) -> str:
 
 
 class _Tree:
-    """Builds at most ``max_nodes`` nodes, and a "cut" node for each omitted rest."""
+    """Builds at most ``max_nodes`` nodes; a "cut" node replaces the values that it omits."""
 
     def __init__(self, max_nodes: int) -> None:
         self.left = max_nodes

@@ -16,7 +16,7 @@ def secret_rows(team: Team, actor: Actor) -> list[dict[str, Any]]:
 
 
 def missing_secrets(version: Version, team: Team | None) -> dict[str, Any] | None:
-    """The secrets that are not set or not granted for a run of the team; None if the version lacks none."""
+    """The secrets that are not set or not granted for a run of the team; None if no secret is missing."""
     given = run_secrets.secret_statuses(version, team)
     missing = run_secrets.missing_secrets(given)
     needs = [each for each in given if each.name in missing]

@@ -1,6 +1,6 @@
 """``/api/v1/runs/<uid>/events``: a run's log, progress, steps and status as server-sent events.
 
-A page that follows a run requests ``…/live/`` after each event; those requests are limited in number.
+A page that follows a run requests ``…/live/`` after each event; the number of concurrent requests is limited.
 """
 
 import asyncio

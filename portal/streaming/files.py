@@ -40,7 +40,7 @@ def defer_file_sending(django: Callable[..., Iterable[bytes]]) -> Callable[..., 
 
 
 class FileMiddleware:
-    """Sends the file that ``defer_file_sending`` left in the scope, or the requested range of it."""
+    """Sends the file that ``defer_file_sending`` put into the scope, or the requested range of the file."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -75,7 +75,7 @@ async def _send_head(head: list[Message], send: Send) -> None:
 
 
 async def _send_file_response(scope: Scope, head: Message, send: Send) -> None:
-    """Sends the whole file, or the range of it that the client requested."""
+    """Sends the whole file, or the range that the client requested."""
     file: IO[bytes] = scope[_FILE_KEY]
     whole = head["status"] == 200 and await asyncio.to_thread(file.seekable)
     part = None

@@ -44,7 +44,7 @@ class RowWatcher:
         self.task: asyncio.Task[None] | None = None
 
     async def wait_until(self, uid: str, condition: Callable[[Any], bool], *, within_s: float) -> bool:
-        """Whether ``condition`` becomes true within ``within_s``; it takes the row, or None if missing."""
+        """Whether ``condition(row)`` becomes true within ``within_s`` seconds; a missing row is None."""
         loop = asyncio.get_running_loop()
         waiter = _Waiter(condition, loop.create_future(), loop.time())
         self.waiting.setdefault(uid, set()).add(waiter)
@@ -87,7 +87,7 @@ class RowWatcher:
         return [(uid, waiter) for uid, waiters in self.waiting.items() for waiter in waiters]
 
     async def _pause(self, took_s: float) -> None:
-        """Sleeps longer the older the newest client is, and at least a multiple of the query's duration."""
+        """Sleeps, longer as the newest client's wait grows; at least a multiple of the query's duration."""
         slept = 0.0
         while self.waiting and slept < max(_REST_FACTOR * took_s, self._pause_s()):
             await asyncio.sleep(self.min_pause_s)
@@ -125,12 +125,12 @@ _CONDITIONS: dict[str, Callable[[Any], bool]] = {
 
 
 async def wait_for_end(kind: str, uid: str, wait_s: float) -> bool:
-    """Whether a run, an import or the approval of a run ended within ``wait_s``."""
+    """Waits up to ``wait_s`` seconds; returns whether the run, import or approval has ended."""
     return await _watchers[kind].wait_until(uid, _CONDITIONS[kind], within_s=wait_s)
 
 
 async def wait_for_change(uid: str, seen: Head | None, wait_s: float) -> bool:
-    """Whether the run's head differs from ``seen`` within ``wait_s``."""
+    """Waits up to ``wait_s`` seconds; returns whether the run's head differs from ``seen``."""
     return await _followed_runs.wait_until(uid, lambda head: bool(head != seen), within_s=wait_s)
 
 

@@ -65,7 +65,7 @@ def plain_attr(value: object) -> str:
 # Times and sizes -----------------------------------------------------------------------------------------
 @register.simple_tag(takes_context=True)
 def when(context: template.Context, moment: datetime | None) -> SafeString:
-    """How long ago, with the exact time in the reader's zone on hover."""
+    """The time since ``moment``; on hover, the exact time in the reader's zone."""
     if moment is None:
         return mark_safe('<span class="muted">–</span>')
     ago = timesince(moment, depth=1)
@@ -75,7 +75,7 @@ def when(context: template.Context, moment: datetime | None) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def day(context: template.Context, moment: datetime | None) -> SafeString:
-    """The date, with the exact time in the reader's zone on hover."""
+    """The date; on hover, the exact time in the reader's zone."""
     if moment is None:
         return mark_safe('<span class="muted">–</span>')
     return _time(context, moment, date_format(moment.astimezone(_zone(context)), "Y-m-d"))
@@ -116,7 +116,7 @@ def _zone(context: template.Context) -> ZoneInfo:
 
 @register.filter
 def milliseconds(value: float | None) -> str:
-    """``duration`` of a value in milliseconds."""
+    """A number of milliseconds as text, formatted by ``duration``."""
     return "–" if value is None else duration(value / 1000)
 
 
@@ -158,7 +158,7 @@ def link_for_filter(context: template.Context, name: str, value: str = "") -> st
 
 @register.filter
 def at(mapping: Mapping[object, object] | None, key: object) -> object:
-    """``mapping[key]``, None if missing."""
+    """``mapping[key]``; None if the key is missing."""
     return mapping.get(key) if mapping else None
 
 

@@ -107,7 +107,7 @@ def _file(given: str) -> tuple[str, Path]:
 
 
 def _write(body: Iterable[bytes], path: Path) -> None:
-    """Writes the file whole or not at all; a device or a pipe is written to, never replaced."""
+    """Writes the file whole or not at all; writes into a device or pipe without replacing it."""
     path = path.resolve()
     try:
         if path.exists() and not path.is_file():

@@ -1,4 +1,4 @@
-"""``manage.py migrate``: Django's, which refuses a database of another version with one line."""
+"""``manage.py migrate``: Django's command, with a one-line error for a database of another release."""
 
 from typing import Any
 

@@ -14,7 +14,7 @@ from registry.versions.content import compare
 
 
 def canonical_row(canonical: Canonical, *, is_setter: bool) -> dict[str, Any]:
-    """``trouble`` says why it can't be resolved; ``waiting`` is for administrators to accept."""
+    """``trouble``: why the name can't be resolved. ``waiting``: the pending version, for administrators."""
     trouble = unavailable_reason(canonical) if canonical.digest else None
     return {
         "canonical": canonical,
@@ -24,7 +24,7 @@ def canonical_row(canonical: Canonical, *, is_setter: bool) -> dict[str, Any]:
 
 
 def install_lines(canonical: Canonical) -> list[dict[str, str]]:
-    """Commands that download the text and the files; without a token for a public skill."""
+    """Shell commands that download the text and the files; with a token unless the skill is public."""
     skill, slug = canonical.skill, canonical.slug
     public = skill is not None and skill.effective_visibility == Visibility.PUBLIC
     token = "" if public else ' -H "Authorization: Bearer $SKILLQUAY_TOKEN"'

@@ -36,7 +36,7 @@ def listing(request: ActorRequest) -> HttpResponse:
 
 @require_safe
 def page(request: ActorRequest, slug: str) -> HttpResponse:
-    """Also shows proposals, affected skills and history to administrators."""
+    """The canonical skill; administrators also see proposals, affected callers and history."""
     canonical, setter = pins.find_canonical(slug, request.actor), pins.may_set(request.actor)
     row = canonical_row(canonical, is_setter=setter)
     context: dict[str, Any] = {"row": row, "canonical": canonical, "is_setter": setter}

@@ -18,13 +18,13 @@ RUNS = 50  # newest runs of a skill that count for its success rate
 
 
 def facts_of(skills: Iterable[Skill], hits: Iterable[Hit], actor: Actor) -> dict[int, dict[str, Any]]:
-    """By primary key of the skill: score, newest ended runs, their success rate in percent, match reasons."""
+    """Score, ended runs, their success rate in percent, and match reasons, by the skill's primary key."""
     why = {hit.skill.pk: hit.reasons for hit in hits}
     return {skill.pk: _facts(skill, why, actor) for skill in skills}
 
 
 def corrected_query(found: SearchResult) -> str:
-    """The query with misspellings corrected by names and tags of the hits; "" if there are none."""
+    """The query with misspellings corrected by names and tags of the hits; "" if nothing was corrected."""
     corrections: dict[tuple[int, int], str] = {}
     for hit in found.hits:
         for reason in hit.reasons:
@@ -45,7 +45,7 @@ def _facts(skill: Skill, why: Mapping[int, tuple[SearchReason, ...]], actor: Act
 
 
 def _count_ended(skill: Skill, actor: Actor) -> tuple[int, int]:
-    """Number of ended runs among the newest, and of those that succeeded."""
+    """How many of the newest runs have ended, and how many of these succeeded."""
     newest = Run.objects.filter(skill=skill).order_by("-pk").values("pk")[:RUNS]
     ended = Run.objects.visible_to(actor).filter(pk__in=newest, status__in=ENDED)
     counts = ended.aggregate(runs=Count("pk"), well=Count("pk", filter=Q(status=RunStatus.SUCCEEDED)))

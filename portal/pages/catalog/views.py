@@ -70,7 +70,7 @@ def _search_results(query: CatalogQuery, found: SearchResult) -> list[Skill]:
 
 
 def _facets(query: CatalogQuery, found: SearchResult, actor: Actor) -> list[dict[str, Any]]:
-    """Each filter with counts under the other filters; empty filters are left out."""
+    """Each filter with its values and their counts under the other filters; without empty filters."""
     counts = facets(query.q, query.filters, actor, limit=VALUES_SHOWN, found=found)
     rows = []
     for name, title in TITLES.items():
@@ -81,7 +81,7 @@ def _facets(query: CatalogQuery, found: SearchResult, actor: Actor) -> list[dict
 
 
 def _choices(chosen: str, counts: Sequence[FacetValue]) -> list[dict[str, Any]]:
-    """The chosen value first, which another click removes; then the others by count."""
+    """The values of a filter: the chosen one first (a click removes it), then the others by count."""
     rest = [{"value": each.value, "count": each.count} for each in counts if each.value != chosen]
     count = next((each.count for each in counts if each.value == chosen), 0)
     return [{"value": chosen, "count": count, "chosen": True}, *rest] if chosen else rest

@@ -35,7 +35,7 @@ _TEXTS = {
 
 
 class SkillMoved(Exception):
-    """The skill has a new address, to which the middleware redirects."""
+    """Raised if the skill has a new address; the middleware redirects to it."""
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
@@ -73,7 +73,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """The page for status 500; it uses no database, which may be what failed."""
+    """The page for status 500. Uses no database, because the database may have failed."""
     title, advice = _TEXTS[500]
     context = {"status_code": 500, "heading": title, "advice": advice, "request_id": request_id(request)}
     return render(None, "errors/broken.html", context, status=500)

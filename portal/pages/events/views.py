@@ -90,7 +90,7 @@ def unsubscribe(request: ActorRequest, uid: str) -> HttpResponse:
 
 
 def teams_for(actor: Actor, action: Action) -> QuerySet[Team]:
-    """The actor's teams for which the actor may do ``action``."""
+    """The teams of the actor in which the actor may do ``action``."""
     own = Team.objects.filter(pk__in=actor.team_ids).order_by("slug")
     return own.filter(pk__in=[team.pk for team in own if may(actor, action, team=team)])
 
@@ -121,7 +121,7 @@ def _with_counts(events: list[Event], actor: Actor) -> list[tuple[Event, list[tu
 
 
 def _match_row(match: EventMatch, actor: Actor) -> dict[str, Any]:
-    """A skill that an event matched, and whether the reader may see its run, and run or subscribe it."""
+    """The matched skill, its run if visible, and whether the reader may start it or subscribe to it."""
     runs = Ability.RUN in Ability(match.skill.abilities)
     can_start = match.outcome != EventOutcome.STARTED and runs
     return {

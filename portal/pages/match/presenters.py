@@ -17,7 +17,7 @@ _TEXT_INPUTS |= {"query", "question", "request", "text", "utterance"}
 
 
 def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> dict[int, str]:
-    """The URL of the run form by skill key, prefilled if exactly one input takes free text."""
+    """URLs of run forms by the skills' primary keys; prefilled if exactly one input takes free text."""
     every = list(skills)
     described = [_version(skill) for skill in every if Ability.SCHEMA in Ability(skill.abilities)]
     rows = Version.objects.visible_to(actor).filter(pk__in=described).values_list("skill_id", "manifest")
@@ -26,7 +26,7 @@ def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> dict[
 
 
 def _version(skill: Skill) -> int:
-    """The key of the recommended version."""
+    """The primary key of the canonical or latest version; 0 if there is none."""
     return (skill.resolved_canonical.version_id if skill.resolved_canonical else skill.latest_id) or 0
 
 
@@ -39,7 +39,7 @@ def _address(skill: Skill, inputs: Mapping[str, str]) -> str:
 
 
 def _inputs(schema: Any, sentence: str) -> dict[str, str]:
-    """The only free text input with the sentence; empty if there are none or several."""
+    """The sentence as value of the only free text input; empty if there are none or several."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(properties, Mapping) or not sentence:
         return {}

@@ -89,7 +89,7 @@ def _decide(request: ActorRequest) -> HttpResponse:
 
 
 def _proposal_row(write: MemoryWrite, actor: Actor) -> dict[str, Any]:
-    """A proposal with its origin, as far as the reader may know it."""
+    """A proposal with its origin, if the reader may see that."""
     visible = Run.objects.visible_to(actor).filter(pk=write.run_id).exists()
     known = visible or can_see_skill(write.run, actor)
     why = explain(write.code, {}) if write.code else None

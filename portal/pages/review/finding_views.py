@@ -115,7 +115,7 @@ def _page(
 def _form_for(
     finding: Any, reviews: bool, judges: bool, form: ReasonForm | None, form_of: str
 ) -> ReasonForm | None:
-    """The form to suppress the finding, None if the actor may not."""
+    """The form to suppress the finding; None if the actor may not suppress it."""
     if not (judges if finding.certain else reviews):
         return None
     return form if form_of == finding.uid else ReasonForm(auto_id=f"{finding.uid}-%s")

@@ -1,4 +1,4 @@
-"""Reports versions and decides reports, which the findings page and the inbox list."""
+"""Views that report a version or decide a report. The findings page and the inbox list the reports."""
 
 from django.contrib import messages
 from django.http import HttpResponse

@@ -43,7 +43,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 
 
 def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any]]:
-    """Uses per kind, also within the charted days; and those counted before kinds were recorded."""
+    """Uses per kind, in total and in the charted days; then earlier uses whose kind was not recorded."""
     counts = scores.uses_by_kind(skill)
     kinds: list[dict[str, Any]] = []
     for kind in _KINDS:

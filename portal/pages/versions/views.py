@@ -17,7 +17,7 @@ from registry.versions.content import compare
 
 @require_safe
 def listing(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The list, the highest first; ``?before=&after=`` redirects to the comparison of two."""
+    """The list, highest version first; ``?before=&after=`` redirects to the comparison of two."""
     skill = skills.find_skill(f"{team}/{slug}", request.actor)
     before, after = request.GET.get("before"), request.GET.get("after")
     if before and after:

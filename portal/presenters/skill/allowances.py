@@ -49,7 +49,7 @@ def _network(manifest: Manifest) -> Allowance:
 
 
 def _files() -> Allowance:
-    """The same for both values of ``filesystem``, as a run needs at least this."""
+    """The file access of every run; both values of ``filesystem`` give the same."""
     return Allowance(
         _("Files"), _("Reads its own files, its inputs and system programs; writes only to its output.")
     )

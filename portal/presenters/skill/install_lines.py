@@ -1,4 +1,4 @@
-"""Shell commands that install or run a skill, to copy."""
+"""Shell commands, to copy, that install or run a skill."""
 
 from django.utils.translation import gettext as _
 

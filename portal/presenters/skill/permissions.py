@@ -45,7 +45,7 @@ _TONES = {"allow": "ok", "deny": "bad", "ask": "warn"}
 def verdict_of(version: Version, actor: Actor, team: Team | None = None) -> dict[str, Any] | None:
     """Whether agents of ``team`` may run a version, why, and what the reader may grant; None without a team.
 
-    ``team`` is by default the team of a run by the actor.
+    By default, ``team`` is the team for which the actor would run the version.
     """
     team = team or (calling_team(actor, version.skill) if actor.user else None)
     if team is None or version.is_held:
@@ -72,7 +72,7 @@ def rule_rows(holder: Holder, actor: Actor) -> list[dict[str, Any]]:
 
 
 def _row(rule: Rule, actor: Actor, may_remove: bool) -> dict[str, Any]:
-    """The rule with the first covered skills, and the number of further ones as ``more``."""
+    """The rule with the first skills that it covers; ``more`` is the number of further ones."""
     covered = coverage.covered_skills(rule.name, team_of(holder_of(rule)), actor)
     found, number = list(covered[:MAX_SHOWN]), covered.count()
     return {

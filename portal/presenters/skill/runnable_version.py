@@ -45,12 +45,12 @@ class RunnableVersion:
 
     @property
     def runnable(self) -> bool:
-        """Whether the UI may start it; other skills and the API start internal ones."""
+        """Whether pages may start it. Internal skills are started only by other skills and the API."""
         return self.callable and not self.is_internal
 
     @property
     def callable(self) -> bool:
-        """Whether it has a script, a tool or an endpoint to call; a prompt alone is used instead."""
+        """Whether it has a script, a tool or an endpoint to call; a plain prompt has a page of its own."""
         return not self.entry_points.unavailable and not self.entry_points.prompt_only
 
     @property
@@ -59,7 +59,7 @@ class RunnableVersion:
 
     @property
     def is_static(self) -> bool:
-        """Whether it is reference material: files to read, without a script or a prompt."""
+        """Whether it only has files to read, without a script or a prompt."""
         return self.manifest.type == "static"
 
     @property
@@ -113,7 +113,7 @@ def profile_reports(package: Package) -> list[ProfileReport]:
 def stored_profile_reports(version: Version, problems: tuple[Problem, ...]) -> list[ProfileReport]:
     """The reports of a stored version; ``problems`` were found under its own profile at publishing.
 
-    Only its own profile for archives over ``_MAX_RECHECK_BYTES``.
+    Archives over ``_MAX_RECHECK_BYTES`` get only the report of their own profile.
     """
     own: Profile = version.profile  # type: ignore[assignment]
     if version.archive_size > _MAX_RECHECK_BYTES:

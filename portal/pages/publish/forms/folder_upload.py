@@ -27,7 +27,7 @@ class _PathParser(MultiPartParser):
 
 
 class _FolderHandler(FileUploadHandler):
-    """Keeps files in memory: the request's length was checked before reading."""
+    """Keeps files in memory, because the request's length was checked before."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
@@ -56,7 +56,7 @@ def _parse(request: HttpRequest, META: Any, post_data: Any) -> tuple[QueryDict, 
 
 
 def keep_folders(request: HttpRequest) -> None:
-    """Makes the files of the request ``FolderFile``s; call it before anything reads ``request.POST``."""
+    """Reads the request's files as ``FolderFile``. Call it before anything reads ``request.POST``."""
     request.parse_file_upload = partial(_parse, request)  # type: ignore[method-assign]
 
 

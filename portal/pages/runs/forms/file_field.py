@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 @dataclass(frozen=True)
 class StoredFile:
-    """The uploaded file of a form that was refused, kept for the next try."""
+    """An uploaded file that is kept after its form was refused, so that the user need not upload it again."""
 
     uid: str
     name: str = ""
@@ -23,7 +23,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class FileChoice:
-    """The values of the control's parts."""
+    """The values of the control: an uploaded file, a file of an earlier run, or text."""
 
     upload: UploadedFile[bytes] | None = None
     text: str = ""

@@ -47,7 +47,7 @@ class RunFilter(forms.Form):
     use_required_attribute = False
 
     def without_skill(self) -> None:
-        """Removes the skill field, for the list of one skill."""
+        """Removes the skill field, because the list shows one skill."""
         self.fields.pop("skill")
 
     def narrow(self, runs: RunQuerySet, *, user_id: int) -> RunQuerySet:

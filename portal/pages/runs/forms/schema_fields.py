@@ -115,7 +115,7 @@ class LinesField(forms.CharField):
 
 
 def parse_json(text: str) -> Any:
-    """The JSON value of the text; refuses NaN, Infinity and too deep nesting, too."""
+    """The JSON value of the text. Raises ValidationError, also for NaN, Infinity and too deep nesting."""
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -146,7 +146,7 @@ def field_of(key: str, schema: Schema, *, required: bool) -> forms.Field:
 
 
 def _format_hint(field: forms.Field) -> Any:
-    """A hint for values without a control of their own."""
+    """The help text for lists and JSON; "" for other fields."""
     if isinstance(field, LinesField):
         return _("One per line.")
     return _("Enter a JSON value.") if isinstance(field, JsonField) else ""

@@ -39,7 +39,7 @@ _FACTS: dict[str, Promise] = {
 
 
 def comparison_targets(run: Run, actor: Actor) -> list[dict[str, str]]:
-    """The run that this one repeats, and the skill's run before it, as far as the actor may read them."""
+    """The run that this one repeats and the skill's previous run, each only if the actor may read it."""
     readable = Run.objects.readable_by(actor).order_by("-pk").only("uid")
     repeated = readable.filter(pk=run.rerun_of_id).first() if run.rerun_of_id else None
     earlier = readable.filter(skill_id=run.skill_id, pk__lt=run.pk).first() if run.skill_id else None

@@ -78,7 +78,7 @@ def _last(chunks: list[Chunk], limit: int, *, running: bool, seq: int = 0, numbe
 
 
 def _numbered(chunks: list[Chunk], wanted: range, *, seq: int = 0, number: int = 1) -> LogLines:
-    """The wanted lines, counted from 0, of chunks whose first line has ``number``."""
+    """The wanted lines (counted from 0) of the chunks. ``number`` is the line number of the first line."""
     found, total = _lines(chunks, wanted)
     lines = tuple(
         LogLine(
@@ -126,12 +126,12 @@ def _split_lines(data: bytes) -> list[bytes]:
 
 
 def _showable(chunks: list[Chunk], running: bool) -> list[Chunk]:
-    """The chunks to show: of a running attempt without an unfinished last line."""
+    """The chunks to show; for a running attempt, without those of an unfinished last line."""
     return chunks[: _complete(chunks)] if running else chunks
 
 
 def _complete(chunks: list[Chunk]) -> int:
-    """Number of chunks that end with complete lines; an unfinished line waits ``_MAX_OPEN_CHUNKS`` chunks."""
+    """Number of chunks up to the last line that is complete or longer than ``_MAX_OPEN_CHUNKS`` chunks."""
     ends: dict[str, bool] = {}
     complete = 0
     for count, (_seq, stream, data) in enumerate(chunks, 1):

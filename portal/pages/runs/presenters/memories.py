@@ -20,7 +20,7 @@ _TEXTS = {
 
 
 def write_rows(run: Run, proposals: object, *, actor: Actor) -> Sequence[dict[str, Any]]:
-    """The proposals as the script wrote them, with their states as far as the reader may know them."""
+    """The proposals as the script wrote them; with their states if the reader may see these."""
     if not isinstance(proposals, list):
         return ()
     known = [each for each in proposals if isinstance(each, Mapping)]

@@ -95,7 +95,7 @@ def live(request: ActorRequest, uid: str) -> HttpResponse:
 
 
 def _new_lines(request: ActorRequest, uid: str) -> HttpResponse:
-    """Only the new log lines, at a sixth of the cost: most events of a run are log lines."""
+    """Renders only the new log lines, which costs a sixth: most events of a run are log lines."""
     readable = Run.objects.readable_by(request.actor).only("uid", "status", "attempt")
     run = get_object_or_404(readable, uid=uid)
     attempt, position = _attempt(request, run), request.GET.get("position", "")

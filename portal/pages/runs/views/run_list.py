@@ -1,4 +1,4 @@
-"""Lists of runs: all visible ones, or those of one skill."""
+"""Lists of all visible runs, or of the runs of one skill."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _rows(runs: Sequence[Run], request: ActorRequest) -> list[dict[str, Any]]:
 
 
 def _small_values(runs: RunQuerySet, field: str) -> dict[int, Any]:
-    """The field by run, only where it is small: forty results of ten megabytes are not read."""
+    """The field's values by run, without large ones: reading forty results of ten megabytes would be slow."""
     sized = runs.annotate(size=Length(Cast(field, TextField())))
     return dict(sized.filter(size__lt=_MAX_CHARACTERS).values_list("pk", field))
 

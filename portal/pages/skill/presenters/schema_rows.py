@@ -32,7 +32,7 @@ def tool_rows(tools: Iterable[Tool]) -> list[dict[str, Any]]:
 
 
 def _row(name: str, rule: Mapping[str, Any], required: bool) -> dict[str, Any]:
-    """The default and the schema of nested values are JSON, "" if there is none."""
+    """A table row for one property. ``default``, and ``schema`` of nested values, are JSON; "" if absent."""
     choices = rule.get("enum")
     nested = any(key in rule for key in ("properties", "items", "anyOf", "oneOf", "allOf"))
     return {

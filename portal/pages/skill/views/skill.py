@@ -60,7 +60,7 @@ def layout(
 
 
 def version_at(request: ActorRequest, team: str, slug: str, number: str) -> Version:
-    """The version at an address, held or not."""
+    """The version at an address, even if it is held."""
     return find_version(find_skill(f"{team}/{slug}", request.actor), number, request.actor, include_held=True)
 
 
