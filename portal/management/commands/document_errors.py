@@ -36,7 +36,7 @@ def _row(code: Code[...]) -> str:
 
 
 class Command(BaseCommand):
-    help = "Write docs/reference/errors.md from the list of codes."
+    help = "Write docs/reference/errors.md from the declared error codes."
 
     def handle(self, *args: Any, **options: Any) -> None:
         PAGE.write_text(page())

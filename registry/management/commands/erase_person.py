@@ -8,7 +8,7 @@ from registry.management.cli import ChangeCommand
 
 
 class Command(ChangeCommand):
-    help = "Erase a person permanently: account, tokens, sessions, content of runs. Versions stay."
+    help = "Permanently erase a person's account, tokens, sessions and run contents. Versions stay."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -49,9 +49,9 @@ class Command(ShellCommand):
             "--dry-run", action="store_true", help="show what would be imported; change nothing"
         )
         parser.add_argument(
-            "--path", action="append", metavar="P", help="an additional root within the folder"
+            "--path", action="append", metavar="P", help="an additional skills folder within ROOT"
         )
-        parser.add_argument("--recursive", action="store_true", help="find SKILL.md at any depth")
+        parser.add_argument("--recursive", action="store_true", help="find SKILL.md files at any depth")
         parser.add_argument(
             "--parents",
             action="store_true",

@@ -8,15 +8,17 @@ from registry.management.cli import ShellCommand
 
 
 class Command(ShellCommand):
-    help = "Print the agent listing, within one hundredth of the context window."
+    help = "Print the agent listing, which takes at most one percent of the context window."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--context-tokens", type=int, default=CONTEXT_TOKENS, metavar="N")
         parser.add_argument("--format", choices=formats.FORMATS, default="lines")
-        parser.add_argument("--path", action="append", default=[], help="a file in use; repeatable")
         parser.add_argument(
-            "--limit", type=int, help="the maximum number of skills; 40 by default in a section"
+            "--path", action="append", default=[], help="a file that the agent uses; repeatable"
+        )
+        parser.add_argument(
+            "--limit", type=int, help="the maximum number of skills; default for --format section: 40"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

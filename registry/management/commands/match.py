@@ -8,15 +8,17 @@ from registry.matching.match import Match, MatchQuery, match
 
 
 class Command(ShellCommand):
-    help = "Match skills to a request, with reasons."
+    help = "List the skills that fit a request, with reasons."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("text", metavar="TEXT", nargs="?", default="")
         parser.add_argument("--limit", type=int, default=20)
         parser.add_argument("--intent", default="", help="the intent of the request, as skills declare it")
-        parser.add_argument("--event", default="", help="the event type")
-        parser.add_argument("--path", action="append", default=[], help="a file in use; repeatable")
+        parser.add_argument("--event", default="", help="the type of the event for which a skill is needed")
+        parser.add_argument(
+            "--path", action="append", default=[], help="a file that the agent uses; repeatable"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         actor = self.actor(options)

@@ -11,7 +11,7 @@ from registry.search.facets import MAX_COUNTED_SKILLS, facets, facets_document
 
 
 class Command(ShellCommand):
-    help = "Search the catalog: names first, then tags, then text."
+    help = "Search the catalog. Matches in names rank first, then those in tags, then those in text."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Recover the runs of dead workers, repeat missed wake-ups and delete unneeded data."
+    help = "Recover runs of dead workers, wake workers for missed runs and delete unneeded data."
     requires_system_checks: list[str] = []  # they load every page
 
     def add_arguments(self, parser: CommandParser) -> None:

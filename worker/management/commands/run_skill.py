@@ -26,7 +26,7 @@ _WAITING_NOTICE_S = 5.0
 
 
 class Command(ShellCommand):
-    help = "Run a skill, wait until the run ends and print it."
+    help = "Run a skill, wait until the run ends and print the run."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -37,7 +37,7 @@ class Command(ShellCommand):
         one.add_argument("--action", metavar="A")
         one.add_argument("--tool", metavar="T")
         parser.add_argument("--stdin", metavar="TEXT", help="standard input for the script")
-        parser.add_argument("--debug", action="store_true", help="set SKILL_DEBUG=1")
+        parser.add_argument("--debug", action="store_true", help="set SKILL_DEBUG=1 for the script")
         parser.add_argument("--no-cache", action="store_true", help="run even if a cached result exists")
         parser.add_argument("--here", action="store_true", help="execute in this process, without a worker")
 

@@ -13,7 +13,7 @@ from worker.sandbox.doctor import examine as doctor
 
 
 class Command(BaseCommand):
-    help = "Try every attack in every isolation tier of this machine."
+    help = "Run every attack test in every isolation tier of this machine, and print the results."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
