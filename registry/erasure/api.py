@@ -25,9 +25,7 @@ class ExportDoc(Doc):
     uses = serializers.ListField(child=serializers.DictField())
     audit = serializers.ListField(child=serializers.DictField(), help_text="Audit entries of your actions.")
     inputs = serializers.ListField(child=serializers.DictField())
-    runs = serializers.ListField(
-        child=serializers.DictField(), help_text="Your runs with their inputs and outputs."
-    )
+    runs = serializers.ListField(child=serializers.DictField(), help_text="Your runs, inputs and outputs.")
 
 
 class EraseAccountRequest(Shape):

@@ -88,10 +88,7 @@ class PermissionQuery(Query):
     skill = serializers.CharField(max_length=200, help_text="The skill: `team/slug` or a slug.")
     version = serializers.CharField(max_length=64, required=False, help_text="The version; default: latest.")
     team = serializers.CharField(
-        max_length=64,
-        required=False,
-        help_text="The team to run as; default: the token's team, the skill's team if you are a "
-        "member, or your first team.",
+        max_length=64, required=False, help_text="The team to run as; default: as in `POST /runs`."
     )
 
 
@@ -154,9 +151,7 @@ class TokenRules(_RulesOf):
 
     @operation("list_token_rules", "List the rules of an access token", answer=RulesDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Lists the active rules, deny rules first. Requires a session of the token's owner or of an
-        administrator.
-        """
+        """Returns the active rules. Requires a session of the token's owner or of an administrator."""
         return self.list_rules(request, find_token(uid, self.actor))
 
     @operation("add_token_rule", "Add a rule for an access token", body=RuleRequest, answer={201: RuleDoc})

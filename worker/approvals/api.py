@@ -32,9 +32,7 @@ class ApprovalDoc(Doc):
     created_at = serializers.DateTimeField()
     state = serializers.ChoiceField(choices=_STATES)
     page_url = serializers.URLField(help_text="Page where a maintainer can decide.")
-    expires_at = serializers.DateTimeField(
-        help_text="Time at which the run is refused if there is no decision."
-    )
+    expires_at = serializers.DateTimeField(help_text="Time at which an undecided run is refused.")
     requested_permissions = serializers.DictField(
         help_text="All permissions that the version requests, by kind."
     )
@@ -54,9 +52,7 @@ class ApprovalDoc(Doc):
 
 class ApprovalsQuery(PageQuery):
     state = serializers.ChoiceField(
-        required=False,
-        choices=["waiting", "decided"],
-        help_text="`waiting` or `decided` requests; default: both.",
+        required=False, choices=["waiting", "decided"], help_text="State of the request; default: both."
     )
     skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`.")
     team = serializers.CharField(required=False, max_length=64)
@@ -106,8 +102,7 @@ class Decide(Endpoint):
     def post(self, request: Request, uid: str) -> HttpResponse:
         """Requires a session. Maintainers can send `once`, or `denied` with a reason. Owners can also send
         `exact` or `prefix`, which creates a rule and starts every waiting run that the rule covers. Of two
-        concurrent decisions, the first wins.
-        """
+        concurrent decisions, the first wins."""
         # Before the body is read, so that a stranger gets only a 404.
         approval = requests.find(uid, self.actor)
         decision = read_body(ApprovalDecisionRequest, request.data)

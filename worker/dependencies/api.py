@@ -49,9 +49,7 @@ class VersionDependencies(SkillEndpoint):
 
     @operation("get_dependencies", "Get a version's dependencies and their builds", answer=DependenciesDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Dependencies are built when a version is published, once for all versions with the same
-        requirements.
-        """
+        """Dependencies are built at publication, once for all versions with the same requirements."""
         version = self.version(team, slug, number)
         return etag.document_response(request, dependencies_document(version, self.actor))
 

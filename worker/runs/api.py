@@ -163,8 +163,7 @@ class Erase(Endpoint):
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
         """Requires a session and permission to read the run. Permanently deletes its inputs, log, steps,
-        answer and artifacts. The site keeps the run's time, version and status.
-        """
+        answer and artifacts. The site keeps the run's time, version and status."""
         run = erase.erase_run(find_run(uid, self.actor), actor=self.actor)
         return etags.document_response(request, run_document(run, actor=self.actor))
 
@@ -219,9 +218,7 @@ class Artifacts(Endpoint):
 
     @operation("list_artifacts", "List the artifacts of a run", answer=ArtifactsDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Lists artifacts in path order. Use one as an input of another run with `{"artifact": "run
-        id/path"}`.
-        """
+        """Lists artifacts by path. Use one as an input of another run with `{"artifact": "run id/path"}`."""
         run = find_readable_run(uid, self.actor)
         items = artifacts_of(run)
         return etags.document_response(request, {"items": items})

@@ -72,9 +72,7 @@ class Glossary(Endpoint):
     )
     @idempotent()
     def post(self, request: Request) -> HttpResponse:
-        """Requires administrator rights and a session. The entry takes effect with the next match; an entry
-        without new synonyms is refused.
-        """
+        """Requires administrator rights and a session. The entry takes effect with the next match."""
         require(self.actor, Action.GLOSSARY)
         entry, done = edit.add(read_body(GlossaryEntryRequest, request.data)["text"], self.actor)
         document = {"entry": entry_document(entry), "change_id": done.uid}
@@ -100,9 +98,7 @@ class GlossaryDetail(Endpoint):
 
     @operation("delete_glossary_entry", "Delete a glossary entry", answer=GlossaryChangeDoc)
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Requires administrator rights and a session. Returns the id of the change, which you can send to
-        undo it.
-        """
+        """Requires administrator rights and a session. Returns the id of the change, to undo it."""
         done = edit.remove(edit.find_entry(uid, self.actor), self.actor)
         return etag.document_response(request, {"entry": None, "change_id": done.uid})
 

@@ -64,25 +64,17 @@ class RunsQuery(PageQuery):
 
 class LogQuery(Query):
     attempt = serializers.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=1000,
-        help_text="The number of the attempt; default: the last attempt.",
+        required=False, min_value=1, max_value=1000, help_text="Attempt number; default: the last one."
     )
     offset = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
     limit = serializers.IntegerField(
-        default=262_144,
-        min_value=1,
-        max_value=1_048_576,
-        help_text="Bytes to read; the response can exceed this number because its last chunk is never cut.",
+        default=262_144, min_value=1, max_value=1_048_576, help_text="Bytes, rounded up to whole chunks."
     )
 
 
 class EventsQuery(Query):
     after = serializers.CharField(
-        required=False,
-        max_length=200,
-        help_text="Id of the last event that you received; the stream continues after it.",
+        required=False, max_length=200, help_text="Id of the last event that you received."
     )
 
 

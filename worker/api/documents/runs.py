@@ -71,9 +71,7 @@ class ArtifactsDoc(Doc):
 
 
 class PendingDependencyDoc(Doc):
-    """Dependencies that are not ready. `waiting_seconds` counts from the start of the build, or from its
-    request if it has not started.
-    """
+    """Dependencies that are not ready; `waiting_seconds` counts from the start or request of the build."""
 
     kind = serializers.ChoiceField(choices=DependencyKind.values)
     state = serializers.ChoiceField(choices=["waiting", "running", "failed"])
@@ -120,19 +118,14 @@ class RunDoc(Doc):
     failure_code = serializers.CharField(allow_blank=True)
     protocol = serializers.CharField(required=False)
     success = serializers.BooleanField(**_OPTIONAL)
-    outputs = serializers.DictField(
-        **_OPTIONAL, help_text="Outputs of a script that takes command-line arguments."
-    )
+    outputs = serializers.DictField(**_OPTIONAL, help_text="Outputs of a script called with arguments.")
     output = serializers.JSONField(**_OPTIONAL, help_text="Output of a run with any other protocol.")
     format = serializers.CharField(**_OPTIONAL, help_text="Format of `output`, as declared by the skill.")
     answer = serializers.DictField(
         **_OPTIONAL,
         help_text="The complete answer of a tool, or of a skill that uses the JSON stdin protocol.",
     )
-    metadata = serializers.DictField(
-        **_OPTIONAL,
-        help_text="Values that the skill reported, for example `{execution_time_ms, items_count}`.",
-    )
+    metadata = serializers.DictField(**_OPTIONAL, help_text="Reported by the skill, such as `{items_count}`.")
     token_usage = serializers.IntegerField(**_OPTIONAL)
     message = serializers.CharField(**_OPTIONAL)
     error = serializers.DictField(**_OPTIONAL, help_text="`{code, message, details}`.")
@@ -166,8 +159,7 @@ class RunDoc(Doc):
     network = serializers.ListField(
         child=serializers.DictField(),
         required=False,
-        help_text="Hosts that the run tried to connect to: `{host, port, allowed, code, count, "
-        "message, remedy}`.",
+        help_text="Hosts that the run contacted: `{host, port, allowed, code, count, message, remedy}`.",
     )
     permission = serializers.DictField(
         **_OPTIONAL,
@@ -180,16 +172,12 @@ class RunDoc(Doc):
         **_OPTIONAL,
         help_text="Approval request of the run: `{state, page_url, expires_at, requested_permissions, …}`.",
     )
-    erased_at = serializers.DateTimeField(
-        allow_null=True, help_text="Time at which the content was erased; null if it exists."
-    )
+    erased_at = serializers.DateTimeField(allow_null=True, help_text="When the content was erased.")
 
 
 class LogChunkDoc(Doc):
     stream = serializers.ChoiceField(choices=["stdout", "stderr"])
-    offset = serializers.IntegerField(
-        help_text="Offset in bytes in the attempt's log, which contains both streams."
-    )
+    offset = serializers.IntegerField(help_text="Byte offset in the attempt's log, over both streams.")
     text = serializers.CharField()
 
 

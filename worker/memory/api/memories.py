@@ -43,9 +43,7 @@ class MemoriesQuery(PageQuery, OwnerQuery):
     importance = serializers.IntegerField(
         default=1, min_value=1, max_value=5, help_text="Only memories of at least this importance."
     )
-    since = serializers.DateTimeField(
-        required=False, help_text="Only memories updated at or after this time."
-    )
+    since = serializers.DateTimeField(required=False, help_text="Only memories updated since this time.")
     until = serializers.DateTimeField(required=False)
 
 
@@ -88,8 +86,7 @@ class Memories(Endpoint):
     @operation("list_memories", "List or search memories", query=MemoriesQuery, answer=page_schema(MemoryDoc))
     def get(self, request: Request) -> HttpResponse:
         """Lists your memories and those of your teams and of runs that you can read, newest first. With `q`,
-        returns the best matches on one page; English is searched by words, Chinese by pairs of characters.
-        """
+        returns the best matches on one page; English is searched by words, Chinese by pairs of characters."""
         query = read_query(MemoriesQuery, request)
         selection = memory_filter(query, self.actor)
         page = pagination.read_page("memories", query, kinds=(str,))
@@ -124,8 +121,7 @@ class MemoryDetail(Endpoint):
     @operation("delete_memory", "Delete a memory")
     def delete(self, request: Request, uid: str) -> HttpResponse:
         """Requires a session of the owner or of a maintainer of the owning team. The run that proposed the
-        memory keeps a copy until the run is erased.
-        """
+        memory keeps a copy until the run is erased."""
         find.delete(find.find_memory(uid, self.actor), self.actor)
         return etag.set_private(HttpResponse(status=204))
 

@@ -94,8 +94,7 @@ class MemoryWriteDecision(Endpoint):
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
         """Requires a session of the memory's future owner: the user, a maintainer of the team or the run's
-        caller. Fields that you send replace the proposed values; the run's own record does not change.
-        """
+        caller. Fields that you send replace the proposed values; the run's own record does not change."""
         # Before the body is read, so that a stranger gets only a 404.
         write = review.find_write(uid, self.actor)
         decision = read_body(MemoryDecisionRequest, request.data)
