@@ -38,6 +38,6 @@ def discard_on_commit(digests: Iterable[str]) -> None:
 
 def _discard(digests: list[str]) -> None:
     with transaction.atomic():
-        # Concurrent publishers of the same bytes have then committed, or store the bytes again afterwards.
+        # Waits for publishers of the same bytes to commit; later ones store the bytes again.
         postings.lock_index_writers()
         blobs.discard(digests)

@@ -18,7 +18,7 @@ DEFAULT_TIMEOUT = 60.0  # seconds for a whole exchange, including redirects
 _MAX_REDIRECTS = 5
 _KEEP_METHOD = (307, 308)
 _REDIRECT_STATUSES = (301, 302, 303, *_KEEP_METHOD)
-# and all x-… headers, such as X-Api-Key
+# Credentials are these headers and all x-… headers, such as X-Api-Key.
 _CREDENTIAL_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 

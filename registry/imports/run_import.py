@@ -28,7 +28,7 @@ from registry.versions.publishing.publish import preview_publication, publish
 
 log = logging.getLogger(__name__)
 _BATCH = 10  # skills per transaction; publishing one blocks other SQLite writers for tens of milliseconds
-_SQLITE_PAUSE_S = 0.06  # lets other SQLite writers run, which poll only every 0.1 s and would starve
+_SQLITE_PAUSE_S = 0.06  # pause per batch: other SQLite writers poll every 0.1 s and would starve
 _ROWS = 500  # rows per transaction
 _MAX_PATH_CHARS = 1000
 _FOLDER = "imports"

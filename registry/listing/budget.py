@@ -23,7 +23,7 @@ class Truncation(StrEnum):
     NONE = "none"
     LONG = "length"  # the text exceeded the maximum
     SHARE = "share"  # shortened to an equal share of the budget
-    NAME = "name"  # left out: only the name is listed
+    NAME = "name"  # the text is omitted; only the name is listed
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def entries_within_budget(entries: Sequence[ListingEntry], budget: int) -> tuple
 
     Bundled entries may exceed the budget. A quarter of the budget is always reserved for other entries.
     """
-    # The last line has no line break.
+    # One more column, because the last line has no line break.
     room = max(budget - _bundled_width(entries), budget // _OTHERS_DIVISOR) + 1
     fitting = []
     for entry in entries:

@@ -84,7 +84,7 @@ def _next_span(
     """The size of the next span, and whether it is content: None for Chinese outside known words."""
     token = tokens[at]
     keys = [each.key for each in tokens[at : at + glossary.longest.get(token.key, 0)]]
-    for size in range(len(keys), token.is_cjk, -1):  # a single Chinese character can't be a glossary word
+    for size in range(len(keys), token.is_cjk, -1):  # _pairs handles single Chinese characters
         key = " ".join(keys[:size])
         if key in glossary and key not in search_terms.STOP_TERMS:
             return size, True

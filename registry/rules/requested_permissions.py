@@ -14,7 +14,7 @@ from registry.packages.rule_names import is_prefix
 from registry.packages.unsafe_properties import RequestedPermissions, requested_permissions
 from registry.rules.coverage import covered_skills
 
-_MAX_SKILLS_READ = 1_000  # skills that an allow rule with a prefix covers; others need approval
+_MAX_SKILLS_READ = 1_000  # skills whose permissions an allow rule with a prefix combines
 
 
 def has_scripts(version: Version) -> bool:

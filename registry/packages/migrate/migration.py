@@ -76,7 +76,7 @@ def migrate(package: Package, *, limits: Limits = _DEFAULT) -> Migration:
         raise Refusal(*(migrated for migrated in front.problems if migrated.severity == "error"))
     metadata = find_metadata(package.files)
     if metadata:
-        read_metadata(metadata, limits)  # raises for a broken METADATA.yml, which the migration would lose
+        read_metadata(metadata, limits)  # raises if METADATA.yml is broken, as its content would be lost
     code = _find_code(package, front)
     updates, removed = _changed_fields(package.manifest, front, code)
     skill = _skill_md(package, front, code.body, edit_header(front, updates, removed, limits))

@@ -85,8 +85,8 @@ def publish(
     errors = draft_errors(draft)
     if errors:
         raise Refusal(*errors, *(each for each in draft.problems if each.severity == "warning"))
-    blobs.store(draft.archive)  # before its row; if the transaction fails, a sweep removes the blob
-    findings = scan(package)  # before the transaction, because that blocks other writers
+    blobs.store(draft.archive)  # before the row exists; if the transaction fails, a sweep removes the blob
+    findings = scan(package)  # outside the transaction, so that other writers don't wait for the scan
     with transaction.atomic():
         return _publish(draft, findings)
 
