@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from registry.core.hooks import Hook
+from registry.packages.problems import Refusal
 from registry.storage.backend import BlobBackend
 from registry.storage.disk import DiskBackend
 from registry.storage.errors import BLOB_MISSING, BLOB_TOO_LARGE
@@ -71,6 +72,14 @@ def open_blob(digest: str) -> BinaryIO:
         return backend().open(_key(digest))
     except FileNotFoundError:
         raise BLOB_MISSING.refusal(digest=digest) from None
+
+
+def is_reachable() -> bool:
+    """Whether the storage answers; on a disk also whether it holds any blob, as a lost mount does not."""
+    try:
+        return backend().is_reachable()
+    except Refusal:
+        return False
 
 
 def exists(digest: str) -> bool:

@@ -36,6 +36,9 @@ class DiskBackend:
     def exists(self, key: str) -> bool:
         return self.path(key).is_file()
 
+    def is_reachable(self) -> bool:
+        return any(self.folder.glob("??/??"))
+
     def local_path(self, key: str) -> Path | None:
         path = self.path(key)
         return path if path.is_file() else None

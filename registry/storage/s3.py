@@ -57,6 +57,12 @@ class S3Backend:
     def exists(self, key: str) -> bool:
         return self.modified_at(key) is not None
 
+    def is_reachable(self) -> bool:
+        with suppress(FileNotFoundError), _translate_errors():
+            self.client.list_objects_v2(Bucket=self.bucket, Prefix=self.prefix, MaxKeys=1)
+            return True
+        return False  # the bucket does not exist
+
     def local_path(self, key: str) -> Path | None:
         return None
 

@@ -20,5 +20,7 @@ from worker.models.memory import (
     WriteState,
 )
 from worker.models.run import Run, RunQuerySet, RunStatus
+from worker.models.run_totals import RunTotals
+from worker.models.service_process import ProcessKind, ServiceProcess
 from worker.models.step import Step, StepKind
 from worker.models.team import TeamDailyUsage, TeamLimits, TeamQueueState

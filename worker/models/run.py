@@ -140,6 +140,7 @@ class Run(models.Model):
             models.Index(fields=["team", "-id"], name="run_team"),
             models.Index(fields=["caller", "-id"], name="run_caller"),
             models.Index(fields=["skill", "-id"], name="run_skill"),
+            models.Index(fields=["finished_at"], name="run_finished", condition=Q(finished_at__isnull=False)),
         ]
         constraints = [
             models.UniqueConstraint(

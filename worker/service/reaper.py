@@ -19,13 +19,14 @@ from registry.storage import blobs
 from worker.approvals import decide
 from worker.attempts import unpacking
 from worker.core import clock
-from worker.core.host import host_name
+from worker.core.host import host_name, worker_name
 from worker.dependencies import queue as preparations
 from worker.dependencies import store
 from worker.files import inputs
+from worker.health import heartbeats, run_totals
 from worker.memory import erase as memory
 from worker.memory import webhook
-from worker.models import Attempt, Run, RunStatus
+from worker.models import Attempt, ProcessKind, Run, RunStatus
 from worker.queue import retries, transport
 from worker.queue.dispatch import wake, wake_builder, wake_importer
 from worker.retention import erase
@@ -61,8 +62,15 @@ def reap_once() -> ReapResult:
     if preparations.has_claimable():
         wake_builder()
     woken = _wake_free_slots()
+    _record_tick()
     webhook.deliver_due()  # last: it may wait for a slow server
     return ReapResult(len(expired), woken)
+
+
+def _record_tick() -> None:
+    heartbeats.beat(ProcessKind.REAPER, worker_name())
+    heartbeats.forget_silent()
+    run_totals.move_forward()
 
 
 def _wake_free_slots() -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
-from celery.signals import worker_init
+from celery.signals import worker_init, worker_ready, worker_shutdown
+from celery.worker import state
 
 from worker.celery import app
 from worker.core import shutdown
@@ -14,6 +16,7 @@ from worker.executors.conductor import execute, probe
 from worker.queue.claims import claim_next
 from worker.queue.dispatch import WAKE, WAKE_BUILDER, WAKE_DOCTOR, WAKE_IMPORTER, wake
 from worker.service import examinations
+from worker.service.heartbeat import HeartbeatThread
 from worker.service.import_jobs import MAX_TASK_S, import_waiting
 
 BURST_S = 2.0  # then the child returns to Celery, which may end or replace it
@@ -23,6 +26,14 @@ BURST_S = 2.0  # then the child returns to Celery, which may end or replace it
 def _probe_sandbox(**kwargs: object) -> None:
     """Probes the tiers once, before the children fork: they inherit the result."""
     probe()
+
+
+@worker_ready.connect
+def _start_heartbeat(sender: Any, **kwargs: object) -> None:
+    thread = HeartbeatThread(sender.pool.num_processes, lambda: len(state.active_requests))
+    sender.hub.call_repeatedly(1.0, thread.turn)
+    worker_shutdown.connect(lambda **_: thread.stop(), weak=False)
+    thread.start()
 
 
 @app.task(name=WAKE)

@@ -1,0 +1,1 @@
+"""The state of the site: heartbeats of its processes, checks of its services, figures of queue and runs."""

@@ -1,0 +1,205 @@
+"""The checks of a site's readiness. Each waits a bounded time, however its service fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as StillWaiting
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import redis
+from django.conf import settings
+
+from registry.packages.problems import LazyMessage
+from registry.packages.problems import gettext_noop as _
+from registry.storage import blobs
+from worker.health.bounded_call import BoundedCall
+from worker.health.figures import SiteFigures, read_figures
+from worker.queue import transport
+
+TIMEOUT_S = 2.0  # for all checks together
+REAPER_SILENT_S = 120.0  # longer than a usual sweep
+QUEUE_STUCK_S = 60.0  # a run may wait this long while a slot is free
+_MIN_FREE_BYTES, _MIN_FREE_SHARE = 2**30, 0.05
+NAMES = ("database", "storage", "broker", "disk", "reaper", "workers", "queue")
+
+
+@dataclass(frozen=True)
+class HealthCheck:
+    """The result of one check. ``detail`` is for everyone, ``cause`` for operators: it may name hosts."""
+
+    name: str
+    ok: bool
+    detail: LazyMessage
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class DiskSpace:
+    """Bytes on the disk of SKILLQUAY_VAR."""
+
+    free: int
+    total: int
+
+    @property
+    def is_low(self) -> bool:
+        return self.free < max(_MIN_FREE_BYTES, self.total * _MIN_FREE_SHARE)
+
+
+@dataclass(frozen=True)
+class SiteState:
+    checks: Sequence[HealthCheck]
+    figures: SiteFigures | None = None  # None if the database does not answer
+    disk: DiskSpace | None = None
+
+    @property
+    def ok(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+
+class ServiceFailed(Exception):
+    """A service answered, but can't be used."""
+
+
+def read_state() -> SiteState:
+    """Runs all checks at the same time; returns within about ``TIMEOUT_S`` seconds."""
+    deadline = time.monotonic() + TIMEOUT_S
+    started = {name: call.start() for name, call in _CALLS.items()}
+    results = {name: _result(name, future, deadline) for name, future in started.items()}
+    figures, disk = results["database"].value, results["disk"].value
+    checks = [
+        _database_check(results["database"]),
+        _latency_check("storage", results["storage"]),
+        _latency_check("broker", results["broker"]),
+        _disk_check(results["disk"]),
+        *_figure_checks(figures),
+    ]
+    return SiteState(checks, figures, disk)
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What a call returned, or the check that reports why it did not."""
+
+    value: Any = None
+    failed: HealthCheck | None = None
+    took_ms: float = field(default=0.0)
+
+
+def _result(name: str, future: Future[Any], deadline: float) -> _Result:
+    try:
+        value, took_ms = future.result(max(0.0, deadline - time.monotonic()))
+    except StillWaiting:
+        waited = round(_CALLS[name].hangs_since_s())
+        detail = LazyMessage(_("no answer for %(seconds)s s"), seconds=waited)
+        return _Result(failed=HealthCheck(name, False, detail))
+    except Exception as error:  # a service may raise anything
+        detail = LazyMessage(_("failed: %(error)s"), error=type(error).__name__)
+        return _Result(failed=HealthCheck(name, False, detail, cause=str(error).strip()))
+    return _Result(value, took_ms=took_ms)
+
+
+def _latency_check(name: str, result: _Result) -> HealthCheck:
+    detail = LazyMessage(_("answered in %(ms)s ms"), ms=round(result.took_ms, 1))
+    return result.failed or HealthCheck(name, True, detail)
+
+
+def _database_check(result: _Result) -> HealthCheck:
+    if result.failed:
+        return result.failed
+    figures: SiteFigures = result.value
+    detail = LazyMessage(_("answered in %(ms)s ms"), ms=round(figures.latency_ms, 1))
+    return HealthCheck("database", True, detail)
+
+
+def _disk_check(result: _Result) -> HealthCheck:
+    if result.failed:
+        return result.failed
+    disk: DiskSpace = result.value
+    free, total = (round(count / 2**30, 1) for count in (disk.free, disk.total))
+    detail = LazyMessage(_("%(free)s of %(total)s GiB free"), free=free, total=total)
+    return HealthCheck("disk", not disk.is_low, detail)
+
+
+def _figure_checks(figures: SiteFigures | None) -> list[HealthCheck]:
+    if figures is None:
+        unknown = LazyMessage(_("unknown: the database does not answer"))
+        return [HealthCheck(name, False, unknown) for name in ("reaper", "workers", "queue")]
+    return [_reaper_check(figures), _workers_check(figures), _queue_check(figures)]
+
+
+def _reaper_check(figures: SiteFigures) -> HealthCheck:
+    age = figures.reaper_age_s
+    if age is None:
+        return HealthCheck("reaper", False, LazyMessage(_("no reaper has run in the last minutes")))
+    detail = LazyMessage(_("last run %(seconds)s s ago"), seconds=round(age))
+    return HealthCheck("reaper", age < REAPER_SILENT_S, detail)
+
+
+def _workers_check(figures: SiteFigures) -> HealthCheck:
+    alive = figures.live_workers
+    slots, busy = sum(worker.slots for worker in alive), sum(worker.busy for worker in alive)
+    detail = LazyMessage(
+        _("%(alive)s alive, %(busy)s of %(slots)s slots busy"), alive=len(alive), busy=busy, slots=slots
+    )
+    return HealthCheck("workers", slots > 0, detail)
+
+
+def _queue_check(figures: SiteFigures) -> HealthCheck:
+    """Fails if runs wait although slots are free: a long queue behind busy slots is only load."""
+    queue = figures.queue
+    has_free_slot = any(worker.busy < worker.slots for worker in figures.live_workers)
+    is_stuck = (queue.oldest_claimable_s or 0.0) > QUEUE_STUCK_S
+    if queue.oldest_s is None:
+        return HealthCheck("queue", True, LazyMessage(_("no run waits")))
+    detail = LazyMessage(
+        _("%(runs)s runs wait, the oldest for %(seconds)s s"),
+        runs=queue.runnable,
+        seconds=round(queue.oldest_s),
+    )
+    return HealthCheck("queue", not is_stuck or not (has_free_slot or not figures.live_workers), detail)
+
+
+# What is called ----------------------------------------------------------------------------------------
+def _check_storage() -> None:
+    if not blobs.is_reachable():
+        raise ServiceFailed(settings.STORAGE_URL or f"{settings.SKILLQUAY_VAR}/blobs")
+
+
+def _check_broker() -> None:
+    if not settings.REDIS_URL:
+        folder = transport.folders(Path(settings.SKILLQUAY_VAR))["data_folder_in"]
+        if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            raise ServiceFailed(folder)
+        return
+    with redis.Redis.from_url(
+        settings.REDIS_URL, socket_connect_timeout=TIMEOUT_S, socket_timeout=TIMEOUT_S
+    ) as client:
+        client.ping()
+
+
+def _disk_space() -> DiskSpace:
+    usage = shutil.disk_usage(settings.SKILLQUAY_VAR)
+    return DiskSpace(usage.free, usage.total)
+
+
+def _timed(work: Callable[[], Any]) -> Callable[[], tuple[Any, float]]:
+    def measure() -> tuple[Any, float]:
+        began = time.perf_counter()
+        value = work()
+        return value, (time.perf_counter() - began) * 1000
+
+    return measure
+
+
+_CALLS: dict[str, BoundedCall[tuple[Any, float]]] = {
+    "database": BoundedCall(_timed(read_figures)),
+    "storage": BoundedCall(_timed(_check_storage)),
+    "broker": BoundedCall(_timed(_check_broker)),
+    "disk": BoundedCall(_timed(_disk_space)),
+}

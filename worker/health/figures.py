@@ -1,0 +1,76 @@
+"""What the database knows about queue and processes, read in a few indexed statements."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import Count, Min, Q
+from django.utils import timezone
+
+from worker.health.heartbeats import ProcessState, processes
+from worker.models import Approval, ProcessKind, Run, RunStatus
+from worker.queue import fair_queue
+
+
+@dataclass(frozen=True)
+class QueueState:
+    runnable: int
+    oldest_s: float | None  # how long the oldest runnable run has waited
+    oldest_claimable_s: float | None  # without runs of teams that have reached their limit
+    running: int
+    waiting_approval: int
+
+
+@dataclass(frozen=True)
+class SiteFigures:
+    database: str  # its kind
+    latency_ms: float  # to connect and read a row
+    queue: QueueState
+    processes: Sequence[ProcessState]
+
+    @property
+    def workers(self) -> list[ProcessState]:
+        return [each for each in self.processes if each.kind == ProcessKind.WORKER]
+
+    @property
+    def live_workers(self) -> list[ProcessState]:
+        return [each for each in self.workers if each.is_alive]
+
+    @property
+    def reaper_age_s(self) -> float | None:
+        """Seconds since the last tick of any reaper; None if none is known."""
+        return min((p.heartbeat_s for p in self.processes if p.kind == ProcessKind.REAPER), default=None)
+
+
+def read_figures() -> SiteFigures:
+    """Reads all figures; raises DatabaseError if the database does not answer."""
+    began = time.perf_counter()
+    known = processes()
+    latency_ms = (time.perf_counter() - began) * 1000
+    return SiteFigures(connection.vendor, latency_ms, _queue(), known)
+
+
+def _queue() -> QueueState:
+    now = timezone.now()
+    runnable = Run.objects.filter(status=RunStatus.QUEUED, run_after__lte=now)
+    waiting = runnable.aggregate(runs=Count("pk"), since=Min("run_after"))
+    claimable = None
+    if waiting["runs"]:
+        teams = [each.team for each in fair_queue.ready_teams()]
+        of_ready_team = Q(team__in=teams) | (Q(team=None) if 0 in teams else Q(pk=None))
+        claimable = runnable.filter(of_ready_team).aggregate(since=Min("run_after"))["since"]
+    return QueueState(
+        runnable=waiting["runs"],
+        oldest_s=_age(waiting["since"], now),
+        oldest_claimable_s=_age(claimable, now),
+        running=Run.objects.filter(status=RunStatus.RUNNING).count(),
+        waiting_approval=Approval.objects.waiting().filter(expires_at__gt=now).count(),  # by its index
+    )
+
+
+def _age(since: datetime | None, now: datetime) -> float | None:
+    return None if since is None else max(0.0, (now - since).total_seconds())

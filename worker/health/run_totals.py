@@ -1,0 +1,102 @@
+"""Counts of all runs that ended, by status, failure code and duration: cheap however many runs there are.
+
+A row holds the sums until a moment; only the runs that ended since are counted. The reaper moves the moment.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Case, Count, DurationField, ExpressionWrapper, F, Sum, Value, When
+from django.utils import timezone
+
+from registry.packages.problems import CODES
+from worker.models import Run, RunTotals
+
+BUCKETS_S = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0)
+NEVER_STARTED = -1  # the bucket of runs that ended before their start
+OTHER_CODE = "other"  # codes that scripts make up, so that they can't make up labels
+_MARGIN = timedelta(minutes=1)  # for transactions that commit later, and clocks of other hosts
+_MOVE_EVERY = timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class Sums:
+    runs: int = 0
+    attempts: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Sums) -> Sums:
+        seconds = self.seconds + other.seconds
+        return Sums(self.runs + other.runs, self.attempts + other.attempts, seconds)
+
+
+Key = tuple[str, str, int]
+"""Status, failure code, and the index of the duration in ``BUCKETS_S``; their number for longer ones."""
+
+
+def run_totals() -> Mapping[Key, Sums]:
+    """The sums over all runs that have ended."""
+    row = RunTotals.objects.first()
+    stored = _stored(row) if row else []
+    return _added(stored, _ended_between(row.until if row else None, timezone.now()))
+
+
+def move_forward() -> None:
+    """Adds the runs that ended over a minute ago to the stored sums; safe to repeat, in several processes."""
+    until = timezone.now() - _MARGIN
+    if RunTotals.objects.filter(until__gt=until - _MOVE_EVERY).exists():
+        return
+    with transaction.atomic():
+        row = RunTotals.objects.select_for_update().first()
+        since = row.until if row else None
+        if row and row.until >= until:
+            return
+        sums = _added(_stored(row) if row else [], _ended_between(since, until))
+        document = [[*key, one.runs, one.attempts, round(one.seconds, 3)] for key, one in sums.items()]
+        RunTotals.objects.update_or_create(pk=1, defaults={"until": until, "sums": document})
+
+
+def _stored(row: RunTotals) -> list[tuple[Key, Sums]]:
+    return [((status, code, bucket), Sums(*sums)) for status, code, bucket, *sums in row.sums]
+
+
+def _added(*parts: Iterable[tuple[Key, Sums]]) -> dict[Key, Sums]:
+    total: dict[Key, Sums] = defaultdict(Sums)
+    for part in parts:
+        for key, sums in part:
+            total[key] += sums
+    return dict(total)
+
+
+def _ended_between(since: datetime | None, until: datetime) -> list[tuple[Key, Sums]]:
+    ended = Run.objects.filter(finished_at__lte=until)
+    if since:
+        ended = ended.filter(finished_at__gt=since)
+    took = ExpressionWrapper(F("finished_at") - F("started_at"), output_field=DurationField())
+    shorter = (When(took__lte=timedelta(seconds=most), then=Value(n)) for n, most in enumerate(BUCKETS_S))
+    rows = (
+        ended.annotate(took=took)
+        .annotate(
+            bucket=Case(
+                When(took__isnull=True, then=Value(NEVER_STARTED)), *shorter, default=Value(len(BUCKETS_S))
+            )
+        )
+        .values("status", "failure_code", "bucket")
+        .annotate(runs=Count("pk"), starts=Sum("attempt"), seconds=Sum("took"))
+    )
+    return [
+        (
+            (row["status"], _label(row["failure_code"]), row["bucket"]),
+            Sums(row["runs"], row["starts"], row["seconds"].total_seconds() if row["seconds"] else 0.0),
+        )
+        for row in rows
+    ]
+
+
+def _label(code: str) -> str:
+    return code if code in CODES or not code else OTHER_CODE

@@ -1,0 +1,10 @@
+from django.db import models
+
+from registry.models.fields import DocumentField
+
+
+class RunTotals(models.Model):
+    """Sums over all runs that ended until a moment, in one row; written by ``worker.health.run_totals``."""
+
+    until = models.DateTimeField()
+    sums = DocumentField(default=list)  # [[status, failure code, bucket, runs, attempts, seconds]]

@@ -1,0 +1,24 @@
+from django.db import models
+
+from registry.models.fields import DocumentField
+
+
+class ProcessKind(models.TextChoices):
+    WORKER = "worker"
+    REAPER = "reaper"
+
+
+class ServiceProcess(models.Model):
+    """A worker or reaper process; ``worker.health.heartbeats`` is the only writer."""
+
+    name = models.CharField(max_length=160, unique=True)
+    kind = models.CharField(max_length=8, choices=ProcessKind.choices)
+    version = models.CharField(max_length=64)  # of its code
+    slots = models.PositiveSmallIntegerField(default=0)
+    busy = models.PositiveSmallIntegerField(default=0)
+    details = DocumentField(default=dict)  # {tier, reason, fix, enforcement, disk_free, disk_total}
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()  # by the clock of the database
+
+    def __str__(self) -> str:
+        return self.name
