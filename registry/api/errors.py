@@ -44,18 +44,18 @@ FIELD_INVALID = declare("FIELD_INVALID", lambda *, field, reason: ...)(
     _("%(field)s: %(reason)s"), _("Correct the value; /api/docs/ describes what each field accepts.")
 )
 FIELD_UNKNOWN = declare("FIELD_UNKNOWN", lambda *, field, known: ...)(
-    _("Unknown field: `%(field)s`."), _("Use only these: %(known)s.")
+    _("Unknown field: `%(field)s`."), _("Use only known fields: %(known)s.")
 )
 QUERY_INVALID = declare("QUERY_INVALID", lambda *, field, reason: ..., http=400)(
     _("%(field)s: %(reason)s"),
     _("Correct the query parameter; /api/docs/ describes what each parameter accepts."),
 )
 QUERY_UNKNOWN = declare("QUERY_UNKNOWN", lambda *, field, known: ..., http=400)(
-    _("Unknown query parameter: `%(field)s`."), _("Use only these: %(known)s.")
+    _("Unknown query parameter: `%(field)s`."), _("Use only known parameters: %(known)s.")
 )
 CURSOR_INVALID = declare("CURSOR_INVALID", http=400)(
-    _("The cursor is not valid for this list."),
-    _("Start without a cursor, and follow `next_cursor` with the same filters."),
+    _("The value of `cursor` or `since` is not valid for this list."),
+    _("Start without it, then send the value from the previous response with the same filters."),
 )
 IDEMPOTENCY_KEY_INVALID = declare("IDEMPOTENCY_KEY_INVALID", http=400)(
     _("`Idempotency-Key` must be 1 to 200 printable ASCII characters."),

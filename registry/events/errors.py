@@ -19,11 +19,11 @@ EVENT_PAYLOAD_INVALID = declare("EVENT_PAYLOAD_INVALID", lambda *, reason: ...)(
 )
 EVENT_TOO_LARGE = declare("EVENT_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("The event is larger than %(limit)s bytes."),
-    _("Send less data, or a link to it; SKILLQUAY_MAX_EVENT_BYTES sets the limit."),
+    _("Send less data or a link to it, or ask an administrator to raise SKILLQUAY_MAX_EVENT_BYTES."),
 )
 EVENTS_TOO_MANY = declare("EVENTS_TOO_MANY", lambda *, limit: ..., http=429, retryable=True)(
     _("Too many events: this sender exceeded %(limit)s per minute."),
-    _("Try again in a minute; SKILLQUAY_EVENTS_PER_MINUTE sets the limit."),
+    _("Try again in a minute, or ask an administrator to raise SKILLQUAY_EVENTS_PER_MINUTE."),
 )
 EVENT_NOT_PROPOSED = declare("EVENT_NOT_PROPOSED", lambda *, skill: ..., http=409)(
     _("This event does not propose %(skill)s, or has already started it."),

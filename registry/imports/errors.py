@@ -51,7 +51,7 @@ IMPORT_SHADOWED = declare("IMPORT_SHADOWED", lambda *, skill, other: ..., severi
     _("Rename one of them to import both."),
 )
 IMPORT_CLASH = declare("IMPORT_CLASH", lambda *, other, skill: ...)(
-    _("This skill and %(other)s both use the name %(skill)s, with different content."),
+    _("This skill was not imported: %(other)s also has the name %(skill)s, but different content."),
     _("Rename or remove one of them."),
 )
 IMPORT_NOT_A_SKILL = declare("IMPORT_NOT_A_SKILL", lambda *, name: ..., severity="notice")(

@@ -5,7 +5,10 @@ from registry.packages.problems import gettext_noop as _
 
 RULE_DENIED = declare("RULE_DENIED", lambda *, version, rule, holder, page: ..., http=403)(
     _("Can't run %(version)s: rule %(rule)s of %(holder)s denies it."),
-    _("Ask an owner of the team or token to remove the rule at %(page)s; it overrides all other rules."),
+    _(
+        "Ask an owner of the team or token to remove the rule at %(page)s; deny rules override all other "
+        "rules."
+    ),
 )
 APPROVAL_NEEDED = declare(
     "APPROVAL_NEEDED", lambda *, version, team, asks, exact, prefix, page: ..., http=409

@@ -53,8 +53,8 @@ SKILL_PURGED = declare("SKILL_PURGED", lambda *, skill: ..., http=409)(
 )
 SUCCESSOR_INVALID = declare("SUCCESSOR_INVALID", lambda *, successor: ...)(
     _(
-        "%(successor)s can't be the successor: it is this one, is not usable, or already names this skill "
-        "as its successor."
+        "%(successor)s can't be the successor: it is the same version or skill, is not usable, or has "
+        "this skill as its successor."
     ),
     _("Choose another usable version of this skill, or another skill."),
 )

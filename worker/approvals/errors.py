@@ -5,7 +5,7 @@ from registry.packages.problems import gettext_noop as _
 
 APPROVAL_DENIED = declare("APPROVAL_DENIED", lambda *, by, reason: ..., http=403)(
     _("%(by)s denied this run: %(reason)s"),
-    _("Address the reason or contact the maintainer; running it again creates a new approval request."),
+    _("Address the reason or contact the maintainer; another run creates a new approval request."),
 )
 APPROVAL_EXPIRED = declare("APPROVAL_EXPIRED", lambda *, hours: ..., http=409, retryable=True)(
     _("This run was not approved within %(hours)s hours."),

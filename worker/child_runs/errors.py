@@ -9,7 +9,7 @@ CHILD_REQUEST_INVALID = declare("CHILD_REQUEST_INVALID", lambda *, reason: ...)(
 )
 CHILD_NOT_REQUIRED = declare("CHILD_NOT_REQUIRED", lambda *, name: ..., http=403)(
     _("The skill does not list %(name)s in `requires`."),
-    _("Add it to `requires` in the front matter, then publish a new version."),
+    _("Add the skill to `requires` in the front matter, then publish a new version."),
 )
 SKILL_INTERNAL = declare("SKILL_INTERNAL", http=409)(
     _("This skill is internal: other skills and the API can start it, but pages can't."),

@@ -24,11 +24,11 @@ MEMORY_OWNER_UNKNOWN = declare("MEMORY_OWNER_UNKNOWN")(
 )
 MEMORY_QUEUE_FULL = declare("MEMORY_QUEUE_FULL", http=409)(
     _("Too many proposed memories are already waiting for this owner's review."),
-    _("Review them at /memory/review/, then run the skill again."),
+    _("Ask the owner to review them at /memory/review/, then run the skill again."),
 )
 MEMORY_EXPIRED = declare("MEMORY_EXPIRED")(
     _("This proposed memory expired because it was not reviewed in time."),
-    _("Run the skill again; SKILLQUAY_MEMORY_REVIEW_DAYS sets the time limit."),
+    _("Run the skill again, and review the memory within the time limit (SKILLQUAY_MEMORY_REVIEW_DAYS)."),
 )
 MEMORY_DECIDED = declare("MEMORY_DECIDED", lambda *, state: ..., http=409)(
     _("This proposed memory has already been decided (%(state)s)."), _("Reload the list.")

@@ -60,11 +60,11 @@ START_FAILED = declare("START_FAILED", retryable=True)(
     _("Ask an administrator to find the cause with manage.py sandbox_doctor."),
 )
 EXECUTE_MISSING = declare("EXECUTE_MISSING")(
-    _("The entry does not export a function named `execute`."),
-    _("Export execute(parameters, context, config) from the entry."),
+    _("The entry point does not export a function named `execute`."),
+    _("Export execute(parameters, context, config) from the entry point."),
 )
 TOOL_MISSING = declare("TOOL_MISSING")(
-    _("The entry exports neither a function with the tool's name nor `execute`."),
+    _("The entry point exports neither a function with the tool's name nor `execute`."),
     _("Export a function with the tool's name, or `execute`, which gets the name in `context.tool`."),
 )
 SCRIPT_NOT_FOUND = declare("SCRIPT_NOT_FOUND", lambda *, script, ids: ..., http=404)(
@@ -76,8 +76,8 @@ ENTRY_REQUIRED = declare("ENTRY_REQUIRED", lambda *, ids: ...)(
     _("Choose the script to run, or set `resources.entry` in the skill."),
 )
 ENTRY_NOT_FOUND = declare("ENTRY_NOT_FOUND", lambda *, entry, ids: ...)(
-    _("Can't run the skill's entry %(entry)s; available scripts: %(ids)s."),
-    _("Choose one of its scripts, or set `resources.entry` to a file in scripts/."),
+    _("Can't run the skill's entry point %(entry)s; available scripts: %(ids)s."),
+    _("Choose one of the scripts, or set `resources.entry` to a file in scripts/."),
 )
 ACTION_REQUIRED = declare("ACTION_REQUIRED", lambda *, actions: ...)(
     _("The skill needs an action, but none was chosen; available actions: %(actions)s."),
