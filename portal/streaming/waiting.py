@@ -58,7 +58,7 @@ def unfinished_id(response: AppResponse) -> str | None:
 
 
 def wait_kind(response: AppResponse, kind: str) -> str:
-    """What to wait for: ``approvals`` while a run waits for approval, so that its decision ends the wait."""
+    """What to wait for: ``approvals`` while a run waits for approval, so that the decision ends the wait."""
     return "approvals" if json.loads(response.body).get("status") == _WAITING_APPROVAL else kind
 
 

@@ -43,7 +43,7 @@ class SkillMoved(Exception):
 
 
 def refusal(request: HttpRequest, refused: Refusal) -> HttpResponse:
-    """The page of a refusal with its code's HTTP status; anonymous users are sent to sign in first."""
+    """The error page of a refusal, or a redirect to sign-in if the user must sign in first."""
     code = code_named(refused.code)
     if code.http == 401 or (code.http == 403 and not request.user.is_authenticated):
         return redirect_to_login(request.get_full_path())

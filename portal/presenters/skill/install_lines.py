@@ -9,7 +9,7 @@ from registry.models import Version, Visibility
 
 
 def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
-    """Commands that download the version, and start a run if it has something to run."""
+    """Commands that download the version and, if it can run, start a run."""
     found = [download_line(runnable.version)]
     if runnable.callable or runnable.entry_points.prompt:
         command = run_line(example_call(runnable), indent=None)
@@ -18,7 +18,7 @@ def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
 
 
 def download_line(version: Version) -> dict[str, str]:
-    """The download command; without a token for a public skill."""
+    """The download command; with a token unless the skill is public."""
     skill = version.skill
     archive = f"{skill.slug}-{version.number}.zip"
     address = absolute_url(f"/api/v1/skills/{skill}/versions/{version.number}/archive")

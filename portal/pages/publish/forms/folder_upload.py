@@ -14,7 +14,7 @@ _MAX_PATH = 1000  # characters; package validation is stricter
 
 
 class FolderFile(InMemoryUploadedFile):
-    """An uploaded file with its ``path`` from the browser, which package validation checks."""
+    """An uploaded file with its ``path`` from the browser; package validation checks the path."""
 
     def __init__(self, path: str, *parts: Any) -> None:
         super().__init__(*parts)

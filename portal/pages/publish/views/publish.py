@@ -44,7 +44,7 @@ _FORM_BYTES = 2**20  # overhead of a multipart body besides its files
 
 @dataclass(frozen=True)
 class Upload:
-    """The bytes to publish; ``name`` tells an archive from a SKILL.md."""
+    """The bytes to publish; the ``name`` distinguishes an archive from a SKILL.md."""
 
     data: bytes
     name: str

@@ -133,7 +133,9 @@ def _no_constant(name: str) -> None:
 
 
 def field_of(key: str, schema: Schema, *, required: bool) -> forms.Field:
-    """The field for one property: a control for its type, otherwise a JSON text with the sub-schema."""
+    """The field for one property: a control for its type, otherwise a JSON field that shows the
+    sub-schema.
+    """
     common = {
         "required": required,
         "label": str(schema.get("title") or key),

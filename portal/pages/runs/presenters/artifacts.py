@@ -34,7 +34,7 @@ _TEXTS = (*_FORMATS, "txt", "log", "json", *_TABLES)
 
 @dataclass(frozen=True)
 class ArtifactRow:
-    """``content`` is None for files that are only downloaded; ``number`` makes element ids."""
+    """``content`` is None for files that are only downloaded; ``number`` is used in element ids."""
 
     file: Artifact
     number: int

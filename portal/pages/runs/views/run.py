@@ -193,7 +193,7 @@ def again(request: ActorRequest, uid: str) -> HttpResponse:
 
 
 def request_of(run: Run) -> Request:
-    """The request of the run, for a rerun; without its context, which is rebuilt."""
+    """The run's request, for a rerun; without the context, which is rebuilt."""
     row = run.request
     return Request(
         inputs=row.get("inputs") or {},
