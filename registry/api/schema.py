@@ -70,7 +70,7 @@ class StrictText(serializers.CharField):
 
 
 class Operations:
-    """A decorator of endpoint methods that documents them under a tag."""
+    """Makes decorators that document endpoint methods under one tag."""
 
     def __init__(self, tag: str) -> None:
         self.tag = tag

@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 
 class Hook(Generic[P, R]):
-    """A list of receivers, called in order in the sender's transaction. An exception rolls it back."""
+    """Receivers that run in order in the sender's transaction. An exception rolls the transaction back."""
 
     def __init__(self) -> None:
         self.receivers: list[Callable[P, R]] = []

@@ -43,7 +43,7 @@ _SUFFIX_RULES = sorted(
 
 
 class TextToken(NamedTuple):  # three times faster than a dataclass; a text has hundreds
-    """A word, or one character of a script without spaces; phrases are compared by these."""
+    """A word, or one character of a script without spaces. Phrases are compared token by token."""
 
     key: str
     start: int

@@ -1,1 +1,1 @@
-"""Events from other systems: receives them, and starts or proposes the skills that declare their type."""
+"""Receives events from other systems, and starts or proposes the skills that declare their type."""

@@ -31,7 +31,7 @@ def check_source(source: Source, actor: Actor) -> SourceState:
 
 @dataclass(frozen=True)
 class Drift:
-    """Changes since the last import. ``now`` is None except for git; other changes need an import."""
+    """Changes of a source since its last import. ``now`` is None for sources other than git."""
 
     now: str | None
     imported: str

@@ -46,7 +46,7 @@ class ShellCommand(BaseCommand):
         add_actor_argument(parser)
 
     def actor(self, options: dict[str, Any]) -> Actor:
-        """The actor named by ``--as``; an unknown name is a usage error."""
+        """The user named by ``--as``, otherwise an administrator. An unknown name is a usage error."""
         try:
             return shell_actor(options["as"])
         except Refusal as refused:

@@ -34,7 +34,7 @@ _WEIGHT_SCALE = 5 * 10**8  # chosen so that the integer root of a scaled weight 
 
 @dataclass(frozen=True)
 class ScorePart:
-    """The contribution of one term to a skill's score: its concept and fields."""
+    """The contribution of one term to a skill's score, with its concept and fields."""
 
     concept: Concept
     is_own: bool
@@ -228,6 +228,6 @@ def _posting_weight(weight: int, mask: int) -> int:
 
 
 def _best_skills(scores: Mapping[int, int], most: int) -> list[int]:
-    """The best skill ids by score, then id. A pair packed into one number sorts fastest."""
+    """The best skill ids by score, then id. Packs score and id into one number, which sorts fastest."""
     ordered = nlargest(most, [score * _KEY_SPACE - skill for skill, score in scores.items()])
     return [-each % _KEY_SPACE for each in ordered]

@@ -114,7 +114,7 @@ def _index_terms(tokens: Sequence[TextToken]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8192)  # requests use the same few thousand words
 def _synonym_terms(own: tuple[str, ...], texts: tuple[str, ...], is_cjk: bool) -> Mapping[str, float]:
-    """The terms of the synonyms with their weights. The more there are, the less each weighs."""
+    """The terms of the synonyms with their weights. The more synonyms there are, the less each weighs."""
     translations = sum(search_terms.has_cjk(text) != is_cjk for text in texts)
     found: dict[str, float] = {}
     for text in texts:

@@ -68,9 +68,7 @@ def pinned_trigger_rows(
 
 
 def _fetch_by_lists(statement: str, **lists: Sequence[int | str]) -> list[Any]:
-    """Runs a statement with one list per ``IN``, passed by name in the same order. No rows if a list is
-    empty.
-    """
+    """Runs a statement with one list per ``IN``, passed by name in the same order. [] if a list is empty."""
     if not all(lists.values()):
         return []
     marks = {name: placeholders(values) for name, values in lists.items()}

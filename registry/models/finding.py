@@ -28,7 +28,7 @@ class Finding(models.Model):
 
 
 class Suppression(models.Model):
-    """A maintainer's suppression of a finding, including later ones with its rule, path and quote."""
+    """A maintainer's suppression of a finding and of later ones with the same rule, path and quote."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="suppressions")
     rule = models.CharField(max_length=64)

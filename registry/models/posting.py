@@ -27,7 +27,7 @@ class Term(models.Model):
 
 
 class TermScope(models.Model):
-    """The number of skills with a term in one scope. An actor's df is the sum over visible scopes."""
+    """The number of skills with a term in one scope. An actor's count is the sum over visible scopes."""
 
     term = models.ForeignKey(Term, models.CASCADE)
     scope = models.CharField(max_length=24)  # "public", "site" or "team:<key>", see Skill.search_scope

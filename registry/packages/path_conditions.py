@@ -1,4 +1,4 @@
-"""The ``paths`` condition of a skill, .gitignore patterns: agents see it only if a file in use matches."""
+"""The ``paths`` condition: agents see a skill only if a file in use matches its .gitignore patterns."""
 
 import posixpath
 import re
@@ -52,7 +52,7 @@ def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec | None:
 
 
 def _strip_folder_suffix(pattern: str) -> str:
-    """The pattern without a trailing ``/**``: a folder matches its content. Keeps negated patterns."""
+    """The pattern without a final ``/**``: a folder alone matches its content too. Keeps negated patterns."""
     return pattern if pattern.startswith("!") else pattern.removesuffix("/**")
 
 

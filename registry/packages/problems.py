@@ -102,7 +102,7 @@ _TRANSLATED = ("reason", "expected")  # parameters that hold translatable texts,
 
 
 class LazyMessage(str):
-    """A part of a message. Its string is English; it is translated together with the message."""
+    """A part of a message. ``str()`` gives the English text; the part is translated with its message."""
 
     template: str
     params: Mapping[str, object]

@@ -10,7 +10,7 @@ _CANONICAL = "_canonical_"
 
 
 def rule_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
-    """The names by which this team's rules match the skill. Own and canonical skills have a bare slug too."""
+    """Names by which this team's rules match the skill; only own and canonical skills have a bare slug."""
     canonical = tuple(str(row) for row in skill.canonicals.all() if row.version_id)
     bare = (skill.slug,) if canonical or _is_own(skill, team) else ()
     return (str(skill), *bare, *canonical)

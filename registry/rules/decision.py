@@ -1,4 +1,4 @@
-"""Decides about permission, in order: deny rules, canonical version, allow rules, safe properties, ask."""
+"""Decides by the first that applies: deny rule, canonical version, allow rule, safe fields; else asks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Decision:
 
     @property
     def for_agents(self) -> tuple[Outcome, DecisionBasis]:
-        """Outcome and basis for agents: "deny" if the author reserves the version for people."""
+        """The outcome and its basis for agents, who are also denied versions that are reserved for people."""
         applies = self.outcome == "deny" or allows_agents(self.version)
         return (self.outcome, self.by) if applies else ("deny", "skill")
 
@@ -135,13 +135,13 @@ def decide_locked(decision: Decision, token: Token | None) -> Decision:
 
 
 def require_not_denied(decision: Decision) -> None:
-    """Raises RULE_DENIED if a rule denies, for people and agents."""
+    """Raises RULE_DENIED, for people as for agents, if the outcome is "deny"."""
     if decision.outcome == "deny":
         raise _denial(decision)
 
 
 def require_allowed(decision: Decision) -> None:
-    """Raises a refusal unless the outcome is "allow", for people and agents."""
+    """Raises a refusal, for people as for agents, unless the outcome is "allow"."""
     require_not_denied(decision)
     if decision.outcome == "ask":
         raise _approval_refusal(decision)

@@ -149,7 +149,7 @@ def search_document(result: SearchResult) -> dict[str, object]:
 
 
 def _exact_matches(text: str, actor: Actor, filters: Filters) -> set[int]:
-    """The ids of skills whose slug, name, team/slug or canonical name is the text. A version is ignored."""
+    """The ids of skills whose slug, name, team/slug or canonical name is the text without its version."""
     text = _VERSION_SUFFIX.sub("", text.strip())
     key = search_terms.name_key(text)
     found = sql.named_skill_ids(search_terms.phrase_key(text)[:200], key, sql.visibility_filter(actor))

@@ -88,7 +88,7 @@ class S3Backend:
         return True
 
     def remove_leftovers(self, age: timedelta) -> int:
-        """Aborts multipart uploads of crashed processes; returns the count. Listings don't show them."""
+        """Aborts multipart uploads of crashed processes, which blob listings omit; returns the count."""
         with _translate_errors():
             pages = self.client.get_paginator("list_multipart_uploads").paginate(
                 Bucket=self.bucket, Prefix=self.prefix

@@ -134,9 +134,9 @@ def _hot_term(moment: datetime) -> float:
 def most_used(
     skills: QuerySet[Skill], limit: int, *, start: int = 0, now: datetime | None = None
 ) -> list[Skill]:
-    """Skills by descending score, from rank ``start`` up to but not including ``limit``.
+    """Used skills by descending score, from rank ``start`` up to but not including ``limit``.
 
-    A score is the larger of two indexed values: decayed count and FLOOR × count. Loads only these rows.
+    A score is the larger of two indexed values: decayed count and FLOOR × count. Reads the best of each.
     """
     now = now or timezone.now()
     used = skills.filter(usage_count__gt=0).values("pk", "usage_count", "last_used_at")

@@ -141,7 +141,7 @@ class Doc(serializers.Serializer[Any]):
 
 
 class AddressField(serializers.URLField):
-    """A public URL; ``path`` is a format of the row, such as ``/hooks/{0.uid}``."""
+    """A public URL made from ``path``, a format string for the row, such as ``/hooks/{0.uid}``."""
 
     def __init__(self, path: str, **options: Any) -> None:
         super().__init__(**{"source": "*", **options})

@@ -1,4 +1,4 @@
-"""Named credentials that administrators configure. They are sent only to the location they are for."""
+"""Named credentials that administrators configure. Each is sent only to the location it belongs to."""
 
 import base64
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Credentials:
         return {"authorization": f"Bearer {self.token}"} if self.token else {}
 
     def basic(self) -> dict[str, str]:
-        """Basic authentication for git hosts: the token is the password; hosts ignore the user name."""
+        """Basic authentication for git hosts, which ignore the user name; {} without a token."""
         if not self.token:
             return {}
         pair = f"{self.access_key or 'x-access-token'}:{self.token}"

@@ -41,7 +41,7 @@ def skill_md(folder: Path) -> Path | None:
 
 
 class SourceView:
-    """Access to the source's files. Limits the number of entries and decides which paths may be read."""
+    """Controls access to the source's files: limits their number and decides which paths may be read."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class SourceView:
         self._seen = 0
 
     def children(self, folder: Path) -> list[os.DirEntry[str]]:
-        """The folder's entries without junk, by name. Raises IMPORT_TOO_LARGE for too many entries."""
+        """The folder's entries without junk, by name. Raises IMPORT_TOO_LARGE once too many were listed."""
         try:
             found = [item for item in os.scandir(folder) if not is_junk(item.name)]
         except OSError as error:

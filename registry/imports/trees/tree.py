@@ -16,7 +16,7 @@ _CLAUDE = ".claude"
 
 @dataclass(frozen=True)
 class Tree:
-    """A folder to read, with options: which roots to read, and which paths to trust."""
+    """A folder to read, with options for which roots to read and which paths to trust."""
 
     folder: Path
     source: str  # Skill.source of its skills: disk, git, archive, url
@@ -175,7 +175,7 @@ class _Reader:
         return errors.IMPORT_IGNORED.problem() if self.view.ignores(path, is_folder=True) else None
 
     def _looks_like_skill(self, file: Path) -> bool:
-        """Whether the author may expect this file to be a skill. Files next to an agent's scripts are not."""
+        """Whether an author may have meant this file as a skill; False next to an agent's scripts."""
         agent = file.parent.parent.parent
         return (
             file.suffix == ".md" and file.stem.lower() not in ("readme", "skill") and agent not in self.agents

@@ -28,7 +28,7 @@ class Layout:
 
 
 def lay_out(entries: Sequence[ArchiveEntry], limits: Limits, *, repacked: bool = False) -> Layout:
-    """The layout of the entries. Bad paths are its ``blocking_problems``; other flaws raise Refusal.
+    """The layout of the entries. Bad paths become its ``blocking_problems``; other flaws raise Refusal.
 
     With ``repacked``, for archives made by ``repack``, a nested SKILL.md is an ordinary file.
     """

@@ -107,7 +107,7 @@ def check_each_path(
 
 
 def _find_clash(entry: ArchiveEntry, files: dict[str, str], folders: dict[str, str]) -> Problem | None:
-    """Returns a problem if the path clashes with an earlier one, or records it. Folders may be repeated."""
+    """Records the path, or returns a problem if it clashes with an earlier one. Folders may be repeated."""
     own = collision_key(entry.path)
     other = files.get(own) or (None if entry.is_folder else folders.get(own))
     parent = own

@@ -192,7 +192,7 @@ def _extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
 
 
 def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int, ...]:
-    """The values, each 0xFFFFFFFF replaced by the next value of the zip64 field, which has their order."""
+    """The values; the zip64 field supplies, in the same order, those that are 0xFFFFFFFF."""
     if _MAX32 not in values:
         return values
     zip64 = extra.get(_ZIP64, b"")
@@ -206,7 +206,7 @@ def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int,
 
 
 def _match_locals(data: bytes, records: list[Record], end: _End) -> tuple[Record, ...]:
-    """The records in data order. Raises Refusal unless they match local records that fill all bytes."""
+    """The records in data order. Raises Refusal unless their local records match and fill all bytes."""
     ordered = sorted(records, key=lambda record: record.offset)
     matched = []
     expected = 0

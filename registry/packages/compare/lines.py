@@ -33,7 +33,7 @@ class LineSegment:
 
 @dataclass(frozen=True)
 class DiffLine:
-    """A line of the comparison. Line numbers start at 1; None on a side that does not have this line."""
+    """A line of the comparison. Line numbers start at 1; they are None on a side without this line."""
 
     before_number: int | None
     after_number: int | None

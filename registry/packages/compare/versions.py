@@ -106,7 +106,7 @@ def compare(before: Content, after: Content) -> Comparison:
 
 
 def compare_files(before: tuple[FileFacts, ...], after: tuple[FileFacts, ...]) -> tuple[FileChange, ...]:
-    """The changed files by path. A removed file (not empty) whose content has a new path was renamed."""
+    """The changed files by path. A non-empty removed file counts as renamed if its content has a new path."""
     old, new = {file.path: file for file in before}, {file.path: file for file in after}
     removed = {file.digest: file for file in reversed(before) if file.path not in new and file.size}
     changes = []

@@ -49,7 +49,7 @@ def is_deno_input(path: str) -> bool:
 
 
 def read_deno(files: Sequence[PackageFile]) -> DenoResult:
-    """The modules to resolve; None for no TypeScript scripts, only local imports, or problems."""
+    """The modules to resolve. None if there are no TypeScript scripts, only local imports, or problems."""
     scripts = sorted(file.path for file in files if _is_script(file.path))
     if not scripts:
         return DenoResult()

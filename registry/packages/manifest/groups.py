@@ -198,7 +198,7 @@ def normal_path(path: str) -> str:
 
 
 def split_tools(text: str) -> list[str]:
-    """Splits at commas or, without any, at white space, but not in parentheses: ``Bash(git add:*) Read``."""
+    """Splits at commas, or at white space without commas; keeps ``Bash(git add:*)`` in one piece."""
     return (
         _split_outside(text, ",") if len(_split_outside(text, ",")) > 1 else _split_outside(text, " \t\r\n")
     )

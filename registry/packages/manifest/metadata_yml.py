@@ -21,7 +21,7 @@ def find_metadata(files: tuple[PackageFile, ...]) -> PackageFile | None:
 
 
 def with_metadata(front: FrontMatter, files: tuple[PackageFile, ...], limits: Limits) -> FrontMatter:
-    """The front matter with its empty fields filled from METADATA.yml, or with warnings if unreadable."""
+    """The front matter with empty fields filled from METADATA.yml. An unreadable file only adds warnings."""
     file = find_metadata(files)
     if file is None or front.is_broken:
         return front

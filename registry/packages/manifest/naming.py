@@ -37,7 +37,7 @@ class Origin:
 
 
 def slugify(text: str) -> str:
-    """The text as a slug, without accents: ``PDF Miner`` → ``pdf-miner``. Other characters become hyphens."""
+    """The text as a slug: ``Café Mix`` → ``cafe-mix``. Characters other than a–z and 0–9 become hyphens."""
     decomposed = unicodedata.normalize("NFKD", text)
     decomposed = "".join(c for c in decomposed if not unicodedata.combining(c))
     return re.sub(r"[^a-z0-9]+", "-", decomposed.lower()).strip("-")[:MAX_SLUG_LENGTH].rstrip("-")

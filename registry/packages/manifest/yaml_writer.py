@@ -12,7 +12,7 @@ _ESCAPED = re.compile(
 
 
 def scalar(text: str) -> str:
-    """The text as a plain scalar if safe, otherwise quoted; without ``---``, where some readers split."""
+    """The text as a plain scalar if safe, otherwise quoted. ``---``, where some readers split, is escaped."""
     if _PLAIN.fullmatch(text) and "---" not in text and text.lower() not in _WORDS:
         return text
     if not _ESCAPED.search(text) and "---" not in text:

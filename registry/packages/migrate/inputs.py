@@ -56,7 +56,7 @@ def input_schema(abp: Mapping[str, Any] | None, body: str, source: str) -> dict[
 
 
 def output_schema(abp: Mapping[str, Any] | None, source: str) -> dict[str, Any]:
-    """The type that the only ABP tool returns, otherwise ``object`` if the code states it, otherwise none."""
+    """The type that the only ABP tool returns, otherwise ``object`` if the code states it, else ``{}``."""
     returns = (_only_tool(abp) or {}).get("returns")
     if isinstance(returns, Mapping) and isinstance(returns.get("type"), str):
         return {key: returns[key] for key in ("type", "description") if isinstance(returns.get(key), str)}

@@ -58,7 +58,7 @@ class Migration:
 
 @dataclass(frozen=True)
 class _Code:
-    """The entry script (None if none), its source, the new body, the added files, and a message."""
+    """The entry script or None, its source, the new body, the added files, and a message about the change."""
 
     entry: str | None
     source: str
@@ -156,7 +156,7 @@ def _extract_block(front: FrontMatter, block: Block, entry: str | None) -> _Code
 
 
 def _without_block(package: Package, front: FrontMatter, entry: str | None) -> _Code:
-    """The code of a script that exports ``execute()``, or of a placeholder if a script is missing."""
+    """The code of a script that exports ``execute()``; a placeholder if a script is missing; else none."""
     scripts = [path for path in package.paths if path.startswith("scripts/") and suffix(path) in RUNNABLE]
     for path in scripts:
         if exports_execute(source := _source(package, path)):

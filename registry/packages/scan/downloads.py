@@ -155,7 +155,7 @@ _COPIED = re.compile(
 
 
 def look_for_pastes(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds instructions to run text from paste sites, which anyone can change."""
+    """Finds instructions to run text from paste sites, whose content can change at any time."""
     for line, found in matches(text, _PASTE, *_PASTE_HINTS):
         is_run = bool(_COPIED.search(text.around(line, before=2, after=2)))
         yield CheckHit(line, found.start(), found.end(), "critical" if is_run else "low", is_run)

@@ -1,4 +1,4 @@
-"""The text of a file for checks, in bounded lines that can be classified as prose, quote or code."""
+"""Splits the text of a file into bounded lines, which checks can classify as prose, quote or code."""
 
 import re
 from bisect import bisect_right

@@ -12,7 +12,7 @@ _MEMBERS = ("additionalProperties", "unevaluatedProperties")
 
 
 def cost_of(schema: Mapping[str, Any], value: object, limit: int) -> int:
-    """An upper bound of the validator's visits, or some number above ``limit``. 0 if surely below it."""
+    """An upper bound of the validator's visits; counting stops above ``limit``. 0 if surely within it."""
     parts, refers = _size(schema)
     if not refers and parts * _size(value)[0] <= limit:
         return 0
@@ -63,7 +63,7 @@ class _Counter:
 def _visits(
     schema: Mapping[str, Any], value: object, root: Mapping[str, Any]
 ) -> Iterator[tuple[Any, object]]:
-    """Yields each subschema that a validator applies next, with the value it applies to."""
+    """Yields each subschema that a validator applies next, and the value to which it is applied."""
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         if isinstance(reference := schema.get(keyword), str):
             yield _target(root, reference), value

@@ -57,7 +57,7 @@ def remove(entry: GlossaryEntry, actor: Actor) -> AuditEntry:
 
 @transaction.atomic
 def undo(uid: str, actor: Actor) -> AuditEntry:
-    """Undoes a change by restoring the text from before it. Raises NOT_FOUND if it can't be undone."""
+    """Undoes a change by restoring the previous text. Raises NOT_FOUND if it can't be undone."""
     done = AuditEntry.objects.filter(uid=uid, action__in=_UNDOABLE_ACTIONS).first()
     if done is None or not actor.is_administrator:
         raise NOT_FOUND.refusal(what="change", name=uid[:40])

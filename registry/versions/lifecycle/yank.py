@@ -67,7 +67,7 @@ def undeprecate_version(version: Version, actor: Actor) -> Version:
 
 @transaction.atomic
 def deprecate_skill(skill: Skill, actor: Actor, *, reason: str, successor: Skill | None = None) -> Skill:
-    """Deprecates the skill. ``successor`` must be another skill that this skill does not succeed itself."""
+    """Deprecates the skill. Raises SUCCESSOR_INVALID if ``successor`` is the skill or is succeeded by it."""
     reason = validate_reason(reason)
     require(actor, Action.RELEASE, skill=skill)
     skill = lock_skill(skill)

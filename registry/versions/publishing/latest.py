@@ -1,4 +1,4 @@
-"""Selects the latest version of a skill: the highest one that is neither yanked nor held."""
+"""Selects the latest version of a skill: the highest unyanked and unheld one, pre-releases last."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def update_latest(skill: Skill, *, reindex: bool = False, new: Version | None = 
 
 
 def _is_reported(skill: Skill, latest: Version | None) -> bool:
-    """Whether the skill counts as reported: until the decision on the report, whichever version is latest."""
+    """Whether the skill counts as reported. A newer latest version does not end that; the decision does."""
     if latest and latest.reported_at:
         return True
     return skill.is_reported and skill.versions.filter(reported_at__isnull=False).exists()

@@ -207,7 +207,7 @@ def _lock_or_create_skill(draft: Draft) -> Skill:
 
 
 def _check_address(draft: Draft, skill: Skill | None) -> None:
-    """Raises SKILL_PURGED or SLUG_REDIRECTED for a reserved name, even one reserved after a look-up."""
+    """Raises SKILL_PURGED or SLUG_REDIRECTED if the name is reserved, also if only since the look-up."""
     if skill and skill.purged_at:
         raise SKILL_PURGED.refusal(skill=draft.label).at("name")
     redirect = Redirect.objects.filter(team=draft.team, slug=draft.manifest.slug).first()
