@@ -15,7 +15,7 @@ from registry.models import Canonical, PinnedPosting, PinnedTrigger, TriggerKind
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.package import Manifest
 
-# Not written for pinned versions, because the skill's own postings count it.
+# Not written for pinned versions, because the skill's own postings already count the skill.
 _CATALOG_TERMS = (indexing.DOC_COUNT_TERM, indexing.CJK_DOC_COUNT_TERM)
 
 

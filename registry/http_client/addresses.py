@@ -91,7 +91,7 @@ def _is_allowed(address: Address, scheme: str) -> bool:
 
 
 def is_local(address: Address) -> bool:
-    """Whether the address belongs to this machine, whose services may rely on a firewall."""
+    """Whether the address is this machine's, whose services may be protected only by a firewall."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:

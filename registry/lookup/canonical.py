@@ -61,7 +61,7 @@ def unavailable_reason(canonical: Canonical) -> LazyMessage | None:
 
 
 def canonical_for_skill(skill: Skill) -> Canonical | None:
-    """The canonical name that points to a version of this skill, or None."""
+    """The oldest canonical name that points to a version of this skill, or None."""
     return skill.canonicals.exclude(digest="").select_related("version__skill").order_by("pk").first()
 
 

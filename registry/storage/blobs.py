@@ -75,7 +75,7 @@ def open_blob(digest: str) -> BinaryIO:
 
 
 def is_reachable() -> bool:
-    """Whether the storage answers; on a disk also whether it holds any blob, as a lost mount does not."""
+    """Whether the storage responds and, on a disk, has a blob: an empty folder may be a lost mount."""
     try:
         return backend().is_reachable()
     except Refusal:
