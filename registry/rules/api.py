@@ -190,7 +190,7 @@ class Restoration(_OneRule):
     @operation("restore_rule", "Restore a removed rule", answer=RuleDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """The restored rule has the same permissions as before."""
+        """Restores the permissions, too. Requires a session and the role that can add such a rule."""
         rule = edit.find_rule(uid, self.actor)
         return self.respond(request, edit.restore_rule(rule, self.actor))
 

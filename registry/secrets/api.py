@@ -167,8 +167,8 @@ class VersionSecrets(Endpoint):
         "get_version_secrets", "List the secrets that a version needs", query=TeamQuery, answer=SecretNeedsDoc
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns whether one of your teams has set and granted each secret, and the hosts to which a run
-        could send secrets.
+        """Requires a session. Returns whether one of your teams has set and granted each secret, and the
+        hosts to which a run could send secrets.
         """
         version, holder = _find_version_and_team(request, self.actor, (team, slug, number))
         return etag.document_response(request, needs_document(version, holder))
@@ -189,7 +189,7 @@ class VersionReviewed(Endpoint):
 
     @operation("withdraw_review", "Withdraw a review", query=TeamQuery, answer=SecretNeedsDoc)
     def delete(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Grants for reviewed versions no longer apply to this version."""
+        """Requires the maintainer role and a session. Grants for reviewed versions then exclude this one."""
         version, holder = _find_version_and_team(request, self.actor, (team, slug, number))
         reviews.withdraw_review(version, holder, self.actor)
         return etag.document_response(request, needs_document(version, holder))

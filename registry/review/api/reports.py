@@ -74,9 +74,9 @@ class VersionReports(SkillEndpoint):
     @operation("report_version", "Report a version", body=ReportRequest, answer=ReportDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """You can have one open report per version. A version reported as malicious is hidden from other
-        teams until the decision: immediately if a reviewer reports it, otherwise after the number of reports
-        that the site requires.
+        """Requires a session. You can have one open report per version. A version reported as malicious is
+        hidden from other teams until the decision: immediately if a reviewer reports it, otherwise after the
+        number of reports that the site requires.
         """
         version = self.version(team, slug, number)
         body = read_body(ReportRequest, request.data)

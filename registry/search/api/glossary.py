@@ -110,7 +110,9 @@ class GlossaryUndo(Endpoint):
     @operation("undo_glossary_change", "Undo a glossary change", answer=GlossaryChangeDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Restores the text from before the change. An undo is itself a change that you can undo."""
+        """Requires administrator rights and a session. Restores the text from before the change; an undo is
+        itself a change that you can undo.
+        """
         done = edit.undo(uid, self.actor)
         return etag.document_response(request, {"entry": None, "change_id": done.uid})
 
