@@ -128,8 +128,8 @@ def _free_path(path: str, taken: Any) -> str:
 
 
 def _find_code(package: Package, front: FrontMatter) -> _Code:
-    """The code from the first source that exists: the declared entry, the block in SKILL.md, a file with a
-    usual name, then ``_without_block``. Raises ENTRY_UNSAFE.
+    """The code from the first source that exists: the declared entry, the block in SKILL.md (unless there is
+    a ``scripts/execute.ts``), a file with a usual name, then ``_without_block``. Raises ENTRY_UNSAFE.
     """
     entry = package.manifest.resources.entry
     if entry and escapes_package(entry):
