@@ -31,7 +31,7 @@ class PrivateMiddleware:
 
 
 class RefusalMiddleware:
-    """Turns ``Refusal`` into an error page with reason and remedy, and ``SkillMoved`` into a redirect.
+    """Turns ``Refusal`` into an error page or a redirect to sign-in, and ``SkillMoved`` into a redirect.
 
     Wrong methods get an error page, too, such as a GET of a button's URL after signing in again.
     """

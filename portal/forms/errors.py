@@ -26,12 +26,12 @@ class RefusalHandler:
 
 
 def add_refusals(form: forms.BaseForm) -> RefusalHandler:
-    """Adds a refusal of the ``with`` block to the form."""
+    """A context manager that adds a refusal of its block to the form."""
     return RefusalHandler(partial(add_refusal, form))
 
 
 def show_refusals(request: ActorRequest) -> RefusalHandler:
-    """Shows a refusal of the ``with`` block on the next page."""
+    """A context manager that shows a refusal of its block on the next page."""
     return RefusalHandler(partial(show_refusal, request))
 
 

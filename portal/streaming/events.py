@@ -63,7 +63,7 @@ class EventMiddleware:
             return await inner_request.get(self.app, scope, f"/api/v1/runs/{uid}/log", b"limit=1")
 
     async def _follow(self, scope: inner_request.Scope, uid: str, send: inner_request.Send) -> None:
-        """Sends the events after the client's position until the run or the permission ends."""
+        """Sends events from the client's position on, until the run, permission or ``MAX_STREAM_S`` ends."""
         started = checked = time.monotonic()
         batch, chunk = await events_since(uid, _position(scope))
         while not batch.ended and time.monotonic() - started < MAX_STREAM_S:

@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.filter
 def step_time(value: float | None) -> str:
-    """A step's duration in milliseconds, with more digits for short ones."""
+    """A step's duration; below one second in milliseconds."""
     if value is None or value >= 1000:
         return milliseconds(value)
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"

@@ -29,7 +29,7 @@ def waiting(request: ActorRequest) -> HttpResponse:
 
 @signed_in_page
 def decided(request: ActorRequest) -> HttpResponse:
-    """Decided requests, newest first."""
+    """Decided requests, those of the newest runs first."""
     return _listing(request, "decided", "-run__uid")
 
 

@@ -44,7 +44,7 @@ class MemoryFilter(forms.Form):
     use_required_attribute = False
 
     def query(self, actor: Actor, owner: Owner) -> MemoryQuery:
-        """The query of all valid filters; invalid ones are ignored."""
+        """The store query for all valid filters but ``q``; invalid ones are ignored."""
         self.is_valid()
         given = self.cleaned_data
         since = _SINCE.get(given.get("since", ""))

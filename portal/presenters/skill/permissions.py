@@ -43,7 +43,8 @@ _TONES = {"allow": "ok", "deny": "bad", "ask": "warn"}
 
 
 def verdict_of(version: Version, actor: Actor, team: Team | None = None) -> dict[str, Any] | None:
-    """Whether agents of ``team`` may run a version, why, and what the reader may grant; None without a team.
+    """Whether agents of ``team`` may run a version, why, and what the reader may grant; None without a team
+    and for held versions.
 
     By default, ``team`` is the team for which the actor would run the version.
     """

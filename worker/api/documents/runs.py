@@ -159,7 +159,7 @@ class RunDoc(Doc):
     network = serializers.ListField(
         child=serializers.DictField(),
         required=False,
-        help_text="Hosts that the run contacted: `{host, port, allowed, code, count, message, remedy}`.",
+        help_text="Hosts that the run tried to reach: `{host, port, allowed, code, count, message, remedy}`.",
     )
     permission = serializers.DictField(
         **_OPTIONAL,

@@ -56,7 +56,7 @@ def _parse(request: HttpRequest, META: Any, post_data: Any) -> tuple[QueryDict, 
 
 
 def keep_folders(request: HttpRequest) -> None:
-    """Reads the request's files as ``FolderFile``. Call it before anything reads ``request.POST``."""
+    """Makes Django parse files as ``FolderFile``. Call it before anything reads ``request.POST``."""
     request.parse_file_upload = partial(_parse, request)  # type: ignore[method-assign]
 
 

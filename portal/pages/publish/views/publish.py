@@ -80,7 +80,7 @@ def _answer(request: Any) -> HttpResponse:
 
 
 def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
-    """Shows all problems; a package without errors is stored for a while, for its uploader only."""
+    """Shows all problems. A package that can be published, or migrated, is stored for its uploader."""
     try:
         upload = _upload(form, request.actor)
         package = _read(upload)

@@ -48,7 +48,7 @@ _MAX_HELP = 20_000
 @never_cache
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The form, prefilled by ``?again=<run>`` or ``?inputs=<JSON>``; a POST starts a run."""
+    """The form, prefilled by ``?rerun_of=<run>`` or ``?inputs=<JSON>``; a POST starts a run."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     if not request.actor.is_signed_in:
         return redirect_to_login(request.get_full_path())

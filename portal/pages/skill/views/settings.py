@@ -77,7 +77,7 @@ _ACTS: dict[str, Act] = {
 
 @login_required
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """Several forms; each sends its name as ``verb``."""
+    """Several forms; each sends its name as ``action``."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     require(request.actor, Action.SETTINGS, skill=skill)
     verb = request.POST.get("action", "visibility")

@@ -78,7 +78,7 @@ def _redirect_moved(request: ActorRequest, skill: Skill) -> None:
 
 
 def _may_run(request: ActorRequest, skill: Skill) -> bool:
-    """Whether to show the Run button; anonymous users see it and sign in first."""
+    """Whether to show the Run button. Anonymous users see it, too, and sign in when they press it."""
     return not request.actor.is_signed_in or may(request.actor, Action.RUN, skill=skill)
 
 
