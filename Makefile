@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n $${TEST_PROCESSES:-3} --dist worksteal
 MINUTES ?= 10
 export PYTHONDONTWRITEBYTECODE :=  # otherwise every process compiles all of our code again
 
-.PHONY: run test test-fast test-full test-clients soak format check screenshots bubblewrap
+.PHONY: new-venv run test test-fast test-full test-clients soak format check screenshots bubblewrap
 
 run: $(VENV)/runtime bubblewrap
 	@$(BIN)/python manage.py set_up
@@ -49,21 +49,25 @@ check: $(VENV)/tests
 	$(BIN)/python manage.py check
 	$(BIN)/python -m pytest tests/architecture
 
-$(VENV)/runtime: requirements.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Skillquay needs Python 3.11 or newer; set PYTHON=/path/to/it")'
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+$(VENV)/runtime: requirements.txt $(if $(shell $(BIN)/python -c "import pip; print(1)" 2>/dev/null),,new-venv)
 	@echo "Installing the packages of requirements.txt …"
 	@$(PIP) -r requirements.txt
 	@touch $@
+
+# Also after the environment lost its Python, as in an upgrade of the system, or got no pip.
+new-venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Skillquay needs Python 3.11 or newer; set PYTHON=/path/to/it")'
+	@$(PYTHON) -m venv --clear $(VENV) >/dev/null 2>&1 || { rm -rf $(VENV); \
+	  echo "$(PYTHON) can't create a virtual environment; install its venv module (apt-get install python3-venv) and run make again." >&2; exit 1; }
 
 $(VENV)/tests: tests/requirements.txt $(VENV)/runtime
 	@echo "Installing the packages of the tests …"
 	@$(PIP) -r requirements.txt -r tests/requirements.txt
 	@touch $@
 
-bubblewrap:
-	@command -v bwrap >/dev/null || { \
+bubblewrap:  # looked up where the sandbox does; `manage.py up` names the isolation tier that it will use
+	@PATH=/usr/bin:/usr/local/bin:/bin command -v bwrap >/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	     { apt-get update && apt-get install -y --no-install-recommends bubblewrap; } >/dev/null 2>&1; \
-	  then echo "Installed bubblewrap (isolation tier A)."; \
-	  else echo "bubblewrap is missing and can't be installed here: runs use isolation tier B."; fi; }
+	  then echo "Installed bubblewrap."; \
+	  else echo "bubblewrap, which the strongest isolation tier needs, is missing and can't be installed here."; fi; }

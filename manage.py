@@ -4,17 +4,29 @@
 import os
 import sys
 
-from django.core.exceptions import ImproperlyConfigured
-from django.core.management import execute_from_command_line
-from django.db import OperationalError
+OURS = ("bench", "portal", "registry", "tests", "worker")
+BROKEN = (
+    "The packages of Skillquay are missing or broken ({}). Run `make -B .venv/runtime`, then start again."
+)
 
-from registry.packages.problems import Refusal
+try:
+    from django.core.exceptions import ImproperlyConfigured
+    from django.core.management import execute_from_command_line
+    from django.db import OperationalError
+
+    from registry.packages.problems import Refusal
+except ImportError as error:
+    sys.exit(BROKEN.format(error))
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     try:
         execute_from_command_line(sys.argv)
         sys.stdout.flush()
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.split(".")[0] in OURS:
+            raise
+        sys.exit(BROKEN.format(error))
     except ImproperlyConfigured as wrong:
         sys.exit(f"{wrong}")
     except OperationalError as away:

@@ -10,12 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote_from_bytes
 
+from portal.wsgi import application as django_application  # sets up Django, which the next ones need
+
+# isort: split
+from portal.health.endpoints import HealthEndpoints
 from portal.streaming.bridge import WsgiBridge
 from portal.streaming.events import EventMiddleware
 from portal.streaming.files import FileMiddleware, defer_file_sending
 from portal.streaming.spooled_bodies import BodyMiddleware
 from portal.streaming.waiting import WaitMiddleware
-from portal.wsgi import application as django_application
 from registry import log_context
 from registry.api.middleware import is_request_id
 from registry.models.identity import new_uid
@@ -31,7 +34,8 @@ _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
 class Application:
     def __init__(self) -> None:
         django = WsgiBridge(defer_file_sending(django_application), workers=WEB_THREADS)
-        self.app = BodyMiddleware(EventMiddleware(WaitMiddleware(FileMiddleware(cast("App", django)))))
+        app = BodyMiddleware(EventMiddleware(WaitMiddleware(FileMiddleware(cast("App", django)))))
+        self.app = HealthEndpoints(app)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

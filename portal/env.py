@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
 import re
@@ -102,9 +103,12 @@ def secret(name: str, *, needed_by: str) -> str:
 
 def stored_key(path: Path) -> str:
     """The key in ``path``, created on first use with mode 600; readers never see a partial file."""
-    if not path.exists():
-        _make_key(path)
-    key = path.read_text()
+    try:
+        if not path.exists():
+            _make_key(path)
+        key = path.read_text()
+    except OSError as error:
+        raise ImproperlyConfigured(f"Can't read or create the key {path}: {error.strerror}.") from None
     if key.strip("\0 \n"):
         return key
     raise ImproperlyConfigured(
@@ -148,8 +152,23 @@ def _is_network(value: str) -> bool:
 def folder(name: str, default: Path) -> Path:
     value = text(name)
     path = Path(value).expanduser().absolute() if value else default
-    if path.exists() and not path.is_dir():
+    if path.is_file():
         raise _invalid(name, value, "a folder")
+    return path
+
+
+def writable_folder(name: str, default: Path) -> Path:
+    """The folder, created if missing; raises ImproperlyConfigured if this user can't write to it."""
+    try:
+        path = folder(name, default)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"Can't write to the data folder {text(name) or default}: {error.strerror}. "
+            f"Make user {os.geteuid()} its owner, or set {name} to another folder."
+        ) from None
     return path
 
 

@@ -16,3 +16,10 @@ BODY_UNSTORABLE = declare("BODY_UNSTORABLE", lambda *, reason: ..., http=507, re
     _("Can't store the request body: %(reason)s."),
     _("Try again later, or ask an administrator to free disk space."),
 )
+CHECK_UNKNOWN = declare("CHECK_UNKNOWN", lambda *, name, known: ..., http=400)(
+    _("There is no check called `%(name)s`."), _("Use one of these names: %(known)s.")
+)
+METRICS_DENIED = declare("METRICS_DENIED", http=401)(
+    _("Metrics need a bearer token, or a request from this machine."),
+    _("Send the value of SKILLQUAY_METRICS_TOKEN as `Authorization: Bearer …`."),
+)

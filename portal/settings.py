@@ -14,14 +14,14 @@ from portal import env
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 # Site ---------------------------------------------------------------------------------------
-SKILLQUAY_VAR = env.folder("SKILLQUAY_VAR", BASE_DIR / "var")
-SKILLQUAY_VAR.mkdir(mode=0o700, parents=True, exist_ok=True)
+SKILLQUAY_VAR = env.writable_folder("SKILLQUAY_VAR", BASE_DIR / "var")
 SKILLQUAY_PORT = env.number("SKILLQUAY_PORT", 8000, minimum=1, maximum=65535)
 SKILLQUAY_BIND = env.host("SKILLQUAY_BIND", "127.0.0.1")
 SKILLQUAY_PUBLIC_URL = env.url(
     "SKILLQUAY_PUBLIC_URL", f"http://127.0.0.1:{SKILLQUAY_PORT}", ("http", "https")
 )
 SKILLQUAY_TRUSTED_PROXIES = env.networks("SKILLQUAY_TRUSTED_PROXIES")
+SKILLQUAY_METRICS_TOKEN = env.text("SKILLQUAY_METRICS_TOKEN")  # "": metrics for this machine only
 SKILLQUAY_EXAMPLES = env.flag("SKILLQUAY_EXAMPLES", True)
 SKILLQUAY_TEAM_LIMITS = {  # 0: no limit
     "concurrent_runs": env.number("SKILLQUAY_TEAM_CONCURRENT_RUNS", 0),
@@ -138,6 +138,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "registry.api.middleware.RequestIdMiddleware",
+    "portal.health.http_metrics.HttpMetricsMiddleware",
     "registry.api.middleware.ApiMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from rest_framework import exceptions as drf_errors
 from rest_framework.request import Request
 
+from registry import log_context
 from registry.api import errors
 from registry.core.addresses import absolute_url
 from registry.core.errors import UNAVAILABLE
@@ -76,7 +77,7 @@ def request_id(request: HttpRequest | Request) -> str:
     """The id of this request in the response and in the log."""
     inner = request._request if isinstance(request, Request) else request
     if not hasattr(inner, "request_id"):
-        inner.request_id = new_uid()  # type: ignore[attr-defined]
+        inner.request_id = log_context.current_id("request") or new_uid()  # type: ignore[attr-defined]
     return str(inner.request_id)  # type: ignore[attr-defined]
 
 

@@ -71,6 +71,7 @@ DOORS = {  # who may import one of them, and why
     "worker/sandbox": "sockets between the sandbox's own processes, and attacks that try to get out",
     "worker/executors/agent_loop/loop.py": "a model's clients, which have the one door out for a transport",
     "worker/core/host.py": "the name of this host",
+    "portal/management/commands/up.py": "tries the port that it will listen on",
 }
 
 

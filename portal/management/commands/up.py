@@ -1,7 +1,10 @@
 """``manage.py up``: runs web, worker and reaper under one supervisor with one log."""
 
+import errno
 import fcntl
 import os
+import shutil
+import socket
 import sys
 from typing import IO, Any
 
@@ -10,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from portal.checks import OPERATOR
 from portal.supervisor import Program, Supervisor
+from worker.health.sandbox_report import sandbox_report
 
 GRACE_S = 40  # a worker finishes its current run within worker_soft_shutdown_timeout, 30 s
 
@@ -19,11 +23,14 @@ class Command(BaseCommand):
     requires_system_checks = [OPERATOR]
 
     def handle(self, *args: Any, **options: Any) -> None:
-        lock = _lock_folder()
-        programs = [_web(), _worker(), _reaper()]
-        self.stderr.write(f"Skillquay is running at {settings.SKILLQUAY_PUBLIC_URL} (press Ctrl-C to stop)")
-        Supervisor(programs, folder=settings.BASE_DIR, grace_s=GRACE_S).run()
-        lock.close()
+        with _lock_folder():
+            _require_free_port()
+            programs = [_web(), _worker(), _reaper()]
+            self.stderr.write(_tier_line())
+            self.stderr.write(
+                f"Skillquay is running at {settings.SKILLQUAY_PUBLIC_URL} (press Ctrl-C to stop)"
+            )
+            Supervisor(programs, folder=settings.BASE_DIR, grace_s=GRACE_S).run()
 
 
 def _lock_folder() -> IO[str]:
@@ -36,6 +43,27 @@ def _lock_folder() -> IO[str]:
             "Skillquay already runs in this folder. Stop it first, or set SKILLQUAY_VAR and SKILLQUAY_PORT."
         ) from None
     return file
+
+
+def _require_free_port() -> None:
+    """Raises CommandError if the web server could not listen; it would be restarted again and again."""
+    where = (settings.SKILLQUAY_BIND, settings.SKILLQUAY_PORT)
+    family = socket.AF_INET6 if ":" in settings.SKILLQUAY_BIND else socket.AF_INET
+    try:
+        socket.create_server(where, family=family).close()
+    except OSError as error:
+        reason = "it is in use" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
+        raise CommandError(
+            f"Can't listen on {where[0]} port {where[1]}: {reason}. "
+            "Set SKILLQUAY_PORT to another port, or SKILLQUAY_BIND to another address."
+        ) from None
+
+
+def _tier_line() -> str:
+    report = sandbox_report()
+    if report["tier"]:
+        return f"Scripts run in isolation tier {report['tier']}."
+    return f"Runs are refused. {report['reason']}"
 
 
 def _private(path: str, flags: int) -> int:
@@ -59,7 +87,17 @@ def _web() -> Program:
         argv += ["--proxy-headers", "--forwarded-allow-ips", ",".join(settings.SKILLQUAY_TRUSTED_PROXIES)]
     else:
         argv += ["--no-proxy-headers"]
-    return Program("web", argv)
+    return Program("web", argv, _shared_metrics())
+
+
+def _shared_metrics() -> dict[str, str]:
+    """The folder, emptied, through which several web processes share the figures of ``/metrics``."""
+    if settings.SKILLQUAY_WEB_PROCESSES == 1:
+        return {}
+    folder = settings.SKILLQUAY_VAR / "metrics"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    return {"PROMETHEUS_MULTIPROC_DIR": str(folder)}
 
 
 def _worker() -> Program:
