@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import secrets
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 from bench import _started
-from worker.sandbox.policy import Job, Limits
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.limits.scratch import Scratch
+from worker.sandbox.policy import Job
 from worker.sandbox.tiers import available
 
 
@@ -31,17 +34,20 @@ def _bwrapped(job, var):
 
 def _sandboxed(job, var):
     folder = Path(var, "jobs", secrets.token_hex(8))
-    for path in (folder, folder / "input", folder / "output"):
+    for path in (folder / "job", folder / "job" / "input", folder / "job" / "output"):
         path.mkdir(parents=True)
-    ended = available.run(
-        Job(
-            argv=tuple(job["argv"]),
-            package_dir=Path(job["package"]),
-            job_dir=folder,
-            environment=job["environment"],
-            limits=Limits(**job["limits"]),
+    limits = Limits(**job["limits"])
+    with closing(Scratch(folder, limits.disk_mb << 20, limits.files)) as scratch:
+        ended = available.run(
+            Job(
+                argv=tuple(job["argv"]),
+                package_dir=Path(job["package"]),
+                job_dir=folder / "job",
+                environment=job["environment"],
+                limits=limits,
+                scratch=scratch,
+            )
         )
-    )
     shutil.rmtree(folder)
     if ended.exit_code != 0:
         raise SystemExit(f"the bare loop fails: {ended}")

@@ -33,7 +33,8 @@ from worker.queue import states
 from worker.queue.dispatch import wake
 from worker.runs import request as runs
 from worker.sandbox import layout, runtimes
-from worker.sandbox.policy import Job, Limits
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import Job
 from worker.sandbox.tiers import bwrap
 from worker.service import inline
 

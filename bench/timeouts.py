@@ -8,7 +8,8 @@ from pathlib import Path
 from statistics import median
 
 from worker.sandbox import site_settings
-from worker.sandbox.policy import Job, Limits
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import Job
 from worker.sandbox.tiers import available
 
 _WAITS = "trap '' TERM; while :; do sleep 60; done"

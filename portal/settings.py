@@ -75,6 +75,9 @@ SKILLQUAY_EVENTS_PER_MINUTE = env.number("SKILLQUAY_EVENTS_PER_MINUTE", 60, mini
 SKILLQUAY_SANDBOX = env.choice("SKILLQUAY_SANDBOX", "auto", ("auto", "bwrap", "nsrun", "landlock", "unsafe"))
 SKILLQUAY_SANDBOX_MINIMUM = env.choice("SKILLQUAY_SANDBOX_MINIMUM", "nsrun", ("bwrap", "nsrun", "landlock"))
 SKILLQUAY_SANDBOX_BACKEND = env.text("SKILLQUAY_SANDBOX_BACKEND")
+SKILLQUAY_SANDBOX_KERNEL_LIMITS = env.flag("SKILLQUAY_SANDBOX_KERNEL_LIMITS", False)
+SKILLQUAY_JOBS = env.text("SKILLQUAY_JOBS")
+SKILLQUAY_MIN_FREE_MB = env.number("SKILLQUAY_MIN_FREE_MB", 0)
 # Dependencies of scripts: worker.dependencies
 SKILLQUAY_PYTHON_INDEX = env.url("SKILLQUAY_PYTHON_INDEX", "", ("http", "https"))
 SKILLQUAY_NPM_REGISTRY = env.url("SKILLQUAY_NPM_REGISTRY", "", ("http", "https"))

@@ -21,7 +21,8 @@ from worker.sandbox.tiers.available import usable_tiers
 ROOT = Path(__file__).resolve().parents[2]
 # One for each process of the tests: in tier C the processes of one user count together.
 PLAIN_UID = 61_234 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
-PEOPLE = ("this user", "a plain user")
+WATCHDOG = ", with the watchdog alone"  # without what the kernel could enforce
+PEOPLE = ("this user", "this user" + WATCHDOG, "a plain user", "a plain user" + WATCHDOG)
 TIERS: tuple[Tier, ...] = ("bwrap", "nsrun", "landlock")
 _AS_PLAIN_USER = """
 import json, sys
@@ -31,7 +32,8 @@ from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers.available import usable_tiers
 from worker.sandbox.doctor.attacks.arena import all_attacks
 usable = [report.name for report in usable_tiers()]
-print(json.dumps([asdict(check) for check in all_attacks(sys.argv[1], SandboxSettings(), EVERY_ATTACK)]))
+site = SandboxSettings(**json.loads(sys.argv[2]))
+print(json.dumps([asdict(check) for check in all_attacks(sys.argv[1], site, EVERY_ATTACK)]))
 """
 
 
@@ -50,15 +52,18 @@ def tried(person: str, tier: Tier) -> dict[str, Check]:
 
 
 def _all(person: str, tier: Tier) -> list[Check]:
-    return (
-        all_attacks(tier, SandboxSettings(), EVERY_ATTACK) if person == "this user" else _by_plain_user(tier)
-    )
+    site = SandboxSettings()
+    if person.endswith(WATCHDOG):
+        site = SandboxSettings(use_cgroups=False, use_scratch=False)
+    if person.startswith("a plain user"):
+        return _by_plain_user(tier, site)
+    return all_attacks(tier, site, EVERY_ATTACK)
 
 
 def _once(name: str, try_all: Callable[[], list[Check]]) -> list[Check]:
     """The processes of one test run share what was tried: whoever comes first does it."""
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"{os.getpid()}")
-    kept = Path(tempfile.gettempdir(), f"skillquay-attacks-{run}-{name.replace(' ', '-')}")
+    kept = Path(tempfile.gettempdir(), f"skillquay-attacks-{run}-{name.replace(' ', '-').replace(',', '')}")
     with open(kept, "a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
@@ -69,8 +74,9 @@ def _once(name: str, try_all: Callable[[], list[Check]]) -> list[Check]:
         return checks
 
 
-def _by_plain_user(tier: str) -> list[Check]:
-    done = as_plain_user("-c", _AS_PLAIN_USER, tier)
+def _by_plain_user(tier: str, site: SandboxSettings) -> list[Check]:
+    changes = {"use_cgroups": site.use_cgroups, "use_scratch": site.use_scratch}
+    done = as_plain_user("-c", _AS_PLAIN_USER, tier, json.dumps(changes))
     assert done.returncode == 0, done.stderr
     return [Check(**row) for row in json.loads(done.stdout)]
 

@@ -11,7 +11,8 @@ import pytest
 from tests.attacks.catalogue import EVERY_ATTACK
 from tests.attacks.people import TIERS
 from worker.sandbox.doctor.attacks import arena as tried
-from worker.sandbox.policy import Job, Limits
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import Job
 from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers.available import run, usable_tiers
 

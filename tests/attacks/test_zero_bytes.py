@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.attacks.people import TIERS
-from worker.sandbox.policy import Job, Limits
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import Job
 from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers.available import run, usable_tiers
 

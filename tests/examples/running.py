@@ -16,7 +16,8 @@ from worker.protocols.outcome import interpret
 from worker.protocols.prepare import prepare
 from worker.protocols.prompts.prompt_call import argument_names, parse_arguments
 from worker.protocols.prompts.render import render
-from worker.sandbox.policy import Job, Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import Job, SandboxResult
 from worker.sandbox.tiers import available
 
 OUTPUT = "/job/output"

@@ -11,7 +11,9 @@ from worker.core.masking import Mask
 from worker.files import artifacts
 from worker.protocols.call import Call, Outcome
 from worker.queue.claims import Claim
-from worker.sandbox.policy import Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.limits.scratch import Scratch
+from worker.sandbox.policy import SandboxResult
 from worker.sandbox.runtimes import with_module_cache
 
 
@@ -29,12 +31,16 @@ class RuntimeEnvironment:
 
 @dataclass(frozen=True)
 class AttemptContext:
-    """One attempt: the claimed row, its package, and its private folder with ``input/`` and ``output/``."""
+    """One attempt: the claimed row, its package, and its job folder with ``input/`` and ``output/``.
+
+    What a run writes is in ``scratch`` if that is mounted, otherwise in ``folder``.
+    """
 
     claim: Claim
     monitor: AttemptMonitor
     package: UnpackedPackage
     folder: Path
+    scratch: Scratch | None = None
     runtime: RuntimeEnvironment = field(default_factory=RuntimeEnvironment)
     # Values by variable name, decrypted for this attempt.
     secrets: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +48,11 @@ class AttemptContext:
     @cached_property
     def mask(self) -> Mask:
         return Mask(self.secrets.values())
+
+    @property
+    def written_folder(self) -> Path:
+        """The job folder with what the run wrote."""
+        return self.scratch.job_folder if self.scratch else self.folder
 
     @property
     def limits(self) -> Limits:

@@ -11,7 +11,7 @@ from registry.models.skill import INTERNAL
 from registry.packages.problems import LazyMessage, gettext_noop
 from worker.child_runs.errors import CHILD_BUDGET_EXCEEDED, CHILD_CALLER_GONE, CHILD_TOO_DEEP, SKILL_INTERNAL
 from worker.models import Run
-from worker.sandbox.policy import Limits
+from worker.sandbox.limits.limits import Limits
 
 MAX_DEPTH = 5
 MAX_RUNS = 50  # child runs below one root

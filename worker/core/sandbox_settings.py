@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from worker.sandbox.limits.cgroup import usable_memory
 from worker.sandbox.site_settings import Backend, SandboxSettings
 
 
@@ -16,8 +18,18 @@ def sandbox_settings() -> SandboxSettings:
     choice: Any = settings.SKILLQUAY_SANDBOX  # both are checked when settings are read
     minimum: Any = settings.SKILLQUAY_SANDBOX_MINIMUM
     return SandboxSettings(
-        choice=choice, minimum=minimum, backend=_backend(settings.SKILLQUAY_SANDBOX_BACKEND)
+        choice=choice,
+        minimum=minimum,
+        backend=_backend(settings.SKILLQUAY_SANDBOX_BACKEND),
+        max_tmpfs_bytes=usable_memory() // 4 // settings.SKILLQUAY_WORKERS,
+        min_free_bytes=settings.SKILLQUAY_MIN_FREE_MB << 20,
+        require_kernel_limits=settings.SKILLQUAY_SANDBOX_KERNEL_LIMITS,
     )
+
+
+def jobs_folder() -> Path:
+    """Where attempts keep their folders; a file system of its own keeps runs off the portal's disk."""
+    return Path(settings.SKILLQUAY_JOBS or Path(settings.SKILLQUAY_VAR) / "jobs")
 
 
 @cache

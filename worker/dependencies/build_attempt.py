@@ -21,7 +21,8 @@ from worker.dependencies.installers.package_index import Source
 from worker.dependencies.queue import BuildLease
 from worker.sandbox import errors as sandbox_errors
 from worker.sandbox.egress.proxy import PORT
-from worker.sandbox.policy import CheckStop, HostAccess, HttpHandler, Job, Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import CheckStop, HostAccess, HttpHandler, Job, SandboxResult
 from worker.sandbox.tiers import available
 
 INDEX = f"http://127.0.0.1:{PORT}"

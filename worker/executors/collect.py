@@ -14,7 +14,7 @@ def collect_files(attempt: AttemptContext, outcome: Outcome, sandbox_result: San
     with monitor.step("collect"):
         limits, mask = attempt.limits, attempt.mask
         collection = artifacts.store_artifacts(
-            attempt.folder, limits, mask=mask, check_stop=monitor.check_stop
+            attempt.written_folder, limits, mask=mask, check_stop=monitor.check_stop
         )
     if collection is None:
         message = "the run was cancelled while its files were collected"

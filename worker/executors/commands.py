@@ -80,8 +80,10 @@ class Commands:
 
     def _remaining_limits(self) -> Any:
         limits = self.attempt.limits
-        used = folder_usage(self.attempt.folder / "output", entries=1 << 20, size=1 << 40)
-        disk = max(1, limits.disk_mb - (used.size >> 20))
+        disk, scratch = limits.disk_mb, self.attempt.scratch
+        if not (scratch and scratch.mounted):  # a scratch space keeps its limit over all commands
+            used = folder_usage(self.attempt.folder / "output", entries=1 << 20, size=1 << 40)
+            disk = max(1, limits.disk_mb - (used.size >> 20))
         return replace(limits, timeout_s=self.seconds_left, output_bytes=max(1, self._output), disk_mb=disk)
 
 

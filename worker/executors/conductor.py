@@ -12,7 +12,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
 from registry import log_context
@@ -26,7 +25,7 @@ from worker.attempts.monitor import AttemptMonitor
 from worker.attempts.script_request import request_for_script
 from worker.attempts.unpacking import open_package
 from worker.core.errors import CANCELLED, WORKER_ERROR
-from worker.core.sandbox_settings import sandbox_settings
+from worker.core.sandbox_settings import jobs_folder, sandbox_settings
 from worker.core.storable import MAX_VALUES, clean_text, is_heavy
 from worker.dependencies import mounts
 from worker.dependencies.mounts import DependenciesPending
@@ -41,6 +40,9 @@ from worker.queue.retries import defer
 from worker.queue.states import Verdict, finish
 from worker.quotas import team_limits
 from worker.sandbox.cleanup import remove_tree
+from worker.sandbox.limits import free_space
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.limits.scratch import open_scratch
 from worker.sandbox.tiers import available
 
 log = logging.getLogger(__name__)
@@ -48,7 +50,7 @@ _MAX_MESSAGE = 20_000  # characters
 _TOO_MANY_VALUES = (
     f"{{}}: more than {MAX_VALUES} values, not kept; write such an amount to a file in output_dir"
 )
-_DEFER_S = 5.0  # pause until a run checks its dependencies again
+_DEFER_S = 5.0  # pause until a run checks its dependencies or the disk again
 _RETRY_PAUSES_S = (0.5, 2.0, 5.0)  # a finished run is worth the wait for a locked database
 
 
@@ -56,12 +58,16 @@ def execute(claim: Claim, *, wait: bool = False) -> bool:
     """Executes a claimed run and ends it; returns False if the lease was lost and nothing was written.
 
     While another worker builds its dependencies, the run goes back to the queue, or waits here if ``wait``.
+    It also goes back while the disk for jobs is almost full.
     """
     with log_context.bind("run", claim.uid):
         return _execute(claim, wait=wait)
 
 
 def _execute(claim: Claim, *, wait: bool) -> bool:
+    if not wait and _disk_is_low():
+        log.warning("Run %s waits: the disk of %s is almost full", claim.uid, jobs_folder())
+        return _retry_on_database_error(lambda: defer(claim, _DEFER_S))
     monitor = AttemptMonitor(claim)
     try:
         result = _attempt(claim, monitor, wait=wait)
@@ -79,6 +85,12 @@ def _execute(claim: Claim, *, wait: bool) -> bool:
     return _record(claim, monitor, result)
 
 
+def _disk_is_low() -> bool:
+    folder = jobs_folder()
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    return free_space.is_low(folder, sandbox_settings().min_free_bytes)
+
+
 def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptResult:
     with monitor.step("unpack"):
         package = open_package(claim.digest, check_stop=monitor.check_stop)
@@ -88,26 +100,31 @@ def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptRes
             runtime = mounts.prepare_environment(
                 package, claim.digest, check_stop=monitor.check_stop, wait=wait
             )
-    folder = Path(settings.SKILLQUAY_VAR) / "jobs" / f"{claim.uid}-{claim.attempt}"
+    folder = jobs_folder() / f"{claim.uid}-{claim.attempt}"
+    job_folder = folder / "job"
+    scratch = open_scratch(folder, Limits(**claim.limits), sandbox_settings().max_tmpfs_bytes)
     try:
         with monitor.step("sandbox"):
-            _make_folders(claim, folder, monitor)
+            _make_folders(claim, job_folder, monitor)
             request = request_for_script(claim.request, claim.files, package)
             call = protocols_prepare.prepare(
                 package.paths, package.manifest, package.profile, request, read=package.read
             )
             secrets = run_secrets.secret_values(claim.grants.get("secrets", {}), digest=claim.digest)
-        result = execute_call(AttemptContext(claim, monitor, package, folder, runtime, secrets), call)
+        attempt = AttemptContext(claim, monitor, package, job_folder, scratch, runtime, secrets)
+        result = execute_call(attempt, call)
         if monitor.is_cancelled():  # cancelled while the answer was read, which can't be interrupted
             return AttemptResult(_refused_outcome(CANCELLED.refusal()), result.sandbox_result)
         return replace(result, outcome=_drop_heavy_values(result.outcome))
     finally:
+        if scratch:
+            scratch.close()
         remove_tree(folder)
 
 
 def _make_folders(claim: Claim, folder: Path, monitor: AttemptMonitor) -> None:
-    folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    for path in (folder, folder / "input", folder / "output"):
+    jobs_folder().mkdir(mode=0o755, parents=True, exist_ok=True)
+    for path in (folder.parent, folder, folder / "input", folder / "output"):
         path.mkdir(mode=0o755)
     inputs.copy_inputs(claim.files, folder / "input", check_stop=monitor.check_stop)
 

@@ -90,6 +90,7 @@ def sandbox_job(attempt: AttemptContext, call: Call) -> Job:
         network=package.manifest.security.network_allowlist if _has_network(package.manifest) else None,
         resolve=resolve_host,
         limits=attempt.limits,
+        scratch=attempt.scratch,
     )
 
 

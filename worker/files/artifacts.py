@@ -14,7 +14,8 @@ from worker.core.masking import Mask
 from worker.core.storable import clean_text
 from worker.models import Artifact
 from worker.sandbox.collect import CollectedFile, collect
-from worker.sandbox.policy import CheckStop, Limits
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import CheckStop
 
 _MAX_PATH = 500
 

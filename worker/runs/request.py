@@ -40,7 +40,7 @@ from worker.queue.dispatch import wake
 from worker.quotas import team_limits
 from worker.runs import approval, cache
 from worker.runs.errors import ENDPOINT_FILES, REQUEST_INVALID, REQUEST_TOO_LARGE
-from worker.sandbox.policy import Limits
+from worker.sandbox.limits.limits import Limits
 
 _MAX_ID = 64
 

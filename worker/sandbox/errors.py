@@ -6,6 +6,10 @@ from registry.packages.problems import gettext_noop as _
 SANDBOX_UNAVAILABLE = declare("SANDBOX_UNAVAILABLE", lambda *, reason, fix: ..., http=503)(
     _("No isolation tier works on this machine: %(reason)s"), _("%(fix)s")
 )
+KERNEL_LIMITS_UNAVAILABLE = declare("KERNEL_LIMITS_UNAVAILABLE", lambda *, limits: ..., http=503)(
+    _("The kernel of this worker can't enforce these limits, which the site requires: %(limits)s."),
+    _("Lower the skill's disk limit, or ask an administrator to read the guide on hardening the sandbox."),
+)
 SANDBOX_FULL = declare("SANDBOX_FULL", lambda *, count: ..., http=503, retryable=True)(
     _("All %(count)s user IDs of the sandbox are in use by other runs."),
     _("Try again, or ask an administrator to give the sandbox more user IDs."),

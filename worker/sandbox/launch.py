@@ -8,6 +8,7 @@ import socket
 import subprocess
 import threading
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +43,14 @@ class _Launcher:
 _launcher: _Launcher | None = None
 
 
-def start(order: dict[str, Any], streams: list[int], lock: int | None) -> socket.socket:
+def start(
+    order: dict[str, Any], streams: list[int], lock: int | None, namespaces: Sequence[int] = ()
+) -> socket.socket:
     """Sends an order to the launcher; returns the run socket.
 
     The run socket delivers the run's status messages; closing it ends the run. ``lock`` is a descriptor that
-    the run's init process holds until the last process of the run is gone.
+    the run's init process holds until the last process of the run is gone. ``namespaces`` are those of a
+    scratch space that the run joins.
     """
     ours, theirs = socket.socketpair()
     _run_sockets.add(ours)
@@ -55,7 +59,7 @@ def start(order: dict[str, Any], streams: list[int], lock: int | None) -> socket
         os.write(order_fd, json.dumps(order).encode())
         os.lseek(order_fd, 0, os.SEEK_SET)
         locks = [] if lock is None else [lock]
-        _send([order_fd, theirs.fileno(), *locks, *streams], b"l" if locks else b"n")
+        _send([order_fd, theirs.fileno(), *locks, *streams, *namespaces], b"l" if locks else b"n")
     except BaseException:
         ours.close()
         raise

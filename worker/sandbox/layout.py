@@ -7,6 +7,7 @@ from pathlib import Path
 
 from worker.sandbox import channel_server, runtimes
 from worker.sandbox.egress import proxy as egress
+from worker.sandbox.limits.scratch import SHM, TMP
 from worker.sandbox.policy import Job
 
 UID = 65_534  # the user id inside the sandbox
@@ -51,10 +52,14 @@ class ProcMount:
 
 @dataclass(frozen=True)
 class DevMount:
-    """/dev with null, zero, full, random, urandom, tty, pts and links for the streams; ``size`` caps shm."""
+    """/dev with null, zero, full, random, urandom, tty, pts and links for the streams.
+
+    ``shared`` is the host folder shown as /dev/shm; "" gives it a tmpfs of its own of ``size`` bytes.
+    """
 
     size: int
     inodes: int
+    shared: str = ""
     inside: str = "/dev"
 
 
@@ -71,8 +76,13 @@ def layout_steps(job: Job, host_path: Callable[[Path], str]) -> list[LayoutStep]
         TextFile("nameserver 127.0.0.1\n", "/etc/resolv.conf"),
         TextFile("127.0.0.1 localhost skill\n", "/etc/hosts"),
     ]
-    mounts += [ProcMount(), DevMount(SHARED_MEMORY_BYTES, limits.files)]
-    mounts += [TmpfsMount("/tmp", limits.disk_mb << 20, limits.files)]
+    scratch = job.scratch
+    shared = host_path(scratch.folder / SHM) if scratch else ""
+    mounts += [ProcMount(), DevMount(SHARED_MEMORY_BYTES, limits.files, shared)]
+    if scratch:
+        mounts.append(BindMount(host_path(scratch.folder / TMP), "/tmp", read_only=False))
+    else:
+        mounts.append(TmpfsMount("/tmp", limits.disk_mb << 20, limits.files))
     mounts += _runtime_mounts(host_path)
     mounts += [
         BindMount(host_path(job.package_dir), "/skill"),
@@ -93,7 +103,8 @@ def has_inputs(job: Job) -> bool:
 def private_folders(job: Job) -> list[Path]:
     """Paths that a root worker must stage, because the run's user may not reach them."""
     needed = [runtime.prefix or runtime.program for runtime in _bound_runtimes()]
-    return list(dict.fromkeys([*needed, job.package_dir, job.job_dir, *job.mounts.values()]))
+    own = [job.scratch.folder / name for name in (TMP, SHM)] if job.scratch else []
+    return list(dict.fromkeys([*needed, job.package_dir, job.job_dir, *own, *job.mounts.values()]))
 
 
 def environment(job: Job) -> dict[str, str]:

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.limits.scratch import Scratch
+
 Stream = Literal["stdout", "stderr"]
 Ending = Literal[
     "exited",
@@ -17,20 +20,6 @@ Ending = Literal[
     "start_failed",
 ]
 StopReason = Literal["cancelled", "lease_lost"]
-
-
-@dataclass(frozen=True)
-class Limits:
-    timeout_s: float = 300.0
-    memory_mb: int = 512
-    output_bytes: int = 10_485_760  # stdout and stderr together
-    disk_mb: int = 256  # everything the run writes below /job and /tmp
-    files: int = 4096  # entries below /job
-    processes: int = 64
-    cpus: int = 0  # maximum number of processors; 0 means all that the worker may use
-    descriptors: int = 256
-    connections: int = 64  # open at the same time, for a run with network access
-    network_bytes: int = 268_435_456  # sent and received together
 
 
 @dataclass(frozen=True)
@@ -78,6 +67,8 @@ class Job:
     connects to no host: the handler answers what the script requests from http://127.0.0.1:3128.
     ``request_handler`` answers the script's requests on descriptors 4 and 5.
     ``channel_bytes`` > 0 opens descriptor 3; ``SandboxResult.channel`` is the data written to it.
+    With ``scratch``, ``job_dir`` is the folder ``job`` below the scratch space's; it is copied into the space
+    at the first start, and everything that the run writes stays in the space.
     """
 
     argv: tuple[str, ...]
@@ -93,6 +84,7 @@ class Job:
     mounts: Mapping[str, Path] = field(default_factory=dict)
     request_handler: RequestHandler | None = None
     limits: Limits = field(default_factory=Limits)
+    scratch: Scratch | None = None
 
 
 @dataclass(frozen=True)

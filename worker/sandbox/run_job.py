@@ -14,8 +14,9 @@ from typing import Any
 from worker.sandbox import channel_server, launch, layout
 from worker.sandbox.egress import passed_sockets, static_server
 from worker.sandbox.egress import proxy as egress
-from worker.sandbox.limits import cgroup, user_ids
-from worker.sandbox.policy import CheckStop, Job, Limits, OnOutput, RequestHandler, SandboxResult
+from worker.sandbox.enforcement import enforcement
+from worker.sandbox.limits import cgroup, free_space, user_ids
+from worker.sandbox.policy import CheckStop, Job, OnOutput, RequestHandler, SandboxResult
 from worker.sandbox.site_settings import SandboxSettings, Tier
 from worker.sandbox.streams import ProcessIO
 from worker.sandbox.tiers import bwrap, landlock, nsrun, unsafe
@@ -42,9 +43,8 @@ def run_in(
             landlock.prepare_job_folder(job, staged.host_path)
             job, paths = _translate_paths(job, staged, stack, own_uid=lease is None)
             on_output = landlock.translate_output(on_output, paths)
-        if lease:
-            _give_job_folder(job.job_dir, lease.uid)
-        group = cgroup.create_cgroup(_cgroup_limits(job.limits)) if site.use_cgroups else None
+        _prepare_folder(job, lease)
+        group = cgroup.create_cgroup(_cgroup_limits(job)) if site.use_cgroups else None
         if group:
             stack.callback(group.remove)
         pipes = _Pipes.open(channel=job.channel_bytes > 0)
@@ -58,10 +58,10 @@ def run_in(
             proxy_class = _proxy_class(tier, job)
             proxy = stack.enter_context(proxy_class(job, pipes.open_proxy_socket(stack)))
         order = _build_order(tier, job, staged, lease, group) | {"deadline": began + job.limits.timeout_s}
-        run_socket = launch.start(order, pipes.inner, lease.descriptor if lease else None)
+        run_socket = _start(order, job, pipes, lease)
         stack.callback(run_socket.close)
         pipes.close_inner()
-        process_io = ProcessIO(job, run_socket, pipes.outer, group, began, grace_s)
+        process_io = ProcessIO(job, run_socket, pipes.outer, group, began, grace_s, site.min_free_bytes)
         try:
             process_io.run(on_output, check_stop)
         except BaseException:
@@ -73,36 +73,33 @@ def run_in(
         return replace(result, network=proxy.decisions) if proxy else result
 
 
+def _start(
+    order: dict[str, Any], job: Job, pipes: _Pipes, lease: user_ids.UserIdLease | None
+) -> socket.socket:
+    namespaces = job.scratch.namespaces if job.scratch else ()
+    return launch.start(order, pipes.inner, lease.descriptor if lease else None, namespaces)
+
+
+def _prepare_folder(job: Job, lease: user_ids.UserIdLease | None) -> None:
+    """Prepares a job folder on the worker's disk; in a scratch space, the init process does it."""
+    if job.scratch:
+        return
+    free_space.mark_on_disk(job.job_dir)
+    if lease:
+        _give_job_folder(job.job_dir, lease.uid)
+
+
 def _proxy_class(tier: Tier, job: Job) -> type[egress.AllowlistProxy]:
     if tier == "landlock":
         return passed_sockets.PassedSocketServer
     return static_server.StaticServer if job.http_handler else egress.AllowlistProxy
 
 
-_NETWORK: Mapping[Tier, str] = {
-    "bwrap": "namespace",
-    "nsrun": "namespace",
-    "landlock": "seccomp",
-    "unsafe": "none",
-}
-
-
-def enforcement(tier: Tier, job: Job, grouped: frozenset[str]) -> dict[str, str]:
-    """Which mechanism enforces each limit; ``grouped`` are the controllers of the run's cgroup."""
-    pinned = "affinity" if job.limits.cpus else "time limit"
-    return {
-        "memory": "cgroup" if "memory" in grouped else "watchdog",
-        "processes": "cgroup" if "pids" in grouped else "none" if tier == "unsafe" else "rlimit",
-        "disk": "watchdog",
-        "files": "watchdog",
-        "descriptors": "rlimit",
-        "cpu": "cgroup" if "cpu" in grouped else pinned,
-        "network": "proxy" if job.network is not None and tier != "unsafe" else _NETWORK[tier],
-    }
-
-
-def _cgroup_limits(limits: Limits) -> cgroup.CgroupLimits:
-    return cgroup.CgroupLimits(limits.memory_mb, limits.processes, limits.cpus)
+def _cgroup_limits(job: Job) -> cgroup.CgroupLimits:
+    """The limits of the cgroup, which counts the pages of a tmpfs too."""
+    limits, scratch = job.limits, job.scratch
+    in_memory = scratch.size >> 20 if scratch and not scratch.device else 0
+    return cgroup.CgroupLimits(limits.memory_mb + in_memory, limits.processes, limits.cpus)
 
 
 def _give_job_folder(folder: Path, uid: int) -> None:
@@ -166,6 +163,7 @@ def _build_order(
     return {
         "tier": tier,
         "proxied": job.network is not None and tier != "unsafe",
+        "scratch": job.scratch.order() if job.scratch else None,
         tier: plans[tier](),
         "uid": lease.uid if lease else None,
         "cgroup": [str(file) for file in group.join_files] if group else [],

@@ -29,4 +29,8 @@ class SandboxSettings:
     uid_base: int = 47_000
     uid_count: int = 512
     use_cgroups: bool = True
+    use_scratch: bool = True
+    max_tmpfs_bytes: int = 1 << 30  # the largest scratch space in memory
+    min_free_bytes: int = 0  # on the worker's disk; 0 means the larger of 1 GiB and 5 %
+    require_kernel_limits: bool = False
     backend: Backend | None = None

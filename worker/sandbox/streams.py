@@ -10,16 +10,21 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from worker.sandbox.limits import cgroup, watchdog
+from worker.sandbox.enforcement import CHECK_INTERVALS_MS
+from worker.sandbox.limits import cgroup, free_space, watchdog
 from worker.sandbox.policy import CheckStop, Ending, Job, OnOutput, SandboxResult, Stream
 
 _READ_BYTES = 65_536
 _STOP_INTERVAL_S = 0.2
-_MEMORY_INTERVAL_S = 0.05
+_MEMORY_INTERVAL_S = CHECK_INTERVALS_MS["memory"] / 1000
+_DISK_INTERVAL_S = CHECK_INTERVALS_MS["disk"] / 1000
 _MAX_DISK_INTERVAL_S = 1.0  # between two disk checks, however long one takes
 _KILL_TIMEOUT_S = 30.0
 _INIT_GRACE_S = 1.0  # for the init process, which ends the run at its time limit before the worker does
 _MAX_IN_FLIGHT_CHECKS = 3  # consecutive ones with unreceived descriptors before these count as storage
+_MAX_DESCRIPTORS = 3  # of a scratch space
+_NO_SPACE = b"no space left on device"
+_MESSAGE_BYTES = 4096  # of stderr, in which a script's last message is searched
 _SHELL_SIGNALS = range(129, 193)
 _STREAM_NAMES: tuple[Stream, Stream] = ("stdout", "stderr")
 
@@ -35,6 +40,7 @@ class ProcessIO:
         group: cgroup.Cgroup | None,
         began: float,
         grace_s: float,
+        min_free_bytes: int,
     ) -> None:
         self.job, self.run_socket, self.group = job, run_socket, group
         self.began, self.grace_s = began, grace_s
@@ -56,12 +62,18 @@ class ProcessIO:
         self.kill_at: float | None = None
         self.killed_at: float | None = None
         self.finished = began
+        self.min_free_bytes = min_free_bytes
+        self.exhausted = ""  # what the run has used up of its scratch space at any check
         # Inputs do not count as output.
-        self.initial_usage = watchdog.folder_usage(job.job_dir, entries=1 << 30, size=1 << 60)
+        self.initial_usage = (
+            watchdog.FolderUsage(0, 0)
+            if job.scratch
+            else watchdog.folder_usage(job.job_dir, entries=1 << 30, size=1 << 60)
+        )
         self.next_check = {
             "stop": began,
             "memory": began + _MEMORY_INTERVAL_S,
-            "disk": began + 2 * _MEMORY_INTERVAL_S,
+            "disk": began + _DISK_INTERVAL_S,
         }
 
     def run(self, on_output: OnOutput | None, check_stop: CheckStop | None) -> None:
@@ -80,6 +92,7 @@ class ProcessIO:
             self.finished = self.status.get("finished_at", time.monotonic())
             self._drain()
             self._record_out_of_memory()
+            self._record_exhausted()
 
     def abandon(self) -> None:
         """Ends the run after an error of the caller, and waits until none of its processes is left."""
@@ -128,9 +141,13 @@ class ProcessIO:
 
     def _read_status(self) -> None:
         try:
-            text = self.run_socket.recv(_READ_BYTES)
+            text, descriptors, _flags, _address = socket.recv_fds(
+                self.run_socket, _READ_BYTES, _MAX_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+            )
         except ConnectionResetError:
             return  # it ended without reading our message; what it sent before is read next
+        if descriptors and self.job.scratch:
+            self.job.scratch.attach(descriptors)
         if not text:
             self.all_dead = True
             return
@@ -265,10 +282,13 @@ class ProcessIO:
             return
         if now >= self.next_check["disk"]:
             self._check_disk(now, self.first_pid)
-        elif not self.grouped:
+        else:
             self._check_memory(self.first_pid, 0)
 
     def _check_memory(self, first: int, unmapped: int) -> None:
+        if self.grouped:
+            self._check_group_memory()
+            return
         cap, pids = self.job.limits.memory_mb << 20, watchdog.list_processes(first)
         total = watchdog.resident_bytes(pids, cap) + unmapped
         if total > cap and unmapped:
@@ -276,10 +296,34 @@ class ProcessIO:
         if total > cap:
             self._stop("memory_limit")
 
+    def _check_group_memory(self) -> None:
+        """Ends the run above its memory limit; its cgroup also allows for the tmpfs of its scratch space."""
+        scratch, cap = self.job.scratch, self.job.limits.memory_mb << 20
+        if scratch and self.group and self.group.memory_exceeds(cap, scratch.usage().size):
+            self._stop("memory_limit")
+
     def _check_disk(self, now: float, first: int) -> None:
-        size, entries = self.job.limits.disk_mb << 20, self.job.limits.files
-        device = os.stat(self.job.job_dir).st_dev
+        scratch = self.job.scratch
+        device = scratch.device_number if scratch else os.stat(self.job.job_dir).st_dev
         unlinked = watchdog.UnlinkedFiles.measure(watchdog.list_processes(first), device)
+        if scratch:
+            self.exhausted = self.exhausted or scratch.exhausted()
+        else:
+            self._check_folder(unlinked, first)
+        if self._stores_in_flight(unlinked):
+            limit: Ending = "disk_limit" if self.grouped else "memory_limit"
+            self._stop(limit, "descriptors are sent but never received")
+        elif unlinked.hidden & self.hidden:
+            self._stop("memory_limit", "a process hides its memory")
+        else:
+            self._check_memory(first, unlinked.memory)
+        self.hidden = unlinked.hidden
+        cost = time.monotonic() - now
+        self.next_check["disk"] = now + min(_MAX_DISK_INTERVAL_S, max(_DISK_INTERVAL_S, 10 * cost))
+
+    def _check_folder(self, unlinked: watchdog.UnlinkedFiles, first: int) -> None:
+        """Measures what the run has written to the worker's disk, where no file system limits it."""
+        size, entries = self.job.limits.disk_mb << 20, self.job.limits.files
         usage = watchdog.folder_usage(
             self.job.job_dir,
             entries=entries + self.initial_usage.entries,
@@ -290,21 +334,26 @@ class ProcessIO:
             self._stop("disk_limit", "bytes")
         elif max(usage.entries - self.initial_usage.entries, tmpfs.entries) > entries:
             self._stop("disk_limit", "files")
-        elif self._stores_in_flight(unlinked):
-            limit: Ending = "disk_limit" if self.grouped else "memory_limit"
-            self._stop(limit, "descriptors are sent but never received")
-        elif unlinked.hidden & self.hidden:
-            self._stop("memory_limit", "a process hides its memory")
-        elif not self.grouped:
-            self._check_memory(first, unlinked.memory)
-        self.hidden = unlinked.hidden
-        cost = time.monotonic() - now
-        self.next_check["disk"] = now + min(_MAX_DISK_INTERVAL_S, max(2 * _MEMORY_INTERVAL_S, 10 * cost))
+        elif free_space.must_end(self.job.job_dir, self.min_free_bytes):
+            self._stop("disk_limit", "the worker's disk is almost full")
 
     def _stores_in_flight(self, unlinked: watchdog.UnlinkedFiles) -> bool:
         """Whether descriptors stay unreceived, which hides their memory; programs receive at once."""
         self.in_flight_checks = self.in_flight_checks + 1 if unlinked.in_flight else 0
         return self.in_flight_checks >= _MAX_IN_FLIGHT_CHECKS
+
+    def _record_exhausted(self) -> None:
+        """A script that failed after using up its scratch space ended by that limit.
+
+        Its own message counts too: it may have deleted its files since.
+        """
+        if not self.job.scratch or self.reason is not None or self.status.get("exit-code") == 0:
+            return
+        self.exhausted = self.exhausted or self.job.scratch.exhausted()
+        if _NO_SPACE in self.captured[1][-_MESSAGE_BYTES:].lower():
+            self.exhausted = self.exhausted or "bytes"
+        if self.exhausted:
+            self.reason, self.detail = "disk_limit", self.exhausted
 
     def _record_out_of_memory(self) -> None:
         if self.group and self.reason in (None, "memory_limit") and self.group.out_of_memory():

@@ -20,6 +20,7 @@ from worker.approvals import decide
 from worker.attempts import unpacking
 from worker.core import clock
 from worker.core.host import host_name, worker_name
+from worker.core.sandbox_settings import jobs_folder
 from worker.dependencies import queue as preparations
 from worker.dependencies import store
 from worker.files import inputs
@@ -121,7 +122,7 @@ def sweep_job_folders() -> int:
 
     A run can set any modification time, so times in the future count like times in the past.
     """
-    root, removed = Path(settings.SKILLQUAY_VAR) / "jobs", 0
+    root, removed = jobs_folder(), 0
     running = set(Run.objects.filter(status=RunStatus.RUNNING).values_list("uid", "attempt"))
     alive = {f"{uid}-{attempt}" for uid, attempt in running}
     for folder in root.iterdir() if root.is_dir() else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from worker.sandbox.doctor.attacks.bombs import INODES, ROOMY, SMALL, Bomb, ends_by, ends_in_time
-from worker.sandbox.policy import Limits
+from worker.sandbox.limits.limits import Limits
 
 _MEMORY_IN_CHILD = """
 import os, time

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from worker.sandbox.collect import collect
 from worker.sandbox.doctor.attacks.bombs import ROOMY, SMALL, Bomb, Verdict, ends_by, ends_in_time
-from worker.sandbox.policy import Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import SandboxResult
 
 
 def _bounded(result: SandboxResult, job_dir: Path) -> Verdict:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import secrets
+import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,20 @@ def shared_objects() -> Iterator[dict[str, Any]]:
             yield {"ipc_key": key, "cgroups": groups, "shared_memory": str(shared)}
     finally:
         shared.unlink()
+
+
+@contextlib.contextmanager
+def datagram_socket() -> Iterator[dict[str, Any]]:
+    """A socket that everybody may send to, as the system's log has one."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener,
+    ):
+        path = Path(folder, "log")
+        listener.bind(str(path))
+        for each, mode in ((Path(folder), 0o755), (path, 0o666)):
+            each.chmod(mode)
+        yield {"datagram_socket": str(path)}
 
 
 @contextlib.contextmanager

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
 import signal
 
-from worker.sandbox.doctor.attacks.inside import Escaped, ProbeSet, call, in_child
+from worker.sandbox.doctor.attacks.inside import HOST, LIBC, Escaped, ProbeSet, call, in_child
 
 PROBES = ProbeSet()
+_CLONE_VM, _CLONE_SIGHAND, _CLONE_THREAD = 0x100, 0x800, 0x1_0000
+_PR_FUTEX_HASH = 78
 
 PROBES.add_calls("use userfaultfd", "userfaultfd")
 PROBES.add_calls("use performance counters", "perf_event_open")
@@ -44,3 +47,23 @@ def _int80() -> str:
     if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != signal.SIGSYS:
         raise Escaped(f"wait status {status}")
     return "killed by SIGSYS"
+
+
+@PROBES.add("give a thread descriptors of its own")
+def _own_descriptors() -> str:
+    def start() -> None:
+        ctypes.set_errno(0)
+        flags = _CLONE_VM | _CLONE_SIGHAND | _CLONE_THREAD
+        LIBC.syscall(ctypes.c_long(HOST["numbers"]["clone"]), ctypes.c_long(flags), *[ctypes.c_long(0)] * 4)
+        os._exit(0 if ctypes.get_errno() == errno.EPERM else 1)
+
+    if in_child(start):
+        raise Escaped("the thread was started")
+    return "denied"
+
+
+@PROBES.add("enlarge the kernel's futex table of a process")
+def _futex_table() -> str:
+    if LIBC.prctl(_PR_FUTEX_HASH, 1, 1 << 16, 0, 0) == 0:
+        raise Escaped("the kernel allocated it")
+    return os.strerror(ctypes.get_errno())

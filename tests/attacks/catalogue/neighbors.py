@@ -127,3 +127,12 @@ PROBES.add_calls("use ports and segments of the processor", "iopl", "ioperm", "m
 PROBES.add_socket("open sockets of the kernel's cryptography", 38, socket.SOCK_SEQPACKET)
 PROBES.add_socket("open CAN sockets", 29, socket.SOCK_RAW, 1)
 PROBES.add_socket("open XDP sockets, which see every packet", 44, socket.SOCK_RAW)
+
+
+@PROBES.add("send to a datagram socket of the host")
+def _datagram() -> str:
+    try:
+        pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    except PermissionError as error:
+        return str(error)
+    return denied(lambda: pair[0].sendto(b"out", HOST["datagram_socket"]))

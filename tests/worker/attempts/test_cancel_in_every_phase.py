@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Literal
 
 import pytest
@@ -19,7 +20,7 @@ from worker.files import artifacts, inputs
 from worker.models import Artifact, Attempt, Run, RunStatus
 from worker.protocols import outcome
 from worker.queue import claims, retries, states
-from worker.sandbox.policy import Limits
+from worker.sandbox.limits.limits import Limits
 from worker.service.inline import execute_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P9")]
@@ -77,7 +78,7 @@ def is_cancelled(run):
         "CANCELLED",
         False,
     )
-    assert not (conductor.Path(conductor.settings.SKILLQUAY_VAR) / "jobs" / f"{run.uid}-1").exists()
+    assert not (conductor.jobs_folder() / f"{run.uid}-1").exists()
     return True
 
 
@@ -156,6 +157,7 @@ def test_while_its_answer_is_read(hello, queue_run, cancel_once, monkeypatch):
 
     def read(*given, **more):
         reads.set()
+        time.sleep(0.02)  # longer than the pause between two heartbeats
         return interpret(*given, **more)
 
     monkeypatch.setattr(outcome, "interpret", read)

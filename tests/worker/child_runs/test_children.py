@@ -23,7 +23,7 @@ from worker.models import Run, RunStatus, Step, TeamLimits
 from worker.queue import claims, retries
 from worker.run_views.documents import run_document
 from worker.runs.cancel import cancel
-from worker.sandbox.policy import Limits
+from worker.sandbox.limits.limits import Limits
 from worker.service.inline import execute_here
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("C3")]

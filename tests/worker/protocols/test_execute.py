@@ -9,7 +9,8 @@ import pytest
 from tests.worker.protocols.running import call
 from worker.protocols.call import Call
 from worker.protocols.outcome import interpret
-from worker.sandbox.policy import Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import SandboxResult
 
 
 def returned(value, **more):

@@ -19,7 +19,8 @@ from worker.executors.run_status import status_of
 from worker.protocols.call import Call, Request
 from worker.protocols.errors import ENDINGS, STANDARD
 from worker.protocols.outcome import interpret
-from worker.sandbox.policy import Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import SandboxResult
 
 pytestmark = pytest.mark.row("B3")
 ASKED = Request(action="go", tool="t", inputs={"n": 1})

@@ -14,7 +14,8 @@ from worker.protocols.call import Call, Request
 from worker.protocols.errors import STANDARD
 from worker.protocols.formats.json_answer import find_answer
 from worker.protocols.outcome import interpret
-from worker.sandbox.policy import Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import SandboxResult
 
 NINE = [code.name for code in STANDARD]
 REQUEST = Request(action="go")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from worker.sandbox.policy import Job, Limits
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import Job
 from worker.sandbox.site_settings import TIERS, SandboxSettings
 from worker.sandbox.tiers.available import run, usable_tiers
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.checks import not_none
 from worker.core import sandbox_settings
-from worker.sandbox.policy import Job, Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import Job, SandboxResult
 from worker.sandbox.run_job import run_in
 from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers.available import run, usable_tiers

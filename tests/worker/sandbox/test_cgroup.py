@@ -8,7 +8,7 @@ import pytest
 
 from worker.sandbox.limits import cgroup
 from worker.sandbox.limits.cgroup import CgroupFolder, CgroupLimits
-from worker.sandbox.policy import Limits
+from worker.sandbox.limits.limits import Limits
 from worker.sandbox.site_settings import SandboxSettings
 
 pytestmark = pytest.mark.row("C6")

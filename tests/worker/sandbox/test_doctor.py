@@ -37,7 +37,9 @@ def test_the_document_names_every_tier(machine):
     machine()
     tiers = doctor.examine_tiers()["tiers"]
     assert [tier["name"] for tier in tiers] == ["bwrap", "nsrun", "landlock"]
-    assert set(tiers[0]) == {"name", "usable", "reason", "fix", "checks", "not_tried"}
+    assert set(tiers[0]) == {
+        *("name", "usable", "reason", "fix", "scratch_reason", "enforcement", "checks", "not_tried")
+    }
     assert tiers[0]["checks"] == [{"attack": "fork bomb", "passed": True, "detail": "stopped at 30"}]
     assert (tiers[1]["usable"], tiers[1]["reason"], tiers[1]["fix"]) == (False, "no namespaces", "allow them")
     assert (tiers[2]["usable"], tiers[2]["reason"]) == (False, "too old")

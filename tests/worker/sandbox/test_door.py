@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from worker.sandbox.policy import Limits
+from worker.sandbox.limits.limits import Limits
 
 pytestmark = pytest.mark.row("C3")
 

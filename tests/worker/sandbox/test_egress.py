@@ -12,7 +12,8 @@ from registry.http_client.errors import OUTBOUND_FAILED
 from tests.worker.sandbox.conftest import usable
 from worker.sandbox.doctor.attacks import destination
 from worker.sandbox.doctor.attacks.arena import has_network
-from worker.sandbox.policy import HostAccess, Limits
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import HostAccess
 from worker.sandbox.site_settings import TIERS
 
 pytestmark = pytest.mark.row("C6")

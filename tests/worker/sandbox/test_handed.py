@@ -8,7 +8,8 @@ import pytest
 
 from tests.worker.sandbox.conftest import usable
 from worker.sandbox.limits import seccomp
-from worker.sandbox.policy import HttpReply, Job, Limits
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import HttpReply, Job
 from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers.available import run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worker.sandbox.policy import Limits
+from worker.sandbox.limits.limits import Limits
 
 pytestmark = pytest.mark.row("P10", "B4")
 LIMITS = Limits(timeout_s=20, disk_mb=2, files=8)

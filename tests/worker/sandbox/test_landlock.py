@@ -9,7 +9,8 @@ import pytest
 
 from registry.packages.problems import Refusal
 from worker.sandbox.inner import landlock as inner
-from worker.sandbox.policy import Job, Limits
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import Job
 from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers.available import run, usable_tiers
 from worker.sandbox.tiers.landlock import PathTranslation

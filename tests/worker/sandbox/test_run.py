@@ -15,7 +15,8 @@ from registry.packages.problems import Refusal
 from tests.checks import not_none
 from worker.sandbox import runtimes
 from worker.sandbox.doctor.attacks.arena import marked
-from worker.sandbox.policy import Job, Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import Job, SandboxResult
 from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers import available
 from worker.sandbox.tiers.available import run

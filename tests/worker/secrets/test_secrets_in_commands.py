@@ -12,7 +12,8 @@ import pytest
 from worker.attempts.context import AttemptContext
 from worker.executors.agent_loop.tools import _result_text
 from worker.executors.commands import Commands, command_step
-from worker.sandbox.policy import Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import SandboxResult
 from worker.sandbox.tiers import available
 
 pytestmark = pytest.mark.row("C6")

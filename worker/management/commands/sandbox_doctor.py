@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from worker.core.sandbox_settings import sandbox_settings
 from worker.sandbox.doctor import examine as doctor
+from worker.sandbox.enforcement import CHECK_INTERVALS_MS, KERNEL, WATCHDOG
 
 
 class Command(BaseCommand):
@@ -29,11 +30,19 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
+def _describe(limit: str, how: str) -> str:
+    if how == WATCHDOG:
+        return f"checked every {CHECK_INTERVALS_MS[limit]} ms"
+    return f"enforced by the kernel ({how})" if how in KERNEL else how
+
+
 def _table(document: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     for tier in document["tiers"]:
         lines.append(f"{tier['name']}: {'usable' if tier['usable'] else 'not usable: ' + tier['reason']}")
-        lines += [f"  to mend it: {tier['fix']}"] if tier["fix"] else []
+        lines += [f"  fix: {tier['fix']}"] if tier["fix"] else []
+        lines += [f"  {limit}: {_describe(limit, how)}" for limit, how in tier["enforcement"].items()]
+        lines += [f"  no scratch space: {tier['scratch_reason']}"] if tier["scratch_reason"] else []
         for check in tier["checks"]:
             lines.append(
                 f"  {'ok  ' if check['passed'] else 'FAIL'} {check['attack']:<52} {check['detail'][:90]}"

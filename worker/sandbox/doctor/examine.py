@@ -10,7 +10,7 @@ from registry.packages.problems import gettext_noop
 from worker.sandbox import runtimes
 from worker.sandbox.doctor.attacks import arena
 from worker.sandbox.site_settings import SandboxSettings
-from worker.sandbox.tiers.available import usable_tiers
+from worker.sandbox.tiers.available import default_enforcement, usable_tiers
 
 _NO_NETWORK = gettext_noop("Runs have no network in this tier, so there is no proxy to attack.")
 OnTier = Callable[[str, int], object]
@@ -18,7 +18,10 @@ OnTier = Callable[[str, int], object]
 
 
 def examine_tiers(site: SandboxSettings | None = None, on_tier: OnTier | None = None) -> dict[str, Any]:
-    """``{tiers: [{name, usable, reason, fix, checks: [{attack, passed, detail}], not_tried}], missing}``."""
+    """``{tiers: [{name, usable, reason, fix, scratch_reason, enforcement, checks, not_tried}], missing}``.
+
+    ``enforcement`` maps each limit to its mechanism; ``checks`` are ``{attack, passed, detail}``.
+    """
     site = site or SandboxSettings()
     tiers = []
     for done, report in enumerate(usable_tiers(site)):
@@ -27,7 +30,8 @@ def examine_tiers(site: SandboxSettings | None = None, on_tier: OnTier | None = 
         checks = [asdict(check) for check in arena.all_attacks(report.name, site)] if report.usable else []
         untried = [] if not report.usable or arena.has_network(report.name) else arena.proxy_attacks()
         not_tried = [{"attack": attack, "reason": _NO_NETWORK} for attack in untried]
-        tiers.append(asdict(report) | {"checks": checks, "not_tried": not_tried})
+        held = default_enforcement(report.name, site) if report.usable else {}
+        tiers.append(asdict(report) | {"enforcement": held, "checks": checks, "not_tried": not_tried})
     return {"tiers": tiers, "missing": runtimes.missing_runtimes()}
 
 

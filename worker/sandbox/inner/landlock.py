@@ -60,7 +60,7 @@ def enter(plan: dict[str, Any], status: int, proxy_fd: int | None = None) -> Non
     _require_bounded_signals(init_pid)
     os.setsid()
     limits = dict(plan["limits"])
-    limits["processes"] += _count_tasks(os.getuid())
+    limits["processes"] += _count_tasks(os.getuid(), own_namespace=plan["own_namespace"])
     script = os.fork()
     if script == 0:
         _script(plan, limits, proxy_fd)
@@ -91,12 +91,17 @@ def _require_bounded_signals(init_pid: int) -> None:
     raise OSError("Landlock does not restrict signals on this machine")
 
 
-def _count_tasks(uid: int) -> int:
-    """The number of this user's threads and processes, which also count against the process limit."""
-    found = 0
+def _count_tasks(uid: int, *, own_namespace: bool) -> int:
+    """The threads and processes that count against the process limit before the script starts.
+
+    They are all those of this user, or in a user namespace of its own those inside.
+    """
+    found, own = 0, os.readlink("/proc/self/ns/user")
     for name in os.listdir("/proc"):
         with suppress(OSError):
-            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == uid:
+            if not name.isdigit() or os.stat(f"/proc/{name}").st_uid != uid:
+                continue
+            if not own_namespace or os.readlink(f"/proc/{name}/ns/user") == own:
                 found += len(os.listdir(f"/proc/{name}/task"))
     return found
 

@@ -22,11 +22,12 @@ import socket
 import time
 from typing import Any
 
-from . import gate, kernel, landlock, nsrun
+from . import gate, kernel, landlock, nsrun, scratch
 
 _MAX_ORDER_BYTES = 1 << 26
 _PENDING_SIGNALS = 1024  # at one time; the kernel counts them per user, over all processes
 _CLEANUP_S = 30
+_NICENESS = 10  # the portal, the database and the worker come first
 _GUARD_S = 20.0
 
 
@@ -97,6 +98,10 @@ def _run_init(descriptors: list[int], *, locked: bool) -> None:
 
 
 def _run_order(order: dict[str, Any], run_socket: socket.socket, streams: list[int]) -> None:
+    if order["scratch"]:
+        joined = [streams.pop() for _namespace in range(order["scratch"]["joined"])][::-1]
+        scratch.enter(order["scratch"], order["uid"], run_socket, joined)
+        kernel.die_with(os.getppid())  # changing namespaces may have reset it
     if order["staging"]:
         _stage(order["staging_folder"], order["staging"])
         for name, path, hidden in order["in_place"]:
@@ -177,7 +182,8 @@ def _pin(processors: int) -> None:
 
 
 def _lower_priority() -> None:
-    """Makes the run the first victim when memory runs out, and denies it real-time and high priority."""
+    """Makes the run the last to get a processor and the first victim when memory runs out."""
+    os.nice(_NICENESS)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
         score.write("1000")
     nsrun.set_limits({"real_time": 0, "priority": 0, "waiting_signals": _PENDING_SIGNALS})

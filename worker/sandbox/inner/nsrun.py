@@ -190,8 +190,11 @@ def _devices(inside: str, step: dict[str, Any]) -> None:
     os.mkdir(f"{inside}/shm")
     options = "newinstance,mode=0620,ptmxmode=0666"
     kernel.mount("devpts", f"{inside}/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, options)
-    shared = f"mode=1777,size={step['size']},nr_inodes={step['inodes']}"
-    kernel.mount("tmpfs", f"{inside}/shm", "tmpfs", _STRICT | kernel.MS_NOEXEC, shared)
+    if step["shared"]:
+        kernel.bind("/old" + step["shared"], f"{inside}/shm", read_only=False)
+    else:
+        options = f"mode=1777,size={step['size']},nr_inodes={step['inodes']}"
+        kernel.mount("tmpfs", f"{inside}/shm", "tmpfs", _STRICT | kernel.MS_NOEXEC, options)
     flags = kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID
     kernel.mount("none", inside, flags=flags)
 

@@ -57,6 +57,24 @@ class Cgroup:
                 return _numbers(group.folder / name).get("oom_kill", 0) > 0
         return False
 
+    def memory_exceeds(self, limit: int, in_tmpfs: int) -> bool:
+        """Whether its processes hold more than ``limit`` bytes besides ``in_tmpfs`` and the cache of files.
+
+        Reads the total first, which is quick and at least as large.
+        """
+        for group in self.folders:
+            if "memory" in group.controllers:
+                second = group.version == 2
+                total = int(
+                    _read(group.folder / ("memory.current" if second else "memory.usage_in_bytes")) or 0
+                )
+                if total <= limit:
+                    return False
+                counts = _numbers(group.folder / "memory.stat")
+                cached = counts.get("file" if second else "cache", 0) - counts.get("shmem", 0)
+                return total - cached - in_tmpfs > limit
+        return False
+
     def cpu_s(self) -> float:
         """CPU seconds of all its processes, including children that were never reaped; 0 if unknown."""
         for group in self.folders:
@@ -117,6 +135,19 @@ def _lines(version: int, controller: str, limits: CgroupLimits) -> Mapping[str, 
         return {"memory": memory, "pids": pids, "cpu": {"cpu.max": f"{quota} {_PERIOD_US}"}}[controller]
     memory = {"memory.limit_in_bytes": size, "memory.memsw.limit_in_bytes": size}
     return {"memory": memory, "pids": pids, "cpu": {"cpu.cfs_quota_us": str(quota)}}[controller]
+
+
+@cache
+def usable_memory() -> int:
+    """Bytes of memory that this process may use: the machine's, or less if one of its cgroups has a limit."""
+    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for candidate in _candidates():
+        if "memory" in candidate.controllers:
+            name = "memory.max" if candidate.version == 2 else "memory.limit_in_bytes"
+            for folder in (candidate.folder, *candidate.folder.parents):
+                text = _read(folder / name).strip()
+                found += [int(text)] if text.isdigit() else []
+    return min(found)
 
 
 @cache

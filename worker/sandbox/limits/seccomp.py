@@ -37,6 +37,12 @@ _CONNECT = {"x86_64": 42, "aarch64": 203}
 _SOCKET_LEVEL, _BUFFERS = 1, (7, 8)  # SO_SNDBUF, SO_RCVBUF
 # An undumpable process hides its memory from the watchdog; core scheduling keeps others off its cores.
 _SET_DUMPABLE, _SCHED_CORE = 4, 62
+_FUTEX_HASH = 78  # memory of the kernel that no process shows
+_THREAD, _FILES = 0x1_0000, 0x400  # CLONE_THREAD, CLONE_FILES
+_UNSHARE_FILES = 2  # CLOSE_RANGE_UNSHARE
+_DATAGRAM = 2
+# XFS's calls to reserve space for a file, with 32 and 64 bits; they evade the limits as fallocate does.
+_RESERVE = (0x4030_5824, 0x4030_5828, 0x4030_582A, 0x4030_5839)
 _PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFF_FFFF)
 
 AUDIT = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
@@ -63,6 +69,7 @@ _COMMON = {  # numbered alike on every architecture since 5.1
     "lsm_set_self_attr": 460,
     "open_tree_attr": 467,
     "listns": 470,
+    "close_range": 436,
 }
 
 
@@ -85,7 +92,8 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
         "vhangup 153, lookup_dcookie 212, nfsservctl 180, iopl 172, ioperm 173, modify_ldt 154, "
         "uselib 134, ustat 136, sysfs 139, _sysctl 156, shmget 29, msgget 68, semget 64, vmsplice 278, "
         "inotify_init 253, inotify_init1 294, clone 56, clone3 435, ioctl 16, socket 41, socketpair 53, "
-        "personality 135, io_setup 206, prctl 157, setsockopt 54, fcntl 72, mmap 9, memfd_create 319"
+        "personality 135, io_setup 206, prctl 157, setsockopt 54, fcntl 72, mmap 9, memfd_create 319, "
+        "fallocate 285"
     ),
     "aarch64": _COMMON
     | _table(
@@ -99,7 +107,7 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
         "migrate_pages 238, set_mempolicy 237, fanotify_init 262, vhangup 58, lookup_dcookie 18, "
         "nfsservctl 42, shmget 194, msgget 186, semget 190, vmsplice 75, inotify_init1 26, clone 220, "
         "clone3 435, ioctl 29, socket 198, socketpair 199, personality 92, io_setup 0, prctl 167, "
-        "setsockopt 208, fcntl 25, mmap 222, memfd_create 279"
+        "setsockopt 208, fcntl 25, mmap 222, memfd_create 279, fallocate 47"
     ),
 }
 # For tier ``landlock``, which has no namespaces. Landlock lets an owner change modes and times, so these
@@ -114,13 +122,13 @@ IGNORED: Mapping[str, Mapping[str, int]] = {
 DENIED_WITHOUT_NAMESPACES: Mapping[str, Mapping[str, int]] = {
     "x86_64": _table(
         "socket 41, chown 92, fchown 93, lchown 94, fchownat 260, setxattr 188, lsetxattr 189, "
-        "fsetxattr 190, removexattr 197, lremovexattr 198, fremovexattr 199, setxattrat 463, "
+        "bind 49, fsetxattr 190, removexattr 197, lremovexattr 198, fremovexattr 199, setxattrat 463, "
         "removexattrat 466, file_setattr 469, "
         "mq_open 240, mq_unlink 241, semop 65, semctl 66, semtimedop 220, "
         "shmat 30, shmctl 31, msgsnd 69, msgrcv 70, msgctl 71"
     ),
     "aarch64": _table(
-        "socket 198, fchown 55, fchownat 54, setxattr 5, lsetxattr 6, fsetxattr 7, removexattr 14, "
+        "socket 198, bind 200, fchown 55, fchownat 54, setxattr 5, lsetxattr 6, fsetxattr 7, removexattr 14, "
         "lremovexattr 15, fremovexattr 16, setxattrat 463, removexattrat 466, file_setattr 469, "
         "mq_open 180, mq_unlink 181, semctl 191, semtimedop 192, semop 193, shmctl 195, "
         "shmat 196, msgctl 187, msgrcv 188, msgsnd 189"
@@ -142,7 +150,7 @@ _FLAGS = (0x4008_6602, 0x401C_5820)  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
 _LANDLOCK = (444, 445, 446)  # its rules use kernel memory that no limit counts
 FILTERED_BY_ARGUMENT = (
     *("clone", "clone3", "ioctl", "socket", "socketpair", "personality", "prctl", "setsockopt", "fcntl"),
-    *("mmap", "memfd_create"),
+    *("mmap", "memfd_create", "fallocate", "close_range"),
 )
 
 
@@ -173,13 +181,27 @@ def _unless_one_of(call: int, offset: int, values: tuple[int, ...]) -> bytes:
     return _op(_EQUAL, call, 0, len(body) // 8) + body
 
 
-def _if_one_of(call: int, offset: int, values: tuple[int, ...]) -> bytes:
-    body = _op(_LOAD, offset) + _only_if(values) + _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
+def _if_one_of(call: int, offset: int, values: tuple[int, ...], reply: int = errno.EPERM) -> bytes:
+    body = _op(_LOAD, offset) + _only_if(values) + _answer(reply) + _op(_LOAD, _NUMBER)
     return _op(_EQUAL, call, 0, len(body) // 8) + body
 
 
 def _if_any_bit(call: int, offset: int, bits: int, reply: int = errno.EPERM) -> bytes:
     body = _op(_LOAD, offset) + _op(_ANY_BIT, bits, 0, 1) + _answer(reply) + _op(_LOAD, _NUMBER)
+    return _op(_EQUAL, call, 0, len(body) // 8) + body
+
+
+def _own_descriptors(call: int) -> bytes:
+    """Denies a thread with descriptors of its own, which the watchdog would have to look at one by one."""
+    body = _op(_LOAD, _ARGUMENT_0) + _op(_AND, _THREAD | _FILES) + _op(_EQUAL, _THREAD, 0, 1)
+    body += _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
+    return _op(_EQUAL, call, 0, len(body) // 8) + body
+
+
+def _datagram_pairs(call: int) -> bytes:
+    """Denies pairs of datagram sockets, which can send to any socket of the host by its path."""
+    body = _op(_LOAD, _ARGUMENT_1) + _op(_AND, 0xF) + _op(_EQUAL, _DATAGRAM, 0, 1)
+    body += _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
     return _op(_EQUAL, call, 0, len(body) // 8) + body
 
 
@@ -220,6 +242,11 @@ def program(
     for number in (numbers["clone3"], *_LANDLOCK):
         text += _op(_EQUAL, number, 0, 1) + _answer(errno.ENOSYS)
     text += _if_any_bit(numbers["clone"], _ARGUMENT_0, _NEW_NAMESPACES)
+    text += _own_descriptors(numbers["clone"])
+    text += _if_any_bit(numbers["close_range"], _ARGUMENT_2, _UNSHARE_FILES, errno.EINVAL)
+    # Reserves space at once, which a file's size may not show. The C library writes instead.
+    text += _op(_EQUAL, numbers["fallocate"], 0, 1) + _answer(errno.EOPNOTSUPP)
+    text += _if_one_of(numbers["ioctl"], _ARGUMENT_1, _RESERVE, errno.EOPNOTSUPP)
     text += _if_one_of(numbers["ioctl"], _ARGUMENT_1, (_TIOCSTI, _TIOCLINUX, _POLICY, _KEY))
     text += _if_one_of(numbers["fcntl"], _ARGUMENT_1, _FCNTL_DENIED)
     text += _if_any_bit(numbers["mmap"], _ARGUMENT_3, _HUGE_MAP, errno.ENOMEM)
@@ -232,6 +259,7 @@ def program(
     text += _option(numbers["setsockopt"], _SOCKET_LEVEL, _BUFFERS, 0)
     text += _option(numbers["setsockopt"], _TCP_LEVEL, (_ULP,), errno.ENOENT)
     text += _if_one_of(numbers["prctl"], _ARGUMENT_0, (_SET_DUMPABLE, _SCHED_CORE))
+    text += _if_one_of(numbers["prctl"], _ARGUMENT_0, (_FUTEX_HASH,), errno.EINVAL)
     if notify:
         text += _notify(machine)
     if pinned:
@@ -256,6 +284,7 @@ def _deny_shared(machine: str) -> bytes:
     numbers = SELF_ONLY[machine]
     text = _if_one_of(NUMBERS[machine]["ioctl"], _ARGUMENT_1, _FLAGS)
     text += _unless_one_of(NUMBERS[machine]["socketpair"], _ARGUMENT_0, (_UNIX,))
+    text += _datagram_pairs(NUMBERS[machine]["socketpair"])
     for name, number in numbers.items():
         which = (_PROCESS if name == "ioprio_set" else 0,)
         if name in ("setpriority", "ioprio_set"):

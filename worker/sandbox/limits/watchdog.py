@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import stat
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,9 +76,29 @@ def shared_bytes(pids: list[int]) -> int:
     return sum(_proportional(pid, "Pss_Shmem:") for pid in pids)
 
 
+def _readable_folder(pid: int) -> str:
+    """The folder in /proc from which a process can be read: that of its first living thread.
+
+    A first thread that has ended reads as empty while other threads go on with all that the process holds.
+    """
+    own = f"/proc/{pid}"
+    if _has_ended(own):
+        with suppress(OSError):
+            threads = (f"{own}/task/{thread}" for thread in os.listdir(f"{own}/task"))
+            return next((folder for folder in threads if not _has_ended(folder)), own)
+    return own
+
+
+def _has_ended(folder: str) -> bool:
+    return _read(f"{folder}/stat").rpartition(")")[2].split()[:1] in (["Z"], ["X"])
+
+
 def _memory_of(pid: int) -> tuple[int, int]:
     """Bytes of a process's resident pages, and of its page tables."""
-    found = dict(_MEMORY_LINES.findall(_read(f"/proc/{pid}/status")))
+    text = _read(f"/proc/{pid}/status")
+    if "VmRSS" not in text:
+        text = _read(f"{_readable_folder(pid)}/status")
+    found = dict(_MEMORY_LINES.findall(text))
     return int(found.get("RSS", 0)) * 1024, int(found.get("PTE", 0)) * 1024
 
 
@@ -86,7 +107,7 @@ def _resident_bytes(pid: int) -> int:
 
 
 def _proportional(pid: int, field: str) -> int:
-    for line in _read(f"/proc/{pid}/smaps_rollup").splitlines():
+    for line in _read(f"{_readable_folder(pid)}/smaps_rollup").splitlines():
         if line.startswith(field):
             return int(line.split()[1]) * 1024
     return _resident_bytes(pid) if field == "Pss:" else 0
@@ -127,8 +148,9 @@ class UnlinkedFiles:
         return self.files + sum(max(0, count - _FREE) * size for count, size in kinds)
 
     def _add(self, pid: int, device: int) -> None:
+        folder = _readable_folder(pid)
         try:
-            names = os.listdir(f"/proc/{pid}/fd")
+            names = os.listdir(f"{folder}/fd")
         except PermissionError:
             if _resident_bytes(pid):  # a process that is ending has none
                 self.hidden.add(pid)
@@ -137,14 +159,14 @@ class UnlinkedFiles:
             return
         for name in names:
             try:
-                status = os.stat(f"/proc/{pid}/fd/{name}")
+                status = os.stat(f"{folder}/fd/{name}")
             except OSError:
                 continue
             key = (status.st_dev, status.st_ino)
             if key not in self.seen and stat.S_ISSOCK(status.st_mode):
                 self.seen.add(key)
                 self.sockets += 1
-                self.in_flight += _in_flight(pid, name)
+                self.in_flight += _in_flight(f"{folder}/fdinfo/{name}")
             elif key not in self.seen and stat.S_ISFIFO(status.st_mode):
                 self.seen.add(key)
                 self.pipes += 1
@@ -195,9 +217,9 @@ def _count_sockets(table: str) -> int:
     return sum(table.endswith("unix") or line.split(None, 4)[3] != _TIME_WAIT for line in lines)
 
 
-def _in_flight(pid: int, descriptor: str) -> int:
-    """Descriptors that wait in a socket to be received."""
-    for line in _read(f"/proc/{pid}/fdinfo/{descriptor}").splitlines():
+def _in_flight(path: str) -> int:
+    """Descriptors that wait in a socket to be received; ``path`` is the socket's in ``fdinfo``."""
+    for line in _read(path).splitlines():
         if line.startswith("scm_fds:"):
             return int(line.split()[1])
     return 0
@@ -206,7 +228,7 @@ def _in_flight(pid: int, descriptor: str) -> int:
 def _mapped_deleted_files(pid: int) -> list[tuple[str, str, int]] | None:
     """Range, device and inode of each mapped deleted file; None if the map is too long to read."""
     try:
-        with open(f"/proc/{pid}/maps", "rb") as file:
+        with open(f"{_readable_folder(pid)}/maps", "rb") as file:
             text = file.read(_MAX_MAP_BYTES)
     except OSError:
         return []
@@ -283,8 +305,9 @@ def tmpfs_usage(first: int) -> FolderUsage:
 
 
 def _read(path: str) -> str:
+    """The text of a file; the run chooses names in it, such as those of its processes and sockets."""
     try:
-        with open(path) as file:
+        with open(path, errors="replace") as file:
             return file.read()
     except OSError:
         return ""

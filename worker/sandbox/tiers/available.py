@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import threading
@@ -10,8 +11,15 @@ from pathlib import Path
 
 from registry.packages.problems import LazyMessage, Refusal, gettext_noop
 from worker.sandbox import run_job
-from worker.sandbox.errors import NETWORK_ALLOWLIST_UNAVAILABLE, SANDBOX_UNAVAILABLE
-from worker.sandbox.policy import CheckStop, Job, Limits, OnOutput, SandboxResult
+from worker.sandbox.enforcement import WATCHDOG, planned_enforcement
+from worker.sandbox.errors import (
+    KERNEL_LIMITS_UNAVAILABLE,
+    NETWORK_ALLOWLIST_UNAVAILABLE,
+    SANDBOX_UNAVAILABLE,
+)
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.limits.scratch import Scratch, plan_scratch
+from worker.sandbox.policy import CheckStop, Job, OnOutput, SandboxResult
 from worker.sandbox.site_settings import TIERS, SandboxSettings, Tier
 from worker.sandbox.tiers import bwrap
 
@@ -38,6 +46,8 @@ class TierReport:
     usable: bool
     reason: str = ""
     fix: str = ""
+    # Why runs can't have a scratch space, whose limits the kernel enforces; "" if they can.
+    scratch_reason: str = ""
 
 
 _reports: dict[SandboxSettings, list[TierReport]] = {}
@@ -65,7 +75,7 @@ def run(
     """Runs ``job`` in ``tier``, or in the strongest allowed one; raises SANDBOX_UNAVAILABLE if none works."""
     site = site or SandboxSettings()
     if site.backend and tier is None:
-        without_backend = replace(site, backend=None)
+        without_backend, job = replace(site, backend=None), replace(job, scratch=None)
         result = site.backend(
             site.choice,
             job,
@@ -79,7 +89,31 @@ def run(
     if chosen == "landlock" and job.network is not None and job.http_handler is None:
         reason = LazyMessage(gettext_noop("the landlock isolation tier of this machine has no network"))
         raise NETWORK_ALLOWLIST_UNAVAILABLE.refusal(reason=reason)
+    if job.scratch and not has_scratch(chosen, site):
+        job = replace(job, scratch=None)
+    if site.require_kernel_limits:
+        _require_kernel_limits(chosen, job, site)
     return run_job.run_in(chosen, job, on_output=on_output, check_stop=check_stop, site=site, grace_s=grace_s)
+
+
+def default_enforcement(tier: Tier, site: SandboxSettings) -> dict[str, str]:
+    """What enforces each limit of a run with the default limits in this tier."""
+    limits, nowhere = Limits(), Path("/")
+    scratch = plan_scratch(nowhere, limits, site.max_tmpfs_bytes) if has_scratch(tier, site) else None
+    return planned_enforcement(tier, Job((), nowhere, nowhere, limits=limits, scratch=scratch), site)
+
+
+def has_scratch(tier: Tier, site: SandboxSettings) -> bool:
+    return site.use_scratch and any(
+        report.usable and not report.scratch_reason for report in usable_tiers(site) if report.name == tier
+    )
+
+
+def _require_kernel_limits(tier: Tier, job: Job, site: SandboxSettings) -> None:
+    """Raises KERNEL_LIMITS_UNAVAILABLE if the watchdog alone would enforce a limit of this job."""
+    polled = [limit for limit, how in planned_enforcement(tier, job, site).items() if how == WATCHDOG]
+    if polled:
+        raise KERNEL_LIMITS_UNAVAILABLE.refusal(limits=", ".join(polled))
 
 
 def choose(site: SandboxSettings, tier: str | None = None) -> Tier:
@@ -109,26 +143,39 @@ def _refusal(reports: list[TierReport], site: SandboxSettings) -> Refusal:
 def _try(tier: Tier, site: SandboxSettings) -> TierReport:
     if tier == "bwrap" and bwrap.program() is None:
         return TierReport(tier, False, "bwrap is not installed", _INSTALL)
-    try:
-        result = _run_true(tier, site)
-    except (OSError, ValueError) as error:
-        return TierReport(tier, False, str(error), _fix(tier, str(error)))
-    if result.ending == "exited" and result.exit_code == 0:
+    if not (scratch_reason := _failure_of_true(tier, site, with_scratch=True)):
         return TierReport(tier, True)
-    reason = (
+    if not (reason := _failure_of_true(tier, site, with_scratch=False)):
+        return TierReport(tier, True, scratch_reason=scratch_reason)
+    return TierReport(tier, False, reason, _fix(tier, reason))
+
+
+def _failure_of_true(tier: Tier, site: SandboxSettings, *, with_scratch: bool) -> str:
+    """Why ``true`` can't run in the tier; "" if it can."""
+    try:
+        result = _run_true(tier, site, with_scratch=with_scratch)
+    except (OSError, ValueError) as error:
+        return str(error)
+    if result.ending == "exited" and result.exit_code == 0:
+        return ""
+    return (
         result.detail
         or result.stderr.decode(errors="replace").strip()
         or f"{result.ending} {result.exit_code}"
     )
-    return TierReport(tier, False, reason, _fix(tier, reason))
 
 
-def _run_true(tier: Tier, site: SandboxSettings) -> SandboxResult:
-    with tempfile.TemporaryDirectory(prefix="skillquay-probe-") as folder:
-        package, job_dir = Path(folder, "package"), Path(folder, "job")
+def _run_true(tier: Tier, site: SandboxSettings, *, with_scratch: bool) -> SandboxResult:
+    with tempfile.TemporaryDirectory(prefix="skillquay-probe-") as name, contextlib.ExitStack() as stack:
+        folder = Path(name, "attempt")
+        package, job_dir = Path(name, "package"), folder / "job"
         package.mkdir()
         (job_dir / "output").mkdir(parents=True)
-        job = Job(("true",), package, job_dir, limits=Limits(timeout_s=10))
+        limits = Limits(timeout_s=10)
+        scratch = None
+        if with_scratch:
+            scratch = stack.enter_context(contextlib.closing(Scratch(folder, 1 << 20, limits.files)))
+        job = Job(("true",), package, job_dir, limits=limits, scratch=scratch)
         return run_job.run_in(tier, job, site=site)
 
 

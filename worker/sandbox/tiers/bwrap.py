@@ -75,4 +75,6 @@ def _options(step: layout.LayoutStep) -> list[Option]:
             return ["--proc", step.inside, *_empty(f"{step.inside}/1")]
         case layout.DevMount():
             shared = ["--perms", "1777", "--size", str(step.size), "--tmpfs", f"{step.inside}/shm"]
+            if step.shared:
+                shared = ["--bind", step.shared, f"{step.inside}/shm"]
             return ["--dev", step.inside, *shared, "--remount-ro", step.inside]

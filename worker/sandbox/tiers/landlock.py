@@ -13,6 +13,7 @@ from typing import Any
 from worker.sandbox import layout, runtimes
 from worker.sandbox.cleanup import remove_tree
 from worker.sandbox.limits import seccomp
+from worker.sandbox.limits.scratch import TMP
 from worker.sandbox.policy import Job, OnOutput, SandboxResult, Stream
 
 HostPath = Callable[[Path], str]
@@ -26,7 +27,7 @@ _READABLE = (
     *("/proc/filesystems", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu"),
 )
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-_TMP, _RUNTIMES = "tmp", ".runtimes"  # folders in the job folder
+_RUNTIMES = ".runtimes"  # a folder in the job folder
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class PathTranslation:
     @classmethod
     def of(cls, job: Job, host_path: HostPath) -> PathTranslation:
         folder = host_path(job.job_dir)
-        own = {"/skill": host_path(job.package_dir), "/tmp": f"{folder}/{_TMP}", "/job": folder}
+        temporary = host_path(job.scratch.folder / TMP) if job.scratch else f"{folder}/{TMP}"
+        own = {"/skill": host_path(job.package_dir), "/tmp": temporary, "/job": folder}
         return cls(own | {inside: host_path(outside) for inside, outside in job.mounts.items()})
 
     def to_host(self, text: str) -> str:
@@ -90,7 +92,9 @@ def translate_output(on_output: OnOutput | None, paths: PathTranslation) -> OnOu
 
 def prepare_job_folder(job: Job, host_path: HostPath) -> None:
     """Creates the run's /tmp and its runtime links in the job folder, before the run's user owns it."""
-    for name in (_TMP, _RUNTIMES):  # an earlier start in the same folder may have left anything
+    for name in (
+        (_RUNTIMES,) if job.scratch else (TMP, _RUNTIMES)
+    ):  # an earlier start in the same folder may have left anything
         path = job.job_dir / name
         remove_tree(path)
         if path.is_symlink() or path.exists():
@@ -149,6 +153,7 @@ def plan(job: Job, paths: PathTranslation, host_path: HostPath) -> dict[str, Any
         "environment": environment,
         "cwd": job.cwd,
         "limits": layout.rlimits(job),
+        "own_namespace": job.scratch is not None and os.geteuid() != 0,
         "seccomp": seccomp.program(
             namespaced=False, pinned=job.limits.cpus > 0, notify=job.http_handler is not None
         ).decode("latin-1"),

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+
+from worker.sandbox.enforcement import CHECK_INTERVALS_MS, KERNEL, WATCHDOG
 
 LIMITS: Mapping[str, str | Promise] = {
     "memory": pgettext_lazy("limit", "memory"),
@@ -16,20 +18,28 @@ LIMITS: Mapping[str, str | Promise] = {
     "network": pgettext_lazy("limit", "network"),
 }
 MECHANISMS: Mapping[str, str | Promise] = {
-    "watchdog": _("watchdog"),
+    "watchdog": _("checked every %(interval)s ms"),
     "affinity": _("assigned CPUs"),
     "time limit": _("time limit"),
     "namespace": _("separate namespace"),
     "proxy": _("dedicated proxy"),
     "none": _("nothing"),
 }
-NAMES = frozenset({"cgroup", "rlimit", "seccomp"})  # kernel mechanisms, the same in every language
+NAMES = frozenset({"cgroup", "rlimit", "seccomp", "tmpfs", "loop device"})  # the same in every language
 
 
 def enforcement_rows(sandbox: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str]]:
-    """Each limit and its mechanism, as labels."""
+    """Each limit, and whether the kernel enforced it or checks at intervals, as labels."""
     enforcement = sandbox.get("enforcement") or {}
     return [
-        (str(LIMITS.get(limit, limit)), str(MECHANISMS.get(mechanism, mechanism)))
-        for limit, mechanism in enforcement.items()
+        (str(LIMITS.get(limit, limit)), _label(limit, mechanism)) for limit, mechanism in enforcement.items()
     ]
+
+
+def _label(limit: str, mechanism: str) -> str:
+    label = str(MECHANISMS.get(mechanism, mechanism))
+    if mechanism == WATCHDOG:
+        return label % {"interval": CHECK_INTERVALS_MS.get(limit, "?")}
+    if mechanism in KERNEL:
+        return gettext("enforced by the kernel (%(mechanism)s)") % {"mechanism": label}
+    return label

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,9 +27,12 @@ from worker.sandbox.doctor.attacks import destination, inside, probes, proxied
 from worker.sandbox.doctor.attacks.bombs import BOMBS, Bomb
 from worker.sandbox.limits import seccomp
 from worker.sandbox.limits.cgroup import find_parents
-from worker.sandbox.policy import Job, Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.limits.scratch import open_scratch
+from worker.sandbox.policy import Job, SandboxResult
 from worker.sandbox.run_job import run_in
 from worker.sandbox.site_settings import SandboxSettings, Tier
+from worker.sandbox.tiers.available import has_scratch
 
 _ROOT = Path(__file__).parents[4]
 # The copied modules keep their dotted names, below empty packages: nothing outside them can be imported.
@@ -78,16 +81,23 @@ class Arena:
     site: SandboxSettings
     folder: Path
     attacks: AttackSet
+    spaces: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     @property
     def package(self) -> Path:
         return self.folder / "package"
 
-    def job_dir(self) -> Path:
-        folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="job-"))
+    def job(self, *argv: str, limits: Limits) -> Job:
+        """A job in a folder of its own, with a scratch space as the worker would give it."""
+        folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="attempt-"))
         for name in ("input", "output"):
-            (folder / name).mkdir()
-        return folder
+            (folder / "job" / name).mkdir(parents=True)
+        scratch = None
+        if has_scratch(self.tier, self.site):
+            scratch = open_scratch(folder, limits, self.site.max_tmpfs_bytes)
+        if scratch:
+            self.spaces.callback(scratch.close)
+        return Job(argv, self.package, folder / "job", limits=limits, scratch=scratch)
 
 
 @contextlib.contextmanager
@@ -99,7 +109,8 @@ def arena(tier: Tier, site: SandboxSettings, attacks: AttackSet = DOCTOR) -> Ite
         opened.package.chmod(0o755)
         for module in (inside, *attacks.probes, *attacks.proxy_probes):
             _copy_module(module, opened.package)
-        yield opened
+        with opened.spaces:
+            yield opened
     finally:
         remove_tree(folder)
 
@@ -142,12 +153,7 @@ def has_network(tier: Tier) -> bool:
 def single_calls(opened: Arena) -> list[Check]:
     """Tries the attacks by single calls, all in one run."""
     with _host(opened) as host:
-        job = Job(
-            _probe_command(opened.attacks.probes),
-            opened.package,
-            opened.job_dir(),
-            limits=Limits(timeout_s=30),
-        )
+        job = opened.job(*_probe_command(opened.attacks.probes), limits=Limits(timeout_s=30))
         before = _contents(opened.package)
         with _bystander() as bystander:
             host["bystander"] = bystander.pid
@@ -164,14 +170,12 @@ def single_calls(opened: Arena) -> list[Check]:
 def through_the_proxy(opened: Arena) -> list[Check]:
     """Tries the attacks on the proxy of a run that may reach one host, all in one run."""
     with destination.serve_destination() as host:
-        job = Job(
-            _probe_command(opened.attacks.proxy_probes),
-            opened.package,
-            opened.job_dir(),
+        limits = Limits(timeout_s=30, descriptors=1100, network_bytes=4_000_000)
+        job = replace(
+            opened.job(*_probe_command(opened.attacks.proxy_probes), limits=limits),
             stdin=json.dumps({"port": host.port}).encode(),
             network=host.allowlist,
             resolve=host.resolve,
-            limits=Limits(timeout_s=30, descriptors=1100, network_bytes=4_000_000),
         )
         return _checks(run_in(opened.tier, job, site=opened.site))
 
@@ -216,7 +220,7 @@ def _is_unchanged(path: str) -> bool:
 @contextlib.contextmanager
 def _host(opened: Arena) -> Iterator[dict[str, Any]]:
     """The targets of the probes: a listening port, sockets, files, this process."""
-    other_run = opened.job_dir() / "output" / "secret"
+    other_run = Path(tempfile.mkdtemp(dir=opened.folder)) / "secret"
     other_run.write_text("another run's")
     other_run.chmod(0o640)
     canary, name = secrets.token_hex(8), secrets.token_hex(8)
@@ -257,12 +261,10 @@ def _bombs(opened: Arena) -> list[Check]:
 
 def bomb(opened: Arena, attack: Bomb) -> Check:
     """Tries one exhausting attack; fails if any of its processes is alive afterwards."""
-    mark, job_dir = secrets.token_hex(8), opened.job_dir()
-    job = Job(
-        ("python", "-B", "-I", "-S", "-c", attack.source, mark), opened.package, job_dir, limits=attack.limits
-    )
+    mark = secrets.token_hex(8)
+    job = opened.job("python", "-B", "-I", "-S", "-c", attack.source, mark, limits=attack.limits)
     result = run_in(opened.tier, job, site=opened.site)
-    passed, detail = attack.judge(result, job_dir)
+    passed, detail = attack.judge(result, job.scratch.job_folder if job.scratch else job.job_dir)
     alive = marked(mark)
     if alive:
         return Check(attack.attack, False, f"{len(alive)} processes outlived the run")
@@ -273,9 +275,10 @@ def lost_worker(opened: Arena) -> Check:
     """Kills a worker process during a run; fails if a process or cgroup of the run is left."""
     mark = secrets.token_hex(8)
     module = "worker.sandbox.doctor.attacks.lost_worker"
-    arguments = [opened.tier, str(opened.package), str(opened.job_dir()), mark, str(opened.site.staging)]
+    job = opened.job(limits=Limits())
+    arguments = [opened.tier, str(opened.package), str(job.job_dir), mark, str(opened.site.staging)]
     worker = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
+        [sys.executable, "-m", module, *arguments, *(["scratch"] if job.scratch else [])],
         cwd=_ROOT,
         stdout=subprocess.PIPE,
         env=_environment(),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from worker.sandbox.collect import collect
-from worker.sandbox.policy import Limits, SandboxResult
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.policy import SandboxResult
 
 Verdict = tuple[bool, str]
 Judge = Callable[[SandboxResult, Path], Verdict]

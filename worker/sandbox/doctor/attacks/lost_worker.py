@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from worker.sandbox.policy import Job, Limits
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.limits.scratch import open_scratch
+from worker.sandbox.policy import Job
 from worker.sandbox.run_job import run_in
 from worker.sandbox.site_settings import TIERS, SandboxSettings
 
@@ -19,8 +21,10 @@ time.sleep(600)
 """
 
 
-def main(tier: str, package: str, job_dir: str, mark: str, staging: str) -> None:
-    job = Job(("python", "-c", _SLEEPER, mark), Path(package), Path(job_dir), limits=Limits(timeout_s=600))
+def main(tier: str, package: str, job_dir: str, mark: str, staging: str, storage: str = "") -> None:
+    limits, folder = Limits(timeout_s=600), Path(job_dir)
+    scratch = open_scratch(folder.parent, limits, 1 << 40) if storage else None
+    job = Job(("python", "-c", _SLEEPER, mark), Path(package), folder, limits=limits, scratch=scratch)
     run_in(
         next(name for name in TIERS if name == tier),
         job,

@@ -1,0 +1,43 @@
+"""What enforces each limit of a run: the kernel, or checks at intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from worker.sandbox.limits import cgroup
+from worker.sandbox.policy import Job
+from worker.sandbox.site_settings import SandboxSettings, Tier
+
+WATCHDOG = "watchdog"
+KERNEL = frozenset({"affinity", "cgroup", "loop device", "namespace", "rlimit", "seccomp", "tmpfs"})
+CHECK_INTERVALS_MS: Mapping[str, int] = {"memory": 50, "disk": 100, "files": 100}
+_NETWORK: Mapping[Tier, str] = {
+    "bwrap": "namespace",
+    "nsrun": "namespace",
+    "landlock": "seccomp",
+    "unsafe": "none",
+}
+
+
+def enforcement(tier: Tier, job: Job, grouped: frozenset[str]) -> dict[str, str]:
+    """The mechanism that enforces each limit; ``grouped`` are the controllers of the run's cgroup.
+
+    A memory cgroup holds memory and the tmpfs of the scratch space together; memory alone is checked too.
+    """
+    pinned = "affinity" if job.limits.cpus else "time limit"
+    storage = job.scratch.kind if job.scratch else WATCHDOG
+    return {
+        "memory": "cgroup" if "memory" in grouped else WATCHDOG,
+        "processes": "cgroup" if "pids" in grouped else "none" if tier == "unsafe" else "rlimit",
+        "disk": storage,
+        "files": storage,
+        "descriptors": "rlimit",
+        "cpu": "cgroup" if "cpu" in grouped else pinned,
+        "network": "proxy" if job.network is not None and tier != "unsafe" else _NETWORK[tier],
+    }
+
+
+def planned_enforcement(tier: Tier, job: Job, site: SandboxSettings) -> dict[str, str]:
+    """The mechanism that would enforce each limit of a job that has not started."""
+    parents = cgroup.find_parents() if site.use_cgroups else ()
+    return enforcement(tier, job, frozenset().union(*(parent.controllers for parent in parents)))

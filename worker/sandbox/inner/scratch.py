@@ -1,0 +1,89 @@
+"""In the init process: mounts the attempt's scratch space, or joins the one of an earlier start.
+
+The space is one file system of fixed size over the attempt's folder, with ``job``, ``tmp`` and ``shm``. Only
+this mount namespace has it: the host's folder below stays as it was, and nothing has to be unmounted.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from typing import Any
+
+from . import kernel
+
+_FOLDERS = ("tmp", "shm")
+_INPUT = "input"
+
+
+def enter(order: dict[str, Any], uid: int | None, run_socket: socket.socket, joined: list[int]) -> None:
+    """Mounts and announces a new space, unless ``joined`` are the namespaces of one; gives it to ``uid``.
+
+    ``order``: ``folder``, ``size`` in bytes, ``inodes``, and ``device`` with an ext4 file system or "".
+    """
+    folder = order["folder"]
+    if joined:
+        _join(joined)
+    else:
+        _mount(order, own_namespace=uid is None)
+        _announce(folder, run_socket, own_namespace=uid is None)
+    if uid is not None:
+        _give(folder, uid)
+
+
+def _join(namespaces: list[int]) -> None:
+    """Enters the mount namespace, which is last, after the user namespace that owns it, if there is one."""
+    kinds = (kernel.CLONE_NEWUSER, kernel.CLONE_NEWNS)[-len(namespaces) :]
+    for descriptor, kind in zip(namespaces, kinds, strict=True):
+        kernel.join_namespace(descriptor, kind)
+        os.close(descriptor)
+
+
+def _mount(order: dict[str, Any], *, own_namespace: bool) -> None:
+    folder = order["folder"]
+    if own_namespace:  # a plain user may mount in a user namespace of its own, where it keeps its user id
+        kernel.map_own_user()
+    kernel.unshare(kernel.CLONE_NEWNS)
+    propagation = kernel.MS_SLAVE if own_namespace else kernel.MS_PRIVATE
+    kernel.mount("none", "/", flags=kernel.MS_REC | propagation)
+    below = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if order["device"]:
+            kernel.mount(order["device"], folder, "ext4", kernel.MS_NOSUID | kernel.MS_NODEV)
+        else:
+            options = f"mode=0755,size={order['size']},nr_inodes={order['inodes']}"
+            kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+        for name in _FOLDERS:
+            os.mkdir(f"{folder}/{name}")
+            os.chmod(f"{folder}/{name}", 0o1777)
+        _copy(f"/proc/self/fd/{below}/job", f"{folder}/job")
+    finally:
+        os.close(below)
+
+
+def _copy(source: str, target: str) -> None:
+    """Copies what the worker has prepared; inputs are bound instead, so they do not count."""
+    shutil.copytree(source, target, symlinks=True, ignore=lambda _folder, names: {_INPUT} & set(names))
+    if os.path.isdir(f"{source}/{_INPUT}"):
+        os.mkdir(f"{target}/{_INPUT}")
+        kernel.bind(f"{source}/{_INPUT}", f"{target}/{_INPUT}", read_only=True)
+
+
+def _give(folder: str, uid: int) -> None:
+    """Makes the run's user the owner of everything in the space but its top and the inputs."""
+    for parent, folders, files in os.walk(folder):
+        if parent == f"{folder}/job" and _INPUT in folders:
+            folders.remove(_INPUT)
+        for name in (*folders, *files):
+            os.lchown(f"{parent}/{name}", uid, uid)
+
+
+def _announce(folder: str, run_socket: socket.socket, *, own_namespace: bool) -> None:
+    """Sends descriptors of the space's top and of its namespaces, which keep the space alive."""
+    namespaces = ["user", "mnt"] if own_namespace else ["mnt"]
+    paths = [folder, *(f"/proc/self/ns/{name}" for name in namespaces)]
+    opened = [os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in paths]
+    socket.send_fds(run_socket, [b"\n"], opened)
+    for descriptor in opened:
+        os.close(descriptor)

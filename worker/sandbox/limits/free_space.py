@@ -1,0 +1,33 @@
+"""Keeps free space on the worker's disk, for runs whose disk limit only the watchdog enforces."""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+_MIN_FREE, _MIN_FREE_SHARE = 1 << 30, 0.05
+_MARK = ".on-disk"
+
+
+def is_low(folder: Path, minimum: int) -> bool:
+    """Whether the disk of ``folder`` has less than ``minimum`` bytes free; 0 means max(1 GiB, 5 %)."""
+    usage = shutil.disk_usage(folder)
+    return usage.free < (minimum or max(_MIN_FREE, int(usage.total * _MIN_FREE_SHARE)))
+
+
+def mark_on_disk(job_dir: Path) -> None:
+    """Records that a run writes to the worker's disk, and since when."""
+    (job_dir.parent / _MARK).touch()
+
+
+def must_end(job_dir: Path, minimum: int) -> bool:
+    """Whether space is low and this is the youngest of the runs that write to this disk."""
+    return is_low(job_dir, minimum) and _started(job_dir.parent) >= max(
+        map(_started, job_dir.parent.parent.iterdir()), default=0
+    )
+
+
+def _started(folder: Path) -> int:
+    with suppress(OSError):
+        return os.stat(folder / _MARK).st_mtime_ns
+    return 0

@@ -1,0 +1,119 @@
+"""The scratch space of an attempt: one file system of fixed size for ``/job``, ``/tmp`` and ``/dev/shm``.
+
+The kernel enforces its size and its number of files. The first start mounts it in a mount namespace of its
+own, later starts join that namespace, and it ends when the worker closes its descriptors.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from worker.sandbox.limits import loop_device
+from worker.sandbox.limits.limits import Limits
+from worker.sandbox.limits.watchdog import FolderUsage
+
+TMP, SHM = "tmp", "shm"
+_OWN_INODES = 16  # for the space's own folders and what the worker prepares in them
+_FULL_BYTES = 1 << 16  # a file system with less free space counts as full
+
+
+@dataclass
+class Scratch:
+    """``folder`` holds the job folder ``job``; the first start mounts the space over it.
+
+    ``device`` is a block device with an ext4 file system; "" means a tmpfs, whose pages are memory.
+    """
+
+    folder: Path
+    size: int  # bytes
+    files: int
+    device: str = ""
+    _device: int | None = None  # keeps the device until the space is closed
+    _top: int | None = None
+    _namespaces: list[int] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        return "loop device" if self.device else "tmpfs"
+
+    @property
+    def mounted(self) -> bool:
+        return self._top is not None
+
+    @property
+    def namespaces(self) -> list[int]:
+        """Descriptors that a later start needs to join the space; none before the first start."""
+        return self._namespaces
+
+    def order(self) -> dict[str, Any]:
+        """The launcher's order to mount or join the space."""
+        return {
+            "folder": str(self.folder),
+            "size": self.size,
+            "inodes": self.files + _OWN_INODES,
+            "device": self.device,
+            "joined": len(self._namespaces),
+        }
+
+    def attach(self, descriptors: list[int]) -> None:
+        """Takes over the descriptors that the init process sent: the top folder, then the namespaces."""
+        self._top, *self._namespaces = descriptors
+
+    @property
+    def device_number(self) -> int:
+        """``st_dev`` of the space's files; 0 before the first start."""
+        return 0 if self._top is None else os.fstat(self._top).st_dev
+
+    def usage(self) -> FolderUsage:
+        """Entries and bytes in use, deleted files that are still open included."""
+        if self._top is None:
+            return FolderUsage(0, 0)
+        status = os.fstatvfs(self._top)
+        used = (status.f_blocks - status.f_bfree) * status.f_frsize
+        return FolderUsage(status.f_files - status.f_ffree, used)
+
+    def exhausted(self) -> str:
+        """What the run has used up, ``bytes`` or ``files``; "" if it may write more."""
+        if self._top is None:
+            return ""
+        status = os.fstatvfs(self._top)
+        reserved = status.f_blocks * status.f_frsize // 32 if self.device else 0  # ext4 keeps about 2 %
+        if status.f_bavail * status.f_frsize < max(_FULL_BYTES, reserved):
+            return "bytes"
+        return "" if status.f_ffree else "files"
+
+    @property
+    def job_folder(self) -> Path:
+        """The job folder as the run left it; below the space's descriptor, once that is mounted."""
+        return (self.folder if self._top is None else Path(f"/proc/self/fd/{self._top}")) / "job"
+
+    def close(self) -> None:
+        """Ends the space, and with it everything that the run has not returned."""
+        for descriptor in (self._top, self._device, *self._namespaces):
+            if descriptor is not None:
+                os.close(descriptor)
+        self._top, self._device, self._namespaces = None, None, []
+
+
+def open_scratch(folder: Path, limits: Limits, max_tmpfs_bytes: int) -> Scratch | None:
+    """The scratch space of an attempt with these limits; None if only the watchdog can enforce them."""
+    planned = plan_scratch(folder, limits, max_tmpfs_bytes)
+    if planned is None or not planned.device:
+        return planned
+    try:
+        image, inodes = folder.with_suffix(".image"), limits.files + _OWN_INODES
+        device, descriptor = loop_device.attach(image, planned.size, inodes)
+    except OSError:
+        return None
+    return Scratch(folder, planned.size, limits.files, device, descriptor)
+
+
+def plan_scratch(folder: Path, limits: Limits, max_tmpfs_bytes: int) -> Scratch | None:
+    """The scratch space that such an attempt would get, without a device of its own."""
+    size = limits.disk_mb << 20
+    if size <= max_tmpfs_bytes:
+        return Scratch(folder, size, limits.files)
+    return Scratch(folder, size, limits.files, device="loop") if loop_device.is_available() else None
