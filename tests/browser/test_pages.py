@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from registry.usage.scores import record_use
 from tests.factories.skills import hostile_files, prompt_files, publish_files, tidy_files
+from worker.health import heartbeats
+from worker.models import ProcessKind
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -51,6 +53,23 @@ def test_no_page_of_the_registry_shuts_anybody_out(page, sign_in, axe, shot, cat
     axe_of_strangers(page, axe, shot)
     sign_in(alice)
     for name, address in PAGES.items():
+        page.goto(address)
+        axe()
+        shot(name)
+
+
+@pytest.mark.row("P8", "P9")
+def test_no_page_of_the_site_shuts_administrators_out(page, sign_in, axe, shot, alice, catalog):
+    alice.is_superuser = True
+    alice.save()
+    details = {
+        "tier": "bwrap",
+        "enforcement": {"memory": "cgroup", "disk": "watchdog"},
+        "disk_free": 5 * 10**9,
+    }
+    heartbeats.beat(ProcessKind.WORKER, "host:1", slots=2, busy=1, details=details)
+    sign_in(alice)
+    for name, address in {"site-status": "/site/", "site-sandbox": "/site/sandbox/"}.items():
         page.goto(address)
         axe()
         shot(name)

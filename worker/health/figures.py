@@ -27,7 +27,7 @@ class QueueState:
 
 @dataclass(frozen=True)
 class SiteFigures:
-    database: str  # its kind
+    database: str  # its name and version
     latency_ms: float  # to connect and read a row
     queue: QueueState
     processes: Sequence[ProcessState]
@@ -51,7 +51,8 @@ def read_figures() -> SiteFigures:
     began = time.perf_counter()
     known = processes()
     latency_ms = (time.perf_counter() - began) * 1000
-    return SiteFigures(connection.vendor, latency_ms, _queue(), known)
+    number = ".".join(map(str, connection.get_database_version()))
+    return SiteFigures(f"{connection.display_name} {number}", latency_ms, _queue(), known)
 
 
 def _queue() -> QueueState:
