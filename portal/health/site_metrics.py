@@ -98,7 +98,7 @@ def _worker_metrics(figures: SiteFigures) -> Iterator[Metric]:
         ),
         (
             "worker_disk_free_bytes",
-            "Free bytes on a worker's data disk.",
+            "Free bytes on the disk of a worker's runs.",
             {w.name: w.details["disk_free"] for w in alive if "disk_free" in w.details},
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from portal.pages.runs.presenters.enforcement import LIMITS, MECHANISMS, NAMES, enforcement_rows
+from portal.presenters.enforcement import LIMITS, MECHANISMS, NAMES, enforcement_rows
 from worker.sandbox.enforcement import enforcement
 from worker.sandbox.limits.limits import Limits
 from worker.sandbox.policy import Job

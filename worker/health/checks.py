@@ -21,11 +21,11 @@ from registry.storage import blobs
 from worker.health.bounded_call import BoundedCall
 from worker.health.figures import SiteFigures, read_figures
 from worker.queue import transport
+from worker.sandbox.limits import free_space
 
 TIMEOUT_S = 2.0  # for all checks together
 REAPER_SILENT_S = 120.0  # longer than a usual sweep
 QUEUE_STUCK_S = 60.0  # a run may wait this long while a slot is free
-_MIN_FREE_BYTES, _MIN_FREE_SHARE = 2**30, 0.05
 NAMES = ("database", "storage", "broker", "disk", "reaper", "workers", "queue")
 
 
@@ -48,7 +48,7 @@ class DiskSpace:
 
     @property
     def is_low(self) -> bool:
-        return self.free < max(_MIN_FREE_BYTES, self.total * _MIN_FREE_SHARE)
+        return self.free < free_space.floor(self.total, settings.SKILLQUAY_MIN_FREE_MB << 20)
 
 
 @dataclass(frozen=True)

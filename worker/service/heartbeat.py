@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import DatabaseError, connections
 
 from worker.core.host import worker_name
+from worker.core.sandbox_settings import jobs_folder
 from worker.health import heartbeats
 from worker.health.sandbox_report import sandbox_report
 from worker.models import ProcessKind
@@ -65,7 +66,8 @@ class HeartbeatThread(threading.Thread):
             self.stopping.wait(heartbeats.EVERY_S)
 
     def _beat(self, sandbox: dict[str, Any]) -> None:
-        disk = shutil.disk_usage(settings.SKILLQUAY_VAR)
+        folder = jobs_folder()
+        disk = shutil.disk_usage(folder if folder.is_dir() else settings.SKILLQUAY_VAR)
         details = {**sandbox, "disk_free": disk.free, "disk_total": disk.total}
         heartbeats.beat(
             ProcessKind.WORKER, self.process_name, slots=self.slots, busy=self.count_busy(), details=details

@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from portal.pages.runs.presenters.enforcement import enforcement_rows
+from portal.presenters.enforcement import enforcement_rows
 from worker.health.checks import SiteState
 from worker.health.heartbeats import ProcessState
 from worker.health.release import version

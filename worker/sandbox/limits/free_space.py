@@ -12,7 +12,12 @@ _MARK = ".on-disk"
 def is_low(folder: Path, minimum: int) -> bool:
     """Whether the disk of ``folder`` has less than ``minimum`` bytes free; 0 means max(1 GiB, 5 %)."""
     usage = shutil.disk_usage(folder)
-    return usage.free < (minimum or max(_MIN_FREE, int(usage.total * _MIN_FREE_SHARE)))
+    return usage.free < floor(usage.total, minimum)
+
+
+def floor(total: int, minimum: int) -> int:
+    """The bytes that must stay free on a disk of ``total`` bytes."""
+    return minimum or max(_MIN_FREE, int(total * _MIN_FREE_SHARE))
 
 
 def mark_on_disk(job_dir: Path) -> None:

@@ -23,11 +23,11 @@ from portal.forms.errors import show_refusals
 from portal.pages.runs.presenters import log as run_log
 from portal.pages.runs.presenters.artifacts import artifact_rows, image_type
 from portal.pages.runs.presenters.comparison import comparison_targets
-from portal.pages.runs.presenters.enforcement import enforcement_rows
 from portal.pages.runs.presenters.memories import write_rows
 from portal.pages.runs.presenters.timeline import omitted_steps, ran_ms, timeline, waited_ms
 from portal.presenters.approvals import approval_of_run
 from portal.presenters.content.images import is_drawable
+from portal.presenters.enforcement import enforcement_rows
 from portal.presenters.explanations import Explanation, explain, is_standard_message
 from portal.presenters.results import display_value
 from registry.api.attachments import disable_rendering
