@@ -29,6 +29,13 @@ SKILLQUAY_TEAM_LIMITS = {  # 0: no limit
     "cpu_seconds_per_day": env.number("SKILLQUAY_TEAM_CPU_SECONDS_PER_DAY", 0),
     "stored_bytes": env.number("SKILLQUAY_TEAM_STORED_BYTES", 0),
 }
+SKILLQUAY_RATE_LIMITS = {  # requests per minute and caller; 0: no limit
+    "sign_in": env.number("SKILLQUAY_SIGN_INS_PER_MINUTE", 30),
+    "search": env.number("SKILLQUAY_SEARCHES_PER_MINUTE", 2400),
+    "match": env.number("SKILLQUAY_MATCHES_PER_MINUTE", 2400),
+    "publish": env.number("SKILLQUAY_PUBLICATIONS_PER_MINUTE", 180),
+    "run": env.number("SKILLQUAY_RUNS_PER_MINUTE", 1200),
+}
 SKILLQUAY_WORKERS = env.number("SKILLQUAY_WORKERS", 2, minimum=1, maximum=256)
 SKILLQUAY_WEB_PROCESSES = env.number("SKILLQUAY_WEB_PROCESSES", 1, minimum=1, maximum=64)
 
@@ -143,6 +150,7 @@ MIDDLEWARE = [
     "registry.api.middleware.RequestIdMiddleware",
     "portal.health.http_metrics.HttpMetricsMiddleware",
     "registry.api.middleware.ApiMiddleware",
+    "registry.rates.middleware.RateLimitMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "portal.middleware.PrivateMiddleware",

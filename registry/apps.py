@@ -25,6 +25,7 @@ _ERRORS = (
     "registry.packages.checks.errors",
     "registry.packages.dependencies.errors",
     "registry.packages.errors",
+    "registry.rates.errors",
     "registry.review.errors",
     "registry.rules.errors",
     "registry.search.errors",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import secrets
+import time
 from pathlib import Path
 
 import pytest
@@ -85,6 +87,26 @@ def var_folder(tmp_path_factory, settings):
     settings.SKILLQUAY_VAR = tmp_path_factory.mktemp("var")
     settings.STORAGE_URL = cluster.own_storage()
     return settings.SKILLQUAY_VAR
+
+
+@pytest.fixture(autouse=True)
+def own_rate_counts(monkeypatch):
+    """Counts each test's requests from zero, also in a Redis that outlives the test."""
+    from registry.rates.counters import RateCounter
+
+    monkeypatch.setattr("registry.rates.counters.counter", RateCounter(f"{secrets.token_hex(8)}:"))
+
+
+@pytest.fixture
+def rate_limits(settings, monkeypatch):
+    """``rate_limits(search=2)``: sets limits of a minute that does not end, and switches off the others."""
+    later = time.time() + 3600
+    monkeypatch.setattr("registry.rates.counters.time", lambda: later)
+
+    def choose(**chosen):
+        settings.SKILLQUAY_RATE_LIMITS = dict.fromkeys(settings.SKILLQUAY_RATE_LIMITS, 0) | chosen
+
+    return choose
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ class WaitMiddleware:
         if uid and await wait_for_end(wait_kind(first, kind), uid, wait_s):
             query = query if scope["method"] == "GET" else b""
             last = await get(self.app, scope, f"/api/v1/{kind}/{uid}", query)
-            return await AppResponse(last.status, _with_location(first, last), last.body).relay(send)
+            return await AppResponse(last.status, _merge_headers(first, last), last.body).relay(send)
         return await first.relay(send)
 
 
@@ -62,5 +62,6 @@ def wait_kind(response: AppResponse, kind: str) -> str:
     return "approvals" if json.loads(response.body).get("status") == _WAITING_APPROVAL else kind
 
 
-def _with_location(first: AppResponse, last: AppResponse) -> list[tuple[bytes, bytes]]:
-    return last.headers + [pair for pair in first.headers if pair[0] == b"location"]
+def _merge_headers(first: AppResponse, last: AppResponse) -> list[tuple[bytes, bytes]]:
+    """The last response's headers, and those of the first that only the client's own request gets."""
+    return last.headers + [pair for pair in first.headers if pair[0].startswith((b"location", b"ratelimit-"))]

@@ -14,6 +14,7 @@ from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.identity.permissions import Action, require_scope
 from registry.lookup import skills
 from registry.models import Skill, Version
+from registry.rates.limits import RateLimit, count_request
 
 
 class _SingleMediaType(BaseContentNegotiation):
@@ -34,6 +35,7 @@ class Endpoint(APIView):
     content_negotiation_class = _SingleMediaType
     parser_classes = [bodies.StrictJson]
     required_actions: ClassVar[Mapping[str, tuple[Action, ...]]] = {}
+    rate_limits: ClassVar[Mapping[str, RateLimit]] = {}
     requires_sign_in: ClassVar[bool] = False
     is_safe_post: ClassVar[bool] = False  # if True, POST changes nothing, so anonymous clients may send it
 
@@ -54,6 +56,13 @@ class Endpoint(APIView):
         if not actor.is_signed_in and (self.requires_sign_in or changes):
             raise SIGN_IN_REQUIRED.refusal()
         require_scope(actor, *self.required_actions.get(method, ()))
+        if kind := self.rate_limits.get(method):
+            self.count(kind)
+
+    def count(self, kind: RateLimit) -> None:
+        """Counts the request against a rate limit; requests from the machine's own shell have none."""
+        if not isinstance(self.request._request, authentication.ShellRequest):
+            count_request(self.request._request, self.actor, kind)
 
 
 class SkillEndpoint(Endpoint):

@@ -1,20 +1,19 @@
 """``Idempotency-Key``: a repeated POST takes effect once.
 
-The change and its stored response are one transaction, so a crash leaves both or neither. Another request
-takes over the claim of a dead process after ``CLAIM_TIMEOUT``. Refusals are not stored, because they change
-nothing.
+The change and its stored response are one transaction, which also holds the key's lock. So a crash leaves
+both or neither, and frees the key at once. Refusals are not stored, because they change nothing.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
@@ -22,6 +21,7 @@ from rest_framework.request import Request
 from registry.api.authentication import request_actor
 from registry.api.errors import IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_UNDER_WAY
 from registry.api.schema import Shape, read_body
+from registry.core.sql import try_lock
 from registry.identity.actors import Actor
 from registry.models import IdempotencyKey
 
@@ -29,9 +29,9 @@ E = TypeVar("E")
 P = ParamSpec("P")
 KEY_HEADER = "Idempotency-Key"
 KEY_LIFETIME = timedelta(hours=24)
-CLAIM_TIMEOUT = timedelta(seconds=90)  # an older unfinished claim belongs to a dead process
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _HEADERS = ("Location", "ETag", "Cache-Control")
+_in_progress: dict[tuple[str, str], object] = {}  # callers and keys in this process
 
 
 def idempotent(
@@ -76,18 +76,32 @@ def run_once(request: Request, content: Any, act: Callable[[], HttpResponse]) ->
         return act()
     if not _KEY.fullmatch(key):
         raise IDEMPOTENCY_KEY_INVALID.refusal()
-    digest = _digest(request, content)
-    claim = _claim(_holder(request_actor(request)), key, digest)
-    if claim.status is not None:
-        return _stored_response(claim)
-    try:
+    caller, digest = _holder(request_actor(request)), _digest(request, content)
+    with _sole_request(caller, key):
+        IdempotencyKey.objects.filter(created_at__lt=timezone.now() - KEY_LIFETIME).delete()
         with transaction.atomic():
-            response = act()
-            _store(claim, response)
-    except BaseException:
-        _current_claim(claim).delete()
-        raise
-    return response
+            if not try_lock(f"idempotency {caller} {key}"):
+                raise IDEMPOTENCY_UNDER_WAY.refusal()
+            stored = IdempotencyKey.objects.filter(caller=caller, key=key).first()
+            if stored is None:
+                response = act()
+                _store(IdempotencyKey(caller=caller, key=key, request_digest=digest), response)
+                return response
+    if stored.request_digest != digest:
+        raise IDEMPOTENCY_KEY_REUSED.refusal()
+    return _stored_response(stored)
+
+
+@contextmanager
+def _sole_request(caller: str, key: str) -> Iterator[None]:
+    """Refuses a second request with the key in this process: on SQLite it would wait and hold a thread."""
+    mark = object()
+    if _in_progress.setdefault((caller, key), mark) is not mark:
+        raise IDEMPOTENCY_UNDER_WAY.refusal()
+    try:
+        yield
+    finally:
+        del _in_progress[caller, key]
 
 
 def _digest(request: Request, content: Any) -> str:
@@ -100,50 +114,15 @@ def _holder(actor: Actor) -> str:
     return f"{actor.caller}:{actor.token.uid}" if actor.token else actor.caller
 
 
-def _claim(caller: str, key: str, digest: str) -> IdempotencyKey:
-    """The row of this key: newly claimed, or with the stored response of an earlier request.
-
-    Raises IDEMPOTENCY_KEY_REUSED for another body and IDEMPOTENCY_UNDER_WAY for an unfinished request.
-    """
-    now = timezone.now()
-    rows = IdempotencyKey.objects.filter(caller=caller, key=key)
-    IdempotencyKey.objects.filter(created_at__lt=now - KEY_LIFETIME).delete()
-    claim, created = IdempotencyKey.objects.get_or_create(
-        caller=caller, key=key, defaults={"request_digest": digest}
-    )
-    if created:
-        return claim
-    if claim.request_digest != digest:
-        raise IDEMPOTENCY_KEY_REUSED.refusal()
-    if claim.status is None:
-        abandoned = rows.filter(status=None, created_at__lt=now - CLAIM_TIMEOUT)
-        if not abandoned.update(created_at=now):
-            raise IDEMPOTENCY_UNDER_WAY.refusal()
-        claim.created_at = now
-    return claim
+def _store(row: IdempotencyKey, response: HttpResponse) -> None:
+    row.status, row.body, row.content_type = response.status_code, response.content, response["Content-Type"]
+    row.headers = {name: response[name] for name in _HEADERS if name in response}
+    row.save(force_insert=True)
 
 
-def _current_claim(claim: IdempotencyKey) -> QuerySet[IdempotencyKey]:
-    """The row of the claim; empty if another request has taken it over, which changes ``created_at``."""
-    return IdempotencyKey.objects.filter(pk=claim.pk, status=None, created_at=claim.created_at)
-
-
-def _store(claim: IdempotencyKey, response: HttpResponse) -> None:
-    stored = _current_claim(claim).update(
-        status=response.status_code,
-        body=response.content,
-        content_type=response["Content-Type"],
-        headers={name: response[name] for name in _HEADERS if name in response},
-    )
-    if not stored:
-        raise IDEMPOTENCY_UNDER_WAY.refusal()
-
-
-def _stored_response(claim: IdempotencyKey) -> HttpResponse:
-    response = HttpResponse(
-        bytes(claim.body or b""), content_type=claim.content_type, status=claim.status or 200
-    )
-    for name, value in claim.headers.items():
+def _stored_response(row: IdempotencyKey) -> HttpResponse:
+    response = HttpResponse(bytes(row.body), content_type=row.content_type, status=row.status)
+    for name, value in row.headers.items():
         response[name] = value
     response["Idempotency-Replayed"] = "true"
     return response

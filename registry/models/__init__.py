@@ -17,6 +17,7 @@ from registry.models.idempotency import IdempotencyKey
 from registry.models.membership import Membership
 from registry.models.phrase import SkillPhrase
 from registry.models.posting import Misspelling, Posting, Term, TermScope, Trigger, TriggerKind
+from registry.models.rate_count import RateCount
 from registry.models.report import Report, ReportReason, ReportState
 from registry.models.rule import Effect, Rule
 from registry.models.secret import Secret, SecretGrant, VersionReview

@@ -9,8 +9,8 @@ class IdempotencyKey(models.Model):
     caller = models.CharField(max_length=64)
     key = models.CharField(max_length=200)
     request_digest = models.CharField(max_length=64)
-    status = models.PositiveSmallIntegerField(null=True)  # null while the first request is being processed
-    body = models.BinaryField(null=True)
+    status = models.PositiveSmallIntegerField()
+    body = models.BinaryField()
     content_type = models.CharField(max_length=100, blank=True)
     headers = DocumentField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)

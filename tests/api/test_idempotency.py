@@ -1,8 +1,11 @@
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
+from registry.core.sql import try_lock
 from registry.models import IdempotencyKey, Use
 from tests.api.conftest import assert_error
 
@@ -43,33 +46,45 @@ def test_a_refusal_is_not_kept(version, as_bob):
     assert as_bob.post("usage", USE, headers=KEY).status_code == 200
 
 
-def test_a_request_under_way_is_to_be_tried_again(claim, as_bob):
-    IdempotencyKey.objects.update(status=None, created_at=timezone.now())
-    answer = as_bob.post("usage", USE, headers=KEY)
-    assert assert_error(answer, 409, "IDEMPOTENCY_UNDER_WAY")["retryable"]
-    assert answer["Retry-After"]
-
-
-@pytest.mark.row("P3")
-def test_a_claim_of_a_dead_process_is_taken_over(claim, as_bob):
-    IdempotencyKey.objects.update(status=None, created_at=timezone.now() - timedelta(minutes=5))
-    assert as_bob.post("usage", USE, headers=KEY).status_code == 200
-    assert IdempotencyKey.objects.get().status == 200
-
-
-def test_who_was_taken_over_does_nothing(version, as_bob, monkeypatch):
-    """The first process was only slow: when it comes to store its answer, another one has the claim."""
+def test_request_under_way_is_answered_at_once_with_retry_after(version, as_bob, monkeypatch):
+    """The second request arrives while the first one is being processed."""
     from registry.usage import scores
 
-    real = scores.record_use
+    real, answers = scores.record_use, []
 
     def slow(*arguments):
-        IdempotencyKey.objects.update(created_at=timezone.now() + timedelta(seconds=1))
+        if not answers:
+            answers.append(as_bob.post("usage", USE, headers=KEY))
         return real(*arguments)
 
     monkeypatch.setattr("registry.usage.scores.record_use", slow)
-    assert_error(as_bob.post("usage", USE, headers=KEY), 409, "IDEMPOTENCY_UNDER_WAY")
-    assert not Use.objects.exists()
+    assert as_bob.post("usage", USE, headers=KEY).json()["counted"]
+    assert assert_error(answers[0], 409, "IDEMPOTENCY_UNDER_WAY")["retryable"]
+    assert int(answers[0]["Retry-After"]) <= 5
+    assert Use.objects.get().count == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_lock_of_another_transaction_is_not_taken(db):
+    """On SQLite no second transaction begins meanwhile."""
+    if connection.vendor != "postgresql":
+        pytest.skip("only PostgreSQL lets two transactions write")
+    with transaction.atomic():
+        assert try_lock("one")
+        assert _in_thread(try_lock, "one") is False
+        assert _in_thread(try_lock, "another") is True
+    assert _in_thread(try_lock, "one") is True
+
+
+def _in_thread(function, *arguments):
+    def call():
+        with transaction.atomic():
+            found = function(*arguments)
+        connection.close()
+        return found
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(call).result()
 
 
 def test_an_error_on_our_side_leaves_the_key_free(version, as_bob, monkeypatch):

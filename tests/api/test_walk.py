@@ -93,7 +93,8 @@ def pairs(route, private):
 def content(answer, swaps):
     """Status, body and headers of a response, with the absent names replaced by the private ones."""
     text = answer.getvalue().decode(errors="replace")
-    headers = {k: v for k, v in answer.items() if k not in ("X-Request-ID", "ETag", "Content-Length")}
+    own = ("X-Request-ID", "ETag", "Content-Length", "RateLimit-Remaining", "RateLimit-Reset")
+    headers = {k: v for k, v in answer.items() if k not in own}
     for absent, there in swaps:
         text = text.replace(absent, there)
     return answer.status_code, re.sub(r'"request_id": "\w+"', "", text), headers

@@ -264,3 +264,13 @@ def test_a_form_of_too_many_bytes_says_so_and_that_going_back_keeps_them(opened,
     answer = client.post(EDIT, urlencode(values), content_type="application/x-www-form-urlencoded")
     assert answer.status_code == 413
     assert part(answer, "error")["code"] == "413"
+
+
+def test_edit_above_the_rate_limit_keeps_the_typed_text(opened, rate_limits):
+    client, values = opened
+    rate_limits(publish=1)
+    first, refused = (client.post(EDIT, _changed(values, check="1")) for _ in range(2))
+    assert first.status_code == 200
+    assert (refused.status_code, set(codes(refused))) == (429, {"RATE_LIMITED"})
+    assert refused["Retry-After"]
+    assert "Reads all notes" in refused.text

@@ -30,9 +30,9 @@ async def nothing_to_receive():
     return {"type": "http.disconnect"}
 
 
-def answers(body):
+def answers(body, headers=()):
     async def app(scope, receive, send):
-        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.start", "status": 200, "headers": list(headers)})
         await send({"type": "http.response.body", "body": body})
 
     return app
@@ -188,7 +188,9 @@ def test_who_waits_for_a_run_or_an_import_is_answered_when_it_has_ended(monkeypa
     async def app(scope, receive, send):
         asked.append((scope["path"], scope["query_string"]))
         status = "queued" if len(asked) == 1 else "done"
-        await answers(json.dumps({"id": UID, "status": status}).encode())(scope, receive, send)
+        own = [(b"location", b"/1"), (b"ratelimit-limit", b"9")] if len(asked) == 1 else []
+        head = [(b"etag", str(len(asked)).encode()), *own]
+        await answers(json.dumps({"id": UID, "status": status}).encode(), head)(scope, receive, send)
 
     async def ended_within(kind, uid, wait_s):
         assert (kind, uid) == (read.split("/")[3], UID)
@@ -201,4 +203,5 @@ def test_who_waits_for_a_run_or_an_import_is_answered_when_it_has_ended(monkeypa
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"wait=5&limit=2", "headers": []}
     in_a_loop(waiting.WaitMiddleware(app)(scope, nothing_to_receive, send))
     assert asked == [(path, b"limit=2"), (read, b"limit=2")]
+    assert sent[0]["headers"] == [(b"etag", b"2"), (b"location", b"/1"), (b"ratelimit-limit", b"9")]
     assert json.loads(sent[1]["body"])["status"] == "done"

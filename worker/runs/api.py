@@ -21,6 +21,7 @@ from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action
 from registry.lookup import skills
+from registry.rates.limits import RateLimit
 from registry.storage import blobs
 from worker.api.documents.find_run import find_readable_run, find_run
 from worker.api.documents.run_requests import EventsQuery, LogQuery, RunRequest, RunsQuery
@@ -48,6 +49,7 @@ _READS = (Action.READ_RUNS, Action.RUN)  # a token that may start a run may also
 
 class Runs(Endpoint):
     required_actions = {"GET": _READS, "POST": (Action.RUN,)}
+    rate_limits = {"POST": RateLimit.RUN}
     requires_sign_in = True
 
     @operation("list_runs", "List runs", query=RunsQuery, answer=page_schema(RunSummaryDoc))

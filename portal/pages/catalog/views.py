@@ -17,6 +17,7 @@ from portal.pages.catalog.presenters import corrected_query, facts_of
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.models import Skill
+from registry.rates.limits import RateLimit, count_request
 from registry.search.facets import MAX_COUNTED_SKILLS, FacetValue, facets
 from registry.search.query import SearchResult, search
 
@@ -38,6 +39,8 @@ TITLES: dict[str, Promise | str] = {
 @require_safe
 def page(request: ActorRequest) -> HttpResponse:
     query = read_query(request.GET)
+    if query.q:
+        count_request(request, request.actor, RateLimit.SEARCH)
     found = search(query.q, request.actor, limit=MAX_HITS, filters=query.filters, counted=MAX_COUNTED_SKILLS)
     skills = _search_results(query, found) if query.q else _browse(query, request.actor)
     page_of_skills = Paginator(skills, PAGE).get_page(request.GET.get("page"))

@@ -26,6 +26,7 @@ from registry.identity.permissions import Action, may
 from registry.index.abilities import Ability
 from registry.lookup.skills import find_skill
 from registry.models import Event, EventMatch, EventMode, EventOutcome, Skill, Team, Trigger, TriggerKind
+from registry.rates.limits import RateLimit, count_request
 from worker.models import Run
 
 PAGE = 50
@@ -36,6 +37,7 @@ _MAX_CHOICES = 500
 def listing(request: ActorRequest) -> HttpResponse:
     form = EventForm(request.POST or None, teams=teams_for(request.actor, Action.RUN))
     if form.is_valid():
+        count_request(request, request.actor, RateLimit.RUN)
         with add_refusals(form):
             return redirect("event", _receive_event(form, request.actor).uid)
     pages = Paginator(receiving.events(request.actor).order_by("-pk"), PAGE).get_page(request.GET.get("page"))
@@ -58,6 +60,7 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_action
 def start(request: ActorRequest, uid: str) -> HttpResponse:
+    count_request(request, request.actor, RateLimit.RUN)
     event = receiving.find_event(uid, request.actor)
     with show_refusals(request):
         skill = find_skill(request.POST.get("skill", "")[:130], request.actor)

@@ -24,6 +24,7 @@ from registry.matching.documents import match_document
 from registry.matching.feedback import MAX_UTTERANCE_CHARACTERS, FeedbackReport
 from registry.matching.match import MatchQuery, MatchResult, match
 from registry.models import FeedbackOutcome
+from registry.rates.limits import RateLimit, count_request
 
 SHOWN = 10
 EXAMPLES = (
@@ -51,6 +52,7 @@ def page(request: ActorRequest) -> HttpResponse:
     match_request = form.request
     context = {"form": form, "examples": EXAMPLES, "least": MIN_CONFIDENCE}
     if match_request != MatchQuery():
+        count_request(request, request.actor, RateLimit.MATCH)
         context |= _match_context(match(match_request, request.actor, limit=SHOWN), request)
     return render(request, "match/match.html", context)
 

@@ -19,6 +19,7 @@ from registry.identity.actors import Actor
 from registry.identity.permissions import Action
 from registry.lookup import skills
 from registry.models import Event, EventMatch, EventMode, EventOutcome
+from registry.rates.limits import RateLimit
 
 operation = Operations("events")
 
@@ -108,6 +109,7 @@ class EventSubscriptionDoc(Doc):
 
 class Events(Endpoint):
     required_actions = {"GET": (Action.SEE,), "POST": (Action.RUN,)}
+    rate_limits = {"POST": RateLimit.RUN}
     requires_sign_in = True
 
     @operation(
@@ -157,6 +159,7 @@ class EventDetail(Endpoint):
 
 class EventStarts(Endpoint):
     required_actions = {"POST": (Action.RUN,)}
+    rate_limits = {"POST": RateLimit.RUN}
     requires_sign_in = True
 
     @operation("start_proposed_skill", "Start a proposed skill", body=EventStartRequest, answer=EventDoc)

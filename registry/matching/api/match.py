@@ -13,6 +13,7 @@ from registry.api.schema import Operations, Shape, StrictText, read_body
 from registry.identity.permissions import Action
 from registry.matching.documents import match_document
 from registry.matching.match import MatchQuery, match
+from registry.rates.limits import RateLimit
 
 operation = Operations("skills")
 
@@ -75,6 +76,7 @@ class MatchDoc(Doc):
 
 class Matching(Endpoint):
     required_actions = {"POST": (Action.SEE,)}
+    rate_limits = {"POST": RateLimit.MATCH}
     is_safe_post = True
 
     @operation("match_skills", "Match skills to a request", body=MatchRequest, answer=MatchDoc)

@@ -19,6 +19,7 @@ from registry.core.time import rfc3339
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action
 from registry.models import Skill
+from registry.rates.limits import RateLimit
 from registry.search.facets import MAX_COUNTED_SKILLS, facets, facets_document
 from registry.search.query import search, search_document
 
@@ -54,6 +55,7 @@ class SearchDoc(Doc):
 
 class Search(Endpoint):
     required_actions = {"GET": (Action.SEE,)}
+    rate_limits = {"GET": RateLimit.SEARCH}
 
     @operation("search_skills", "Search skills", query=SearchQuery, answer=SearchDoc)
     def get(self, request: Request) -> HttpResponse:

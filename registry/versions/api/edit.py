@@ -12,6 +12,7 @@ from registry.api.schema import Operations, Shape, StrictText, read_body
 from registry.identity.permissions import Action, require
 from registry.models import Version
 from registry.packages.authoring.edit import VERSION_STEPS, PackageEdits
+from registry.rates.limits import RateLimit
 from registry.versions.api.publish import PublicationDoc, publication_response
 from registry.versions.content import edit as editing
 
@@ -40,6 +41,7 @@ class EditRequest(Shape):
 
 class VersionEdits(SkillEndpoint):
     required_actions = {"POST": (Action.PUBLISH,)}
+    rate_limits = {"POST": RateLimit.PUBLISH}
 
     @operation(
         "edit_version",

@@ -19,6 +19,7 @@ from registry.core.limits import package_limits
 from registry.identity.permissions import Action
 from registry.packages.archive.repack import digest_of, repack
 from registry.packages.migrate.migration import Migration, migrate
+from registry.rates.limits import RateLimit
 from registry.versions.api.publish import FORM, PackageUploadForm, read_upload_request
 
 operation = Operations("packages")
@@ -50,6 +51,7 @@ class MigrationDoc(Doc):
 class Migrations(Endpoint):
     parser_classes = [bodies.RawBody]
     required_actions = {"POST": (Action.PUBLISH,)}
+    rate_limits = {"POST": RateLimit.PUBLISH}
 
     @operation(
         "migrate_package",

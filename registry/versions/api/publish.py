@@ -28,6 +28,7 @@ from registry.models import Team, Visibility
 from registry.packages.package import Package
 from registry.packages.problems import Problem, Refusal
 from registry.packages.read_package import read_files, read_upload
+from registry.rates.limits import RateLimit
 from registry.versions.publishing.publish import Publication, preview_publication, publish
 
 operation = Operations("packages")
@@ -92,6 +93,7 @@ class PublicationDoc(Doc):
 class Packages(Endpoint):
     parser_classes = [bodies.RawBody]
     required_actions = {"POST": (Action.PUBLISH,)}
+    rate_limits = {"POST": RateLimit.PUBLISH}
 
     @operation(
         "publish_package",

@@ -22,6 +22,7 @@ from registry.identity.actors import Actor
 from registry.identity.permissions import Action
 from registry.lookup import skills as catalog
 from registry.models import Skill, UseKind, Visibility
+from registry.rates.limits import RateLimit
 from registry.search.query import search
 from registry.usage import scores
 from registry.versions.lifecycle import settings
@@ -63,6 +64,8 @@ class Skills(Endpoint):
         first request. With `q`, the best match comes first. `ids` selects particular skills.
         """
         query = read_query(SkillsQuery, request)
+        if query.get("q"):
+            self.count(RateLimit.SEARCH)
         skills, cursor = self._search(query) if query.get("q") else self._list(query)
         return etag.document_response(
             request, documents.page_document([documents.skill_document(skill) for skill in skills], cursor)

@@ -22,6 +22,7 @@ from registry.identity.permissions import Action, require
 from registry.lookup.skills import find_version
 from registry.models import Version
 from registry.packages.problems import Refusal, code_named
+from registry.rates.limits import RateLimit, count_request
 from registry.versions.content import edit as editing
 from registry.versions.errors import EDIT_CONFLICT
 
@@ -58,6 +59,7 @@ def _page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespo
 
 
 def _check_or_publish(request: ActorRequest, version: Version, form: EditForm) -> HttpResponse:
+    count_request(request, request.actor, RateLimit.PUBLISH)
     values = form.cleaned_data
     edition = editing.apply_edits(version, form.edits, values["bump"], onto=values["base_version"])
     if "publish" in request.POST:

@@ -20,6 +20,7 @@ from registry.identity.middleware import ActorRequest
 from registry.models import Version
 from registry.packages.authoring.new_skill import NewSkill
 from registry.packages.problems import Refusal, code_named
+from registry.rates.limits import RateLimit, count_request
 from registry.versions.content import new_skill
 
 
@@ -32,6 +33,7 @@ def page(request: ActorRequest) -> HttpResponse:
         return _render(
             request, NewSkillForm(teams=teams, initial={"language": language, **request.GET.dict()})
         )
+    count_request(request, request.actor, RateLimit.PUBLISH)
     form = NewSkillForm(request.POST, teams=teams)
     if not form.is_valid():
         return _render(request, form, status=422)

@@ -34,6 +34,7 @@ from registry.packages.migrate.migration import Migration, migrate
 from registry.packages.package import Package
 from registry.packages.problems import Refusal, code_named
 from registry.packages.read_package import read_files, read_upload
+from registry.rates.limits import RateLimit, count_request
 from registry.storage import blobs
 from registry.versions.publishing.publish import Publication, preview_publication, publish
 from worker.files.inputs import store_input
@@ -71,6 +72,7 @@ def _answer(request: Any) -> HttpResponse:
     if request.method == "GET":
         form = _form(request.actor, teams, initial={"team": request.GET.get("team")})
         return render(request, "publish/publish.html", {"form": form, "can": teams.exists()})
+    count_request(request, request.actor, RateLimit.PUBLISH)
     form = _form(request.actor, teams, request.POST, request.FILES)
     if not form.is_valid():
         return render(request, "publish/publish.html", {"form": form, "can": True}, status=422)

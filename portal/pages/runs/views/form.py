@@ -33,6 +33,7 @@ from registry.lookup.skills import find_skill, find_version
 from registry.models import Role, Skill, Team
 from registry.models.identity import new_uid
 from registry.packages.problems import Problem, Refusal
+from registry.rates.limits import RateLimit, count_request
 from worker.attempts.recording import read_stream_ends
 from worker.files.inputs import store_input
 from worker.models import Artifact, Run
@@ -81,6 +82,7 @@ def _redirect_to_use(request: ActorRequest, skill: Skill) -> HttpResponse:
 
 def _start(request: ActorRequest, run_form: RunForm, again: Run | None) -> Run | None:
     """The new run; None if the form now shows errors."""
+    count_request(request, request.actor, RateLimit.RUN)
     if "help" in request.POST:
         return _request_help(request, run_form)
     if not run_form.is_valid():

@@ -35,6 +35,7 @@ from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill, find_version
 from registry.models.skill import INTERNAL
+from registry.rates.limits import RateLimit, count_request
 from registry.storage import blobs
 from worker.child_runs.lineage import require_runnable_from_ui
 from worker.dependencies.waits import waits_of
@@ -175,6 +176,7 @@ def erase(request: ActorRequest, uid: str) -> HttpResponse:
 @require_POST
 def again(request: ActorRequest, uid: str) -> HttpResponse:
     """Starts a run of the same version with the same inputs."""
+    count_request(request, request.actor, RateLimit.RUN)
     access = _readable_run(uid, request.actor)
     with show_refusals(request):
         skill = find_skill(access.run.skill_label, request.actor)

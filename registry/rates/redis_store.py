@@ -1,0 +1,25 @@
+"""The count of requests that all processes share, in Redis."""
+
+from functools import cache
+
+from django.conf import settings
+from redis import Redis, RedisError
+
+_TIMEOUT_S = 1.0
+_PREFIX = "skillquay:rates:"
+
+
+def add(key: str, number: int, ends_at: int) -> int:
+    """Adds to the count and returns the sum; raises OSError if Redis does not answer."""
+    try:
+        with _client(settings.REDIS_URL).pipeline() as pipeline:
+            pipeline.incrby(_PREFIX + key, number)
+            pipeline.expireat(_PREFIX + key, ends_at)
+            return int(pipeline.execute()[0])
+    except RedisError as error:
+        raise OSError(str(error)) from error
+
+
+@cache
+def _client(url: str) -> Redis:
+    return Redis.from_url(url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S)

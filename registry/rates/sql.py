@@ -1,0 +1,17 @@
+"""The count of requests that all processes share, in the database."""
+
+from registry.core.sql import execute, fetch_all
+
+_ADD = (
+    "INSERT INTO registry_ratecount (key, count, ends_at) VALUES (%s, %s, %s) "
+    "ON CONFLICT (key) DO UPDATE SET count = registry_ratecount.count + excluded.count RETURNING count"
+)
+
+
+def add(key: str, number: int, ends_at: int) -> int:
+    """Adds to the count in one statement, so that no process overwrites another's; returns the sum."""
+    return int(fetch_all(_ADD, [key, number, ends_at])[0][0])
+
+
+def delete_ended(now: int) -> None:
+    execute("DELETE FROM registry_ratecount WHERE ends_at < %s", [now])
