@@ -70,7 +70,7 @@ def print_package(command: BaseCommand, checked: CheckedPackage) -> None:
             f"{len(checked.package.files)} files, {_bytes(checked.package)} bytes"
         )
         for each in dependencies_of(checked.package):
-            command.stdout.write(f"  needs {each['kind']} {printable(each['asks'])}")
+            command.stdout.write(f"  needs {each['kind']} {printable(each['requirement'])}")
         for one in scan(checked.package):
             command.stdout.write(f"  finding {finding_line(one)}")
     for problem in checked.problems:

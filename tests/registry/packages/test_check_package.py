@@ -111,6 +111,15 @@ def test_people_read_lines_with_places(places: dict[str, str]) -> None:
     assert len([line for line in missing if "version" in line]) == 1
 
 
+def test_text_output_lists_dependencies(tmp_path: Path) -> None:
+    path = tmp_path / "needy.zip"
+    files = {"SKILL.md": SKILL, "scripts/a.py": b"import six\n", "requirements.txt": b"six==1.17.0\n"}
+    path.write_bytes(zip_of(files))
+    status, output = run(str(path))
+    assert status == 0
+    assert "  needs python six==1.17.0\n" in output
+
+
 def test_a_wrong_call_is_told_apart(places: dict[str, str]) -> None:
     with pytest.raises(CommandError):
         run(places["good"], "--profile", "none")
