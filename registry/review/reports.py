@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from registry.core import text as texts
@@ -71,9 +71,9 @@ def may_decide(version: Version, actor: Actor) -> bool:
 
 
 def list_reports(version: Version, actor: Actor) -> QuerySet[Report]:
-    """Reports on the version, for its reviewers: open reports first, then the newest."""
+    """Reports on the version, for its reviewers: open reports first, then those decided last."""
     require(actor, Action.REVIEW, skill=version.skill)
-    return version.reports.select_related("by", "decided_by").order_by("decided_at", "-pk")
+    return version.reports.select_related("by", "decided_by").order_by(F("decided_at").desc(nulls_first=True), "-pk")
 
 
 def list_open_reports(actor: Actor) -> QuerySet[Report]:

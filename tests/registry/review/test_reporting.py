@@ -201,6 +201,14 @@ def test_those_who_review_see_what_waits(version, stranger, owner, mate, root):
     assert "version.report" in actions
 
 
+def test_list_of_reports_starts_with_open_ones_then_latest_decision(version, stranger, dora, mate, root):
+    first, second = harm(version, stranger, dora)
+    for row in (first, second):
+        reporting.dismiss_report(row, root, reason="The host is named.")
+    (third,) = harm(version, mate)
+    assert list(reporting.list_reports(version, root)) == [third, second, first]
+
+
 def test_what_is_published_meanwhile_waits_with_it(version, stranger, dora, publish_skill, root, owner):
     reports = harm(version, stranger, dora)
     publishing_yank.yank(version, owner, reason="Oops.")
