@@ -26,14 +26,14 @@ _ERRORS = (
 
 
 def _send_task(task: str) -> None:
-    """Publishes a wake-up. Celery is slow to import, and most commands never wake a worker."""
+    """Publishes a wake-up. Imports Celery only here: it loads slowly, and most commands wake no worker."""
     from worker.celery import app
 
     app.send_task(task, retry=False)
 
 
 def _child_runner() -> ChildRunner:
-    """The runner of child runs; the executors are imported by the first one."""
+    """The runner of child runs; its module, which loads the executors, is imported on first use."""
     from worker.service import child_runner
 
     return child_runner

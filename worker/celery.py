@@ -68,12 +68,12 @@ def _wake_on_signals(sender: Any, **kwargs: object) -> None:
 
 @worker_process_init.connect
 def _die_with_parent(**kwargs: object) -> None:
-    """Ends this child when its worker is killed: it must not claim more runs."""
+    """Lets the kernel kill this child when its worker dies, so that the child claims no more runs."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.set_wakeup_fd(-1)
 
 
 @worker_process_shutdown.connect
 def _exit_immediately(exitcode: int, **kwargs: object) -> None:
-    """Skips the second that billiard's child sleeps at its end."""
+    """Exits at once: billiard would first let the child sleep for a second."""
     os._exit(exitcode)

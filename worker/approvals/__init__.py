@@ -1,1 +1,1 @@
-"""Approvals: runs that wait until a person decides, or expire."""
+"""Approvals: runs that wait until a person decides or the request expires."""

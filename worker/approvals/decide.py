@@ -49,7 +49,7 @@ def decide(
 ) -> Run:
     """Starts the run or refuses it; with ``rule``, a denial also creates a rule that denies the skill.
 
-    An approved run is refused if something prevents it now: a denial, a held version, a revoked token.
+    An approved run is refused if something prevents it now: a deny rule, a held version, a revoked token.
     Raises Refusal if the actor lacks permission or the run no longer waits.
     """
     _require(approval, choice, actor)
@@ -79,7 +79,7 @@ def may_grant(approval: Approval, actor: Actor) -> bool:
 
 
 def _lock(approval: Approval, actor: Actor, *, with_others: bool) -> Approval:
-    """Locks and reloads the approval; ``with_others`` locks the team's other waiting runs, for a rule."""
+    """Locks and reloads the approval, ``with_others`` also the team's waiting runs; refuses decided ones."""
     which, team = Q(pk=approval.run_id), approval.run.team_id
     if team:
         Team.objects.select_for_update(no_key=True).get(pk=team)
@@ -152,7 +152,7 @@ def _require_runnable(approval: Approval) -> Version:
 
 
 def _caller(run: Run) -> Actor:
-    """The actor that started the run; a webhook's token is not stored and ends with the webhook."""
+    """The actor that started the run. A webhook's token is not stored: its actor comes from the webhook."""
     if run.token is None:
         return webhooks.actor_of_run(run.uid)
     return Actor(user=run.caller, token=run.token, scopes=frozenset(run.token.scopes))
@@ -204,7 +204,7 @@ def _record(
 
 
 def apply_rule(rule: Rule, actor: Actor) -> None:
-    """Decides waiting runs by a new rule, in the transaction that creates it."""
+    """Decides the waiting runs that a new rule covers, in the transaction that creates the rule."""
     for approval in _waiting_for_holder(rule):
         run = approval.run
         try:

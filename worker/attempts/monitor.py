@@ -25,7 +25,7 @@ _MAX_LINE_BYTES = 4096  # of a stderr line, when it is searched for progress
 
 
 class AttemptMonitor:
-    """Collects log, steps and progress while the sandbox runs; called from the sandbox's reading loop."""
+    """Collects log, steps and progress while the sandbox runs; called by the loop that reads its output."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
@@ -43,7 +43,7 @@ class AttemptMonitor:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Records a platform step with its start (epoch ms), duration (ms) and failure."""
+        """Records the block as a platform step with start (epoch ms), duration (ms) and failure."""
         started_at = time.perf_counter()
         step: dict[str, Any] = {"name": name, "status": "running", "error": None, "duration_ms": None}
         step["started_at"] = round(time.time() * 1000, 3)
@@ -63,7 +63,7 @@ class AttemptMonitor:
             step["duration_ms"] = round((time.perf_counter() - started_at) * 1000, 3)
 
     def fail_step(self, name: str, code: str, message: str) -> None:
-        """Marks a platform step as failed although not the platform but the skill failed."""
+        """Marks a platform step as failed because the skill failed in it, not the platform."""
         for step in self.steps:
             if step["name"] == name:
                 step.update(status="failed", error={"name": code, "message": message[:1000]})
@@ -124,7 +124,7 @@ class AttemptMonitor:
         return "lease_lost" if self.lost else None
 
     def is_cancelled(self) -> bool:
-        """Polls for cancellation once more, at the end of the attempt, unless the last poll was just now."""
+        """Whether the run was cancelled; for the end of an attempt. Does not repeat a very recent poll."""
         try:
             return self._poll_row(time.monotonic()) and not self.lost
         except DatabaseError:

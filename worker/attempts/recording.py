@@ -44,7 +44,7 @@ class LogPiece:
 
 @dataclass(frozen=True)
 class LogSlice:
-    """Part of an attempt's log. Read on from ``next_offset`` until ``ended``."""
+    """Part of an attempt's log; the next part begins at ``next_offset``, unless ``ended``."""
 
     pieces: tuple[LogPiece, ...]
     next_offset: int
@@ -117,7 +117,7 @@ def write_live(
     skill_steps: Sequence[StepTrace] = (),
     first_seq: int = 0,
 ) -> bool:
-    """Stores the log, progress and steps of a running attempt; if fenced off, returns False, writes nothing.
+    """Stores log, progress and steps of a running attempt; False and no change if the claim was lost.
 
     ``skill_steps`` are the skill's new steps, ``first_seq`` is the ``seq`` of the first one.
     """
@@ -168,7 +168,7 @@ def _load_run_keys(uids: Sequence[str]) -> dict[str, int]:
 
 
 def write_artifacts(claim: Claim, artifacts: Sequence[StoredArtifact]) -> None:
-    """Stores the artifacts; those of the attempt that ended replace those of an earlier one."""
+    """Stores the attempt's artifacts in place of those of an earlier attempt."""
     if claim.attempt > 1:
         Artifact.objects.filter(run_id=claim.run_id).delete()
     Artifact.objects.bulk_create(
@@ -178,7 +178,7 @@ def write_artifacts(claim: Claim, artifacts: Sequence[StoredArtifact]) -> None:
 
 
 def copy_records(source: Run, run: Run) -> None:
-    """Copies log, steps and artifacts of ``source`` to ``run``, which is answered from the cache."""
+    """Copies log, steps and artifacts of ``source`` to ``run``, whose answer comes from the cache."""
     for chunk in LogChunk.objects.filter(run=source, attempt=source.attempt).iterator(chunk_size=16):
         chunk.pk, chunk.run = None, run
         chunk.save(force_insert=True)

@@ -137,7 +137,7 @@ def _make_read_only(folder: Path) -> None:
 
 
 def mark_used(folder: Path) -> bool:
-    """Protects the folder from the sweep for a while; returns False if it does not exist."""
+    """Marks the folder as used, so that sweeps keep it; returns False if it does not exist."""
     try:
         if time.time() - folder.stat().st_mtime > _MARK_INTERVAL_S:
             os.utime(folder)
@@ -159,7 +159,7 @@ def remove_package(digest: str) -> None:
 
 
 def sweep_purged() -> None:
-    """Removes packages that no version uses."""
+    """Removes packages that no version uses from this machine."""
     for folder in _list_entries(_root()):
         if not folder.name.startswith(".") and not _has_version(folder.name):
             remove_folder(folder)

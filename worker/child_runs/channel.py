@@ -142,7 +142,7 @@ class ChildRunChannel:
             states.cancel(child)
 
     def _find_required(self, name: str) -> tuple[str, str | None]:
-        """The label and version number of a required skill; refuses others before any look-up."""
+        """The label and version number of a required skill; raises CHILD_NOT_REQUIRED for any other."""
         if self._is_closed:
             raise CHILD_RUNS_CLOSED.refusal()
         label, _, number = name.partition("@")

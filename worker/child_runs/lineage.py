@@ -61,13 +61,13 @@ def root_of(run: Run) -> Run:
 
 
 def require_runnable_from_ui(version: Version) -> None:
-    """Refuses internal skills, which are started only by other skills."""
+    """Raises SKILL_INTERNAL for internal skills, which only other skills and the API can start."""
     if version.manifest.get("type") == INTERNAL:
         raise SKILL_INTERNAL.refusal()
 
 
 def caller_of(run: Run) -> Actor:
-    """The actor that started the run, with the current permissions of the user and the token."""
+    """The actor that started the run, with current permissions; raises CHILD_CALLER_GONE if invalid now."""
     user, token = run.caller, run.token
     if user is None or not user.is_active:
         raise CHILD_CALLER_GONE.refusal()

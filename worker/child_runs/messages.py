@@ -62,7 +62,7 @@ def _invalid(reason: str) -> Exception:
 
 
 def answer_line(request: ChildRunRequest, run: Run) -> bytes:
-    """The answer for a child run; one that is too large only names its run."""
+    """The answer for a child run; a result that is too large is replaced by an error that names the run."""
     result: Mapping[str, Any] = run.result or {}
     document = {
         "id": request.id,

@@ -14,7 +14,7 @@ _MIN_TOKENS, _MIN_TURNS = 1_000, 2
 
 @dataclass(frozen=True)
 class ModelEndpoint:
-    """The model's endpoint; the key is no field, so that ``repr`` does not show it."""
+    """The model's endpoint. The key is a property, not a field, so that ``repr`` does not show it."""
 
     url: str
     name: str
@@ -39,7 +39,7 @@ def is_model_configured() -> bool:
 
 
 def endpoint_for(manifest: Manifest) -> tuple[ModelEndpoint, tuple[str, ...]]:
-    """The model endpoint for the manifest, and warnings if the site does not know the requested model."""
+    """The manifest's model endpoint, with warnings; raises MODEL_NOT_CONFIGURED if the site has no model."""
     if not is_model_configured():
         raise MODEL_NOT_CONFIGURED.refusal()
     name, warnings = settings.SKILLQUAY_MODEL_NAME, tuple[str, ...]()

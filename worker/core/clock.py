@@ -32,7 +32,7 @@ class ClockJumpDetector:
     After a jump the clock counts as unreliable for two thirds of the lease time.
     """
 
-    ahead: float | None = None  # of the monotonic clock, which stops while the machine sleeps
+    ahead: float | None = None  # seconds; the monotonic clock stops while the machine sleeps
     unsure_until: float = 0.0
 
     def is_reliable(self, moment: datetime) -> bool:

@@ -21,7 +21,7 @@ _ESCAPED_MARKUP = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"}
 
 
 class Mask:
-    """Replaces secrets in their plain form, line by line, and as encoded in JSON, URLs, markup and base64."""
+    """Replaces secrets: whole, single lines of them, and as encoded in JSON, URLs, markup, hex and base64."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         written = {form for value in values for form in _forms(value)}
@@ -42,13 +42,13 @@ class Mask:
         return pattern.sub(_REPLACEMENT, data) if pattern else data
 
     def mask_name(self, data: str) -> str:
-        """Masks a host or a path."""
+        """The text, such as a host or a path, with its secrets masked."""
         return self.mask(data.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def _pattern_in(self, data: bytes) -> re.Pattern[bytes] | None:
         """A regular expression of the patterns that occur in ``data``; None if none does.
 
-        Hardly any of hundreds of patterns occurs, and a substring search is fast.
+        Usually none of hundreds occurs, and substring searches are faster than one large expression.
         """
         if len(data) < _SHORT and self._starts.isdisjoint(
             data[at : at + MIN_LENGTH] for at in range(len(data) - MIN_LENGTH + 1)
@@ -58,7 +58,7 @@ class Mask:
         return re.compile(b"|".join(there)) if there else None
 
     def mask_result(self, result: SandboxResult) -> SandboxResult:
-        """Masks the output, the answer and the hosts of a sandbox result."""
+        """The sandbox result with its output, answer and hosts masked."""
         if not self:
             return result
         data = [self.mask(stream) for stream in (result.stdout, result.stderr, result.channel)]
@@ -66,7 +66,7 @@ class Mask:
         return replace(result, stdout=data[0], stderr=data[1], channel=data[2], network=network)
 
     def mask_blocks(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Masks a stream in pieces, including secrets that span two of them."""
+        """Yields the blocks masked, including secrets that span several blocks."""
         waiting = b""
         for block in blocks:
             data, waiting = self.split_complete(waiting + block)
@@ -74,7 +74,7 @@ class Mask:
         yield self.mask(waiting)
 
     def split_complete(self, data: bytes) -> tuple[bytes, bytes]:
-        """The masked part that is final, and the rest that may be the beginning of a secret."""
+        """The masked data that is complete, and the unmasked rest that may be the beginning of a secret."""
         pattern = self._pattern_in(data)
         done = max((each.end() for each in pattern.finditer(data)), default=0) if pattern else 0
         for start in range(max(done, len(data) - self._longest + 1), len(data)):
@@ -128,7 +128,7 @@ def _text_forms(text: str) -> Iterator[str]:
 
 
 def _byte_forms(data: bytes) -> Iterator[bytes]:
-    """Hexadecimal, and base64 at every alignment, as after a user name in credentials."""
+    """Hexadecimal, and base64 at every alignment, since a user name may precede the secret."""
     yield data.hex().encode()
     yield base64.b64encode(data).rstrip(b"=")
     for before in range(3):

@@ -9,6 +9,6 @@ from registry.models import Team
 
 
 def opaque_id(kind: str, team: Team | None, subject: str) -> str:
-    """An id that is stable within a team and cannot be matched outside it."""
+    """An id that is stable within a team; ids of different teams can't be linked to each other."""
     name = f"{kind}:{team.uid if team else ''}:{subject}".encode()
     return hmac.new(settings.SECRET_KEY.encode(), name, hashlib.sha256).hexdigest()[:32]

@@ -13,7 +13,7 @@ _SUSPECT = re.compile(r"\\u0000|\\u[dD][89a-fA-F]")
 
 
 def json_text(value: Any) -> str:
-    """The value as JSON text that both databases accept; values that need no cleaning are encoded once."""
+    """The value as JSON text that both databases accept, cleaned only if needed."""
     try:
         text = json.dumps(value, allow_nan=False)
         if not _SUSPECT.search(text) and text.count("[") + text.count("{") < MAX_DEPTH:
@@ -24,7 +24,7 @@ def json_text(value: Any) -> str:
 
 
 def clean(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Replaces NUL and lone surrogates by U+FFFD, NaN and infinities by None, too deep nesting by "…"."""
+    """A copy with NUL and lone surrogates as U+FFFD, NaN and infinities as None, too deep levels as "…"."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, float):

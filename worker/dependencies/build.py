@@ -31,7 +31,7 @@ def build_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
 
 
 def run_build(lease: BuildLease, check_stop: CheckStop = lambda: None) -> None:
-    """Builds and records the result or the failure; raises CANCELLED after releasing it for other workers."""
+    """Builds and records the result or the failure. If cancelled, requeues the build and raises CANCELLED."""
     with keep_alive(lease):
         try:
             lease.succeed(build(lease, _stop_check(lease, check_stop)))

@@ -168,9 +168,9 @@ def _limits() -> Limits:
 
 
 def _error_line(output: str) -> str:
-    """The installer's error as one line, otherwise its last line.
+    """The line of the installer's output that explains the failure.
 
-    npm explains an error after the first error line, pip before the last one.
+    npm explains it in the first error line without a field name, pip in the last error line.
     """
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     of_npm = [line for line in lines if re.match(r"npm error (?!code |errno |syscall |path )\S", line)]

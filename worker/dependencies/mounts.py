@@ -88,7 +88,7 @@ def _folder(key: str, check_stop: CheckStop, *, wait: bool) -> Path:
 
 
 def _open_archive(row: DependencyBuild, check_stop: CheckStop) -> Path | None:
-    """The unpacked folder on this machine; None if the archive is missing, which requeues the build."""
+    """The unpacked folder on this machine; if the archive is missing, requeues the build and returns None."""
     try:
         folder = unpack_archive(row.digest, check_stop=check_stop)
     except Refusal as error:

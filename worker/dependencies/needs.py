@@ -83,7 +83,7 @@ def _json(document: Any) -> str:
 
 @cache
 def python_platform() -> str:
-    """The platform that decides which compiled wheels fit."""
+    """The interpreter and machine, on which compiled wheels depend."""
     return f"cpython-{sysconfig.get_python_version()} {_machine()}"
 
 
@@ -98,7 +98,7 @@ def node_platform() -> str:
 
 @cache
 def deno_platform() -> str:
-    """Deno's version and machine: another version may not be able to read its cache."""
+    """Deno's version and machine: another version may be unable to read the cache."""
     try:
         release = version("deno")
     except PackageNotFoundError:

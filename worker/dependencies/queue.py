@@ -59,7 +59,7 @@ class BuildLease(Lease[DependencyBuild]):
         return True
 
     def requeue(self) -> None:
-        """Returns the build to the queue because this process was stopped."""
+        """Puts a build that was stopped back into the queue, and wakes a worker for it."""
         self.release(state=DependencyBuildState.WAITING)
         wake_builder()
 
@@ -105,7 +105,7 @@ def enqueue(version: Version, need: Need) -> DependencyBuild:
 
 
 def find_identical_build(row: DependencyBuild, wants: str) -> BuildResult | None:
-    """A finished build of the same input, whose hash is the first line of its lock; None if there is none."""
+    """The result of a ready build with the same input, whose hash starts the lock; None if there is none."""
     others = DependencyBuild.objects.filter(
         kind=row.kind, platform=row.platform, state=DependencyBuildState.READY
     )
@@ -145,7 +145,7 @@ def claim_next(now: datetime) -> BuildLease | None:
 
 
 def claim(key: str, now: datetime) -> BuildLease | None:
-    """Claims this build; None if another worker has it. Fails it if it ended too many workers."""
+    """Claims this build; None if another worker has it, or if the build fails after too many lost workers."""
     rows = _claimable(now).filter(key=key)
     row = leases.claim(rows, now, state=DependencyBuildState.RUNNING, started_at=now, log="")
     if row is None:
@@ -163,7 +163,7 @@ def has_claimable() -> bool:
 
 
 def has_free_slot() -> bool:
-    """Whether a slot is free; one slot per host is reserved for runs, unless it has only one."""
+    """Whether a build may start: the site runs at most this host's slots minus one, but at least one."""
     busy = DependencyBuild.objects.filter(state=DependencyBuildState.RUNNING, lease_until__gte=timezone.now())
     return busy.count() < max(1, settings.SKILLQUAY_WORKERS - 1)
 
@@ -182,7 +182,7 @@ def _claimable(now: datetime) -> DependencyBuildQuerySet:
 
 
 def problem_of(row: DependencyBuild) -> Problem:
-    """Why a build failed."""
+    """Why a build failed; PREPARING if it did not fail."""
     return Problem(**row.problem) if row.problem else PREPARING.problem()
 
 

@@ -1,4 +1,4 @@
-"""The state of a version's dependency builds, and their retry: the verbs of pages, API and commands."""
+"""The state of a version's dependency builds, and their retry, for pages, API and commands."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,7 +33,7 @@ def readiness_of(version: Version) -> DependencyState:
 def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
     """The combined state of the builds.
 
-    A build that is ready on one platform counts as ready: other platforms may have no worker.
+    A language that is ready on one platform counts as ready: other platforms may have no worker.
     """
     if any(row.state == DependencyBuildState.FAILED for row in rows):
         return "failed"
@@ -44,7 +44,7 @@ def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
 
 
 def rebuild_dependencies(version: Version, actor: Actor) -> list[DependencyBuild]:
-    """Enqueues failed and missing builds; ready and running ones do not change."""
+    """Enqueues failed and missing builds, returns all; raises PREPARATION_NONE without dependencies."""
     require(actor, Action.RELEASE, skill=version.skill)
     needs = needs_of_unpacked(open_package(version.digest))
     if not needs:

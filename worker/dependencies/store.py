@@ -33,7 +33,7 @@ def store_tree(
 ) -> StoredBlob:
     """Stores the regular files below ``folder/name`` that ``is_kept`` selects, as a deterministic archive.
 
-    Links, devices and files of other users are omitted. All processes that could change the files have ended.
+    Omits links, devices and files of other users. Processes that could change the files must have ended.
     """
     max_mb = settings.SKILLQUAY_DEPENDENCIES_MB
     files, omitted = settings.SKILLQUAY_DEPENDENCIES_FILES, []
@@ -102,7 +102,7 @@ def _unpack(digest: str, folder: Path, check_cancelled: CheckCancelled) -> None:
             pass
     if f"sha256:{hashed.hash.hexdigest()}" != digest:
         raise BLOB_MISSING.refusal(digest=digest)
-    os.sync()  # files are not verified again, and would be empty after a power failure
+    os.sync()  # later uses don't verify the files, which a power failure could empty
 
 
 class _HashingFile:
@@ -119,7 +119,7 @@ class _HashingFile:
 
 
 def sweep() -> int:
-    """Removes builds that no version needs, and archives that were not used for long; keeps locks in use.
+    """Removes builds that no version needs, and archives that were not used for long, but not their locks.
 
     Returns how many folders of this machine were removed.
     """

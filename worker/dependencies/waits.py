@@ -65,7 +65,7 @@ class DependencyWait:
 
 
 def waits_of(runs: Iterable[Run]) -> Mapping[int, list[DependencyWait]]:
-    """Waits by run key; without kinds that are ready on one platform."""
+    """The waits of unfinished runs by primary key, without languages that are ready on one platform."""
     under_way = {run.pk: run.digest for run in runs if run.status in _UNDER_WAY}
     if not under_way:
         return {}

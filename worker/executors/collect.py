@@ -1,4 +1,4 @@
-"""Collects the files of an attempt's output folder, which cancellation can interrupt."""
+"""Collects the files of an attempt's output folder; a cancellation interrupts this."""
 
 from worker.attempts.context import AttemptContext, AttemptResult
 from worker.core.errors import CANCELLED

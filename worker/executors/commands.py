@@ -57,7 +57,7 @@ class Commands:
         check_stop: CheckStop | None = None,
         call: Call | None = None,
     ) -> CommandResult:
-        """Runs the command and logs its output; stops when the run is cancelled or loses its lease."""
+        """Runs the command, logs and returns its output; stops if the run is cancelled or its lease lost."""
         monitor = self.attempt.monitor
         job = sandbox_job(self.attempt, call or self.call)
         job = replace(

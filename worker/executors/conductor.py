@@ -51,13 +51,13 @@ _TOO_MANY_VALUES = (
     f"{{}}: more than {MAX_VALUES} values, not kept; write such an amount to a file in output_dir"
 )
 _DEFER_S = 5.0  # pause until a run checks its dependencies or the disk again
-_RETRY_PAUSES_S = (0.5, 2.0, 5.0)  # a finished run is worth the wait for a locked database
+_RETRY_PAUSES_S = (0.5, 2.0, 5.0)  # seconds between attempts to record a finished run
 
 
 def execute(claim: Claim, *, wait: bool = False) -> bool:
     """Executes a claimed run and ends it; returns False if the lease was lost and nothing was written.
 
-    While another worker builds its dependencies, the run goes back to the queue, or waits here if ``wait``.
+    While another worker builds the run's dependencies, the run goes back to the queue, or waits if ``wait``.
     It also goes back while the disk for jobs is almost full.
     """
     with log_context.bind("run", claim.uid):
@@ -221,7 +221,7 @@ def outcome_document(outcome: Outcome, omitted: Sequence[str] = ()) -> dict[str,
 
 
 def _count_use(claim: Claim) -> None:
-    """Counts the use outside the run's transaction; missing one in a crash is harmless."""
+    """Counts the use, outside the run's transaction: a crash may lose one use, which is harmless."""
     if claim.skill_id is None or claim.caller_id is None:
         return
     try:

@@ -105,7 +105,7 @@ class _Exchange:
         return {"status": self.answer.status, "bytes": len(self.answer.body)} if self.answer else None
 
     def wait(self, attempt: AttemptContext, seconds: float) -> StopReason | None:
-        """Waits for the answer or the deadline; returns a reason as soon as the run must stop."""
+        """Returns None after the answer or the deadline, or a reason as soon as the run must stop."""
         thread = threading.Thread(target=self._send, args=(seconds,), daemon=True, name="endpoint")
         ends = time.monotonic() + seconds
         thread.start()
@@ -155,7 +155,7 @@ def _outcome(
 
 
 def _refused_outcome(error: Refusal) -> tuple[Outcome, bool]:
-    """Maps refusals of the outbound client to failure codes of runs; forbidden addresses keep their code."""
+    """Like ``_outcome``, for a refusal by the outbound client; forbidden addresses keep their code."""
     problem = error.problems[0]
     known = {
         http_errors.OUTBOUND_TIMEOUT.name: TIMEOUT.name,

@@ -81,7 +81,7 @@ class ExpandedPrompt:
 
 
 def expand(attempt: AttemptContext, call: Call, *, skill_dir: str) -> ExpandedPrompt:
-    """Fills in the arguments and runs the commands in order, until one fails."""
+    """Fills in arguments and runs commands until one fails, as far as the skill's source is trusted."""
     trust, manifest = (
         trust_of(attempt.claim.skill_id, attempt.claim.version_number),
         attempt.package.manifest,
@@ -103,7 +103,7 @@ def _run_commands(attempt: AttemptContext, call: Call, prompt: Prompt, commands:
     shell = shell_command(attempt.package.manifest)
     if shell[0] == "bash":
         require("bash")
-    # The sandbox mounts the package at another path than the prompt's reader has it.
+    # In the sandbox, the package has another path than for the prompt's reader.
     environment = {**prompt.environment, "CLAUDE_SKILL_DIR": SKILL_DIR}
     parts: list[str] = []
     for piece in prompt.pieces:
@@ -157,9 +157,9 @@ def _render(attempt: AttemptContext, call: Call, arguments: PromptArguments | No
 
 
 def trust_of(skill_id: int | None, number: str) -> Trust:
-    """The parts of a skill's prompt that are expanded.
+    """Whether arguments and commands are expanded in the skill's prompt.
 
-    Prompts of MCP servers and URLs are untrusted text, no matter which user published them here.
+    Prompts from MCP servers and URLs are untrusted text, no matter which user published them here.
     """
     skill = Skill.objects.filter(pk=skill_id).first() if skill_id else None
     if skill is None:

@@ -24,7 +24,7 @@ _CHANNEL_BYTES = 10_485_760
 
 
 def execute(attempt: AttemptContext, call: Call) -> AttemptResult:
-    """Runs the script and collects its files, unless another worker has taken over the run."""
+    """Runs the script and collects its files, unless the lease is lost."""
     monitor = attempt.monitor
     with monitor.step("execute"), children_channel.open_channel(attempt) as channel:
         job = sandbox_job(attempt, call)
@@ -46,7 +46,7 @@ def execute(attempt: AttemptContext, call: Call) -> AttemptResult:
 
 
 def run_job(attempt: AttemptContext, job: Job, check_stop: CheckStop) -> SandboxResult:
-    """Runs a job of the attempt and masks its secrets in everything that is stored or shown."""
+    """Runs a job of the attempt; masks the attempt's secrets in the returned result and in the log."""
     output = MaskedOutput(attempt.mask, attempt.monitor.on_output)
     try:
         return attempt.mask.mask_result(

@@ -36,7 +36,7 @@ class CollectedArtifacts:
 def store_artifacts(
     job_dir: Path, limits: Limits, *, mask: Mask, check_stop: CheckStop
 ) -> CollectedArtifacts | None:
-    """Stores the regular files below ``output/``; all processes of the run have ended.
+    """Stores the regular files below ``output/``, after all processes of the run have ended.
 
     Returns None if ``check_stop`` reports a reason: a large folder takes longer than a cancellation may.
     """

@@ -151,7 +151,7 @@ def _workers_check(figures: SiteFigures) -> HealthCheck:
 
 
 def _queue_check(figures: SiteFigures) -> HealthCheck:
-    """Fails if runs wait although slots are free: a long queue behind busy slots is only load."""
+    """Fails if a run waits long although a slot is free or no worker is alive; busy slots are only load."""
     queue = figures.queue
     has_free_slot = any(worker.busy < worker.slots for worker in figures.live_workers)
     is_stuck = (queue.oldest_claimable_s or 0.0) > QUEUE_STUCK_S
@@ -165,7 +165,7 @@ def _queue_check(figures: SiteFigures) -> HealthCheck:
     return HealthCheck("queue", not is_stuck or not (has_free_slot or not figures.live_workers), detail)
 
 
-# What is called ----------------------------------------------------------------------------------------
+# Calls of the checks -----------------------------------------------------------------------------------
 def _check_storage() -> None:
     if not blobs.is_reachable():
         raise ServiceFailed(settings.STORAGE_URL or f"{settings.SKILLQUAY_VAR}/blobs")

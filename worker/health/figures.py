@@ -1,4 +1,4 @@
-"""What the database knows about queue and processes, read in a few indexed statements."""
+"""Figures of the queue and the processes, read from the database in a few indexed statements."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def beat(
 
 
 def stop(name: str) -> None:
-    """Removes the row of a process that ends in order."""
+    """Removes the row of a process that ends normally."""
     ServiceProcess.objects.filter(name=name).delete()
 
 

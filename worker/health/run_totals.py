@@ -1,6 +1,6 @@
-"""Counts of all runs that ended, by status, failure code and duration: cheap however many runs there are.
+"""Counts all ended runs by status, failure code and duration, at a cost independent of their number.
 
-A row holds the sums until a moment; only the runs that ended since are counted. The reaper moves the moment.
+One row holds the sums up to a moment, which the reaper moves; a call counts only the runs that ended since.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from worker.models import Run, RunTotals
 
 BUCKETS_S = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0)
 NEVER_STARTED = -1  # the bucket of runs that ended before their start
-OTHER_CODE = "other"  # codes that scripts make up, so that they can't make up labels
+OTHER_CODE = "other"  # the label for codes that scripts invent
 _MARGIN = timedelta(minutes=1)  # for transactions that commit later, and clocks of other hosts
 _MOVE_EVERY = timedelta(minutes=1)
 
@@ -36,7 +36,7 @@ class Sums:
 
 
 Key = tuple[str, str, int]
-"""Status, failure code, and the index of the duration in ``BUCKETS_S``; their number for longer ones."""
+"""Status, failure code, and the index of the duration in ``BUCKETS_S`` (its length for longer ones)."""
 
 
 def run_totals() -> Mapping[Key, Sums]:
@@ -47,7 +47,7 @@ def run_totals() -> Mapping[Key, Sums]:
 
 
 def move_forward() -> None:
-    """Adds the runs that ended over a minute ago to the stored sums; safe to repeat, in several processes."""
+    """Adds the runs that ended over a minute ago to the stored sums; safe to repeat, also concurrently."""
     until = timezone.now() - _MARGIN
     if RunTotals.objects.filter(until__gt=until - _MOVE_EVERY).exists():
         return

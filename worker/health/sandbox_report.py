@@ -10,7 +10,7 @@ from worker.sandbox.tiers import available
 
 
 def sandbox_report() -> dict[str, Any]:
-    """``{tier, enforcement}``; ``reason`` instead of a tier if runs are refused."""
+    """``{tier, enforcement}``; if runs are refused, the tier is "" and ``reason`` explains it."""
     site = sandbox_settings()
     if site.backend:
         return {"tier": "backend", "enforcement": {}}

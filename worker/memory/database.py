@@ -66,7 +66,7 @@ class DatabaseStore:
         return memories.present().update(deleted_at=timezone.now(), deleted_by=by)
 
     def restore(self, memories: MemoryQuerySet) -> int:
-        """Restores deleted memories, except those that were stored again meanwhile: the newer one stays."""
+        """Restores memories deleted within UNDO_WINDOW, except those stored again; returns how many."""
         restored = 0
         for memory in memories.filter(deleted_at__gte=timezone.now() - UNDO_WINDOW):
             try:
@@ -101,7 +101,7 @@ def _remember(entries: Sequence[MemoryEntry]) -> list[StoreResult]:
             _merge(known[key], entry, now)
             again |= {} if key in fresh else {key: known[key]}
         results.append(StoreResult(known[key], is_new))
-    Memory.objects.bulk_create(fresh[key] for key in sorted(fresh))  # in one order, against deadlocks
+    Memory.objects.bulk_create(fresh[key] for key in sorted(fresh))  # in a fixed order, to avoid deadlocks
     merged = ("count", "importance", "original_importance", "metadata", "by_person", "updated_at")
     Memory.objects.bulk_update(again.values(), merged)
     MemoryTerm.objects.bulk_create(
@@ -121,13 +121,13 @@ def empty_deleted() -> int:
 
 
 def subtract_sources(memories: MemoryQuerySet, lost: dict[int, int]) -> None:
-    """Reduces the counts of memories by the numbers of erased sources in ``lost``, by memory key."""
+    """Subtracts ``lost``, the number of erased proposals by memory key, from the counts of the memories."""
     for key, times in lost.items():
         memories.filter(pk=key, count__gt=times).update(count=F("count") - times)
 
 
 def content_key(content: str) -> str:
-    """A hash that ignores width, case, blanks, invisible characters and the final punctuation."""
+    """A hash of the content that ignores width, case, blanks, invisible characters and final punctuation."""
     folded = unicodedata.normalize("NFKC", content)
     visible = "".join(one for one in folded if unicodedata.category(one) != "Cf").casefold()
     plain = " ".join(visible.split())

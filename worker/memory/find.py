@@ -75,7 +75,7 @@ def delete_all(owner: Owner, actor: Actor) -> int:
 
 
 def restore(uid: str, actor: Actor) -> Memory:
-    """Restores a deleted memory; raises MEMORY_DELETED if it is too late."""
+    """Restores a deleted memory; raises MEMORY_DELETED if its undo window has passed."""
     rows = Memory.objects.deletable_by(actor).filter(uid=uid)
     if not rows.exists():
         raise NOT_FOUND.refusal(what="memory", name=uid[:80])

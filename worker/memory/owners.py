@@ -1,4 +1,4 @@
-"""Resolves the owner names that scripts use to persons, teams and runs."""
+"""Resolves the owners that scripts name in proposals to persons, teams and runs."""
 
 import re
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class ResolvedOwner:
-    """``owner`` is None if the name is unknown; ``is_foreign`` does not reveal whether it is."""
+    """``owner`` is None if the name is unknown; ``is_foreign`` is set for foreign names, known or not."""
 
     owner: Owner | None
     is_foreign: bool = False
@@ -74,7 +74,7 @@ class OwnerResolver:
         return ResolvedOwner(Owner(OwnerType.USER, user_id=user.pk) if user else None, is_foreign=True)
 
     def _names_of(self, caller: User) -> set[str]:
-        """The names and ids of the caller in this run's script; a shared cached result contains no ids."""
+        """The caller's names and ids; the agent's id only if the context identifies the caller."""
         own = opaque_id("user", self.run.team, caller.uid)
         context = self.run.request.get("context") or {}
         agent = {context.get("agent_id", "")} if context.get("user_id") == own else set()

@@ -17,7 +17,7 @@ from worker.protocols.call import Outcome
 from worker.queue.claims import Claim
 
 MAX_WAITING = 500  # waiting proposals per owner
-MAX_FOREIGN = 20  # of these, from one caller outside the owner
+MAX_FOREIGN = 20  # of these, from one caller who does not belong to the owner
 _WRITER_ROLES = (Role.MEMBER, Role.MAINTAINER, Role.OWNER)
 
 
@@ -93,7 +93,7 @@ class _Proposals:
         )
 
     def _may_commit(self, owner: Owner) -> bool:
-        """Whether no review is needed: for a team, only the run's own team, and only members or above."""
+        """Whether no review is needed: the run's team sets this; for its own memory, roles count too."""
         team = self.run.team
         if owner.type in (OwnerType.USER, OwnerType.TASK):
             return team is None or team.memory_review != MemoryReview.ALL

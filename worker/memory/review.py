@@ -41,7 +41,7 @@ class ReviewDecision:
 
 @dataclass(frozen=True)
 class ReviewResult:
-    """How many of several proposals were decided, and how many no longer waited."""
+    """How many of several proposals were decided, and how many were not found or no longer waited."""
 
     decided: int
     skipped: int
@@ -57,7 +57,7 @@ def queue(actor: Actor, owner: Owner | None = None) -> MemoryWriteQuerySet:
 
 
 def find_write(uid: str, actor: Actor) -> MemoryWrite:
-    """A proposal that the actor may decide; raises NOT_FOUND for others."""
+    """A proposal that the actor may decide; raises NOT_FOUND for others, FORBIDDEN for tokens."""
     if actor.token:
         raise FORBIDDEN.refusal(action="decide what is remembered")
     related = ("run__caller", "run__skill__team", "owner_user", "owner_team", "owner_run", "memory")
@@ -68,7 +68,7 @@ def find_write(uid: str, actor: Actor) -> MemoryWrite:
 
 
 def decide(write: MemoryWrite, decision: ReviewDecision, actor: Actor) -> MemoryWrite:
-    """Accepts or declines a waiting proposal; of concurrent decisions one wins."""
+    """Accepts or declines a waiting proposal; raises MEMORY_DECIDED if it no longer waits."""
     decision = _validate(decision)
     with transaction.atomic():
         row = MemoryWrite.objects.select_for_update(of=("self",)).get(pk=find_write(write.uid, actor).pk)
@@ -138,7 +138,7 @@ def _remember(row: MemoryWrite, decision: ReviewDecision, actor: Actor) -> Store
 
 
 def _close(row: MemoryWrite, result: StoreResult | None) -> None:
-    """Ends the proposal and empties it: only an accepted memory keeps the content."""
+    """Sets the final state of the proposal and clears its content, which only an accepted memory keeps."""
     row.memory = result.memory if result else None
     if result is None:
         row.state = WriteState.DECLINED

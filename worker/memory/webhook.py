@@ -1,6 +1,6 @@
 """Sends memory changes to another system.
 
-Each change is recorded in its own transaction, and the reaper sends it until the other system confirms it.
+Each is recorded in the transaction of the change; the reaper sends it until the other system confirms it.
 Neither runs nor requests wait for the delivery.
 """
 
@@ -130,7 +130,7 @@ def _document(change: MemoryChange) -> dict[str, Any]:
 
 
 def signature(uid: str, body: bytes) -> dict[str, str]:
-    """The headers of a signed webhook: HMAC-SHA256 over ``timestamp.id.body``, as this site's own require."""
+    """Headers of a signed webhook: HMAC-SHA256 over ``timestamp.id.body``, as in webhooks to this site."""
     timestamp = str(int(time.time()))
     signed = f"{timestamp}.{uid}.".encode() + body
     digest = hmac.new(settings.SKILLQUAY_MEMORY_KEY.encode(), signed, hashlib.sha256).digest()

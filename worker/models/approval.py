@@ -28,7 +28,7 @@ class ApprovalDecision(models.TextChoices):
 
 class ApprovalQuerySet(models.QuerySet["Approval"]):
     def visible_to(self, actor: Actor) -> ApprovalQuerySet:
-        """Approvals of the actor's runs and their teams' runs; a skill's authors see no callers."""
+        """Approvals of runs of the actor and of their teams, not of other teams' runs of their skills."""
         if actor.is_administrator:
             return self
         if actor.user is None:
@@ -39,7 +39,7 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
         return self.filter(own | Q(run__team_id__in=actor.team_ids))
 
     def decidable_by(self, actor: Actor) -> ApprovalQuerySet:
-        """Approvals that the actor may decide: in person, for teams that they maintain."""
+        """Approvals that the actor may decide, as maintainer or administrator; never with a token."""
         if actor.is_administrator:
             return self if in_scope(actor, Action.APPROVE) else self.none()
         return self.filter(run__team_id__in=teams_where(actor, Action.APPROVE))

@@ -5,7 +5,7 @@ from worker.models.run import Run, RunStatus
 
 
 class Attempt(models.Model):
-    """One claimed execution; ``steps`` are the platform's: unpack, sandbox, execute, collect, record."""
+    """One claimed execution of a run; ``steps`` are those of the platform, such as unpack and execute."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="attempts")
     number = models.PositiveSmallIntegerField()

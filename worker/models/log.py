@@ -4,7 +4,7 @@ from worker.models.run import Run
 
 
 class LogChunk(models.Model):
-    """A chunk of a run's log, append-only: logs of earlier attempts are kept."""
+    """A chunk of a run's log. Chunks are only appended, so the logs of earlier attempts are kept."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="log_chunks")
     attempt = models.PositiveSmallIntegerField()

@@ -36,7 +36,7 @@ class MemoryType(models.TextChoices):
 
 
 class WriteState(models.TextChoices):
-    """The state of a proposal; the run's readers see PROPOSED for proposals to another owner."""
+    """The state of a proposal. For another owner's proposal, the run's readers always see PROPOSED."""
 
     PROPOSED = "proposed", _("Proposed")
     WAITING = "waiting", _("Waiting for review")
@@ -64,7 +64,7 @@ class Remembered(models.Model):
 
 
 def _owned_by(actor: Actor, *, roles: tuple[Role, ...] | None = None) -> Q:
-    """Rows of the actor, of the teams where the actor has one of ``roles``, and of readable runs."""
+    """Filter: rows of the actor, of teams where they have one of ``roles`` (None: any), of readable runs."""
     teams = [team for team, role in actor.roles.items() if roles is None or role in roles]
     owned = Q(owner_team_id__in=teams) | Q(owner_run__in=Run.objects.readable_by(actor))
     if not (actor.token and actor.token.team_id):  # a team's token can't read its owner's own memories
@@ -98,12 +98,12 @@ class Memory(Remembered):
     owner_key = BytewiseCharField(max_length=40)  # "user:7": the owner in one column
     content_key = BytewiseCharField(max_length=64)  # of the normalized content, which is stored once
     count = models.PositiveIntegerField(default=1)  # how often it was proposed
-    by_person = models.BooleanField(default=False)  # accepted by a person: erasing its run keeps it
+    by_person = models.BooleanField(default=False)  # a person accepted it, so it outlives its run
     skill_label = models.CharField(max_length=130, blank=True)
     version_number = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
-    deleted_at = models.DateTimeField(null=True)  # its content is erased unless it is restored in time
+    deleted_at = models.DateTimeField(null=True)  # the content is erased later, unless restored
     deleted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
 
     objects = MemoryQuerySet.as_manager()
@@ -134,7 +134,7 @@ class MemoryWriteQuerySet(models.QuerySet["MemoryWrite"]):
         return self.filter(state=WriteState.WAITING)
 
     def decidable_by(self, actor: Actor) -> MemoryWriteQuerySet:
-        """Proposals that the actor may decide: for them, for teams that they maintain, for their runs."""
+        """Proposals for the actor, for teams that they maintain and for their runs; none for tokens."""
         if actor.token or actor.user is None:
             return self.none()
         maintained = [team for team, role in actor.roles.items() if role in _REVIEWING]
@@ -143,7 +143,7 @@ class MemoryWriteQuerySet(models.QuerySet["MemoryWrite"]):
 
 
 class MemoryWrite(Remembered):
-    """A proposal of a run and its state; it holds its content only while it waits."""
+    """A memory that a run proposes, and its state; the content is kept only while the proposal waits."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="memory_writes")

@@ -34,7 +34,7 @@ class RunStatus(models.TextChoices):
 
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, actor: Actor) -> RunQuerySet:
-        """Runs of the actor, of their teams and of their teams' skills, whose content may be unreadable."""
+        """Runs of the actor, of their teams and of their teams' skills; the content may be unreadable."""
         if actor.is_administrator:
             return self
         if actor.user is None:
@@ -46,7 +46,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(own | Q(team_id__in=teams) | Q(skill__team_id__in=teams))
 
     def of_skill(self, name: str) -> RunQuerySet:
-        """Runs of the skill ``team/slug`` or ``slug``, by its name at the run, now or at any time between."""
+        """Runs of the skill ``team/slug`` or ``slug``, by its current name or one that it has had."""
         team, _slash, slug = name.rpartition("/")
         now, before = Q(slug=slug), Q(redirects__slug=slug)
         if team:
@@ -71,7 +71,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """One call of a skill. The row is the queue's truth; it outlives the skill and keeps its label."""
+    """One call of a skill; these rows are the queue. A run outlives its skill and keeps the skill's label."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.SET_NULL, null=True, related_name="runs")
@@ -119,7 +119,7 @@ class Run(models.Model):
     root = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")  # whose budget it shares
     depth = models.PositiveSmallIntegerField(default=0)  # 0: started by a person or an agent
     session_id = models.CharField(max_length=64, blank=True)  # ${CLAUDE_SESSION_ID} of a prompt
-    grants = DocumentField(default=dict)  # besides its inputs: {secrets: {name: grant uid}}
+    grants = DocumentField(default=dict)  # in addition to the inputs: {secrets: {name: grant uid}}
 
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)

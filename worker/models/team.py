@@ -16,7 +16,7 @@ class TeamLimits(models.Model):
 class TeamQueueState(models.Model):
     """When a run of the team was last claimed, for the fair order between teams.
 
-    There is no foreign key: deleting the team must not fail a claim, and runs without a team wait, too.
+    There is no foreign key: deleting a team must not make a claim fail, and 0 stands for runs without a team.
     """
 
     team = models.PositiveBigIntegerField(primary_key=True)  # its key; 0: runs without a team

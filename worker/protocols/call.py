@@ -18,13 +18,13 @@ class Request:
     stdin: str | None = None  # protocol "script" only
     debug: bool = False
     context: Mapping[str, Any] = field(default_factory=dict)  # agent_id, user_id, request_id: opaque ids
-    # execute(): the manifest's settings, the run's limits.
+    # For execute(): the manifest's own settings and the run's limits.
     config: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Call:
-    """A prepared start: the protocol, and the argument vector, stdin and environment for the sandbox."""
+    """A prepared call: its protocol, and the argument vector, stdin and environment for the sandbox."""
 
     protocol: Protocol
     entry: str  # path within the package
@@ -54,7 +54,7 @@ class StepTrace:
 class Outcome:
     """The answer of a script, in the same form for all protocols.
 
-    ``failure_code`` is "" on success. Script arguments return ``outputs``, all other protocols ``output``.
+    ``failure_code`` is "" on success. Protocol ``script`` sets ``outputs``, all others set ``output``.
     ``error`` is ``{code, message, details}`` of a failed call; ``answer`` is the whole answer of the JSON
     stdin protocol.
     """

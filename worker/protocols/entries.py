@@ -1,4 +1,4 @@
-"""Chooses the script of a package that runs, and its protocol."""
+"""Chooses which script of a package runs, and by which protocol."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class ScriptEntry:
 
 
 def find_entries(paths: Iterable[str], manifest: Manifest, profile: Profile) -> tuple[ScriptEntry, ...]:
-    """Scripts sorted by id, one per id: the files directly in scripts/, and the declared entry."""
+    """Scripts sorted by id, one per id: the declared entry, and files in scripts/ or .claude/skills."""
     entries: dict[str, ScriptEntry] = {}
     known = set(paths)
     declared = manifest.resources.entry
@@ -67,7 +67,7 @@ def choose_entry(paths: Iterable[str], manifest: Manifest, profile: Profile, req
 
 
 def default_entry(entries: tuple[ScriptEntry, ...], manifest: Manifest) -> ScriptEntry | None:
-    """The script that runs if none is named: the declared entry, a conventional name, or the only script."""
+    """The script that runs unless one is named: the declared entry, a conventional name, or the only one."""
     if manifest.resources.entry:
         return next((entry for entry in entries if entry.path == manifest.resources.entry), None)
     for name in _DEFAULTS:
@@ -89,7 +89,7 @@ def choose_protocol(entry: ScriptEntry, manifest: Manifest, profile: Profile, re
 
 
 def refuse_unavailable(manifest: Manifest, request: Request) -> None:
-    """Refuses requests that no script could run: two choices at once, static skills."""
+    """Raises Refusal for requests that no script can serve: two choices at once, or a static skill."""
     others = ("action",) if uses_abp(manifest) else ("script", "action")
     named = [name for name in others if getattr(request, name) is not None]
     if request.tool is not None and named:

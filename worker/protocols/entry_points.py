@@ -28,7 +28,7 @@ _PHASE_FOLDERS = {"phases", "actions"}
 
 @dataclass(frozen=True)
 class Script:
-    """``protocol`` applies if no action is named; ``phases`` are the files that declare the script."""
+    """A script; ``protocol`` applies if the call names no action, ``phases`` are files that declare it."""
 
     id: str
     path: str
@@ -39,7 +39,7 @@ class Script:
 
 @dataclass(frozen=True)
 class Action:
-    """An action; unless ``declared`` by the package, it is a suggestion of one of five common names."""
+    """An action; ``declared`` by the package, or suggested as one of five common names."""
 
     name: str
     declared: bool
@@ -65,8 +65,8 @@ class Phase:
 class EntryPoints:
     """The entry points of a package.
 
-    ``default`` is the id of the script that runs if none is named, "" if one must be named; ``execute`` tells
-    whether it exports execute(). ``unavailable`` is the error code of every call, "" if calls are possible.
+    ``default`` is the id of the script that runs if none is named ("" if one must be), ``execute`` whether
+    that script exports execute(). ``unavailable`` is the error code of every call, "" if calls are possible.
     """
 
     scripts: tuple[Script, ...] = ()

@@ -37,7 +37,7 @@ _MESSAGES = {
 def interpret(
     call: Call, result: SandboxResult, *, output_schema: Mapping[str, Any] | None = None
 ) -> Outcome:
-    """The outcome of a call: stopped, failed or answered; an answer must match the skill's schema."""
+    """The outcome of a call: stopped, failed or answered. Successful answers must match the schema."""
     if result.ending != "exited":
         return _stopped_outcome(call, result)
     if call.protocol == "stdin_json":

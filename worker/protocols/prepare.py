@@ -62,7 +62,7 @@ def _command(entry: ScriptEntry) -> tuple[str, ...]:
 def _with_action(
     request: Request, entry: ScriptEntry, manifest: Manifest, read: Callable[[str], bytes]
 ) -> Request:
-    """The request with its action, or with the script's only action if it names none."""
+    """The request with its action or the script's only one; raises ACTION_REQUIRED if that is unclear."""
     if request.action is not None:
         return request
     known = actions.find_actions(read(entry.path), manifest)

@@ -44,7 +44,7 @@ class Heartbeat:
 
 
 def claim_next(worker: str, *, run_id: int | None = None) -> Claim | None:
-    """Claims the next run in fair order, or the given one; None if there is none. One worker wins."""
+    """Claims the next run in fair order, or the given one; None if there is none. Only one worker gets it."""
     if run_id is not None:
         return _claim_oldest(worker, run_id=run_id)
     for ready_team in fair_queue.ready_teams():
@@ -54,12 +54,12 @@ def claim_next(worker: str, *, run_id: int | None = None) -> Claim | None:
                 claim := _claim_oldest(worker, team=ready_team.team)
             ):
                 return claim
-            transaction.set_rollback(True)  # it was not served, so it keeps its place
+            transaction.set_rollback(True)  # the team was not served, so it keeps its place
     return None
 
 
 def _claim_oldest(worker: str, *, run_id: int | None = None, team: int = 0) -> Claim | None:
-    """Claims the given run, or the team's oldest runnable one, and starts its attempt."""
+    """Claims the given run or the team's oldest runnable one, and starts its attempt; None without one."""
     now, token = timezone.now(), secrets.token_hex(16)
     with transaction.atomic(savepoint=False):
         row = sql.claim_oldest(token, now, run_id=run_id, team=team)
@@ -77,7 +77,7 @@ def heartbeat(claim: Claim) -> Heartbeat:
 
 
 def renew(claim: Claim) -> bool:
-    """Extends the lease; False if another worker has the run: then nothing may be written (fencing)."""
+    """Extends the lease; returns False if the claim is lost: this worker must then write nothing more."""
     return bool(claimed_run(claim).update(lease_until=Now() + clock.lease()))
 
 

@@ -48,7 +48,7 @@ def _expire_lease(row: Mapping[str, Any], now: datetime) -> bool:
 
 
 def defer(claim: Claim, seconds: float) -> bool:
-    """Returns a run that cannot start yet to the queue, as if never claimed; False if the lease was lost.
+    """Puts a run that can't start yet back into the queue, as if never claimed; False if the lease was lost.
 
     A run that was cancelled meanwhile ends here: in the queue, nothing would notice until its next claim.
     """

@@ -12,8 +12,8 @@ from django.db import connection
 from registry.core.sql import execute, fetch_all
 from worker.core import clock
 
-# Reads the smallest team id, then the next one, and so on: one step in the index per waiting team.
-# Running runs are counted by an index of running runs only: a team's history may be long.
+# Reads the smallest team id, then the next larger one, and so on: one index look-up per waiting team.
+# Running runs are counted in an index that has no other runs: a team's history may be long.
 # Team 0 stands for runs without a team.
 _WAITING = """
 WITH RECURSIVE waiting(team) AS (
@@ -116,7 +116,7 @@ def count_running(team: int) -> int:
 
 
 def claim_oldest(token: str, now: datetime, *, run_id: int | None = None, team: int = 0) -> ClaimedRow | None:
-    """Claims the given run, or the team's oldest runnable one; None if there is none. One worker wins."""
+    """Claims the given run, or the team's oldest runnable one; None if there is none. One worker gets it."""
     if run_id is not None:
         which, values = "id = %s", [run_id]
     else:

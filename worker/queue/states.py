@@ -1,7 +1,7 @@
-"""Changes of ``Run.status``: each is one guarded statement with one winner; no other package makes any.
+"""Changes of ``Run.status``: each is one guarded statement with one winner; no other package changes it.
 
-``queued → running → succeeded | failed | timed_out | cancelled | lost``; before them ``waiting_approval``
-and ``refused``.
+``[waiting_approval →] queued → running → succeeded | failed | timed_out | cancelled | lost | refused``.
+A waiting run can also end as ``cancelled`` or ``refused``.
 """
 
 import json
@@ -89,7 +89,7 @@ def answer_from_cache(run: Run, source: Run) -> None:
 
 
 def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool:
-    """Ends the run and calls ``write``, in one transaction; if fenced off, returns False, writes nothing."""
+    """Ends the run and calls ``write`` in one transaction; False and no change if the claim was lost."""
     keep = claim.cache_ttl is not None and verdict.status == RunStatus.SUCCEEDED
     ending = sql.Ending(
         timezone.now(), verdict.status.value, verdict.failure_code, json.dumps(verdict.sandbox)
@@ -116,7 +116,7 @@ def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool
 
 
 def cancel(run_id: int) -> bool:
-    """Ends a waiting run at once and requests a running one to stop, including its child runs.
+    """Ends a waiting run at once; requests a running one, and its child runs, to stop.
 
     Returns True if there was something to cancel.
     """

@@ -1,7 +1,7 @@
 """The embedded broker: kombu's filesystem transport, with two fixes.
 
-A reader never sees half a message. And workers poll in Celery's event loop, which brings Celery's pool
-without locks, so that a killed child cannot hold one.
+Readers never see half a message. Workers poll in Celery's event loop, for which Celery uses its pool without
+locks, so that a killed child can't hold one.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _LOOK_S = 0.005  # between two polls of the folder; a poll takes 20 µs
 
 class Channel(filesystem.Channel):
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
-        """Writes under a hidden name and renames: the stock transport shows a reader an empty file."""
+        """Writes under a hidden name, then renames. The stock transport can show readers an empty file."""
         name = f"{time.time_ns()}_{os.urandom(8).hex()}.{queue}.msg"
         hidden = os.path.join(self.data_folder_out, f".{name}")
         with open(hidden, "w") as file:
@@ -29,7 +29,7 @@ class Channel(filesystem.Channel):
         os.rename(hidden, os.path.join(self.data_folder_out, name))
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
-        """Returns the oldest message; one of several readers wins the rename."""
+        """Returns the oldest message or raises Empty; of several readers, one wins the rename."""
         ending = f".{queue}.msg"
         names = sorted(name for name in os.listdir(self.data_folder_in) if name.endswith(ending))
         for name in names:

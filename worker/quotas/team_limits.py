@@ -170,6 +170,6 @@ def usage_document(team: Team, actor: Actor) -> dict[str, object]:
 
 
 def require_reader(team: Team, actor: Actor) -> None:
-    """Refuses actors that are not on the team."""
+    """Raises FORBIDDEN unless the actor is a member of the team or an administrator."""
     if not (actor.is_administrator or team.pk in actor.team_ids):
         raise FORBIDDEN.refusal(action="read what a team uses")

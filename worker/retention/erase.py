@@ -1,4 +1,4 @@
-"""Erases the content of runs; their rows keep caller, version, times and outcome."""
+"""Erases the content of runs; their rows keep caller, version, times and status."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ from worker.run_views.documents import run_document
 
 
 def erase_run(run: Run, *, actor: Actor) -> Run:
-    """Erases inputs, log, steps, answer and artifacts of an ended run that the actor can read."""
+    """Erases inputs, log, steps, answer and artifacts of a run; raises RUN_UNFINISHED before its end."""
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)
     if actor.token or not Run.objects.readable_by(actor).filter(pk=run.pk).exists():
@@ -44,7 +44,7 @@ def erase_run(run: Run, *, actor: Actor) -> Run:
 
 
 def erase_version(skill: Skill, number: str, digest: str) -> set[str]:
-    """Erases the runs of a purged version; running ones are cancelled and swept after their end."""
+    """Erases the ended runs of a purged version, cancels the others for ``sweep``; returns file digests."""
     if not Version.objects.filter(digest=digest).exists():
         unpacking.remove_package(digest)
     return _stop_and_erase(Run.objects.filter(skill=skill, version_number=number))
@@ -89,7 +89,7 @@ def _export_run(run: Run, who: Actor) -> dict[str, Any]:
 
 
 def _lock(runs: QuerySet[Run]) -> None:
-    """Locks the runs by age, the order of ``approvals.decide``, before anything else of theirs is locked."""
+    """Locks the runs, oldest first and before related rows, as ``approvals.decide`` does: no deadlocks."""
     list(runs.select_for_update(of=("self",), no_key=True).order_by("pk").values_list("pk", flat=True))
 
 
@@ -101,7 +101,7 @@ def _stop_and_erase(runs: QuerySet[Run]) -> set[str]:
 
 
 def _erase(runs: QuerySet[Run]) -> set[str]:
-    """Empties the runs that have ended; returns the digests of their files.
+    """Erases the content of runs that have ended; returns the digests of their files.
 
     Returns none while any run is running, because it may have stored the same content and refer to it only at
     its end; the storage's sweep removes the content then.

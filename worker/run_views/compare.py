@@ -55,7 +55,7 @@ class ArtifactSide:
 
 @dataclass(frozen=True)
 class ArtifactPair:
-    """An artifact of the runs, by its path."""
+    """The artifact at a path of one run or both."""
 
     path: str
     before: ArtifactSide | None
@@ -174,7 +174,7 @@ def _artifact_files(run: Run) -> dict[str, ArtifactSide]:
 
 
 def _log(run: Run) -> bytes:
-    """The log of the last attempt, or filler that is too long to compare if the log is."""
+    """The log of the last attempt, or blanks beyond the limit for comparisons if the log exceeds it."""
     if run.log_bytes > MAX_BYTES:
         return b" " * (MAX_BYTES + 1)
     chunks = LogChunk.objects.filter(run=run, attempt=run.attempt).order_by("seq")

@@ -25,7 +25,7 @@ from worker.quotas import team_limits
 def run_document(run: Run, *, actor: Actor, stream_bytes: int = STREAM_BYTES) -> dict[str, Any]:
     """The run's document, without content keys if the actor can't read the run.
 
-    Holds the last ``stream_bytes`` of stdout and of stderr.
+    Holds the last ``stream_bytes`` of stdout and of stderr. Raises NOT_FOUND for runs that are not visible.
     """
     known = Run.objects.visible_to(actor).filter(pk=run.pk)
     if not known.exists():

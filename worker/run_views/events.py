@@ -18,14 +18,14 @@ _MAX_LOG_BYTES = 65_536  # of the log, per batch; as much again may be buffered 
 
 @dataclass(frozen=True)
 class _Position:
-    """How far a reader has seen a run; its text is the id of an event."""
+    """How far a reader has read a run's events; as text, the id of the last event."""
 
     attempt: int = 0
     offset: int = 0
     status: str = ""
     progress: str = ""
     steps: int = 0
-    own: int = 0  # of the run's own steps
+    own: int = 0  # the skill's steps
 
     def __str__(self) -> str:
         return f"{self.attempt}.{self.offset}.{self.status}.{self.progress}.{self.steps}.{self.own}"
@@ -146,7 +146,7 @@ def _add_log(row: Mapping[str, Any], builder: _EventBuilder) -> None:
 
 
 def _add_platform_steps(row: Mapping[str, Any], builder: _EventBuilder) -> None:
-    """Adds the platform's steps that have ended; they are written with the log and at the end."""
+    """Adds the platform's steps that have ended. They are stored with the log, and at the end of the run."""
     steps = (
         Attempt.objects.filter(run_id=row["id"], number=row["attempt"])
         .values_list("steps", flat=True)

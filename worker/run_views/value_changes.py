@@ -17,7 +17,7 @@ ValuePath = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class ValueChange:
-    """``pointer`` points into the earlier value if something was removed; the texts are JSON or ""."""
+    """A difference at ``pointer`` in the later value (removals: the earlier one); texts are JSON or ""."""
 
     kind: Literal["added", "removed", "changed"]
     pointer: str
@@ -27,7 +27,7 @@ class ValueChange:
 
 @dataclass(frozen=True)
 class ValueChanges:
-    """At most ``MAX_CHANGES`` changes; ``truncated`` if there are others."""
+    """At most ``MAX_CHANGES`` changes; ``truncated`` if there are more."""
 
     changes: tuple[ValueChange, ...] = ()
     truncated: bool = False
@@ -75,7 +75,7 @@ def _of_lists(before: Sequence[Any], after: Sequence[Any], place: ValuePath) -> 
 
 
 def _pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int, int]]:
-    """Index pairs of items that are equal as JSON: ``false`` differs from 0."""
+    """Index pairs of items that are equal as JSON: ``false`` differs from 0. Long lists have no pairs."""
     one, other = [_canonical_json(item) for item in before], [_canonical_json(item) for item in after]
     if one == other:
         return [(at, at) for at in range(len(one))]

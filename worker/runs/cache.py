@@ -1,4 +1,4 @@
-"""The answer cache: which calls are identical, and the stored run that answers one."""
+"""The answer cache: the key that equal calls share, and the stored run that answers one."""
 
 import hashlib
 import json
@@ -23,9 +23,8 @@ _PLATFORM_KEYS = ("agent_id", "user_id", "request_id")  # context keys that the 
 
 
 def is_shared(request: Request, manifest: Manifest, team: Team | None) -> bool:
-    """Whether a team shares answers: the manifest allows it, and the call uses no own context or secrets.
-
-    Skills that require others are not shared: their answers depend on what the caller may run.
+    """Whether the answer may be cached for the whole team: requires ``cache_scope: team``, and no context of
+    the caller's own, no secrets and no ``requires`` (such answers depend on the caller's permissions).
     """
     own_context = any(key not in _PLATFORM_KEYS for key in request.context)
     return (
@@ -45,7 +44,7 @@ def ttl_of(manifest: Manifest) -> int:
 def key_of(run: Run, manifest: Manifest) -> str:
     """The cache key: equal for calls with equal package, entry, inputs, file contents, grants and caller.
 
-    The time and output that a child run has left are not part of it: they never change a successful answer.
+    A child run's remaining time and output are not part of it: they never change a successful answer.
     """
     request = run.request
     context = {key: value for key, value in request["context"].items() if key != "request_id"}
@@ -79,7 +78,7 @@ def _caller(run: Run, manifest: Manifest) -> int | None:
 
 
 def _without_files(inputs: Any, run: Run) -> Any:
-    """The inputs without file references: files count by their content, not by their upload."""
+    """The inputs with null for each file reference: files count by their content, not by their id."""
     references = [use["named"] for use in run.files]
     if isinstance(inputs, list):
         return [_without_files(item, run) for item in inputs]
@@ -102,7 +101,10 @@ def find_answer(key: str) -> Run | None:
 
 
 def answer_from(run: Run, source: Run) -> None:
-    """Inserts the run as answered by ``source``, with copies of its records; it never answers other runs."""
+    """Ends the run as answered by ``source``, copying its records; the run itself never answers others.
+
+    Raises UNAVAILABLE if ``source`` was erased meanwhile.
+    """
     run.cache_key, run.cache_ttl = "", None
     states.answer_from_cache(run, source)
     if not Run.objects.filter(

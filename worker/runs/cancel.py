@@ -10,7 +10,7 @@ from worker.queue import states
 
 
 def cancel(run: Run, *, actor: Actor) -> bool:
-    """Cancels a run in any state; returns False if it had already ended."""
+    """Cancels a run; returns False if it had already ended. Raises NOT_FOUND or FORBIDDEN."""
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)
     if not Run.objects.readable_by(actor).filter(pk=run.pk).exists() or not _has_run_scope(actor, run):

@@ -11,7 +11,7 @@ from worker.runs.request import request_run
 
 
 def start_event_run(version: Version, event: Event, actor: Actor) -> str:
-    """Requests a run and returns its uid; an event starts a skill once per caller."""
+    """Requests a run and returns its uid; the same event starts a skill only once per caller."""
     schema = manifest_of(version.manifest).input_schema
     run = request_run(
         actor=actor,
@@ -24,9 +24,9 @@ def start_event_run(version: Version, event: Event, actor: Actor) -> str:
 
 
 def inputs_of(event: Event, schema: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The payload's values that the schema names.
+    """The run's inputs: the payload's values that the schema names.
 
-    The whole event is added as ``event`` if the schema names that or has no properties.
+    ``event`` is the whole event, if the schema names it or has no properties.
     """
     whole = {"id": event.external_id, "type": event.type, "payload": event.payload}
     properties = schema.get("properties") if schema else None

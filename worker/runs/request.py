@@ -227,7 +227,7 @@ def _insert(run: Run, manifest: Manifest, actor: Actor, decision: Decision, *, n
 
 
 def _insert_waiting(run: Run, manifest: Manifest, decision: Decision, *, no_cache: bool) -> None:
-    """Requests approval, unless a rule was created since the first decision."""
+    """Requests approval, or starts the run if a rule created since the first decision allows it."""
     rules_decision.require_not_denied(decision)
     if decision.outcome == "ask":
         approval.request_approval(run, decision, no_cache=no_cache)
@@ -248,7 +248,7 @@ def _enqueue(run: Run, manifest: Manifest, *, no_cache: bool) -> None:
 
 
 def resume(run: Run, manifest: Manifest, *, no_cache: bool) -> bool:
-    """Continues an approved run as if it were new; returns False if it no longer waits."""
+    """Queues an approved run or answers it from the cache; returns False if it no longer waits."""
     source = _find_cached(run, manifest, no_cache=no_cache)
     if not states.release(run):
         return False

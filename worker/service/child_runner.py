@@ -17,7 +17,7 @@ from worker.runs.request import request_run
 def request(
     *, actor: Actor, version: Version, request: Request, lineage: Lineage
 ) -> tuple[Run, Claim | None]:
-    """The queued child and its claim; None where it was answered from the cache or is refused."""
+    """The child run and its claim; no claim if the run was answered from the cache or refused."""
     run = request_run(
         actor=actor, version=version, request=request, team=lineage.parent.team, lineage=lineage
     )

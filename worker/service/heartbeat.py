@@ -28,7 +28,7 @@ _STOP_WAIT_S = 3.0
 class HeartbeatThread(threading.Thread):
     """Writes a heartbeat every few seconds while the worker's event loop turns.
 
-    No process is forked during a write: the child would inherit locks that its copy of this thread holds.
+    No process is forked during a write: the child would inherit this thread's locks, but not this thread.
     """
 
     def __init__(self, slots: int, count_busy: Callable[[], int]) -> None:

@@ -41,5 +41,5 @@ def has_claimable() -> bool:
 
 
 def _has_free_slot() -> bool:
-    """Whether a slot is free; one slot per host is reserved for runs, unless it has only one."""
+    """Whether an import may start: the site runs at most this host's slots minus one, but at least one."""
     return queue.count_running(timezone.now()) < max(1, settings.SKILLQUAY_WORKERS - 1)

@@ -1,4 +1,4 @@
-"""Runs executed in this process by the worker's own code: ``run_skill --here``, benchmarks and tests."""
+"""Executes runs in this process: for ``run_skill --here``, benchmarks and tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from worker.runs.request import request_run
 
 
 def request_and_execute(*, actor: Actor, version: Version, request: Request, no_cache: bool = False) -> Run:
-    """Requests a run and executes it in this process; one transaction, so that no worker claims it first."""
+    """Requests a run and executes it here; claims it in the same transaction, before any worker can."""
     with transaction.atomic():
         run = request_run(actor=actor, version=version, request=request, no_cache=no_cache)
         claim = _claim_here(run)

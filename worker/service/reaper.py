@@ -91,7 +91,7 @@ def _wake_free_slots() -> int:
 
 
 def _busy_slots() -> int:
-    """The number of live workers of this host with a running run; leases of killed workers do not count."""
+    """The number of live workers of this host with a running run; runs of killed workers do not count."""
     here = Attempt.objects.filter(finished_at=None, worker__startswith=f"{host_name()}:", run__parent=None)
     workers = here.filter(run__status=RunStatus.RUNNING).values_list("worker", flat=True)
     return sum(Path("/proc", worker.rpartition(":")[2]).exists() for worker in workers)

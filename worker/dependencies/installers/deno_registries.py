@@ -19,7 +19,7 @@ from worker.sandbox.policy import HttpReply
 NPM, JSR = (
     f"http://127.0.0.1:{PORT}/npm/",
     f"http://127.0.0.1:{PORT}/jsr/",
-)  # as configured for Deno, also at runs
+)  # in Deno's configuration, also during runs
 _NAME = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]{0,99}/)?[a-z0-9~_-][a-z0-9._~-]{0,199}", re.IGNORECASE)
 _ARCHIVE = re.compile(rf"{_NAME.pattern}/-/[^/?#%\\\0]{{1,255}}\.tgz", re.IGNORECASE)
 _MODULE = re.compile(r"@[a-z0-9-]{1,100}/[a-z0-9-]{1,100}/([A-Za-z0-9._+-]{1,100})((?:/[^/?#%\\\0]{1,255})*)")

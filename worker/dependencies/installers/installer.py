@@ -1,4 +1,4 @@
-"""Builds dependencies: runs pip, npm or Deno in a sandbox that can reach only the site's index."""
+"""Builds dependencies: runs pip, npm or Deno in a sandbox that reaches only hosts that the site sets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PIP = (
 _STDLIB_NAMES = sys.stdlib_module_names | {
     "sitecustomize",
     "usercustomize",
-}  # Python imports the last two at its start
+}  # Python imports the last two when it starts
 _INSTALL = (
     'python -S -B -m pip "$@" && python -S -m compileall -q -j 1 --invalidation-mode unchecked-hash '
     "-s output/deps -p /deps output/deps; test -d output/deps"
@@ -81,7 +81,7 @@ def _build_python(build: Build) -> BuildResult:
 
 
 def _is_no_stdlib_module(path: str) -> bool:
-    """Whether the path shadows no module of the standard library: PYTHONPATH comes first."""
+    """Whether the path shadows no module of the standard library, over which PYTHONPATH has priority."""
     return path.partition("/")[0].partition(".")[0] not in _STDLIB_NAMES
 
 
@@ -108,7 +108,7 @@ def _copy(package: Path, folder: Path) -> None:
 
 
 def _resolve(build: Build, index: PythonIndex, mounts: Mapping[str, Path]) -> str:
-    """The lock from the resolver's report, which is untrusted."""
+    """Resolves the requirements; returns the lock from pip's report, which is untrusted."""
     build.add_file("requirements.txt", "\n".join(build.asked["requirements"]) + "\n")
     job = build.create_job_folder("resolve")
     words = (*_PIP, "--dry-run", "--ignore-installed", "--report", "/job/output/report.json")

@@ -1,6 +1,6 @@
-"""The only network access of a build: pages and files of the site's index, fetched here and served by number.
+"""Serves the site's package indexes to the sandbox of a build: their pages, and their files by number.
 
-URLs and credentials stay outside the sandbox; inside, only http://127.0.0.1:3128 is reachable.
+URLs and credentials stay outside the sandbox, which reaches this server at http://127.0.0.1:3128.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FILE = re.compile(r"/file/(\d{1,7})/[^/]{1,255}?(\.metadata)?")
 
 @dataclass
 class Source:
-    """A registry of the site; ``left`` is how many bytes may still be read, ``error`` the last failure."""
+    """A registry of the site; at most ``remaining_bytes`` more are read, ``error`` is the last failure."""
 
     url: str
     remaining_bytes: int

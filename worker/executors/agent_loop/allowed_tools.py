@@ -9,12 +9,12 @@ TOOLS = ("Read", "Glob", "Grep", "Bash", "Script")
 READ_ONLY_TOOLS = ("Read", "Glob", "Grep")
 _ENTRY = re.compile(r"(?P<name>[^()\s]+)\s*(?:\((?P<rule>.*)\))?\s*", re.DOTALL)
 _ALIASES = {"ls": "Glob", "view": "Read"}
-_SHELL_OPERATORS = re.compile(r"[;&|<>`$\n\r(){}]")  # they chain commands or nest other ones
+_SHELL_OPERATORS = re.compile(r"[;&|<>`$\n\r(){}]")  # they chain or nest commands
 
 
 @dataclass(frozen=True)
 class AllowedTools:
-    """Rules by tool: a call needs one that matches; no rules allow everything."""
+    """The rules of each allowed tool: a call must match one of them; a tool without rules allows any call."""
 
     rules: dict[str, tuple[str, ...]]
     unknown: tuple[str, ...] = ()  # tools that the skill names and the platform does not have

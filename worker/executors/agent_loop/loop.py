@@ -178,7 +178,7 @@ def _since(started_at: float) -> float:
 
 
 def _refusal(error: Exception, transport: OutboundTransport) -> Refusal:
-    """The refusal for an error of the loop; it contains no response text, which may repeat the key."""
+    """The refusal for an error of the loop; never quotes the model's response, which may repeat the key."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, exceptions.ModelHTTPError):

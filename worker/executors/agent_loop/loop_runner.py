@@ -62,7 +62,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class AgentResult:
-    """The loop's own end: its text, or why it was refused."""
+    """How the loop ended by itself: its text, or why it was refused."""
 
     text: str = ""
     refused: Refusal | None = None

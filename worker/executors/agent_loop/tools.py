@@ -1,4 +1,4 @@
-"""The tools of an agent loop: read the package, run commands and scripts in the sandbox; no others."""
+"""The tools of an agent loop; they can only read the package, and run commands and scripts in the sandbox."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Toolbox:
         return json.dumps(answer | details, ensure_ascii=False, default=str)
 
     def _package_path(self, path: str) -> str:
-        """The path relative to the package if it names a file there, otherwise unchanged."""
+        """The path or pattern relative to the package; unchanged if it lies elsewhere in the sandbox."""
         inside = path.removeprefix(f"{SKILL_DIR}/").removeprefix("./")
         return inside if inside in self.attempt.package.paths or not inside.startswith("/") else path
 

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 class Command(BaseCommand):
     help = "Recover runs of dead workers, wake workers for missed runs and delete unneeded data."
-    requires_system_checks: list[str] = []  # they load every page
+    requires_system_checks: list[str] = []  # the checks import every page
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="run one pass with all sweeps, then exit")

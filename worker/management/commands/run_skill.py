@@ -59,7 +59,7 @@ class Command(ShellCommand):
         return request_and_execute(**arguments) if options["here"] else self._wait(request_run(**arguments))
 
     def _wait(self, run: Run) -> Run:
-        """Shows log and progress on stderr until the run has ended."""
+        """Shows log and progress on stderr until the run has ended; returns the ended run."""
         position, ended, started_at, noticed = "", False, time.monotonic(), False
         while not ended:
             batch = events_since(run.uid, position)

@@ -26,7 +26,7 @@ from worker.sandbox.policy import SandboxResult
 
 
 def resolve_tool(manifest: Manifest, request: Request) -> Request:
-    """The request with its tool, or with the skill's only tool; raises Refusal if there are several."""
+    """The request with its tool or the skill's only one; raises Refusal if it is unknown or ambiguous."""
     if request.tool is None and not uses_abp(manifest):
         return request
     names = [tool.name for tool in tools_of(manifest.abp)]
@@ -48,7 +48,7 @@ def input_schema(manifest: Manifest, request: Request) -> Mapping[str, Any] | No
 
 
 def output_schema(manifest: Manifest, request: Request) -> Mapping[str, Any] | None:
-    """The schema of this call's output; the manifest's schema applies only to a skill's only tool."""
+    """The schema of this call's output. A tool without its own uses the manifest's if it is the only tool."""
     tool = _tool(manifest, request)
     if tool is None:
         return manifest.output_schema
@@ -104,7 +104,7 @@ def _error_fields(outcome: Outcome) -> dict[str, Any]:
 
 
 def _read_answer(value: Any, notes: tuple[str, ...]) -> Outcome:
-    """The outcome of a whole answer, of its ``result``, of a SkillExecutionOutcome, or of a bare output."""
+    """The outcome of an answer: whole, only its ``result``, a SkillExecutionOutcome, or a bare output."""
     if isinstance(value, Mapping) and "tool" in value and {"result", "error"} & value.keys():
         result = value.get("result")
         if error := value.get("error"):

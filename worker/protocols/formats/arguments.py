@@ -1,4 +1,4 @@
-"""Script arguments: inputs as an argument vector, the result on the last line of stdout."""
+"""Protocol ``script``: inputs become arguments, and the last line of stdout is the result."""
 
 import json
 import re
@@ -9,14 +9,14 @@ from worker.protocols.errors import ARGUMENT_NAME_INVALID, ARGUMENT_NOT_STORABLE
 from worker.protocols.formats.json_answer import parse_object
 
 MAX_ARGUMENT_BYTES = 131_071  # Linux: MAX_ARG_STRLEN without the closing NUL
-MAX_TOTAL_BYTES = 1_048_576  # half of the usual limit, which environment and sandbox share
+MAX_TOTAL_BYTES = 1_048_576  # half of the usual limit; the rest is for environment and sandbox
 _BYTES_PER_ARGUMENT = 9  # the closing NUL and the pointer to it
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _MAX_SHOWN = 60
 
 
 def argument_vector(inputs: Mapping[str, Any]) -> tuple[str, ...]:
-    """``--kebab-case value`` for each input, in order; null is omitted. Never a shell command."""
+    """``--kebab-case value`` for each input but nulls; raises Refusal for values that can't be arguments."""
     vector: list[str] = []
     for name, value in inputs.items():
         if not _NAME.fullmatch(name):

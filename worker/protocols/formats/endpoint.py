@@ -29,7 +29,7 @@ def uses_endpoint(manifest: Manifest, request: Request) -> bool:
 
 
 def endpoint_call(manifest: Manifest, request: Request) -> Call:
-    """The call, with the first allowed endpoint as its entry; raises Refusal if none is allowed."""
+    """The call, with the first allowed endpoint as its entry; raises Refusal without one, or with stdin."""
     if request.stdin is not None:
         raise STDIN_UNUSED.refusal().at("stdin")
     hosts = manifest.security.network_allowlist if manifest.security.network == "allowlist" else ()
@@ -59,7 +59,7 @@ def request_bytes(request: Request) -> bytes:
 
 
 def parse_answer(call: Call, status: int, body: bytes, schema: Mapping[str, Any] | None) -> Outcome:
-    """The outcome of an HTTP answer, validated against the skill's schema; nothing in it is trusted."""
+    """The outcome of an HTTP answer, validated against the skill's schema; the answer is untrusted."""
     try:
         value = json.loads(body.decode("utf-8", "replace"))
         value = json.loads(json.dumps({"returned": value}, allow_nan=False))

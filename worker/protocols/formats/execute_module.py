@@ -62,7 +62,7 @@ def context_of(request: Request) -> dict[str, Any]:
 def interpret(
     result: SandboxResult, *, read: ReadResult | None = None, missing: str = EXECUTE_MISSING.name
 ) -> Outcome:
-    """The outcome of the runner's answer; the module can write there too, so nothing in it is trusted.
+    """The outcome of the runner's answer, which is untrusted: the module can write to the same descriptor.
 
     ``read`` turns the returned value into an outcome; ``missing`` is the code if no function could be called.
     """
@@ -113,7 +113,7 @@ def outcome_of_result(value: Any, notes: tuple[str, ...], *, abp: bool = False) 
 
 
 def _returned_failure(outcome: Outcome, value: Mapping[str, Any]) -> Outcome:
-    """The outcome of a returned ``status: error``; an error object next to or in the output has the code."""
+    """The outcome of a returned failure status, with the code of the error next to or in the output."""
     output = value.get("output")
     given = value.get("error") or (output.get("error") if isinstance(output, Mapping) else None)
     error = given if isinstance(given, Mapping) else {"message": given} if isinstance(given, str) else {}
@@ -125,7 +125,7 @@ def _returned_failure(outcome: Outcome, value: Mapping[str, Any]) -> Outcome:
 
 
 def failed_outcome(code: str, message: str, details: Any) -> Outcome:
-    """A failure with its error object."""
+    """A failed outcome with its error object."""
     error = {"code": code, "message": message, "details": details}
     return Outcome(success=False, failure_code=code, message=message, error=error)
 

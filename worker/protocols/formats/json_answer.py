@@ -1,4 +1,4 @@
-"""Reads untrusted JSON that scripts print, also among log lines."""
+"""Finds and parses untrusted JSON that scripts print, also between log lines."""
 
 import gc
 import json
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 _EFFORT = 4  # how often each character may be read again on average
-_COUNTING = 16  # a failed attempt also counts preceding lines, this many times faster than it reads
+_COUNTING = 16  # after an error, json counts all lines before it, this many times faster than it reads
 _START = re.compile(r'\{\s*["}]')
 
 
@@ -24,7 +24,7 @@ def parse_object(text: str) -> dict[str, Any] | None:
 
 
 def find_answer(stdout: str) -> dict[str, Any] | None:
-    """The JSON object in stdout: the whole, the last object (preferably with ``success``) or last line."""
+    """The answer in stdout: all of it, its last JSON object (preferably with ``success``), or last line."""
     if whole := parse_object(stdout.strip().removeprefix("\ufeff")):
         return whole
     last = last_with_success = None
@@ -53,7 +53,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _gc_paused() -> Iterator[None]:
-    """Pauses garbage collection: parsed JSON has no cycles, and each collection takes longer."""
+    """Pauses garbage collection: parsed JSON has no cycles, but makes each collection slower."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -25,7 +25,7 @@ def request_bytes(request: Request) -> bytes:
 
 
 def interpret(request: Request, result: SandboxResult) -> Outcome:
-    """The outcome of a finished script; one without an answer gets a standard code."""
+    """The outcome of a script that ended; if it gave no answer, a failure with a standard code."""
     answer = find_answer(result.stdout.decode("utf-8", "replace"))
     if answer is None:
         return failed_answer(request, *_missing_answer(result))

@@ -1,4 +1,4 @@
-"""Prepares calls of a prompt: whether a call is one, its arguments and its shell."""
+"""Prepares calls of prompts: recognizes them, parses their arguments, and finds their shell."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def prompt_protocol(paths: Iterable[str], manifest: Manifest, profile: Profile) 
 
 
 def prompt_call(paths: Iterable[str], manifest: Manifest, profile: Profile, request: Request) -> Call | None:
-    """The call of a prompt, after checking its arguments and shell; None if the request is for a script."""
+    """The call of a prompt; None if the request is for something else. Raises Refusal for bad arguments."""
     if any(chosen is not None for chosen in (request.script, request.action, request.tool)):
         return None
     protocol = prompt_protocol(paths, manifest, profile)
@@ -63,7 +63,7 @@ def argument_names(manifest: Manifest) -> tuple[str, ...]:
 
 
 def parse_arguments(inputs: Mapping[str, Any], manifest: Manifest) -> PromptArguments:
-    """Arguments from inputs: ``arguments`` as a line, word list or object, and each declared name."""
+    """The arguments in the inputs: ``arguments`` (a line, word list or object), and each declared name."""
     names = argument_names(manifest)
     given = {name: value for name, value in inputs.items() if name != _OUTPUT_DIR}
     whole = given.pop("arguments", None) if "arguments" not in names else None
@@ -85,7 +85,7 @@ def parse_arguments(inputs: Mapping[str, Any], manifest: Manifest) -> PromptArgu
 
 
 def shell_command(manifest: Manifest) -> tuple[str, ...]:
-    """The declared shell's arguments up to the command; bash if none is declared."""
+    """The declared shell (default: bash) up to ``-c``; raises SHELL_UNAVAILABLE for other shells."""
     declared = manifest.shell
     listed = [declared] if isinstance(declared, str) else list(declared) if isinstance(declared, list) else []
     words = [str(word) for each in listed for word in str(each).split()] or ["bash"]

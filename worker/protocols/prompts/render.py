@@ -15,7 +15,7 @@ _COMMAND = re.compile(
 
 @dataclass(frozen=True)
 class Command:
-    """A command in a prompt; ``source`` is the shell command, with arguments as variables."""
+    """A command in a prompt: ``written`` as in the text, ``source`` with arguments as shell variables."""
 
     written: str
     source: str
@@ -23,7 +23,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Prompt:
-    """The rendered text, and the source of the ``!`command` `` lines in it.
+    """The rendered text, and the ``!`command` `` lines in it.
 
     ``pieces`` is the same text split at its commands. Arguments never become part of a command: the shell
     reads them from ``environment`` and from ``words`` (``$0``, ``$1`` …).
@@ -50,8 +50,8 @@ def render(
 
     ``$ARGUMENTS`` is the whole line, ``$ARGUMENTS[n]`` counts from 0, ``$name`` is the word of a declared
     name (or ``values[name]``). ``$n`` counts from 0 if the body contains ``$0``, otherwise from 1, as in
-    older commands. An index out of range gives "". ``arguments=None`` keeps their placeholders, and an empty
-    ``skill_dir`` or ``session_id`` keeps its own. Arguments are never expanded again.
+    older commands. An index out of range gives "". ``arguments=None`` keeps the arguments' placeholders, an
+    empty ``skill_dir`` or ``session_id`` its own. Placeholders within arguments are not replaced.
     """
     if arguments is None:
         places = {"CLAUDE_SKILL_DIR": skill_dir, "CLAUDE_SESSION_ID": session_id}

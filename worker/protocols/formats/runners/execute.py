@@ -39,7 +39,7 @@ def error_document(error: BaseException) -> dict[str, Any]:
 
 
 def to_json(value: Any, where: str, parents: list[Any]) -> Any:
-    """The value as JSON data; values that JSON lacks are replaced, and most replacements noted."""
+    """The value as JSON data. Values that JSON lacks are replaced, most of them with a note."""
     if isinstance(value, enum.Enum):
         return to_json(value.value, where, parents)
     if value is None or isinstance(value, (bool, int, str)):
@@ -102,7 +102,7 @@ class Context(dict[str, Any]):
     """The call's context; ``context.run_skill(skill, parameters)`` runs another skill."""
 
     def run_skill(self, skill: str, parameters: Any = None, **named: str) -> Any:
-        """The answer of another skill, or of its named script, action or tool; raises SkillError."""
+        """Runs another skill, or its script, action or tool; returns the answer or raises SkillError."""
         request_fd, _, answer_fd = os.environ.get("SKILLQUAY_REQUEST_FDS", "").partition(",")
         if not answer_fd:
             raise SkillError("CHILD_NOT_REQUIRED", "this skill lists no other skill in requires", None)
@@ -132,7 +132,7 @@ ONE_AT_A_TIME = threading.Lock()
 
 
 def call(execute: Callable[..., Any], arguments: list[Any]) -> Any:
-    """Calls with as many of parameters, context and config as the function takes; awaits a coroutine."""
+    """Calls ``execute`` with as many of the arguments as it accepts; awaits its result if needed."""
     kinds = [parameter.kind for parameter in inspect.signature(execute).parameters.values()]
     open_ended = inspect.Parameter.VAR_POSITIONAL in kinds
     accepted = sum(
