@@ -71,9 +71,10 @@ def may_decide(version: Version, actor: Actor) -> bool:
 
 
 def list_reports(version: Version, actor: Actor) -> QuerySet[Report]:
-    """Reports on the version, for its reviewers: open reports first, then those decided last."""
+    """Reports on the version, for its reviewers: open reports first, then by latest decision."""
     require(actor, Action.REVIEW, skill=version.skill)
-    return version.reports.select_related("by", "decided_by").order_by(F("decided_at").desc(nulls_first=True), "-pk")
+    order = F("decided_at").desc(nulls_first=True), "-pk"
+    return version.reports.select_related("by", "decided_by").order_by(*order)
 
 
 def list_open_reports(actor: Actor) -> QuerySet[Report]:
