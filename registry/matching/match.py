@@ -4,38 +4,35 @@ A match uses only data that the actor may see, so other teams' private skills ne
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
-
-from django.utils import timezone
 
 from registry.core import search_terms
 from registry.identity.actors import Actor
 from registry.index.skill_rows import RankFields, load_rank_fields, load_skills
 from registry.listing.listed_skill import load_pins, pin_keys, pinned_manifest
 from registry.matching import lexical
-from registry.matching.confidence import MIN_CONFIDENCE, confidence
 from registry.matching.explicit import TriggerHit, explicit_matches
 from registry.matching.negation import negated_offsets
 from registry.matching.pinned_skills import PinnedSkills
 from registry.matching.query import MAX_TOKENS, concepts, glossary_word
+from registry.matching.ranking import (
+    MIN_CONFIDENCE,
+    Candidate,
+    MatchTier,
+    RankedCandidate,
+    clamp_priority,
+    rank_candidates,
+)
 from registry.models import Canonical, Skill
 from registry.packages import path_conditions
 from registry.search import sql
 from registry.search.glossary import lines as glossary
 from registry.search.query import best_field
-from registry.usage import scores as usage
 
 MAX_UTTERANCE_CHARACTERS = 6_000  # more than MAX_TOKENS ordinary words have
 _EXTRA_CANDIDATES = 20  # candidates above the limit, because `paths` excludes some
 _TRIGGER_FIELDS = {"event": "event_types", "intent": "intents", "phrase": "phrases", "name": "name"}
-_PRIORITY_WEIGHT = 0.1  # the largest effect of the priority on a score
-
-
-class MatchTier(IntEnum):
-    LEXICAL = 0
-    EXPLICIT = 1
 
 
 @dataclass(frozen=True)
@@ -78,25 +75,6 @@ class MatchResult:
         return not self.rows
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    """A recommendable skill whose `paths` fit, with the values of its latest or pinned version."""
-
-    row: RankFields
-    paths: Sequence[str]
-    priority: float
-
-
-@dataclass(frozen=True)
-class _RankedCandidate:
-    """A skill id with its tier and score. The smallest ``rank`` is the best."""
-
-    skill: int
-    tier: MatchTier
-    score: float
-    rank: tuple[float, ...]
-
-
 def match(request: MatchQuery, actor: Actor, *, limit: int = 20) -> MatchResult:
     """The skills that fit the request, best first. Empty if even the best one is unlikely."""
     utterance = request.utterance[:MAX_UTTERANCE_CHARACTERS]
@@ -124,7 +102,7 @@ def match(request: MatchQuery, actor: Actor, *, limit: int = 20) -> MatchResult:
     scores = lexical.score_concepts(wanted, glossary_index, actor, sql_filter, pinned)
     best = _best_candidates(hits, scores, limit + _EXTRA_CANDIDATES)
     pins = {**load_pins(pinned.keys, best), **{each.skill: each.pin for each in hits if each.pin}}
-    ranked = _rank(hits, scores, _load_candidates(best, request, pins))[:limit]
+    ranked = rank_candidates(hits, scores, _load_candidates(best, request, pins))[:limit]
     if not ranked or ranked[0].score < MIN_CONFIDENCE:
         return MatchResult(request, ())
     reasons = _reasons(ranked, hits, scores, glossary_index)
@@ -146,57 +124,31 @@ def _best_candidates(hits: Sequence[TriggerHit], scores: lexical.LexicalScores, 
 
 def _load_candidates(
     best: Sequence[int], request: MatchQuery, pins: Mapping[int, Canonical]
-) -> list[_Candidate]:
+) -> list[Candidate]:
     """The candidates whose `paths` condition is met. The ids must be of skills recommendable to the actor."""
     found = (_resolve_pin(row, pins.get(row.key)) for row in load_rank_fields(best))
     return [each for each in found if path_conditions.any_file_matches(each.paths, request.paths)]
 
 
-def _resolve_pin(row: RankFields, pin: Canonical | None) -> _Candidate:
+def _resolve_pin(row: RankFields, pin: Canonical | None) -> Candidate:
     """The candidate for a row. A canonical skill has the values of its pinned version."""
     if not pin:
-        return _Candidate(row, row.paths, row.priority)
+        return Candidate(row, row.paths, row.priority)
     manifest = pinned_manifest(pin)
-    return _Candidate(row, manifest.paths, manifest.triggers.priority)
+    return Candidate(row, manifest.paths, manifest.triggers.priority)
 
 
 def priority_of(skill: Skill) -> float:
     """The priority, from 0 to 1, that the pinned version declares, otherwise the latest version."""
-    return _clamp(
+    return clamp_priority(
         pinned_manifest(skill.resolved_canonical).triggers.priority
         if skill.resolved_canonical
         else skill.priority
     )
 
 
-def _clamp(priority: float) -> float:
-    return min(max(priority, 0.0), 1.0)
-
-
-def _rank(
-    hits: Iterable[TriggerHit], scores: lexical.LexicalScores, skills: Iterable[_Candidate]
-) -> list[_RankedCandidate]:
-    """The candidates by tier, then score with priority, then usage."""
-    best: dict[int, float] = {}
-    for each in hits:
-        best[each.skill] = max(each.score, best.get(each.skill, 0))
-    now = timezone.now()
-
-    def candidate(one: _Candidate) -> _RankedCandidate:
-        key = one.row.key
-        weight = scores.scores.get(key, 0)
-        score = best[key] if key in best else confidence(weight, scores)
-        tier = MatchTier.EXPLICIT if key in best else MatchTier.LEXICAL
-        factor = 1 + _PRIORITY_WEIGHT * (_clamp(one.priority) - 0.5)
-        used = usage.score(one.row.usage_count, one.row.last_used_at, now)
-        first = -round(best[key] * factor, 6) if key in best else 0.0
-        return _RankedCandidate(key, tier, score, (-tier, first, -weight * factor, -used, key))
-
-    return sorted((candidate(one) for one in skills), key=lambda each: each.rank)
-
-
 def _reasons(
-    ranked: Sequence[_RankedCandidate],
+    ranked: Sequence[RankedCandidate],
     hits: Sequence[TriggerHit],
     scores: lexical.LexicalScores,
     glossary_index: glossary.GlossaryIndex,

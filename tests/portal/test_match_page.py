@@ -7,7 +7,7 @@ import re
 import pytest
 
 from portal.presenters.reasons import FIELDS
-from registry.matching.confidence import MIN_CONFIDENCE
+from registry.matching.ranking import MIN_CONFIDENCE
 from tests.checks import not_none
 from tests.factories.skills import hostile_files, prompt_files, publish_files, tidy_files
 from tests.pages import messages, part, parts, select

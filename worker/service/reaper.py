@@ -129,6 +129,6 @@ def sweep_job_folders() -> int:
         with suppress(FileNotFoundError):  # the run or another sweep removed it first
             age = abs(time.time() - folder.stat().st_mtime)
             if folder.name not in alive and age > _JOB_FOLDER_RETENTION_S:
-                remove_tree(folder)
+                folder.unlink() if folder.is_file() else remove_tree(folder)
                 removed += 1
     return removed

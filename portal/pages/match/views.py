@@ -19,10 +19,10 @@ from registry.api.errors import FIELD_INVALID
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill, find_version
 from registry.matching import feedback
-from registry.matching.confidence import MIN_CONFIDENCE
 from registry.matching.documents import match_document
 from registry.matching.feedback import MAX_UTTERANCE_CHARACTERS, FeedbackReport
 from registry.matching.match import MatchQuery, MatchResult, match
+from registry.matching.ranking import MIN_CONFIDENCE
 from registry.models import FeedbackOutcome
 from registry.rates.limits import RateLimit, count_request
 

@@ -8,7 +8,8 @@ from django.utils import timezone
 from registry.identity.actors import ANONYMOUS, Actor
 from registry.matching import match as matching
 from registry.matching.documents import match_document
-from registry.matching.match import MatchQuery, MatchTier
+from registry.matching.match import MatchQuery
+from registry.matching.ranking import MatchTier
 from registry.models import GlossaryEntry, Skill, Subscription, Team
 from registry.packages.package import PackageFile, Security, Triggers
 from registry.versions.lifecycle import settings

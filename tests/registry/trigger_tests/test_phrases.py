@@ -6,6 +6,7 @@ import pytest
 
 from registry.core.languages import language_of
 from registry.matching import match as matching
+from registry.matching import ranking
 from registry.models import AuditEntry, SkillPhrase
 from registry.packages.package import Triggers
 from registry.packages.problems import Refusal
@@ -160,7 +161,7 @@ def test_a_phrase_that_nobody_can_say_is_told_to_its_author(team, alice, actor_o
     told = [each.params["phrase"] for each in done.problems if each.code == "PHRASE_UNUSABLE"]
     assert told == ["!!!", ("one word " * 20)[:80]]
     (first,) = matching.match(matching.MatchQuery(said[0]), actor_of(alice)).rows
-    assert (first.tier, first.score) == (matching.MatchTier.EXPLICIT, 1)
+    assert (first.tier, first.score) == (ranking.MatchTier.EXPLICIT, 1)
 
 
 def test_publishing_hints_where_a_language_of_the_team_has_no_phrase(team, alice, actor_of, settings):
