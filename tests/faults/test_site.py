@@ -7,6 +7,7 @@ import http.client
 import io
 import json
 import os
+import re
 import signal
 import socket
 import threading
@@ -87,6 +88,17 @@ def test_a_call_waits_for_its_result_and_the_file_left_behind_downloads_whole(si
     status, headers, body = site.ask(f"/api/v1/runs/{run['id']}/artifacts/count.txt")
     assert (status, len(body), set(body)) == (200, 600_000, {ord("x")})
     assert "attachment" in headers["Content-Disposition"]
+
+
+def test_probes_and_metrics_report_the_running_processes(site):
+    """The worker's first heartbeat comes seconds after the first page."""
+    site.wait_for(lambda: site.ask("/-/ready", token=None)[0] == 200)
+    status, _, body = site.ask("/metrics", token=None)
+    assert status == 200
+    text = body.decode()
+    assert 'skillquay_check_ok{check="broker"} 1.0' in text
+    assert re.search(r'skillquay_worker_slots\{worker="[^"]+"\} 2\.0', text)
+    assert json.loads(site.manage("status", "--json").stdout)["ok"]
 
 
 def test_a_wait_that_is_too_short_answers_with_the_run_under_way(site):

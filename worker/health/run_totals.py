@@ -5,13 +5,12 @@ One row holds the sums up to a moment, which the reaper moves; a call counts onl
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
-from django.db.models import Case, Count, DurationField, ExpressionWrapper, F, Sum, Value, When
 from django.utils import timezone
 
 from registry.packages.problems import CODES
@@ -49,16 +48,15 @@ def run_totals() -> Mapping[Key, Sums]:
 def move_forward() -> None:
     """Adds the runs that ended over a minute ago to the stored sums; safe to repeat, also concurrently."""
     until = timezone.now() - _MARGIN
-    if RunTotals.objects.filter(until__gt=until - _MOVE_EVERY).exists():
+    row = RunTotals.objects.first()
+    if row and row.until > until - _MOVE_EVERY:
         return
-    with transaction.atomic():
-        row = RunTotals.objects.select_for_update().first()
-        since = row.until if row else None
-        if row and row.until >= until:
-            return
-        sums = _added(_stored(row) if row else [], _ended_between(since, until))
-        document = [[*key, one.runs, one.attempts, round(one.seconds, 3)] for key, one in sums.items()]
-        RunTotals.objects.update_or_create(pk=1, defaults={"until": until, "sums": document})
+    sums = _added(_stored(row) if row else [], _ended_between(row.until if row else None, until))
+    document = [[*key, one.runs, one.attempts, round(one.seconds, 3)] for key, one in sums.items()]
+    if row:  # unless another process was first
+        RunTotals.objects.filter(pk=row.pk, until=row.until).update(until=until, sums=document)
+    else:
+        RunTotals.objects.bulk_create([RunTotals(pk=1, until=until, sums=document)], ignore_conflicts=True)
 
 
 def _stored(row: RunTotals) -> list[tuple[Key, Sums]]:
@@ -73,29 +71,18 @@ def _added(*parts: Iterable[tuple[Key, Sums]]) -> dict[Key, Sums]:
     return dict(total)
 
 
-def _ended_between(since: datetime | None, until: datetime) -> list[tuple[Key, Sums]]:
+def _ended_between(since: datetime | None, until: datetime) -> Iterator[tuple[Key, Sums]]:
+    """Each ended run. Buckets are computed here: in SQLite, comparing durations takes three times as long."""
     ended = Run.objects.filter(finished_at__lte=until)
     if since:
         ended = ended.filter(finished_at__gt=since)
-    took = ExpressionWrapper(F("finished_at") - F("started_at"), output_field=DurationField())
-    shorter = (When(took__lte=timedelta(seconds=most), then=Value(n)) for n, most in enumerate(BUCKETS_S))
-    rows = (
-        ended.annotate(took=took)
-        .annotate(
-            bucket=Case(
-                When(took__isnull=True, then=Value(NEVER_STARTED)), *shorter, default=Value(len(BUCKETS_S))
-            )
-        )
-        .values("status", "failure_code", "bucket")
-        .annotate(runs=Count("pk"), starts=Sum("attempt"), seconds=Sum("took"))
-    )
-    return [
-        (
-            (row["status"], _label(row["failure_code"]), row["bucket"]),
-            Sums(row["runs"], row["starts"], row["seconds"].total_seconds() if row["seconds"] else 0.0),
-        )
-        for row in rows
-    ]
+    columns = ended.values_list("status", "failure_code", "attempt", "started_at", "finished_at")
+    for status, code, attempts, started_at, finished_at in columns.iterator():
+        seconds, bucket = 0.0, NEVER_STARTED
+        if started_at and finished_at:
+            seconds = (finished_at - started_at).total_seconds()
+            bucket = bisect_left(BUCKETS_S, seconds)
+        yield (status, _label(code), bucket), Sums(1, attempts, seconds)
 
 
 def _label(code: str) -> str:
