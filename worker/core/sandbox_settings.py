@@ -28,7 +28,7 @@ def sandbox_settings() -> SandboxSettings:
 
 
 def jobs_folder() -> Path:
-    """Where attempts keep their folders; a file system of its own keeps runs off the portal's disk."""
+    """The folder of the attempts' folders; with a file system of its own, runs can't fill the portal's."""
     return Path(settings.SKILLQUAY_JOBS or Path(settings.SKILLQUAY_VAR) / "jobs")
 
 

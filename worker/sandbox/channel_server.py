@@ -20,7 +20,7 @@ _POLL_MS = 100
 
 
 class ChannelServer:
-    """Answers requests while entered; leaving does not wait for the thread, which may be in a long answer."""
+    """Answers requests within the ``with`` block, whose end does not wait for an answer in progress."""
 
     def __init__(self, handler: RequestHandler, read_fd: int, write_fd: int) -> None:
         self.handler, self.read_fd, self.write_fd = handler, read_fd, write_fd

@@ -32,7 +32,7 @@ def collect(
     """Yields the regular files below ``job_dir/subfolder``, sorted; each is closed before the next one.
 
     Skips links, hard links, devices, pipes, files of another owner, names that are not text, and files that
-    are too deep or exceed the limits. Calls ``on_skip(path, reason)`` for each. Never keeps file modes.
+    are too deep or exceed the limits. Calls ``on_skip(path, reason)`` for each. Ignores file modes.
     """
     skip = on_skip or (lambda path, reason: None)
     try:

@@ -22,7 +22,7 @@ _NETWORK: Mapping[Tier, str] = {
 def enforcement(tier: Tier, job: Job, grouped: frozenset[str]) -> dict[str, str]:
     """The mechanism that enforces each limit; ``grouped`` are the controllers of the run's cgroup.
 
-    A memory cgroup holds memory and the tmpfs of the scratch space together; memory alone is checked too.
+    A memory cgroup limits memory and the scratch space's tmpfs together; the worker also checks memory alone.
     """
     pinned = "affinity" if job.limits.cpus else "time limit"
     storage = job.scratch.kind if job.scratch else WATCHDOG

@@ -87,7 +87,7 @@ def _send(descriptors: list[int], message: bytes) -> None:
 
 
 def _close_inherited() -> None:
-    """Closes a forked child's copies, which would keep the parent's runs alive after the parent's death."""
+    """Closes a forked child's copies of sockets, which would keep runs alive after the parent's death."""
     global _launcher, _lock
     for run_socket in list(_run_sockets):
         run_socket.close()

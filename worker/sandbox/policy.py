@@ -60,14 +60,14 @@ class Job:
 
     Inside, the package is read-only at /skill; ``job_dir`` is at /job, with input/ read-only and output/.
     The caller creates both folders. The package must be world-readable, because a root worker runs the
-    script as another user; so must ``mounts``, which maps paths inside (not below /skill or /job) to host
-    files and folders that are shown read-only.
+    script as another user. The same applies to ``mounts``, which maps paths inside (not below /skill or
+    /job) to host files and folders that are mounted read-only.
     ``network`` lists the hosts that the run's proxy allows, at the addresses that ``resolve`` returns. An
     empty list refuses and records every host; None means no network at all. With ``http_handler`` the proxy
     connects to no host: the handler answers what the script requests from http://127.0.0.1:3128.
     ``request_handler`` answers the script's requests on descriptors 4 and 5.
     ``channel_bytes`` > 0 opens descriptor 3; ``SandboxResult.channel`` is the data written to it.
-    With ``scratch``, ``job_dir`` is the folder ``job`` below the scratch space's; it is copied into the space
+    With ``scratch``, ``job_dir`` is the folder ``job`` in ``scratch.folder``; it is copied into the space
     at the first start, and everything that the run writes stays in the space.
     """
 

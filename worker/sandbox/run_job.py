@@ -103,7 +103,7 @@ def _cgroup_limits(job: Job) -> cgroup.CgroupLimits:
 
 
 def _give_job_folder(folder: Path, uid: int) -> None:
-    """Makes the run's user the owner of the job folder, except of the inputs, which stay the worker's."""
+    """Makes the run's user the owner of the job folder, except for the inputs, which stay the worker's."""
     os.chown(folder, uid, uid)
     for parent, folders, files in os.walk(folder):
         if parent == str(folder) and "input" in folders:
@@ -198,7 +198,7 @@ class _Pipes:
             os.fchown(descriptor, uid, uid)
 
     def open_channel(self, handler: RequestHandler, uid: int | None) -> channel_server.ChannelServer:
-        """Adds the request channel's two ends after the streams, with the numbers in its environment."""
+        """Adds the script's ends of the request channel as REQUEST_FD and ANSWER_FD; returns its server."""
         if len(self.inner) < channel_server.REQUEST_FD:
             self.inner.append(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))  # in place of the result channel
         request_fd, answer_fd, read_fd, write_fd = channel_server.create_pipes()

@@ -56,7 +56,7 @@ def command_for(path: str) -> tuple[str, ...]:
 
 
 def deno_config_option(config: str) -> str:
-    """The deno option that reads the package's own ``config`` (its path in the package), or none if ""."""
+    """The deno option that reads the package's ``config``, a path in the package; ``--no-config`` for ""."""
     return f"--config=/skill/{config}" if config else "--no-config"
 
 

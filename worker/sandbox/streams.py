@@ -145,7 +145,7 @@ class ProcessIO:
                 self.run_socket, _READ_BYTES, _MAX_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
             )
         except ConnectionResetError:
-            return  # it ended without reading our message; what it sent before is read next
+            return  # the init process ended without reading our message; what it sent is read next
         if descriptors and self.job.scratch:
             self.job.scratch.attach(descriptors)
         if not text:
@@ -297,7 +297,7 @@ class ProcessIO:
             self._stop("memory_limit")
 
     def _check_group_memory(self) -> None:
-        """Ends the run above its memory limit; its cgroup also allows for the tmpfs of its scratch space."""
+        """Ends the run above its memory limit, to which its cgroup adds the tmpfs of the scratch space."""
         scratch, cap = self.job.scratch, self.job.limits.memory_mb << 20
         if scratch and self.group and self.group.memory_exceeds(cap, scratch.usage().size):
             self._stop("memory_limit")
@@ -322,7 +322,7 @@ class ProcessIO:
         self.next_check["disk"] = now + min(_MAX_DISK_INTERVAL_S, max(_DISK_INTERVAL_S, 10 * cost))
 
     def _check_folder(self, unlinked: watchdog.UnlinkedFiles, first: int) -> None:
-        """Measures what the run has written to the worker's disk, where no file system limits it."""
+        """Ends the run above its limits on the worker's disk, where no file system enforces them."""
         size, entries = self.job.limits.disk_mb << 20, self.job.limits.files
         usage = watchdog.folder_usage(
             self.job.job_dir,
@@ -343,9 +343,9 @@ class ProcessIO:
         return self.in_flight_checks >= _MAX_IN_FLIGHT_CHECKS
 
     def _record_exhausted(self) -> None:
-        """A script that failed after using up its scratch space ended by that limit.
+        """Records ``disk_limit`` as the ending of a script that failed after using up its scratch space.
 
-        Its own message counts too: it may have deleted its files since.
+        Its own message about missing space counts too: it may have deleted files since.
         """
         if not self.job.scratch or self.reason is not None or self.status.get("exit-code") == 0:
             return

@@ -55,7 +55,7 @@ class PassedSocketServer(StaticServer):
 
 
 def _poll_events(notify_fd: int) -> int:
-    """Poll events of the notification descriptor, because reading it without one would block the event loop.
+    """Poll events of the notification descriptor; reading it without one would block the event loop.
 
     0 if the calling process ended or was interrupted; other processes may still call.
     """

@@ -37,7 +37,7 @@ _CHUNK_BYTES = 65_536
 
 
 class AllowlistProxy:
-    """Serves in its own thread while entered; ``decisions`` lists the hosts requested so far."""
+    """Serves in its own thread within the ``with`` block; ``decisions`` lists the hosts requested so far."""
 
     def __init__(self, job: Job, proxy_socket: socket.socket) -> None:
         self.resolve, self.proxy_socket = job.resolve, proxy_socket
@@ -219,7 +219,7 @@ class AllowlistProxy:
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
-    """Closes within a time limit: a script that reads nothing would keep an uncounted descriptor open."""
+    """Closes within a time limit: otherwise a script that reads nothing holds an uncounted descriptor."""
     writer.close()
     try:
         await asyncio.wait_for(writer.wait_closed(), _CLOSE_GRACE_S)

@@ -17,7 +17,7 @@ _DROPPED = frozenset(
 
 
 class BadRequest(Exception):
-    """The request is neither of the two; the text says why."""
+    """The request is neither CONNECT nor a valid plain request; the text gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _plain(words: list[bytes], lines: list[bytes]) -> ProxyRequest:
 
 
 def _host(text: str) -> str:
-    """The normalized host; ValueError for characters that a resolver, log or page could misread."""
+    """The normalized host; raises ValueError for characters that resolvers, logs or pages could misread."""
     host = allowed_hosts.normalize_host(text)
     if not _HOST.fullmatch(host):
         raise ValueError(text)

@@ -20,7 +20,7 @@ _END = b"\r\n\r\n"
 
 
 class StaticServer(AllowlistProxy):
-    """Answers one GET per connection; aborts on an incomplete answer, so that it can't look complete."""
+    """Answers one GET per connection; a body that fails aborts it, so that no part looks complete."""
 
     async def _serve_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -115,7 +115,7 @@ def no_new_privileges() -> None:
 
 
 def drop_capabilities() -> None:
-    """Empties every set: bounding, ambient, effective, permitted, inheritable."""
+    """Empties every capability set: bounding, ambient, effective, permitted, inheritable."""
     for capability in range(64):
         if _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), *[ctypes.c_ulong(0)] * 3) < 0:
             break

@@ -40,7 +40,7 @@ _RIGHTS = {
     "write": _ALL_RIGHTS & ~_MAKE_DEVICES & ~(1 << 15),
     "device": _READ | _WRITE,
 }
-# In /proc only the script's own process, without net/, which shows the machine's network.
+# Readable in /proc: only the script's own process, without net/, which shows the machine's network.
 _OWN_PROC_FILES = (
     *("maps", "smaps", "status", "stat", "statm", "cmdline"),
     *("comm", "limits", "auxv", "fd", "fdinfo"),
@@ -49,7 +49,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def enter(plan: dict[str, Any], status: int, proxy_fd: int | None = None) -> None:
-    """Becomes the guard process of the script that it starts; never returns."""
+    """Turns this process into the guard process of a script that it starts; never returns."""
     init_pid = os.getppid()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
     kernel.die_with(init_pid, signal.SIGTERM)
@@ -94,7 +94,7 @@ def _require_bounded_signals(init_pid: int) -> None:
 def _count_tasks(uid: int, *, own_namespace: bool) -> int:
     """The threads and processes that count against the process limit before the script starts.
 
-    They are all those of this user, or in a user namespace of its own those inside.
+    These are all of this user's; if the run has a user namespace of its own, only those inside it.
     """
     found, own = 0, os.readlink("/proc/self/ns/user")
     for name in os.listdir("/proc"):
@@ -182,7 +182,7 @@ def _check(result: int, call: str) -> None:
 
 
 def _guard(script: int, status: int) -> None:
-    """Reaps until the script has ended, or the init process asks to stop (or has ended itself)."""
+    """Reaps processes until the script or the init process ends, or the init process asks to stop."""
     while True:
         if signal.sigwait({signal.SIGTERM, signal.SIGCHLD}) == signal.SIGTERM:
             return
@@ -201,7 +201,7 @@ def _reap() -> list[tuple[int, int]]:
 
 
 def _kill_all() -> None:
-    """Kills every process that this one can signal, which is the run, until none is left."""
+    """Kills the run: every process that this one can signal. Returns when none is left."""
     while True:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(-1, signal.SIGKILL)

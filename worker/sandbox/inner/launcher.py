@@ -226,7 +226,7 @@ def _bwrap(order: dict[str, Any], status: int, proxy_fd: int | None) -> None:
 
 
 def _pack_options(options: list[str]) -> bytes:
-    """The options as bubblewrap reads them. A zero byte would split one, so a value could add a mount."""
+    """Packs the options for bubblewrap. Raises ValueError for a zero byte, which could add another option."""
     if any("\0" in option for option in options):
         raise ValueError("a zero byte in an argument or a variable")
     return b"".join(os.fsencode(option) + b"\0" for option in options)
@@ -259,7 +259,7 @@ def _watch(child: int, run_socket: socket.socket, status: int, *, deadline: floa
     """Forwards the tier's status, kills the run when asked, and returns when all processes are dead.
 
     The run is killed when the worker asks for it or dies, and at ``deadline`` of the shared monotonic clock,
-    because the worker may be waiting for its database then. False if the worker is gone and can't clean up.
+    even if the worker waits for its database. Returns False if the worker is gone and can't clean up.
     """
     handle = os.pidfd_open(child)
     poll = select.poll()
@@ -290,7 +290,7 @@ def _watch(child: int, run_socket: socket.socket, status: int, *, deadline: floa
 
 
 def _kill_all(child: int) -> None:
-    """Kills all visible processes of the run at once, which is faster than the end of their pid namespace.
+    """Kills all visible processes of the run at once: waiting for the end of their namespace takes longer.
 
     Processes in our own pid namespace, or closed to us, die with their parent.
     """
@@ -329,14 +329,14 @@ def _pid_namespace(pid: int) -> str | None:
 
 
 def _stop_guard(handle: int) -> None:
-    """Asks the guard process of tier ``landlock`` to end the run, which could outlive a killed guard."""
+    """Asks the guard of tier ``landlock`` to end the run, and waits: the run can outlive a killed guard."""
     with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(handle, signal.SIGTERM)
     select.select([handle], [], [], _GUARD_S)
 
 
 def _kill_requested(run_socket: socket.socket) -> bool:
-    """Whether the worker asks to kill the run; False if it has ended (a reset if it left data unread)."""
+    """Whether the worker asks to kill the run; False if the worker has ended, even with data unread."""
     try:
         return bool(run_socket.recv(1))
     except OSError:

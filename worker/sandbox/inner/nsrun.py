@@ -56,7 +56,7 @@ def enter(plan: dict[str, Any], status: int, proxy_fd: int | None) -> None:
 
 
 def _first_process(plan: dict[str, Any], status: int, proxy_fd: int | None) -> None:
-    """Process 1 of the sandbox: mounts it, starts the script, reaps children, and ends with the script.
+    """Process 1 of the sandbox: mounts its files, starts the script, reaps children, ends with the script.
 
     Its end kills every other process in the pid namespace.
     """
@@ -103,7 +103,7 @@ def _script(plan: dict[str, Any]) -> None:
 
 
 def become(plan: dict[str, Any]) -> None:
-    """Becomes the script; a failure is written to stderr with the exit code of a shell."""
+    """Becomes the script; if that fails, writes to stderr and exits with the code that a shell would use."""
     try:
         os.execvpe(plan["argv"][0], plan["argv"], plan["environment"])
     except OSError as error:

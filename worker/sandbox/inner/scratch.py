@@ -18,7 +18,7 @@ _INPUT = "input"
 
 
 def enter(order: dict[str, Any], uid: int | None, run_socket: socket.socket, joined: list[int]) -> None:
-    """Mounts and announces a new space, unless ``joined`` are the namespaces of one; gives it to ``uid``.
+    """Mounts and announces a new space, or joins that of the namespaces ``joined``; gives it to ``uid``.
 
     ``order``: ``folder``, ``size`` in bytes, ``inodes``, and ``device`` with an ext4 file system or "".
     """
@@ -33,7 +33,7 @@ def enter(order: dict[str, Any], uid: int | None, run_socket: socket.socket, joi
 
 
 def _join(namespaces: list[int]) -> None:
-    """Enters the mount namespace, which is last, after the user namespace that owns it, if there is one."""
+    """Enters the user namespace, if there are two, then the mount namespace, which is the last descriptor."""
     kinds = (kernel.CLONE_NEWUSER, kernel.CLONE_NEWNS)[-len(namespaces) :]
     for descriptor, kind in zip(namespaces, kinds, strict=True):
         kernel.join_namespace(descriptor, kind)
@@ -63,7 +63,7 @@ def _mount(order: dict[str, Any], *, own_namespace: bool) -> None:
 
 
 def _copy(source: str, target: str) -> None:
-    """Copies what the worker has prepared; inputs are bound instead, so they do not count."""
+    """Copies the files that the worker prepared; inputs are bind-mounted instead, so they use no space."""
     shutil.copytree(source, target, symlinks=True, ignore=lambda _folder, names: {_INPUT} & set(names))
     if os.path.isdir(f"{source}/{_INPUT}"):
         os.mkdir(f"{target}/{_INPUT}")

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path("/sys/fs/cgroup")
-_HOST = "skillquay-host"  # holds the worker's processes: in version 2 a group with subgroups may have none
+_HOST = "skillquay-host"  # holds the worker's processes: version 2 allows none in a group with subgroups
 _SERIAL = iter(range(1 << 62))
 _PERIOD_US = 100_000
 _TIER_PROCESSES = 3  # processes of the tier itself, in addition to those of the script
@@ -58,9 +58,9 @@ class Cgroup:
         return False
 
     def memory_exceeds(self, limit: int, in_tmpfs: int) -> bool:
-        """Whether its processes hold more than ``limit`` bytes besides ``in_tmpfs`` and the cache of files.
+        """Whether the run's processes hold more than ``limit`` bytes, without ``in_tmpfs`` and file cache.
 
-        Reads the total first, which is quick and at least as large.
+        Reads the total first, which is quick to read and never smaller.
         """
         for group in self.folders:
             if "memory" in group.controllers:
@@ -76,7 +76,7 @@ class Cgroup:
         return False
 
     def cpu_s(self) -> float:
-        """CPU seconds of all its processes, including children that were never reaped; 0 if unknown."""
+        """CPU seconds of all the run's processes, including children that were never reaped; 0 if unknown."""
         for group in self.folders:
             if group.version == 2:
                 return _numbers(group.folder / "cpu.stat").get("usage_usec", 0) / 1e6
@@ -115,7 +115,7 @@ def _create(parent: CgroupFolder, folder: Path, limits: CgroupLimits) -> CgroupF
 
 
 def _limit(folder: Path, version: int, controller: str, limits: CgroupLimits) -> bool:
-    """Writes a controller's limits; False if the first one fails. A kernel may not have the others."""
+    """Writes a controller's limits; returns False if the first one fails. Kernels may lack the others."""
     first, *further = _lines(version, controller, limits).items()
     try:
         (folder / first[0]).write_text(first[1])
@@ -205,10 +205,10 @@ def _delegated(folder: Path) -> bool:
 
 
 def _enable_controllers(folder: Path) -> frozenset[str]:
-    """The controllers that subgroups get: memory and those that can be enabled in addition.
+    """The controllers that subgroups get: memory and those that can be enabled with it; none without memory.
 
-    Memory is enabled first. In a group that has processes, the other controllers can be enabled without it;
-    its subgroups then become threaded groups, which no process may join.
+    Memory is enabled first. In a group with processes, the others can be enabled alone, but the subgroups
+    then become threaded groups, which no process may join.
     """
     available = _read(folder / "cgroup.controllers").split()
     for name in CONTROLLERS:
@@ -224,7 +224,7 @@ def _enabled(folder: Path) -> frozenset[str]:
 
 
 def _enable(folder: Path, name: str) -> None:
-    """Enables a controller for subgroups. Version 2 requires a group without processes; moves ours below."""
+    """Enables a controller for subgroups; moves the group's processes below first if version 2 needs it."""
     for _attempt in range(5):
         try:
             (folder / "cgroup.subtree_control").write_text(f"+{name}")

@@ -1,4 +1,4 @@
-"""The limits of a run, with the values that hold where neither skill nor site sets others."""
+"""The limits of a run; a default applies if neither the skill nor the site sets a value."""
 
 from dataclasses import dataclass
 

@@ -25,7 +25,7 @@ def attach(image: Path, size: int, files: int) -> tuple[str, int]:
     """Creates the file system in ``image``, which is deleted; returns the device's path and a descriptor.
 
     The device is released when the descriptor is closed and its file system no longer mounted. Raises OSError
-    where this process can't have one.
+    if this process can't create one.
     """
     program = _mkfs()
     if program is None:

@@ -87,11 +87,11 @@ class Scratch:
 
     @property
     def job_folder(self) -> Path:
-        """The job folder as the run left it; below the space's descriptor, once that is mounted."""
+        """The job folder as the run left it: in the space, or on the host before the first start."""
         return (self.folder if self._top is None else Path(f"/proc/self/fd/{self._top}")) / "job"
 
     def close(self) -> None:
-        """Ends the space, and with it everything that the run has not returned."""
+        """Ends the space and deletes its files; output must have been collected before."""
         for descriptor in (self._top, self._device, *self._namespaces):
             if descriptor is not None:
                 os.close(descriptor)
@@ -112,7 +112,7 @@ def open_scratch(folder: Path, limits: Limits, max_tmpfs_bytes: int) -> Scratch 
 
 
 def plan_scratch(folder: Path, limits: Limits, max_tmpfs_bytes: int) -> Scratch | None:
-    """The scratch space that such an attempt would get, without a device of its own."""
+    """The space that ``open_scratch`` would open, but without a device; None if there would be none."""
     size = limits.disk_mb << 20
     if size <= max_tmpfs_bytes:
         return Scratch(folder, size, limits.files)

@@ -37,7 +37,7 @@ _CONNECT = {"x86_64": 42, "aarch64": 203}
 _SOCKET_LEVEL, _BUFFERS = 1, (7, 8)  # SO_SNDBUF, SO_RCVBUF
 # An undumpable process hides its memory from the watchdog; core scheduling keeps others off its cores.
 _SET_DUMPABLE, _SCHED_CORE = 4, 62
-_FUTEX_HASH = 78  # memory of the kernel that no process shows
+_FUTEX_HASH = 78  # uses kernel memory that no process shows
 _THREAD, _FILES = 0x1_0000, 0x400  # CLONE_THREAD, CLONE_FILES
 _UNSHARE_FILES = 2  # CLOSE_RANGE_UNSHARE
 _DATAGRAM = 2
@@ -192,7 +192,7 @@ def _if_any_bit(call: int, offset: int, bits: int, reply: int = errno.EPERM) -> 
 
 
 def _own_descriptors(call: int) -> bytes:
-    """Denies a thread with descriptors of its own, which the watchdog would have to look at one by one."""
+    """Denies threads with descriptors of their own, as the watchdog would have to inspect each thread."""
     body = _op(_LOAD, _ARGUMENT_0) + _op(_AND, _THREAD | _FILES) + _op(_EQUAL, _THREAD, 0, 1)
     body += _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
     return _op(_EQUAL, call, 0, len(body) // 8) + body
@@ -224,11 +224,11 @@ def _plain_protocols(call: int) -> bytes:
 def program(
     machine: str = os.uname().machine, *, namespaced: bool = True, pinned: bool = False, notify: bool = False
 ) -> bytes:
-    """The filter as an array of ``struct sock_filter``; ValueError for an architecture without a table.
+    """The filter as an array of ``struct sock_filter``; raises ValueError for an unknown architecture.
 
     Without ``namespaced``, it also denies calls that affect other processes of the same user. ``pinned``
     denies changing processors. With ``notify``, each TCP socket is requested from the holder of the filter's
-    notification descriptor, which supplies any socket; connecting it does nothing and reports success.
+    notification descriptor, which may supply any socket; ``connect`` does nothing and reports success.
     """
     if machine not in NUMBERS:
         raise ValueError(f"no seccomp table for {machine}")
@@ -244,7 +244,7 @@ def program(
     text += _if_any_bit(numbers["clone"], _ARGUMENT_0, _NEW_NAMESPACES)
     text += _own_descriptors(numbers["clone"])
     text += _if_any_bit(numbers["close_range"], _ARGUMENT_2, _UNSHARE_FILES, errno.EINVAL)
-    # Reserves space at once, which a file's size may not show. The C library writes instead.
+    # Reserves space that a file's size may not show. The C library falls back to writing.
     text += _op(_EQUAL, numbers["fallocate"], 0, 1) + _answer(errno.EOPNOTSUPP)
     text += _if_one_of(numbers["ioctl"], _ARGUMENT_1, _RESERVE, errno.EOPNOTSUPP)
     text += _if_one_of(numbers["ioctl"], _ARGUMENT_1, (_TIOCSTI, _TIOCLINUX, _POLICY, _KEY))
@@ -255,7 +255,7 @@ def program(
     text += _plain_protocols(numbers["socket"])
     text += _unless_one_of(numbers["socketpair"], _ARGUMENT_0, _FAMILIES)
     text += _unless_one_of(numbers["personality"], _ARGUMENT_0, _PERSONALITIES)
-    # Larger buffers are not granted, but report success: buffer contents appear in no process's memory.
+    # Asking for larger buffers has no effect, but succeeds: no process's memory shows what they hold.
     text += _option(numbers["setsockopt"], _SOCKET_LEVEL, _BUFFERS, 0)
     text += _option(numbers["setsockopt"], _TCP_LEVEL, (_ULP,), errno.ENOENT)
     text += _if_one_of(numbers["prctl"], _ARGUMENT_0, (_SET_DUMPABLE, _SCHED_CORE))

@@ -10,7 +10,7 @@ from worker.sandbox.site_settings import SandboxSettings
 
 
 class UserIdLease:
-    """A user id reserved by a locked file; the init process shares the lock, so it survives the worker."""
+    """Reserves a user id by a file lock. The init process shares the lock, which thus outlives the worker."""
 
     def __init__(self, uid: int, descriptor: int) -> None:
         self.uid = uid
@@ -43,7 +43,7 @@ def lease_user_id(site: SandboxSettings) -> UserIdLease | None:
 
 
 def prepare_staging(site: SandboxSettings) -> Path:
-    """Creates the folder of locks, which it returns, and ``stage``, over which each init process mounts."""
+    """Creates and returns the folder of locks; creates ``stage``, over which each init process mounts."""
     for name, mode in (("", 0o755), ("uids", 0o700), ("stage", 0o755)):
         folder = site.staging / name
         folder.mkdir(parents=True, exist_ok=True)

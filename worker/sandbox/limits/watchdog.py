@@ -39,7 +39,7 @@ def list_processes(first: int) -> list[int]:
 
 
 def terminate_processes(first: int) -> bool:
-    """Sends SIGTERM to all processes but ``first``, which is not the script's; False if none got it."""
+    """Sends SIGTERM to all processes but ``first``, the tier's own; returns False if none received it."""
     sent = False
     for pid in list_processes(first)[1:]:
         try:
@@ -59,9 +59,9 @@ def terminate_processes(first: int) -> bool:
 
 
 def resident_bytes(pids: list[int], cap: int) -> int:
-    """Resident memory and page tables of all processes; above ``cap`` shared pages count once (slower).
+    """Bytes of resident memory and page tables; above ``cap``, shared pages count once, which is slower.
 
-    Page tables are added, because a zero page that is only read is in no process's memory but needs an entry.
+    Page tables count because a zero page that is only read needs an entry, but no resident memory.
     """
     sizes = [_memory_of(pid) for pid in pids]
     tables = sum(tables for _pages, tables in sizes)
@@ -79,7 +79,7 @@ def shared_bytes(pids: list[int]) -> int:
 def _readable_folder(pid: int) -> str:
     """The folder in /proc from which a process can be read: that of its first living thread.
 
-    A first thread that has ended reads as empty while other threads go on with all that the process holds.
+    If the first thread has ended, its folder is empty, although other threads still hold the memory.
     """
     own = f"/proc/{pid}"
     if _has_ended(own):
@@ -305,7 +305,7 @@ def tmpfs_usage(first: int) -> FolderUsage:
 
 
 def _read(path: str) -> str:
-    """The text of a file; the run chooses names in it, such as those of its processes and sockets."""
+    """The text of a file, "" if unreadable. Replaces invalid UTF-8: the run chooses some names in it."""
     try:
         with open(path, errors="replace") as file:
             return file.read()

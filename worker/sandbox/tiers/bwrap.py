@@ -30,7 +30,7 @@ def program() -> str | None:
 
 
 def plan(job: Job, steps: list[layout.LayoutStep]) -> dict[str, Any]:
-    """The launcher's order; it replaces each ``{"bytes": …}`` (latin-1) with a descriptor that reads them."""
+    """The launcher's order, in which ``{"bytes": …}`` (latin-1) stands for a descriptor that reads them."""
     options: list[Option] = list(_FIXED)
     for name, value in layout.environment(job).items():
         options += ["--setenv", name, value]
@@ -71,7 +71,7 @@ def _options(step: layout.LayoutStep) -> list[Option]:
         case layout.TmpfsMount():
             return ["--perms", "1777", "--size", str(step.size), "--tmpfs", step.inside]
         case layout.ProcMount():
-            # The first process has no limits: a process that wrote into its memory would escape its own.
+            # The first process has no limits: a script that writes into its memory would escape the limits.
             return ["--proc", step.inside, *_empty(f"{step.inside}/1")]
         case layout.DevMount():
             shared = ["--perms", "1777", "--size", str(step.size), "--tmpfs", f"{step.inside}/shm"]

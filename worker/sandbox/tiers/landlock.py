@@ -94,7 +94,7 @@ def prepare_job_folder(job: Job, host_path: HostPath) -> None:
     """Creates the run's /tmp and its runtime links in the job folder, before the run's user owns it."""
     for name in (
         (_RUNTIMES,) if job.scratch else (TMP, _RUNTIMES)
-    ):  # an earlier start in the same folder may have left anything
+    ):  # an earlier start in the same folder may have left anything there
         path = job.job_dir / name
         remove_tree(path)
         if path.is_symlink() or path.exists():
@@ -161,7 +161,7 @@ def plan(job: Job, paths: PathTranslation, host_path: HostPath) -> dict[str, Any
 
 
 def _resolve_program(program: str, own: str) -> str:
-    """The program with its runtime link; ``execvpe`` searches PATH for paths, as in the other tiers."""
+    """The program's path, below ``own`` if it is one of the sandbox's runtimes; otherwise unchanged."""
     prefix = f"{runtimes.FOLDER}/bin/"
     return f"{own}/{program.removeprefix(prefix)}" if program.startswith(prefix) else program
 

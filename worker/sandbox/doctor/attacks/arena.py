@@ -128,7 +128,7 @@ def _copy_module(module: ModuleType, package: Path) -> None:
 
 
 def all_attacks(tier: Tier, site: SandboxSettings, attacks: AttackSet = DOCTOR) -> list[Check]:
-    """Tries every attack, in order; takes a few seconds, because most bombs wait for a limit in parallel."""
+    """Tries every attack, in order. Takes a few seconds: most bombs run into their limits in parallel."""
     with arena(tier, site, attacks) as opened:
         proxy_checks = through_the_proxy(opened) if has_network(tier) else []
         return [*single_calls(opened), *proxy_checks, *_bombs(opened), lost_worker(opened)]
@@ -168,7 +168,7 @@ def single_calls(opened: Arena) -> list[Check]:
 
 
 def through_the_proxy(opened: Arena) -> list[Check]:
-    """Tries the attacks on the proxy of a run that may reach one host, all in one run."""
+    """Tries the attacks on the proxy, all in one run that may reach only the destination server."""
     with destination.serve_destination() as host:
         limits = Limits(timeout_s=30, descriptors=1100, network_bytes=4_000_000)
         job = replace(
@@ -212,7 +212,7 @@ def _contents(folder: Path) -> dict[str, tuple[int, float, bytes]]:
 
 
 def _is_unchanged(path: str) -> bool:
-    """Whether another run's file is unchanged; in tier ``landlock`` a call may only claim to change it."""
+    """Whether another run's file is unchanged; in tier ``landlock``, some calls only claim to change it."""
     status = os.stat(path)
     return (stat.S_IMODE(status.st_mode), status.st_size > 0) == (0o640, True) and status.st_mtime > 1000
 

@@ -1,4 +1,4 @@
-"""Attacks that need a run each: exhausting a resource, outliving the run, hostile output files."""
+"""Attacks that each need their own run: exhausting a resource, outliving the run, hostile output files."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Destination:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers with the requested host name; below /big with 65 MB before it."""
+    """Answers with the requested host name, for paths below /big only after 65 MB of other data."""
 
     def do_GET(self) -> None:
         self.send_response(200)

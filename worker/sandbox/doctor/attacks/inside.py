@@ -43,7 +43,7 @@ class ProbeSet(dict[str, Probe]):
 
 
 def call(name: str, *arguments: Any) -> str:
-    """Tries a system call that the filter must deny or that must not exist."""
+    """Tries a system call; raises Escaped unless the filter denies the call or it does not exist."""
     number = HOST["numbers"].get(name)
     if number is None:
         return f"{name}: missing on this architecture"
@@ -56,7 +56,7 @@ def call(name: str, *arguments: Any) -> str:
 
 
 def denied(action: Callable[[], object]) -> str:
-    """The error that ``action`` raises; Escaped if it raises none."""
+    """The text of the error that ``action`` raises; raises Escaped if there is none."""
     try:
         action()
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Attacks on the proxy of a run that may reach only ``allowed.example`` at one port."""
+"""Attacks on the proxy of a run, from inside; ``destination`` has the hosts that the run may reach."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def get(host: str, path: str = "/", *, headers: str = "") -> str:
 
 
 def refused(*targets: str) -> str:
-    """Sends CONNECT to each target; Escaped if one is not refused."""
+    """Sends CONNECT to each target; raises Escaped if one is not refused."""
     for target in targets:
         answer = send(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n").split("\r\n")[0]
         if answer[9:12] not in ("403", "400"):
