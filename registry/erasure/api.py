@@ -42,7 +42,8 @@ class MyExport(Endpoint):
     @operation("export_me", "Export your data", answer=ExportDoc)
     def get(self, request: Request) -> HttpResponse:
         """Returns all data stored about you, including the inputs and outputs of your runs."""
-        assert self.actor.user
+        if self.actor.user is None:
+            raise SIGN_IN_REQUIRED.refusal()
         return etag.document_response(request, people.export_person(self.actor.user, self.actor))
 
 

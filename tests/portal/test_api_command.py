@@ -68,6 +68,14 @@ def test_shell_without_any_user_acts_as_administrator(version):
     assert AuditEntry.objects.get(action="version.yank").token_name == "shell"
 
 
+def test_shell_without_any_user_has_no_account(db):
+    assert refusal("GET", "/api/v1/me") == "SIGN_IN_REQUIRED"
+
+
+def test_path_outside_the_api_prints_no_page(db):
+    assert api("GET", "/nowhere") == (1, None)
+
+
 def test_as_user_narrows_to_that_user(version, bob, charlie):
     assert api("GET", SKILL, by="bob")[0] == 0
     assert refusal("GET", SKILL, by="charlie") == "NOT_FOUND"

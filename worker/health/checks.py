@@ -15,6 +15,7 @@ from typing import Any
 import redis
 from django.conf import settings
 
+from registry.models import Version
 from registry.packages.problems import LazyMessage
 from registry.packages.problems import gettext_noop as _
 from registry.storage import blobs
@@ -167,7 +168,8 @@ def _queue_check(figures: SiteFigures) -> HealthCheck:
 
 # Calls of the checks -----------------------------------------------------------------------------------
 def _check_storage() -> None:
-    if not blobs.is_reachable():
+    """An empty storage is fine before the first package; later it is a lost one."""
+    if not blobs.is_reachable() and Version.objects.exists():
         raise ServiceFailed(settings.STORAGE_URL or f"{settings.SKILLQUAY_VAR}/blobs")
 
 

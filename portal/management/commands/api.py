@@ -56,6 +56,9 @@ class Command(ShellCommand):
 
     def _print(self, response: HttpResponseBase) -> None:
         body = b"".join(chunks(response))
+        if response.status_code >= 400 and response.get("Content-Type", "").startswith("text/html"):
+            body = b""  # a page for browsers
+            self.stderr.write("No endpoint has this path. Paths of the API start with /api/v1/.")
         if not body and response.status_code >= 300:
             self.stderr.write(f"HTTP {response.status_code} {response.get('Location', '')}".rstrip())
         if body and response.get("Content-Type") == "application/json":

@@ -14,6 +14,7 @@ from registry.api.schema import Operations
 from registry.core.errors import NOT_FOUND
 from registry.core.time import rfc3339
 from registry.identity.actors import Actor
+from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.models import Team
 from registry.packages.problems import CODES, Code, code_named, fill_known
 
@@ -53,7 +54,8 @@ class Me(Endpoint):
 
 
 def _me(actor: Actor) -> dict[str, Any]:
-    assert actor.user
+    if actor.user is None:
+        raise SIGN_IN_REQUIRED.refusal()
     token = actor.token
     teams = Team.objects.filter(pk__in=actor.team_ids).order_by("slug")
     return {
