@@ -10,6 +10,7 @@ from registry.api.endpoint import Endpoint
 from registry.api.errors import FIELD_INVALID
 from registry.api.schema import Operations, Shape, StrictText, read_body
 from registry.erasure import people
+from registry.identity.errors import SIGN_IN_REQUIRED
 
 operation = Operations("site")
 
@@ -57,7 +58,8 @@ class MyErasure(Endpoint):
         team with other members.
         """
         user = self.actor.user
-        assert user
+        if user is None:
+            raise SIGN_IN_REQUIRED.refusal()
         if read_body(EraseAccountRequest, request.data)["username"] != user.username:
             raise FIELD_INVALID.refusal(field="username", reason="This is not your username.").at("username")
         erased = people.erase_person(user, self.actor)
