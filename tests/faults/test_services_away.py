@@ -21,18 +21,30 @@ def test_a_run_asked_for_while_the_broker_is_gone_or_takes_nothing_runs_later(ma
     site.start()
     site.publish("once", BUSY, team="ops")
     assert site.run("ops/once", wait=30)["status"] == "succeeded"
+    site.wait_for(lambda: _failing_checks(site) == [])
     server.kill()
     server.wait()
+    site.wait_for(lambda: "broker" in _failing_checks(site))
     run = _asked_in_vain(site)
     redis.start()
     assert site.ended(run, wait=60)["status"] == "succeeded"
+    site.wait_for(lambda: _failing_checks(site) == [])
     with Redis.from_url(redis.url) as broker:
         broker.flushall()
         assert site.run("ops/once", wait=30)["status"] == "succeeded"
         broker.replicaof("127.0.0.1", "1")
+        site.wait_for(lambda: "broker" in _failing_checks(site))
         run = _asked_in_vain(site)
         broker.replicaof("NO", "ONE")
     assert site.ended(run, wait=60)["status"] == "succeeded"
+
+
+def _failing_checks(site):
+    """The names of the checks that /-/ready reports as failing."""
+    status, _, body = site.ask("/-/ready", token=None)
+    failing = [check["name"] for check in json.loads(body)["checks"] if not check["ok"]]
+    assert status == (503 if failing else 200)
+    return failing
 
 
 def _asked_in_vain(site):

@@ -182,7 +182,7 @@ def _check_broker() -> None:
     with redis.Redis.from_url(
         settings.REDIS_URL, socket_connect_timeout=TIMEOUT_S, socket_timeout=TIMEOUT_S
     ) as client:
-        client.ping()
+        client.set("skillquay:check", "1", ex=60)  # a full or read-only server answers a ping
 
 
 def _disk_space() -> DiskSpace:

@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from registry.core.errors import UNAVAILABLE
+from registry.log_context import ContextFilter
 from registry.models import Skill
 from registry.storage import blobs as storage
 from worker.attempts.recording import read_log
@@ -152,9 +153,11 @@ def test_a_package_whose_bytes_are_gone_fails_with_its_reason(hello, queue_run):
         (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "No space left on device"),
     ],
 )
-def test_a_fault_of_the_portal_ends_the_run_and_says_so(queued, monkeypatch, fault, said):
+def test_a_fault_of_the_portal_ends_the_run_and_says_so(queued, monkeypatch, caplog, fault, said):
     monkeypatch.setattr("worker.executors.conductor.open_package", Mock(side_effect=fault))
+    caplog.handler.addFilter(ContextFilter())
     run = execute_here(queued)
+    assert {record.context for record in caplog.records if record.levelname == "ERROR"} == {f"run={run.uid}"}
     assert (run.status, run.failure_code) == (RunStatus.FAILED, "WORKER_ERROR")
     assert said in run.message
 
