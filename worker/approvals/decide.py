@@ -1,7 +1,7 @@
 """Decides on waiting runs: by a person, by a new rule, or by expiry.
 
-All decisions lock the team's row first, then runs by age, then rules. So of two concurrent decisions one
-wins, the other gets an error, and there are no deadlocks. Cancellation and expiry lock only the run.
+All decisions lock the team's row first, then runs, oldest first, then rules. So of two concurrent decisions
+one wins, the other gets an error, and there are no deadlocks. Cancellation and expiry lock only the run.
 """
 
 from collections.abc import Iterator
@@ -79,7 +79,7 @@ def may_grant(approval: Approval, actor: Actor) -> bool:
 
 
 def _lock(approval: Approval, actor: Actor, *, with_others: bool) -> Approval:
-    """Locks and reloads the approval, ``with_others`` also the team's waiting runs; refuses decided ones."""
+    """The locked approval; ``with_others`` locks the team's waiting runs too. Raises Refusal if decided."""
     which, team = Q(pk=approval.run_id), approval.run.team_id
     if team:
         Team.objects.select_for_update(no_key=True).get(pk=team)

@@ -51,7 +51,7 @@ class AttemptContext:
 
     @property
     def written_folder(self) -> Path:
-        """The job folder with what the run wrote."""
+        """The job folder that contains what the run wrote: in the scratch space, if there is one."""
         return self.scratch.job_folder if self.scratch else self.folder
 
     @property

@@ -124,7 +124,7 @@ class AttemptMonitor:
         return "lease_lost" if self.lost else None
 
     def is_cancelled(self) -> bool:
-        """Whether the run was cancelled; for the end of an attempt. Does not repeat a very recent poll."""
+        """Whether the run was cancelled: polls once more at the end of an attempt, unless it just did so."""
         try:
             return self._poll_row(time.monotonic()) and not self.lost
         except DatabaseError:

@@ -26,7 +26,7 @@ _UTF8_CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 
 @dataclass(frozen=True)
 class LogPiece:
-    """A chunk of a log, to store or as read."""
+    """A chunk of a log, before it is stored or after it is read."""
 
     seq: int
     stream: str

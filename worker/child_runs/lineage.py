@@ -67,7 +67,7 @@ def require_runnable_from_ui(version: Version) -> None:
 
 
 def caller_of(run: Run) -> Actor:
-    """The actor that started the run, with current permissions; raises CHILD_CALLER_GONE if invalid now."""
+    """The run's caller with current permissions; raises CHILD_CALLER_GONE if user or token is invalid."""
     user, token = run.caller, run.token
     if user is None or not user.is_active:
         raise CHILD_CALLER_GONE.refusal()

@@ -39,7 +39,7 @@ def is_model_configured() -> bool:
 
 
 def endpoint_for(manifest: Manifest) -> tuple[ModelEndpoint, tuple[str, ...]]:
-    """The manifest's model endpoint, with warnings; raises MODEL_NOT_CONFIGURED if the site has no model."""
+    """The manifest's model endpoint and warnings about it; raises MODEL_NOT_CONFIGURED without a model."""
     if not is_model_configured():
         raise MODEL_NOT_CONFIGURED.refusal()
     name, warnings = settings.SKILLQUAY_MODEL_NAME, tuple[str, ...]()

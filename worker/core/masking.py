@@ -21,7 +21,7 @@ _ESCAPED_MARKUP = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"}
 
 
 class Mask:
-    """Replaces secrets: whole, single lines of them, and as encoded in JSON, URLs, markup, hex and base64."""
+    """Masks secrets and their single lines, in plain form and encoded as JSON, URL, markup, hex or base64."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         written = {form for value in values for form in _forms(value)}

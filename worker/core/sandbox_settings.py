@@ -28,7 +28,7 @@ def sandbox_settings() -> SandboxSettings:
 
 
 def jobs_folder() -> Path:
-    """The folder of the attempts' folders; with a file system of its own, runs can't fill the portal's."""
+    """The folder in which each attempt has its own. On a separate disk, runs can't fill the portal's disk."""
     return Path(settings.SKILLQUAY_JOBS or Path(settings.SKILLQUAY_VAR) / "jobs")
 
 

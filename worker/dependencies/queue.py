@@ -105,7 +105,7 @@ def enqueue(version: Version, need: Need) -> DependencyBuild:
 
 
 def find_identical_build(row: DependencyBuild, wants: str) -> BuildResult | None:
-    """The result of a ready build with the same input, whose hash starts the lock; None if there is none."""
+    """The result of another ready build whose lock starts with the input hash ``wants``; None if none."""
     others = DependencyBuild.objects.filter(
         kind=row.kind, platform=row.platform, state=DependencyBuildState.READY
     )

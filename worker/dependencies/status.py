@@ -44,7 +44,7 @@ def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
 
 
 def rebuild_dependencies(version: Version, actor: Actor) -> list[DependencyBuild]:
-    """Enqueues failed and missing builds, returns all; raises PREPARATION_NONE without dependencies."""
+    """Enqueues failed and missing builds; returns all builds. Raises PREPARATION_NONE if none is needed."""
     require(actor, Action.RELEASE, skill=version.skill)
     needs = needs_of_unpacked(open_package(version.digest))
     if not needs:

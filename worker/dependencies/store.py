@@ -119,7 +119,7 @@ class _HashingFile:
 
 
 def sweep() -> int:
-    """Removes builds that no version needs, and archives that were not used for long, but not their locks.
+    """Removes builds that no version needs; of builds unused for long, removes the archive, not the lock.
 
     Returns how many folders of this machine were removed.
     """

@@ -62,7 +62,7 @@ def _command(entry: ScriptEntry) -> tuple[str, ...]:
 def _with_action(
     request: Request, entry: ScriptEntry, manifest: Manifest, read: Callable[[str], bytes]
 ) -> Request:
-    """The request with its action or the script's only one; raises ACTION_REQUIRED if that is unclear."""
+    """The request with an action: its own or the script's only one; otherwise raises ACTION_REQUIRED."""
     if request.action is not None:
         return request
     known = actions.find_actions(read(entry.path), manifest)

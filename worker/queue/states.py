@@ -116,7 +116,7 @@ def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool
 
 
 def cancel(run_id: int) -> bool:
-    """Ends a waiting run at once; requests a running one, and its child runs, to stop.
+    """Ends a waiting run at once; requests the stop of a running one and of its child runs.
 
     Returns True if there was something to cancel.
     """

@@ -174,7 +174,7 @@ def _artifact_files(run: Run) -> dict[str, ArtifactSide]:
 
 
 def _log(run: Run) -> bytes:
-    """The log of the last attempt, or blanks beyond the limit for comparisons if the log exceeds it."""
+    """The log of the last attempt; if it is too long to compare, as many blanks as exceed the limit."""
     if run.log_bytes > MAX_BYTES:
         return b" " * (MAX_BYTES + 1)
     chunks = LogChunk.objects.filter(run=run, attempt=run.attempt).order_by("seq")

@@ -1,4 +1,4 @@
-"""Frozen values of the sandbox: the permissions of a run, and its result. Imports no Django."""
+"""Frozen values of the sandbox: a job, what it may access, and its result. Imports no Django."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -25,7 +25,7 @@ def latest() -> Examination | None:
 
 
 def request_examination(actor: Actor) -> Examination:
-    """Requests that a worker attacks its own tiers; returns the examination, or the one under way."""
+    """Requests that a worker attacks its own tiers; returns the new examination, or the one under way."""
     if not actor.is_administrator or actor.token is not None:
         raise FORBIDDEN.refusal(action="examine the sandbox")
     current = latest()

@@ -14,7 +14,7 @@ _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 
 
 def run_summary(run: Run, *, readable: bool, waits: Sequence[DependencyWait] = ()) -> dict[str, Any]:
-    """A run's row in the list; unless ``readable``, the values of ``_content`` are null."""
+    """A run's row in the list; unless ``readable``, the fields of its content are null."""
     seen = {
         "id": run.uid,
         "skill": run.skill_label,

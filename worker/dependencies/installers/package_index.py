@@ -32,7 +32,7 @@ _FILE = re.compile(r"/file/(\d{1,7})/[^/]{1,255}?(\.metadata)?")
 
 @dataclass
 class Source:
-    """A registry of the site; at most ``remaining_bytes`` more are read, ``error`` is the last failure."""
+    """A registry of the site, with the number of bytes that may still be read and the last ``error``."""
 
     url: str
     remaining_bytes: int

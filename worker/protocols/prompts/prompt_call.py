@@ -85,7 +85,7 @@ def parse_arguments(inputs: Mapping[str, Any], manifest: Manifest) -> PromptArgu
 
 
 def shell_command(manifest: Manifest) -> tuple[str, ...]:
-    """The declared shell (default: bash) up to ``-c``; raises SHELL_UNAVAILABLE for other shells."""
+    """The arguments of the declared shell (default: bash) up to ``-c``; raises SHELL_UNAVAILABLE."""
     declared = manifest.shell
     listed = [declared] if isinstance(declared, str) else list(declared) if isinstance(declared, list) else []
     words = [str(word) for each in listed for word in str(each).split()] or ["bash"]

@@ -33,7 +33,7 @@ def enter(order: dict[str, Any], uid: int | None, run_socket: socket.socket, joi
 
 
 def _join(namespaces: list[int]) -> None:
-    """Enters the user namespace, if there are two, then the mount namespace, which is the last descriptor."""
+    """Enters the mount namespace (the last descriptor), after its user namespace if that is passed too."""
     kinds = (kernel.CLONE_NEWUSER, kernel.CLONE_NEWNS)[-len(namespaces) :]
     for descriptor, kind in zip(namespaces, kinds, strict=True):
         kernel.join_namespace(descriptor, kind)

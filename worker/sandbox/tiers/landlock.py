@@ -91,7 +91,7 @@ def translate_output(on_output: OnOutput | None, paths: PathTranslation) -> OnOu
 
 
 def prepare_job_folder(job: Job, host_path: HostPath) -> None:
-    """Creates the run's /tmp and its runtime links in the job folder, before the run's user owns it."""
+    """Creates runtime links, and /tmp without a scratch space, before the run's user owns the job folder."""
     for name in (
         (_RUNTIMES,) if job.scratch else (TMP, _RUNTIMES)
     ):  # an earlier start in the same folder may have left anything there
