@@ -3,7 +3,7 @@
 - ``sample`` (``make test``): everything; of each matrix a seeded choice.
 - ``fast`` (``make test-fast``): the tests that need no database, browser, sandbox or real client.
 - ``services`` (second pass of ``.ci/run``): the tests that touch database, broker or storage.
-- ``full`` (``make test-full``): the tests with a matrix, every combination of it.
+- ``full`` (``make test-full``): the tests with a matrix, every combination of it, and those marked ``full``.
 """
 
 from __future__ import annotations
@@ -55,8 +55,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _belongs(item: pytest.Item, suite: str, sampled: set[pytest.Item]) -> bool:
+    is_full = item.get_closest_marker("full") is not None
     if suite == "full":
-        return item.get_closest_marker("matrix") is not None
+        return is_full or item.get_closest_marker("matrix") is not None
+    if is_full:
+        return False
     if suite == "fast":
         return not _uses_database(item) and item.get_closest_marker("slow") is None
     if item.get_closest_marker("matrix") is not None and item not in sampled:

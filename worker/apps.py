@@ -32,6 +32,12 @@ def _send_task(task: str) -> None:
     app.send_task(task, retry=False)
 
 
+def _count_messages() -> int:
+    from worker.celery import count_messages
+
+    return count_messages()
+
+
 def _child_runner() -> ChildRunner:
     """The runner of child runs; its module, which loads the executors, is imported on first use."""
     from worker.service import child_runner
@@ -75,4 +81,5 @@ class WorkerConfig(AppConfig):
         hooks.person_exported.connect(erase.export_person)
         hooks.person_erased.connect(erase.erase_person)
         dispatch.task_sender.connect(_send_task)
+        dispatch.message_counter.connect(_count_messages)
         channel.runner_provider.connect(_child_runner)

@@ -7,16 +7,21 @@ import signal
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_process_init, worker_process_shutdown, worker_ready
+from celery.app.amqp import AMQP
+from celery.signals import celeryd_init, worker_process_init, worker_process_shutdown, worker_ready
+from celery.utils.nodenames import default_nodename
+from kombu import Connection
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 from django.conf import settings
 
+from worker.core.host import host_name
 from worker.queue.transport import ALIAS, folders
 
 _PR_SET_PDEATHSIG = 1
-_TASK_MARGIN_S = 120  # unpacking, collecting, recording
+_MAX_RETRY_S = 5
+_TASK_MARGIN_S = 900  # unpacking, collecting, which waits for a lost storage, and recording
 
 
 def _broker() -> dict[str, Any]:
@@ -32,7 +37,18 @@ def _queue() -> str:
     return "skillquay-" + hashlib.sha256(f"queue:{settings.SECRET_KEY}".encode()).hexdigest()[:12]
 
 
-app = Celery("worker")
+class _Connection(Connection):
+    """Looks for a lost broker every few seconds; kombu's pauses grow to half a minute."""
+
+    def _ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
+        return super()._ensure_connection(*args, **{"interval_max": _MAX_RETRY_S, **kwargs})
+
+
+class _Amqp(AMQP):
+    Connection = _Connection
+
+
+app = Celery("worker", amqp=_Amqp)
 app.conf.update(
     **_broker(),
     include=["worker.service.tasks"],
@@ -56,6 +72,20 @@ app.conf.update(
     broker_heartbeat=0,
     timezone="UTC",
 )
+
+
+def count_messages() -> int:
+    """The number of messages in the broker, which no worker has fetched."""
+    with app.connection_for_write() as connection:
+        queue: Any = app.amqp.queues[app.conf.task_default_queue](connection.default_channel)
+        return int(queue.queue_declare().message_count)
+
+
+@celeryd_init.connect
+def _name_node(instance: Any, **kwargs: object) -> None:
+    """Gives each worker on this host a name of its own, unless ``--hostname`` named it."""
+    if instance.hostname == default_nodename(""):
+        instance.hostname = f"worker-{os.getpid()}@{host_name()}"
 
 
 @worker_ready.connect

@@ -21,6 +21,7 @@ from registry.models.rate_count import RateCount
 from registry.models.report import Report, ReportReason, ReportState
 from registry.models.rule import Effect, Rule
 from registry.models.secret import Secret, SecretGrant, VersionReview
+from registry.models.site_key import SiteKey
 from registry.models.skill import INTERNAL, Skill, Tag, Visibility
 from registry.models.source import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind
 from registry.models.subscription import Subscription

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import logging
 import os
 import secrets
 import time
@@ -12,12 +14,31 @@ from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
 
+from registry.core.errors import UNAVAILABLE
+
+log = logging.getLogger(__name__)
 _PARTIAL_PREFIX = ".coming-"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@contextmanager
+def _translate_errors(*passed: type[OSError]) -> Iterator[None]:
+    """Logs a disk that can't be used, such as a lost mount, and raises UNAVAILABLE; a full one passes."""
+    try:
+        yield
+    except passed:
+        raise
+    except OSError as error:
+        if error.errno in _FULL:
+            raise
+        log.warning("The storage can't be used: %s", error)
+        raise UNAVAILABLE.refusal() from error
 
 
 class DiskBackend:
     """Stores blobs as ``<folder>/ab/cd/<key>``, readable only by the site's system user."""
 
+    @_translate_errors()
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -30,12 +51,14 @@ class DiskBackend:
         finally:
             writer.close()
 
+    @_translate_errors(FileNotFoundError)
     def open(self, key: str) -> BinaryIO:
         return open(self.path(key), "rb")
 
     def exists(self, key: str) -> bool:
         return self.path(key).is_file()
 
+    @_translate_errors()
     def is_reachable(self) -> bool:
         return any(self.folder.glob("??/??"))
 
@@ -84,13 +107,16 @@ class DiskBackend:
 class _FileWriter:
     """Writes a hidden file on the same disk, and renames it to the key after all bytes are synced."""
 
+    @_translate_errors()
     def __init__(self, disk: DiskBackend, path: Path) -> None:
         self.disk, self.path = disk, path
         self.file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
 
+    @_translate_errors()
     def write(self, chunk: bytes) -> None:
         self.file.write(chunk)
 
+    @_translate_errors()
     def commit(self, key: str) -> None:
         self.file.flush()
         os.fsync(self.file.fileno())

@@ -22,12 +22,15 @@ def test_a_run_asked_for_while_the_broker_is_gone_or_takes_nothing_runs_later(ma
     site.publish("once", BUSY, team="ops")
     assert site.run("ops/once", wait=30)["status"] == "succeeded"
     site.wait_for(lambda: _failing_checks(site) == [])
+    busy = [site.run("ops/once", seconds=2) for _ in range(6)]  # every slot, and as many wake-ups fetched
+    site.wait_for(lambda: site.rows("SELECT count(*) FROM worker_run WHERE status = 'running'") == [(2,)])
     server.kill()
     server.wait()
     site.wait_for(lambda: "broker" in _failing_checks(site))
     run = _asked_in_vain(site)
     redis.start()
-    assert site.ended(run, wait=60)["status"] == "succeeded"
+    for each in [*busy, run]:
+        assert site.ended(each, wait=60)["status"] == "succeeded"
     site.wait_for(lambda: _failing_checks(site) == [])
     with Redis.from_url(redis.url) as broker:
         broker.flushall()

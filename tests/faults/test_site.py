@@ -10,6 +10,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -18,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.site import Site
+from tests.site import ROOT, Site
 
 pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P9", "P5")]
 
@@ -151,6 +153,16 @@ def test_a_second_supervisor_over_the_same_folder_is_refused(site):
     refused = site.manage("up", check=False)
     assert refused.returncode == 1
     assert "SKILLQUAY_VAR" in refused.stderr
+
+
+@pytest.mark.row("P9")
+def test_worker_with_another_key_says_so_in_one_line_and_ends(site):
+    argv = [sys.executable, "-m", "celery", "--quiet", "-A", "worker", "worker", "--concurrency", "1"]
+    environment = {**site.environment, "SKILLQUAY_SECRET_KEY": "another", "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1].startswith("SKILLQUAY_SECRET_KEY is not the key of this site")
+    assert "Traceback" not in done.stderr
 
 
 def test_followers_hold_no_thread(site):

@@ -74,6 +74,7 @@ def wake_calls(monkeypatch):
 
     monkeypatch.setattr("worker.runs.request.wake", wake)
     monkeypatch.setattr("worker.service.reaper.wake", wake)
+    monkeypatch.setattr("worker.queue.dispatch.message_counter.receivers", [lambda: 0])
     return calls
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from registry.core.leases import keep_alive
 from registry.packages.problems import Refusal
+from worker.attempts import storage_gate
 from worker.core.errors import CANCELLED
 from worker.dependencies import queue
 from worker.dependencies.errors import DEPENDENCIES_DISK, DEPENDENCIES_FAILED
@@ -25,18 +26,24 @@ def build_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
     """Runs waiting builds, one after another, until none waits or the worker stops; returns how many."""
     done = 0
     while not is_stopping() and queue.has_free_slot() and (lease := queue.claim_next(timezone.now())):
-        run_build(lease)
+        try:
+            run_build(lease)
+        except Refusal:  # given back: not this worker's any more, or it can't reach the storage
+            break
         done += 1
     return done
 
 
 def run_build(lease: BuildLease, check_stop: CheckStop = lambda: None) -> None:
-    """Builds and records the result or the failure. If cancelled, requeues the build and raises CANCELLED."""
+    """Builds and records the result or the failure.
+
+    Raises CANCELLED or UNAVAILABLE after it released the build for other workers.
+    """
     with keep_alive(lease):
         try:
             lease.succeed(build(lease, _stop_check(lease, check_stop)))
         except Refusal as error:
-            if error.code == CANCELLED.name:
+            if error.code == CANCELLED.name or storage_gate.is_storage_lost(error):
                 lease.requeue()
                 raise
             lease.fail(error.problems[0])

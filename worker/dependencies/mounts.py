@@ -15,6 +15,7 @@ from registry.models import Version
 from registry.packages.package import Manifest
 from registry.packages.problems import Refusal
 from registry.storage.errors import BLOB_MISSING
+from worker.attempts import storage_gate
 from worker.attempts.context import RuntimeEnvironment
 from worker.attempts.errors import PACKAGE_MISSING
 from worker.attempts.unpacking import UnpackedPackage
@@ -92,7 +93,7 @@ def _open_archive(row: DependencyBuild, check_stop: CheckStop) -> Path | None:
     try:
         folder = unpack_archive(row.digest, check_stop=check_stop)
     except Refusal as error:
-        if error.code != BLOB_MISSING.name:
+        if error.code != BLOB_MISSING.name or storage_gate.is_storage_lost(error):
             raise
         queue.requeue_missing_archive(row)
         return None

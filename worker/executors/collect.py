@@ -1,23 +1,44 @@
 """Collects the files of an attempt's output folder; a cancellation interrupts this."""
 
+import time
+
+from registry.packages.problems import Refusal
+from worker.attempts import storage_gate
 from worker.attempts.context import AttemptContext, AttemptResult
 from worker.core.errors import CANCELLED
 from worker.files import artifacts
+from worker.files.artifacts import CollectedArtifacts
 from worker.protocols.call import Outcome
 from worker.protocols.formats.execute_module import failed_outcome
 from worker.sandbox.policy import SandboxResult
+
+STORAGE_WAIT_S = 600.0
+_RETRY_S = 1.0
 
 
 def collect_files(attempt: AttemptContext, outcome: Outcome, sandbox_result: SandboxResult) -> AttemptResult:
     """Returns the result with its files; if the run is cancelled meanwhile, CANCELLED and no files."""
     monitor = attempt.monitor
     with monitor.step("collect"):
-        limits, mask = attempt.limits, attempt.mask
-        collection = artifacts.store_artifacts(
-            attempt.written_folder, limits, mask=mask, check_stop=monitor.check_stop
-        )
+        collection = _store(attempt)
     if collection is None:
         message = "the run was cancelled while its files were collected"
         monitor.fail_step("collect", CANCELLED.name, message)
         return AttemptResult(failed_outcome(CANCELLED.name, message, {}), sandbox_result)
     return AttemptResult(outcome, sandbox_result, collection)
+
+
+def _store(attempt: AttemptContext) -> CollectedArtifacts | None:
+    """Stores the files; waits for a storage that can't be reached, as the script must not run again."""
+    check_stop, until = attempt.monitor.check_stop, time.monotonic() + STORAGE_WAIT_S
+    while True:
+        try:
+            return artifacts.store_artifacts(
+                attempt.written_folder, attempt.limits, mask=attempt.mask, check_stop=check_stop
+            )
+        except Refusal as error:
+            if not storage_gate.is_storage_lost(error) or time.monotonic() > until:
+                raise
+        if check_stop():
+            return None
+        time.sleep(_RETRY_S)

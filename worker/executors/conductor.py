@@ -15,15 +15,17 @@ from typing import Any
 from django.db import DatabaseError, close_old_connections
 
 from registry import log_context
+from registry.core.errors import UNAVAILABLE
 from registry.models import Skill, UseKind
 from registry.packages.problems import Refusal
 from registry.secrets import run_secrets
 from registry.usage import scores
-from worker.attempts import recording
+from worker.attempts import recording, storage_gate
 from worker.attempts.context import AttemptContext, AttemptResult, RuntimeEnvironment
 from worker.attempts.monitor import AttemptMonitor
 from worker.attempts.script_request import request_for_script
-from worker.attempts.unpacking import open_package
+from worker.attempts.storage_gate import ServicesUnavailable
+from worker.attempts.unpacking import UnpackedPackage, open_package
 from worker.core.errors import CANCELLED, WORKER_ERROR
 from worker.core.sandbox_settings import jobs_folder, sandbox_settings
 from worker.core.storable import MAX_VALUES, clean_text, is_heavy
@@ -51,14 +53,15 @@ _TOO_MANY_VALUES = (
     f"{{}}: more than {MAX_VALUES} values, not kept; write such an amount to a file in output_dir"
 )
 _DEFER_S = 5.0  # pause until a run checks its dependencies or the disk again
-_RETRY_PAUSES_S = (0.5, 2.0, 5.0)  # seconds between attempts to record a finished run
+_STORAGE_WAIT_S = 60.0  # of a run that can't go back to the queue
+_RETRY_PAUSES_S = (0.5, 2.0, 5.0, 10.0, 10.0)  # seconds between attempts to record a finished run
 
 
 def execute(claim: Claim, *, wait: bool = False) -> bool:
     """Executes a claimed run and ends it; returns False if the lease was lost and nothing was written.
 
     While another worker builds the run's dependencies, the run goes back to the queue, or waits if ``wait``.
-    It also goes back while the disk for jobs is almost full.
+    It also goes back while storage or database can't be reached, or the disk for jobs is almost full.
     """
     with log_context.bind("run", claim.uid):
         return _execute(claim, wait=wait)
@@ -70,9 +73,14 @@ def _execute(claim: Claim, *, wait: bool) -> bool:
         return _retry_on_database_error(lambda: defer(claim, _DEFER_S))
     monitor = AttemptMonitor(claim)
     try:
-        result = _attempt(claim, monitor, wait=wait)
+        result = _attempt_with_storage(claim, monitor, wait=wait)
     except DependenciesPending:
         return _retry_on_database_error(lambda: defer(claim, _DEFER_S))
+    except ServicesUnavailable as error:
+        if not wait:
+            log.warning("Run %s goes back to the queue: %s", claim.uid, error.__cause__)
+            return _retry_on_database_error(lambda: defer(claim, 0))
+        result = AttemptResult(_refused_outcome(UNAVAILABLE.refusal()))
     except Refusal as error:
         result = AttemptResult(_refused_outcome(error))
     except Exception as error:
@@ -91,20 +99,27 @@ def _disk_is_low() -> bool:
     return free_space.is_low(folder, sandbox_settings().min_free_bytes)
 
 
+def _attempt_with_storage(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptResult:
+    """The attempt; if ``wait``, it starts again when a storage that was lost before the script answers."""
+    while True:
+        try:
+            return _attempt(claim, monitor, wait=wait)
+        except ServicesUnavailable as error:
+            if not wait or isinstance(error.__cause__, DatabaseError):
+                raise
+            if not storage_gate.wait_until_open(monitor.check_stop, seconds=_STORAGE_WAIT_S):
+                raise
+
+
 def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptResult:
-    with monitor.step("unpack"):
-        package = open_package(claim.digest, check_stop=monitor.check_stop)
-    runtime = RuntimeEnvironment()
-    if mounts.has_needs(package):
-        with monitor.step("dependencies"):
-            runtime = mounts.prepare_environment(
-                package, claim.digest, check_stop=monitor.check_stop, wait=wait
-            )
+    """One attempt; raises ServicesUnavailable if storage or database are lost before the script starts."""
+    with storage_gate.before_start():
+        package, runtime = _open_package(claim, monitor, wait=wait)
     folder = jobs_folder() / f"{claim.uid}-{claim.attempt}"
     job_folder = folder / "job"
     scratch = open_scratch(folder, Limits(**claim.limits), sandbox_settings().max_tmpfs_bytes)
     try:
-        with monitor.step("sandbox"):
+        with storage_gate.before_start(), monitor.step("sandbox"):
             _make_folders(claim, job_folder, monitor)
             request = request_for_script(claim.request, claim.files, package)
             call = protocols_prepare.prepare(
@@ -120,6 +135,19 @@ def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptRes
         if scratch:
             scratch.close()
         remove_tree(folder)
+
+
+def _open_package(
+    claim: Claim, monitor: AttemptMonitor, *, wait: bool
+) -> tuple[UnpackedPackage, RuntimeEnvironment]:
+    with monitor.step("unpack"):
+        package = open_package(claim.digest, check_stop=monitor.check_stop)
+    if not mounts.has_needs(package):
+        return package, RuntimeEnvironment()
+    with monitor.step("dependencies"):
+        return package, mounts.prepare_environment(
+            package, claim.digest, check_stop=monitor.check_stop, wait=wait
+        )
 
 
 def _make_folders(claim: Claim, folder: Path, monitor: AttemptMonitor) -> None:

@@ -1,6 +1,7 @@
 """Stores the files of a run's output folder by their digest."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -50,12 +51,12 @@ def store_artifacts(
     first = next(found, None)
 
     def store(check_cancelled: CheckCancelled) -> None:
-        for one in chain([first] if first else [], found):
-            check_cancelled()
-            stored = blobs.store_stream(
-                _cancellable(_masked_blocks(one.file, mask), check_cancelled), limit=one.size
-            )
-            stored_files.append(StoredArtifact(one.path, stored.size, stored.digest))
+        with closing(found):  # and the file that it has open
+            for one in chain([first] if first else [], found):
+                check_cancelled()
+                blocks = _cancellable(_masked_blocks(one.file, mask), check_cancelled)
+                stored = blobs.store_stream(blocks, limit=one.size)
+                stored_files.append(StoredArtifact(one.path, stored.size, stored.digest))
 
     try:
         if first:
@@ -78,7 +79,7 @@ def _collect(job_dir: Path, limits: Limits, omit: Callable[[str, str], None]) ->
 
 def _mask_names(
     found: Iterator[CollectedFile], mask: Mask, omit: Callable[[str, str], None]
-) -> Iterator[CollectedFile]:
+) -> Generator[CollectedFile, None, None]:
     """The files with secrets masked in their names; of files with the same masked name, only the first."""
     names: set[str] = set()
     for one in found:

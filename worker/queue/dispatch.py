@@ -1,6 +1,7 @@
 """Wakes workers. A wake-up carries no data: the worker that receives it claims the next runnable run."""
 
 import logging
+from contextlib import suppress
 
 from registry.core.hooks import Hook
 
@@ -31,7 +32,15 @@ def wake_doctor() -> bool:
     return _send(WAKE_DOCTOR)
 
 
+def count_waiting() -> int | None:
+    """The number of wake-ups that no worker has fetched; None if the broker is down."""
+    with suppress(Exception):  # a broker may raise anything
+        return sum(message_counter.send())
+    return None
+
+
 task_sender: Hook[[str], object] = Hook()
+message_counter: Hook[[], int] = Hook()
 
 
 def _send(task: str) -> bool:

@@ -1,9 +1,12 @@
 """Fair order between teams: the one with the fewest running runs is next, then the longest unserved."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.conf import settings
+from django.db.models import Q
 
+from worker.models import Run, RunQuerySet, RunStatus
 from worker.queue import sql
 
 
@@ -22,6 +25,14 @@ def ready_teams() -> list[ReadyTeam]:
         if not limit or running < limit:
             free.append((running, str(served_at or ""), team, limit))
     return [ReadyTeam(team, limit) for _running, _served, team, limit in sorted(free)]
+
+
+def claimable_runs(before: datetime) -> RunQuerySet:
+    """Runs of these teams that have been runnable since ``before``."""
+    ready = [each.team for each in ready_teams()]
+    of_ready_team = Q(team__in=ready) | (Q(team=None) if 0 in ready else Q(pk=None))
+    runs: RunQuerySet = Run.objects.filter(of_ready_team, status=RunStatus.QUEUED, run_after__lte=before)
+    return runs
 
 
 def has_reached_limit(team: ReadyTeam) -> bool:

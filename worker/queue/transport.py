@@ -61,6 +61,8 @@ class Transport(filesystem.Transport):
 
 
 TRANSPORT_ALIASES[ALIAS] = "worker.queue.transport:Transport"
+for scheme in ("redis", "rediss"):  # no alias of our own: kombu configures TLS by the name "rediss"
+    TRANSPORT_ALIASES[scheme] = "worker.queue.redis_transport:RedisTransport"
 
 
 def folders(var: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The heartbeat of a worker process, written by one thread of its main process."""
+"""Writes the heartbeat of a worker process in a thread of its main process, which also ends a deaf worker."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from worker.core.sandbox_settings import jobs_folder
 from worker.health import heartbeats
 from worker.health.sandbox_report import sandbox_report
 from worker.models import ProcessKind
+from worker.service.deaf_worker import DeafnessCheck, end_worker
 
 log = logging.getLogger(__name__)
 _LOOP_SILENT_S = 15.0  # an event loop that hangs this long counts as dead
@@ -57,12 +58,15 @@ class HeartbeatThread(threading.Thread):
         self._write(lambda: heartbeats.stop(self.process_name))
 
     def run(self) -> None:
-        sandbox = sandbox_report()
+        sandbox, deafness = sandbox_report(), DeafnessCheck(self.slots)
         while not self.stopping.is_set():
             if time.monotonic() - self.loop_turned < _LOOP_SILENT_S:
                 self._write(lambda: self._beat(sandbox))
             else:
                 log.error("The worker's event loop hangs; no heartbeat is written")
+            self._write(deafness.look)
+            if deafness.is_deaf:
+                end_worker()
             self.stopping.wait(heartbeats.EVERY_S)
 
     def _beat(self, sandbox: dict[str, Any]) -> None:

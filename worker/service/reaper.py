@@ -19,7 +19,7 @@ from registry.storage import blobs
 from worker.approvals import decide
 from worker.attempts import unpacking
 from worker.core import clock
-from worker.core.host import host_name, worker_name
+from worker.core.host import worker_name
 from worker.core.sandbox_settings import jobs_folder
 from worker.dependencies import queue as preparations
 from worker.dependencies import store
@@ -27,8 +27,8 @@ from worker.files import inputs
 from worker.health import heartbeats, run_totals
 from worker.memory import erase as memory
 from worker.memory import webhook
-from worker.models import Attempt, ProcessKind, Run, RunStatus
-from worker.queue import retries, transport
+from worker.models import ProcessKind, Run, RunStatus
+from worker.queue import dispatch, fair_queue, retries, transport
 from worker.queue.dispatch import wake, wake_builder, wake_importer
 from worker.retention import erase
 from worker.sandbox.cleanup import remove_tree
@@ -38,6 +38,7 @@ log = logging.getLogger(__name__)
 EVERY_S = 5.0
 SWEEP_EVERY_S = 600.0
 _WAKE_INTERVAL = timedelta(seconds=5)
+_MAX_WAKE_UPS = 256  # in the broker
 _JOB_FOLDER_RETENTION_S = 600.0
 _MAX_RESCANS = 200  # versions that one sweep scans with new rules
 _clock_jumps = clock.ClockJumpDetector()
@@ -50,7 +51,7 @@ class ReapResult:
 
 
 def reap_once() -> ReapResult:
-    """Recovers runs of dead workers and wakes this host's free slots for runs whose wake-up was missed."""
+    """Recovers runs of dead workers and wakes slots for runs whose wake-up was missed."""
     now = clock.now()
     expired = retries.expire_leases(now) if _clock_jumps.is_reliable(now) else []
     for uid in expired:
@@ -62,7 +63,7 @@ def reap_once() -> ReapResult:
         wake_importer()
     if preparations.has_claimable():
         wake_builder()
-    woken = _wake_free_slots()
+    woken = _wake_slots()
     _record_tick()
     webhook.deliver_due()  # last: it may wait for a slow server
     return ReapResult(len(expired), woken)
@@ -74,27 +75,19 @@ def _record_tick() -> None:
     run_totals.move_forward()
 
 
-def _wake_free_slots() -> int:
-    """Publishes at most one wake-up per free slot, not per run: one wake-up claims until no run is left."""
+def _wake_slots() -> int:
+    """Tops up the broker to one wake-up per claimable run, whatever number of slots there is on any host.
+
+    Idle slots fetch wake-ups at once. Those that stay in the broker count, so that they never pile up.
+    """
     now = timezone.now()
-    runnable = Run.objects.filter(status=RunStatus.QUEUED, run_after__lte=now)
-    missed = runnable.exclude(dispatched_at__gt=now - _WAKE_INTERVAL).order_by("run_after", "id")
-    free = settings.SKILLQUAY_WORKERS - _busy_slots()
-    keys = list(missed.values_list("pk", flat=True)[: max(free, 0)])
+    missed = fair_queue.claimable_runs(now).exclude(dispatched_at__gt=now - _WAKE_INTERVAL)
+    runs = missed.values("pk")[:_MAX_WAKE_UPS].count()
+    waiting = dispatch.count_waiting() if runs else None
     woken = 0
-    for _ in keys:
-        if not wake():
-            break
+    while waiting is not None and waiting + woken < runs and wake():
         woken += 1
-    Run.objects.filter(pk__in=keys[:woken], status=RunStatus.QUEUED).update(dispatched_at=now)
     return woken
-
-
-def _busy_slots() -> int:
-    """The number of live workers of this host with a running run; runs of killed workers do not count."""
-    here = Attempt.objects.filter(finished_at=None, worker__startswith=f"{host_name()}:", run__parent=None)
-    workers = here.filter(run__status=RunStatus.RUNNING).values_list("worker", flat=True)
-    return sum(Path("/proc", worker.rpartition(":")[2]).exists() for worker in workers)
 
 
 def sweep_once() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Any
 
 from celery.signals import worker_init, worker_ready, worker_shutdown
 from celery.worker import state
+from django.db import DatabaseError, connection
 
+from registry.identity import site_key
+from worker.attempts.storage_gate import wait_until_open
 from worker.celery import app
 from worker.core import shutdown
 from worker.core.host import worker_name
@@ -19,13 +23,31 @@ from worker.service import examinations
 from worker.service.heartbeat import HeartbeatThread
 from worker.service.import_jobs import MAX_TASK_S, import_waiting
 
+log = logging.getLogger(__name__)
+_DATABASE_POLL_S = 2.0
 BURST_S = 2.0  # then the child returns to Celery, which may end or replace it
+_STORAGE_HOLD_S = 20.0  # shorter than the time that a worker has to stop
 
 
 @worker_init.connect
 def _probe_sandbox(**kwargs: object) -> None:
     """Probes the tiers once, before the children fork: they inherit the result."""
     probe()
+
+
+@worker_init.connect
+def _check_key(**kwargs: object) -> None:
+    """Ends the worker if its key is not the site's; waits for a database that can't be reached."""
+    while True:
+        try:
+            if not site_key.is_accepted():
+                raise SystemExit(site_key.MISMATCH)
+            return
+        except DatabaseError as error:
+            log.warning("The worker waits for the database: %s", error)
+            time.sleep(_DATABASE_POLL_S)
+        finally:
+            connection.close()
 
 
 @worker_ready.connect
@@ -38,29 +60,38 @@ def _start_heartbeat(sender: Any, **kwargs: object) -> None:
 
 @app.task(name=WAKE)
 def on_wake() -> None:
-    """Executes runs until none is left or the burst is over; then sends itself the next wake-up."""
+    """Executes runs until none is left or the burst is over; then sends itself the next wake-up.
+
+    While this process can't reach the storage, it claims nothing and keeps its slot busy, so that wake-ups
+    stay in the broker for other workers.
+    """
     until = time.monotonic() + BURST_S
     name = worker_name()
     with shutdown.defer_sigterm() as is_stopping:
-        while claim := claim_next(name):
+        while wait_until_open(is_stopping, seconds=_STORAGE_HOLD_S):
+            claim = claim_next(name)
+            if claim is None:
+                return
             execute(claim)
             if is_stopping() or time.monotonic() > until:
-                wake()
-                return
+                break
+        wake()
 
 
 @app.task(name=WAKE_IMPORTER, time_limit=MAX_TASK_S)
 def on_wake_importer() -> None:
     """Runs waiting imports; continues those of killed workers."""
     with shutdown.defer_sigterm() as is_stopping:
-        import_waiting(is_stopping)
+        if wait_until_open(is_stopping, seconds=_STORAGE_HOLD_S):
+            import_waiting(is_stopping)
 
 
 @app.task(name=WAKE_BUILDER, time_limit=build.MAX_TASK_S)
 def on_wake_builder() -> None:
     """Runs waiting dependency builds; restarts those of killed workers."""
     with shutdown.defer_sigterm() as is_stopping:
-        build.build_waiting(is_stopping)
+        if wait_until_open(is_stopping, seconds=_STORAGE_HOLD_S):
+            build.build_waiting(is_stopping)
 
 
 @app.task(name=WAKE_DOCTOR, time_limit=examinations.MAX_TASK_S)

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand
 
 from portal.builtin import publish_builtin
 from registry.canonical import pinned_postings
+from registry.identity import site_key
 from registry.identity.actors import Actor
 from registry.index.postings import reindex
 from registry.models import Membership, Role, Team, User, Visibility
@@ -27,6 +28,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
+        site_key.record()
         for _ in chain(reindex(), pinned_postings.reindex()):
             pass
         administrator = self._administrator()

@@ -10,9 +10,11 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from portal.checks import OPERATOR
 from portal.supervisor import Program, Supervisor
+from registry.identity import site_key
 from worker.health.sandbox_report import sandbox_report
 
 GRACE_S = 40  # a worker finishes its current run within worker_soft_shutdown_timeout, 30 s
@@ -25,6 +27,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with _lock_folder():
             _require_free_port()
+            _check_key()
             programs = [_web(), _worker(), _reaper()]
             self.stderr.write(_tier_line())
             self.stderr.write(
@@ -64,6 +67,17 @@ def _tier_line() -> str:
     if report["tier"]:
         return f"Scripts run in isolation tier {report['tier']}."
     return f"Runs are refused. {report['reason']}"
+
+
+def _check_key() -> None:
+    """Raises CommandError if this host's key is not the site's; records it at the first start."""
+    try:
+        site_key.record()
+        accepted = site_key.is_accepted()
+    except DatabaseError:  # the programs report it, and the worker checks the key when it answers
+        return
+    if not accepted:
+        raise CommandError(site_key.MISMATCH)
 
 
 def _private(path: str, flags: int) -> int:

@@ -168,6 +168,7 @@ def test_a_storage_that_goes_away_under_a_run_leaves_its_log_and_says_so(hello, 
         raise UNAVAILABLE.refusal()
 
     monkeypatch.setattr("worker.files.artifacts.blobs.store_stream", away)
+    monkeypatch.setattr("worker.executors.collect.STORAGE_WAIT_S", 0)
     run = run_of(hello, {"output_dir": ""})
     assert (run.status, run.failure_code) == (RunStatus.FAILED, "UNAVAILABLE")
     assert "50% complete" in read_log(run, 1).text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from datetime import timedelta
 
 import pytest
@@ -15,7 +14,7 @@ from worker.attempts.recording import LogBuffer
 from worker.core import clock
 from worker.models import Run, RunStatus
 from worker.protocols.call import StepTrace
-from worker.queue import claims, transport
+from worker.queue import claims, dispatch, transport
 from worker.run_views.events import events_since, position_of, read_heads
 from worker.service.inline import execute_here
 from worker.service.reaper import ReapResult, reap_once, sweep_job_folders
@@ -133,41 +132,49 @@ def _missed(count=10):
     Run.objects.update(dispatched_at=None)
 
 
-def test_at_most_one_wake_up_a_free_slot_is_published(hello, queue_run, wake_calls, settings):
-    settings.SKILLQUAY_WORKERS = 2
+@pytest.fixture
+def unfetched(monkeypatch):
+    """The wake-ups that no worker has fetched."""
+    messages: list[str] = []
+    monkeypatch.setattr("worker.queue.dispatch.task_sender.receivers", [messages.append])
+    monkeypatch.setattr("worker.queue.dispatch.message_counter.receivers", [lambda: len(messages)])
+    monkeypatch.setattr("worker.service.reaper.wake", dispatch.wake)
+    return messages
+
+
+@pytest.mark.row("P5", "P9")
+def test_reaper_wakes_a_slot_per_claimable_run_and_wake_ups_never_pile_up(
+    hello, queue_run, unfetched, settings
+):
+    settings.SKILLQUAY_WORKERS = 1
     for _ in range(5):
         queue_run(hello)
-    wake_calls.clear()
+    assert reap_once().woken == 0, "their own wake-ups were sent within the last seconds"
     _missed()
-    assert reap_once() == ReapResult(expired=0, woken=2)
-    assert len(wake_calls) == 2
-    assert reap_once().woken == 2  # the other three still wait
-    assert reap_once().woken == 1
-    assert reap_once().woken == 0  # all were woken for within the last seconds
+    assert reap_once() == ReapResult(expired=0, woken=5)
+    assert reap_once().woken == 0, "no worker has fetched those"
+    del unfetched[:3]
+    assert reap_once().woken == 3
 
 
-def test_busy_slots_are_not_woken(hello, queue_run, settings):
-    from worker.core.host import worker_name
-
-    settings.SKILLQUAY_WORKERS = 1
+@pytest.mark.row("P5")
+def test_reaper_sends_no_wake_up_for_runs_over_their_teams_limit(hello, queue_run, unfetched, settings):
+    settings.SKILLQUAY_TEAM_LIMITS = {**settings.SKILLQUAY_TEAM_LIMITS, "concurrent_runs": 1}
     queue_run(hello)
     queue_run(hello)
-    claims.claim_next(worker_name())
+    claims.claim_next("host:1")
     _missed()
     assert reap_once().woken == 0
 
 
-def test_a_slot_whose_worker_was_killed_is_woken_before_its_lease_is_over(hello, queue_run, settings):
-    from worker.core.host import host_name
+def test_wake_ups_that_no_worker_has_fetched_are_counted(tmp_path, monkeypatch):
+    from worker.celery import app, count_messages
 
-    settings.SKILLQUAY_WORKERS = 1
-    queue_run(hello)
-    queue_run(hello)
-    with subprocess.Popen(["true"]) as killed:
-        killed.wait()
-    claims.claim_next(f"{host_name()}:{killed.pid}")
-    _missed()
-    assert reap_once() == ReapResult(expired=0, woken=1)
+    for name, folder in transport.folders(tmp_path).items():
+        monkeypatch.setitem(app.conf.broker_transport_options, name, folder)
+    with app.connection_for_write() as connection:
+        app.send_task(dispatch.WAKE, connection=connection, retry=False)
+    assert count_messages() > 0
 
 
 def test_the_reaper_takes_back_what_a_dead_worker_held(claimed):

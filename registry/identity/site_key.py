@@ -1,0 +1,35 @@
+"""Recognizes a process whose SKILLQUAY_SECRET_KEY is not the site's: it could not read what others wrote."""
+
+import hashlib
+import hmac
+
+from django.conf import settings
+
+from registry.models import SiteKey
+
+MISMATCH = (
+    "SKILLQUAY_SECRET_KEY is not the key of this site. Set the key of the other hosts, or, if you have just "
+    "rotated it, run `manage.py accept_secret_key`."
+)
+_ROW = 1
+
+
+def is_accepted() -> bool:
+    """Whether this process has the site's key; a site without a recorded key accepts any."""
+    return SiteKey.objects.filter(pk=_ROW).exclude(fingerprint=_fingerprint()).count() == 0
+
+
+def record() -> None:
+    """Records this process's key as the site's, unless one is recorded."""
+    SiteKey.objects.get_or_create(pk=_ROW, defaults={"fingerprint": _fingerprint()})
+
+
+def replace() -> bool:
+    """Records this process's key as the site's; returns whether that changed anything."""
+    changed = not is_accepted()
+    SiteKey.objects.update_or_create(pk=_ROW, defaults={"fingerprint": _fingerprint()})
+    return changed
+
+
+def _fingerprint() -> str:
+    return hmac.new(settings.SECRET_KEY.encode(), b"skillquay: the site's key", hashlib.sha256).hexdigest()

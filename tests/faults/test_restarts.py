@@ -1,0 +1,35 @@
+"""Broker, database, storage and workers go away while every slot is busy and 200 runs wait."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.restarts import GROUPS, make_restart_site
+
+pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P5", "P9")]
+LIMIT_S = 15.0
+MAX_PAUSE_S = 8.0  # of a slot of another group: a run takes 0.6 s, a loaded machine some more
+
+
+@pytest.mark.full
+def test_slots_work_again_after_each_restart_and_no_script_runs_twice(make_site, redis, tmp_path):
+    site = make_restart_site(make_site, redis, tmp_path)
+    figures = {}
+    try:
+        for name in ("restart_redis", "restart_postgres", "take_storage"):
+            site.fill()
+            moment = getattr(site, name)()
+            figures[name] = site.seconds_until_all_work(moment, limit=LIMIT_S)
+            print(f"{name}: all slots work after {figures[name]:.1f} s")
+        for killed, other in (GROUPS, GROUPS[::-1]):
+            site.fill()
+            moment = site.kill(killed)
+            figures[killed] = site.seconds_until_all_work(moment, [killed], limit=LIMIT_S)
+            pause = site.longest_pause(other, moment, moment + figures[killed])
+            print(f"kill {killed}: its slots work after {figures[killed]:.1f} s; others paused {pause:.1f} s")
+            assert pause < MAX_PAUSE_S
+        print(outcome := site.outcome())
+        assert {status for status, _code in outcome} <= {"succeeded", "lost"}
+        assert outcome["lost", "WORKER_LOST"] <= 4
+    finally:
+        site.stop()
