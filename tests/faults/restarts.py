@@ -152,6 +152,14 @@ class RestartSite:
             assert time.time() - since < limit, self.site.log.read_text()[-3000:]
             time.sleep(0.1)
 
+    def slowness(self) -> float:
+        """How much longer a worker needs to start than on a quiet machine, as others use this one, too."""
+        since = time.monotonic()
+        imports = "import worker.celery, django; django.setup(); import worker.service.tasks"
+        environment = {**self.site.environment, "DJANGO_SETTINGS_MODULE": "portal.settings"}
+        subprocess.run([sys.executable, "-c", imports], cwd=ROOT, env=environment, check=True)
+        return max(1.0, (time.monotonic() - since) / 2)
+
     def longest_pause(self, group: str, since: float, until: float) -> float:
         """The longest time in which one of the group's slots started no run."""
         pauses = []
