@@ -48,7 +48,7 @@ def run_build(lease: BuildLease, check_stop: CheckStop = lambda: None) -> None:
                 raise
             lease.fail(error.problems[0])
         except Exception as error:
-            log.exception("DependencyBuild %s failed in the portal", lease.job.uid)
+            log.exception("DependencyBuild %s failed in the platform", lease.job.uid)
             is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
             failed = DEPENDENCIES_FAILED.problem(reason=type(error).__name__)
             lease.fail(DEPENDENCIES_DISK.problem() if is_full else failed)

@@ -50,7 +50,7 @@ from worker.sandbox.tiers import available
 log = logging.getLogger(__name__)
 _MAX_MESSAGE = 20_000  # characters
 _TOO_MANY_VALUES = (
-    f"{{}}: more than {MAX_VALUES} values, not kept; write such an amount to a file in output_dir"
+    f"{{}}: more than {MAX_VALUES} values were not stored; write large results to a file in output_dir"
 )
 _DEFER_S = 5.0  # pause until a run checks its dependencies or the disk again
 _STORAGE_WAIT_S = 60.0  # of a run that can't go back to the queue

@@ -54,7 +54,7 @@ def execute(attempt: AttemptContext, call: Call) -> AttemptResult:
     outcome = (
         result.outcome
         if result
-        else failed_outcome(ENDPOINT_NOT_ALLOWED.name, "no endpoint may be asked", {})
+        else failed_outcome(ENDPOINT_NOT_ALLOWED.name, "the skill lists no endpoint that the site allows", {})
     )
     if not outcome.success:
         attempt.monitor.fail_step("execute", outcome.failure_code, outcome.message)

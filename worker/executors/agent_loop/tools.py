@@ -61,7 +61,7 @@ _TOOLS = (
     ),
     _tool(
         "Bash",
-        "Runs a command in the sandbox: the package lies read-only at /skill, the working folder is /job, "
+        "Runs a command in the sandbox. The package is read-only at /skill, the working folder is /job, and "
         "files for the user go to /job/output.",
         "command",
         command="string",
