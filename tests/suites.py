@@ -81,25 +81,30 @@ def _uses_services(item: pytest.Item) -> bool:
 
 def _sample(items: list[pytest.Item], seed: str) -> set[pytest.Item]:
     """The items with a ``matrix`` mark whose combination of the named parameters was drawn for their file."""
-    groups: dict[tuple[Path, tuple[str, ...]], dict[pytest.Item, tuple[object, ...]]] = defaultdict(dict)
+    groups: dict[tuple[Path, tuple[str, ...], int], dict[pytest.Item, tuple[object, ...]]] = defaultdict(dict)
     for item in items:
         mark = item.get_closest_marker("matrix")
         if mark is not None:
             values = tuple(item.callspec.params.get(axis) for axis in mark.args)  # type: ignore[attr-defined]
-            groups[item.path, mark.args][item] = values
+            groups[item.path, mark.args, mark.kwargs.get("at_most", 0)][item] = values
     return {
         item
-        for (path, _axes), members in groups.items()
-        for drawn in [_draw(set(members.values()), Random(f"{seed}:{path.name}"))]
+        for (path, _axes, at_most), members in groups.items()
+        for drawn in [_draw(set(members.values()), Random(f"{seed}:{path.name}"), at_most)]
         for item, values in members.items()
         if values in drawn
     }
 
 
-def _draw(combos: set[tuple[object, ...]], random: Random) -> set[tuple[object, ...]]:
-    """A few combinations in which each value occurs, and of three axes or more each pair of values."""
+def _draw(combos: set[tuple[object, ...]], random: Random, at_most: int) -> set[tuple[object, ...]]:
+    """A few combinations in which each value occurs, and of three axes or more each pair of values.
+
+    With ``at_most``, that many at random.
+    """
     waiting = sorted(combos, key=repr)
     random.shuffle(waiting)
+    if at_most:
+        return set(waiting[:at_most])
     strength = 2 if waiting and len(waiting[0]) > 2 else 1
     parts = {combo: set(combinations(enumerate(combo), strength)) for combo in waiting}
     open_parts = set().union(*parts.values()) if parts else set()

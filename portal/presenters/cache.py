@@ -22,3 +22,7 @@ class BoundedCache(Generic[T]):
                 del self._values[next(iter(self._values))]
             self._values[key] = value
         return value
+
+    def clear(self) -> None:
+        with self._lock:
+            self._values.clear()

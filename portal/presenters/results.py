@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 from portal.presenters.content.text import json_text
+from worker.core.display_budget import (
+    MAX_CELL,
+    MAX_COPIED_BYTES,
+    MAX_NODES,
+    MAX_ROWS,
+    MAX_TEXT,
+    memory_of,
+)
 
-_MAX_NODES = 1500
-_MAX_ROWS = 200
 _MAX_COLUMNS = 12
 _MAX_DEPTH = 12
-_MAX_TEXT = 200_000
-_MAX_CELL = 2_000
 
 Kind = Literal["none", "table", "tree", "markdown", "text", "scalar"]
 
@@ -44,86 +48,110 @@ class DisplayValue:
     json: str = ""
 
 
-def display_value(value: object, *, format: str = "", max_values: int = _MAX_NODES) -> DisplayValue:
+def display_value(value: object, *, format: str = "", max_values: int = MAX_NODES) -> DisplayValue:
     """The value in its shape; ``format`` is the script's hint ("markdown", "text", "object" …).
 
-    ``max_values`` limits the drawn values or table cells, as a page may show many outputs.
+    ``max_values`` limits the drawn values or table cells, and texts accordingly, as a page may show many.
     """
+    part = min(1.0, max_values / MAX_NODES)
+    characters = int(MAX_TEXT * part)
     if value is None or value == {} or value == "":
         return DisplayValue("none")
     if isinstance(value, str):
         kind: Kind = "markdown" if format.lower() in ("markdown", "md") else "text"
-        return DisplayValue(kind, text=value[:_MAX_TEXT], omitted=max(0, len(value) - _MAX_TEXT))
+        return DisplayValue(kind, text=value[:characters], omitted=max(0, len(value) - characters))
     if isinstance(value, bool | int | float):
         return DisplayValue("scalar", text=json_text(value))
-    as_json = json_text(value) if _is_short(value, _MAX_TEXT * max_values // _MAX_NODES) else ""
+    as_json = _json(value, part)
     if columns := _columns(value):
         assert isinstance(value, list)
-        drawn = min(_MAX_ROWS, max(1, max_values // len(columns)))
-        rows = tuple(tuple(_cell(row.get(column)) for column in columns) for row in value[:drawn])
+        drawn = tuple(_rows(value, columns, max_values, characters))
         return DisplayValue(
-            "table", columns=columns, rows=rows, omitted=max(0, len(value) - drawn), json=as_json
+            "table", columns=columns, rows=drawn, omitted=len(value) - len(drawn), json=as_json
         )
-    return DisplayValue("tree", tree=_Tree(max_values).node("", value, 0), json=as_json)
+    return DisplayValue("tree", tree=_Tree(max_values, characters).node("", value, 0), json=as_json)
 
 
-def _is_short(value: object, max_characters: int) -> bool:
-    """Whether the indented JSON has at most ``max_characters``.
+def _json(value: object, part: float) -> str:
+    """The indented JSON to copy, "" if it is longer than this part of what a page may show.
 
-    Stops early: ten megabytes of deeply nested lists indent to a gigabyte.
+    Counts first: ten megabytes of deeply nested lists indent to a gigabyte.
     """
-    size = 0
-    for chunk in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(value):
-        size += len(chunk)
-        if size > max_characters:
-            return False
-    return True
+    limit = MAX_COPIED_BYTES * part
+    if memory_of(value, limit=limit) > limit:
+        return ""
+    text = json_text(value)
+    return text if len(text) <= MAX_TEXT * part else ""
+
+
+def _rows(
+    value: list[Any], columns: tuple[str, ...], max_values: int, left: int
+) -> Iterator[tuple[str, ...]]:
+    """The rows whose cells have at most ``left`` characters together."""
+    for row in value[: min(MAX_ROWS, max(1, max_values // len(columns)))]:
+        cells = tuple(_cell(row.get(column)) for column in columns)
+        left -= sum(map(len, cells))
+        if left < 0:
+            return
+        yield cells
 
 
 def _columns(value: object) -> tuple[str, ...]:
     """The columns of a list of flat objects; empty for anything else."""
     if not isinstance(value, list) or not value or not all(isinstance(row, dict) and row for row in value):
         return ()
-    columns = tuple(dict.fromkeys(key for row in value[:_MAX_ROWS] for key in row))
-    flat = all(not isinstance(cell, list | dict) for row in value[:_MAX_ROWS] for cell in row.values())
+    columns = tuple(dict.fromkeys(key for row in value[:MAX_ROWS] for key in row))
+    flat = all(not isinstance(cell, list | dict) for row in value[:MAX_ROWS] for cell in row.values())
     return columns if flat and len(columns) <= _MAX_COLUMNS else ()
 
 
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    return value[:_MAX_CELL] if isinstance(value, str) else json_text(value)
+    return value[:MAX_CELL] if isinstance(value, str) else json_text(value)
 
 
 class _Tree:
-    """Builds at most ``max_nodes`` nodes; a "cut" node replaces the values that it omits."""
+    """Builds at most ``max_nodes`` nodes of ``characters`` in all; a "cut" node replaces omitted values."""
 
-    def __init__(self, max_nodes: int) -> None:
-        self.left = max_nodes
+    def __init__(self, max_nodes: int, characters: int) -> None:
+        self.left, self.characters = max_nodes, characters
 
     def node(self, key: str, value: object, depth: int) -> Node:
         self.left -= 1
+        key = self._text(key, MAX_CELL)
         if isinstance(value, Mapping):
-            return self._branch(key, "object", [(str(k), v) for k, v in value.items()], depth)
+            return self._branch(key, "object", value.items(), len(value), depth)
         if isinstance(value, list):
-            return self._branch(key, "array", [(str(n), v) for n, v in enumerate(value)], depth)
+            return self._branch(key, "array", enumerate(value), len(value), depth)
         if isinstance(value, str):
-            return Node(key, "string", value[:_MAX_TEXT])
+            return Node(key, "string", self._text(value, MAX_TEXT))
         kind: Literal["word", "number"] = "word" if value is None or isinstance(value, bool) else "number"
-        return Node(key, kind, json_text(value))
+        return Node(key, kind, self._text(json_text(value), MAX_TEXT))
+
+    def _text(self, text: str, limit: int) -> str:
+        found = text[: min(limit, self.characters)]
+        self.characters -= len(found)
+        return found if len(found) == len(text) else f"{found}…"
 
     def _branch(
-        self, key: str, kind: Literal["object", "array"], items: Sequence[tuple[str, Any]], depth: int
+        self,
+        key: str,
+        kind: Literal["object", "array"],
+        items: Iterable[tuple[object, Any]],
+        size: int,
+        depth: int,
     ) -> Node:
         if depth >= _MAX_DEPTH:
-            return Node(key, "cut", size=len(items))
+            return Node(key, "cut", size=size)
         children: list[Node] = []
-        for name, value in items:
+        for name, value in islice(items, self.left):
             if self.left <= 0:
-                children.append(Node("", "cut", size=len(items) - len(children)))
                 break
-            children.append(self.node(name, value, depth + 1))
-        return Node(key, kind, children=tuple(children), size=len(items), open=depth < 2 or len(items) <= 3)
+            children.append(self.node(str(name), value, depth + 1))
+        if len(children) < size:
+            children.append(Node("", "cut", size=size - len(children)))
+        return Node(key, kind, children=tuple(children), size=size, open=depth < 2 or size <= 3)
 
 
 def one_line(value: object, *, max_length: int = 120) -> str:

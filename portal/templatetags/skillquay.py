@@ -1,7 +1,8 @@
 """Template tags and filters: icons, statuses, times, sizes, and safe output of untrusted text."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sized
 from datetime import datetime
+from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -19,6 +20,7 @@ from portal.presenters.icons import ICONS
 from portal.presenters.reasons import FIELDS, KINDS
 from portal.presenters.status import TONES
 from registry.matching.match import MatchReason
+from worker.core.display_budget import MAX_CELL, MAX_ROWS
 
 register = template.Library()
 register.filter(duration)
@@ -60,6 +62,25 @@ def plain(value: object) -> SafeString:
 def plain_attr(value: object) -> str:
     """``plain`` for titles and attributes, which can't hold elements."""
     return visible(str("" if value is None else value)).replace("\n", " ")
+
+
+@register.filter
+def shortened(value: object) -> str:
+    """The beginning of a value that is one of many."""
+    text = str(value)
+    return text if len(text) <= MAX_CELL else f"{text[:MAX_CELL]}…"
+
+
+@register.filter
+def first_rows(rows: Iterable[object]) -> list[object]:
+    """As many rows as a page shows of a list that an author or a script wrote."""
+    return list(islice(rows, MAX_ROWS))
+
+
+@register.filter
+def omitted_rows(rows: Sized | None) -> int:
+    """The number of rows that ``first_rows`` leaves out."""
+    return max(0, len(rows or ()) - MAX_ROWS)
 
 
 # Times and sizes -----------------------------------------------------------------------------------------

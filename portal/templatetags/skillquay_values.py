@@ -1,10 +1,15 @@
-"""Filters for run pages: step durations and Markdown."""
+"""Tags and filters for run pages: step durations, JSON trees and Markdown."""
+
+from collections.abc import Iterator
 
 from django import template
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import ngettext
 
 from portal.presenters.content import markdown
-from portal.templatetags.skillquay import milliseconds
+from portal.presenters.results import Node
+from portal.templatetags.skillquay import milliseconds, plain
+from worker.core.display_budget import CpuTime
 
 register = template.Library()
 
@@ -17,7 +22,35 @@ def step_time(value: float | None) -> str:
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
 
 
+@register.simple_tag(takes_context=True)
+def markdown_text(context: template.Context, text: str) -> SafeString:
+    """Markdown of a run as HTML, without links to files and without external requests.
+
+    All texts of a page share its CPU time.
+    """
+    cpu = vars(context["request"]).setdefault("display_cpu", CpuTime())
+    return markdown.render(text, paths=(), page=lambda path: path, raw=lambda path: path, cpu=cpu)
+
+
 @register.filter
-def markdown_text(text: str) -> SafeString:
-    """Markdown of a run as HTML, without links to files and without external requests."""
-    return markdown.render(text, paths=(), page=lambda path: path, raw=lambda path: path)
+def json_tree(node: Node) -> SafeString:
+    """A JSON tree as list items; joined here, as a template needs ten times as long for each value."""
+    return mark_safe("".join(_items(node)))
+
+
+def _items(node: Node) -> Iterator[str]:
+    key = f'<span class="key">{plain(node.key)}</span> ' if node.key else ""
+    if node.kind == "cut":
+        more = ngettext("… %(n)s more in the JSON", "… %(n)s more in the JSON", node.size) % {"n": node.size}
+        yield f'<li>{key}<span class="muted">{more}</span></li>'
+    elif node.kind not in ("object", "array"):
+        yield f'<li>{key}<span class="{node.kind} wrapped">{plain(node.text)}</span></li>'
+    elif not node.children:
+        yield f'<li>{key}<span class="muted">{"{ }" if node.kind == "object" else "[ ]"}</span></li>'
+    else:
+        size = f"{{ {node.size} }}" if node.kind == "object" else f"[ {node.size} ]"
+        opened = " open" if node.open else ""
+        yield f'<li><details{opened}><summary>{key}<span class="muted">{size}</span></summary><ul>'
+        for child in node.children:
+            yield from _items(child)
+        yield "</ul></details></li>"

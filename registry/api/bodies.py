@@ -19,7 +19,7 @@ from registry.api import errors
 from registry.packages.problems import Refusal
 
 MAX_DEPTH = 64
-MAX_CONTAINERS = 100_000  # lists and objects per body; bounds the work, because each is visited several times
+MAX_CONTAINERS = 50_000  # lists and objects per body; bounds the work, because each is visited several times
 CHUNK_BYTES = 65_536  # bytes
 _MAX_IN_MEMORY_BYTES = 2**20  # bytes
 _MAX_ANNOUNCED_BYTES = 2**40  # upper bound of Content-Length; each endpoint has its own limit

@@ -32,16 +32,20 @@ def read_upload(
     Raises Refusal with every problem if the package cannot be read. A package that fails its checks is
     returned with ``ok`` False.
     """
+    layout = _upload_layout(data, filename, limits)
+    return build_package(layout, Origin(layout.folder, filename), limits=limits, profile=profile)
+
+
+def _upload_layout(data: bytes, filename: str, limits: Limits) -> Layout:
     if len(data) > limits.archive:
         raise ARCHIVE_TOO_LARGE.refusal(size=len(data), limit=limits.archive).at(printable(filename))
     entries = _entries(data, filename, limits)
     try:
-        layout = lay_out(entries, limits)
+        return lay_out(entries, limits)
     except Refusal as refused:
         if refused.code != SKILL_AMBIGUOUS.name:
             raise
-        layout = _archive_layout(entries, data, limits)
-    return build_package(layout, Origin(layout.folder, filename), limits=limits, profile=profile)
+        return _archive_layout(entries, data, limits)
 
 
 def _entries(data: bytes, filename: str, limits: Limits) -> tuple[ArchiveEntry, ...]:
@@ -130,7 +134,20 @@ def read_front_matter(files: tuple[PackageFile, ...], limits: Limits = _DEFAULT)
 
 def problems_by_profile(package: Package, *, limits: Limits = _DEFAULT) -> dict[Profile, tuple[Problem, ...]]:
     """The problems of a package under each profile, without the notices from reading the archive."""
-    front_matter = read_front_matter(package.files, limits)
-    reading = read_manifest(front_matter, Origin(package.manifest.slug))
-    facts = Facts(package.files, front_matter, reading.manifest, reading.problems)
+    return _problems_by_profile(package.files, package.manifest.slug, limits)
+
+
+def stored_problems_by_profile(
+    data: bytes, slug: str, *, limits: Limits = _DEFAULT
+) -> dict[Profile, tuple[Problem, ...]]:
+    """The same for the archive of a published version, whose front matter is read only once."""
+    return _problems_by_profile(_upload_layout(data, f"{slug}.zip", limits).files, slug, limits)
+
+
+def _problems_by_profile(
+    files: tuple[PackageFile, ...], slug: str, limits: Limits
+) -> dict[Profile, tuple[Problem, ...]]:
+    front_matter = read_front_matter(files, limits)
+    reading = read_manifest(front_matter, Origin(slug))
+    facts = Facts(files, front_matter, reading.manifest, reading.problems)
     return {profile: check(facts, profile) for profile in PROFILES}

@@ -12,7 +12,8 @@ from django.db import DatabaseError, close_old_connections
 
 from worker.attempts import recording
 from worker.attempts.recording import LogBuffer, LogPiece
-from worker.core.storable import clean_text, is_heavy
+from worker.core.display_budget import MAX_MEMORY, memory_of
+from worker.core.storable import clean_text
 from worker.protocols.call import StepTrace
 from worker.protocols.formats import progress as protocols_progress
 from worker.queue.claims import Claim, heartbeat, renew
@@ -70,7 +71,7 @@ class AttemptMonitor:
 
     def add_step(self, step: StepTrace) -> None:
         """Adds a step of the skill; it is visible while the run continues."""
-        if is_heavy([step.input, step.output]):
+        if memory_of([step.input, step.output], limit=MAX_MEMORY) > MAX_MEMORY:
             step = replace(step, input=None, output=None)
         self._pending_steps.append(step)
         self._changed = True

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 MAX_DEPTH = 200  # levels of lists and objects
-MAX_VALUES = 400_000  # per answer: about 30 MB in each process that shows it
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _SUSPECT = re.compile(r"\\u0000|\\u[dD][89a-fA-F]")
 
@@ -36,19 +35,6 @@ def clean(value: Any, depth: int = MAX_DEPTH) -> Any:
     if isinstance(value, list | tuple):
         return [clean(item, depth - 1) for item in value] if depth else "…"
     return value
-
-
-def is_heavy(value: Any) -> bool:
-    """Whether the value has too many parts to store: 10 MB of ``[[],[],…]`` become 300 MB when read."""
-    waiting, count = [value], 0
-    while waiting and count <= MAX_VALUES:
-        part = waiting.pop()
-        count += 1
-        if isinstance(part, Mapping):
-            waiting.extend(part.values())
-        elif isinstance(part, list | tuple):
-            waiting.extend(part)
-    return count > MAX_VALUES
 
 
 def clean_text(text: str) -> str:

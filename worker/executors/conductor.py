@@ -26,9 +26,10 @@ from worker.attempts.monitor import AttemptMonitor
 from worker.attempts.script_request import request_for_script
 from worker.attempts.storage_gate import ServicesUnavailable
 from worker.attempts.unpacking import UnpackedPackage, open_package
+from worker.core.display_budget import MAX_MEMORY, MAX_ROWS, memory_of
 from worker.core.errors import CANCELLED, WORKER_ERROR
 from worker.core.sandbox_settings import jobs_folder, sandbox_settings
-from worker.core.storable import MAX_VALUES, clean_text, is_heavy
+from worker.core.storable import clean_text
 from worker.dependencies import mounts
 from worker.dependencies.mounts import DependenciesPending
 from worker.executors.by_protocol import execute_call
@@ -50,7 +51,8 @@ from worker.sandbox.tiers import available
 log = logging.getLogger(__name__)
 _MAX_MESSAGE = 20_000  # characters
 _TOO_MANY_VALUES = (
-    f"{{}}: more than {MAX_VALUES} values were not stored; write large results to a file in output_dir"
+    f"{{}}: values that need more than {MAX_MEMORY // 1_000_000} MB of memory were not stored; "
+    "write large results to a file in output_dir"
 )
 _DEFER_S = 5.0  # pause until a run checks its dependencies or the disk again
 _STORAGE_WAIT_S = 60.0  # of a run that can't go back to the queue
@@ -164,20 +166,34 @@ def _refused_outcome(refusal: Refusal) -> Outcome:
 
 
 def _drop_heavy_values(outcome: Outcome) -> Outcome:
-    """The outcome without values that are too large to store; the log keeps the script's output."""
-    if is_heavy([outcome.output, outcome.outputs, outcome.answer, outcome.error, outcome.metadata]):
+    """The outcome without values that are too large to show; the log keeps the script's output."""
+    left = MAX_MEMORY - memory_of(_answer_values(outcome), limit=MAX_MEMORY)
+    if left < 0:
+        left = MAX_MEMORY
         error = dict(outcome.error, details=None) if outcome.error else None
         outcome = replace(outcome, output=None, outputs={}, answer=None, error=error, metadata={})
-        outcome = replace(outcome, warnings=(*outcome.warnings, _TOO_MANY_VALUES.format("answer")))
-    if is_heavy([[step.input, step.output] for step in outcome.steps]):
+        outcome = replace(outcome, warnings=(*outcome.warnings[:MAX_ROWS], _TOO_MANY_VALUES.format("answer")))
+    if memory_of([[step.input, step.output] for step in outcome.steps], limit=left) > left:
         steps = tuple(replace(step, input=None, output=None) for step in outcome.steps)
         outcome = replace(
             outcome, steps=steps, warnings=(*outcome.warnings, _TOO_MANY_VALUES.format("steps"))
         )
-    if is_heavy(outcome.memory_writes):
+    if memory_of(outcome.memory_writes, limit=left) > left:
         warnings = (*outcome.warnings, _TOO_MANY_VALUES.format("memory writes"))
         outcome = replace(outcome, memory_writes=(), warnings=warnings)
     return outcome
+
+
+def _answer_values(outcome: Outcome) -> list[Any]:
+    return [
+        outcome.output,
+        outcome.outputs,
+        outcome.answer,
+        outcome.error,
+        outcome.metadata,
+        outcome.warnings,
+        outcome.messages,
+    ]
 
 
 def _record(claim: Claim, monitor: AttemptMonitor, result: AttemptResult) -> bool:

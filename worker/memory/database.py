@@ -21,6 +21,7 @@ from worker.models.memory import MemoryQuerySet
 UNDO_WINDOW = timedelta(minutes=15)
 _MAX_TERMS = 1_000  # per memory
 _SENTENCE_ENDS = ".。!！;；"
+_OWNER_CONTENT = ("owner_run__request", "owner_run__result")  # of a run that owns memories
 _Key = tuple[str, str, str]  # owner, type, content
 
 
@@ -44,8 +45,9 @@ class DatabaseStore:
         found = self.list(query).filter(terms__text__in=terms).values("pk", "importance", "uid")
         found = found.annotate(said=Count("terms")).filter(said__gte=(len(terms) + 1) // 2)
         keys = [row["pk"] for row in found.order_by("-said", "-importance", "-uid")[:limit]]
-        rows = Memory.objects.select_related("owner_user", "owner_team", "owner_run").in_bulk(keys)
-        return [rows[key] for key in keys]
+        rows = Memory.objects.select_related("owner_user", "owner_team", "owner_run")
+        memories = rows.defer(*_OWNER_CONTENT).in_bulk(keys)
+        return [memories[key] for key in keys]
 
     def list(self, query: MemoryQuery) -> MemoryQuerySet:
         rows = Memory.objects.present().visible_to(query.actor).filter(importance__gte=query.importance)
@@ -60,7 +62,7 @@ class DatabaseStore:
             rows = rows.filter(updated_at__gte=query.since)
         if query.until:
             rows = rows.filter(updated_at__lt=query.until)
-        return rows.select_related("owner_user", "owner_team", "owner_run")
+        return rows.select_related("owner_user", "owner_team", "owner_run").defer(*_OWNER_CONTENT)
 
     def delete(self, memories: MemoryQuerySet, *, by: User | None) -> int:
         return memories.present().update(deleted_at=timezone.now(), deleted_by=by)

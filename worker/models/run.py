@@ -45,6 +45,10 @@ class RunQuerySet(models.QuerySet["Run"]):
             own &= Q(team_id=actor.token.team_id)
         return self.filter(own | Q(team_id__in=teams) | Q(skill__team_id__in=teams))
 
+    def without_content(self) -> RunQuerySet:
+        """Rows whose request and result, which can be megabytes, are read only when they are used."""
+        return self.defer("request", "result")
+
     def of_skill(self, name: str) -> RunQuerySet:
         """Runs of the skill ``team/slug`` or ``slug``, by its current name or one that it has had."""
         team, _slash, slug = name.rpartition("/")

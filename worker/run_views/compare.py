@@ -1,13 +1,17 @@
 """Compares two runs: facts, inputs, output, steps, artifacts and logs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from django.db.models import TextField
+from django.db.models.functions import Cast, Length
 
 from registry.core.addresses import absolute_url
 from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
-from registry.packages.compare.lines import MAX_BYTES, TextComparison, common_pairs, compare_texts
+from registry.packages.compare.lines import TextComparison, common_pairs, compare_texts
+from worker.core.display_budget import MAX_BYTES
 from worker.models import LogChunk, Run
 from worker.run_views.documents import steps_of
 from worker.run_views.value_changes import ValueChanges, compare_values
@@ -82,7 +86,7 @@ class RunComparison:
 
 def find_readable_pair(before: str, after: str, actor: Actor) -> tuple[Run, Run]:
     """Both runs; raises NOT_FOUND if one does not exist or the actor can't read it."""
-    rows = Run.objects.readable_by(actor).filter(uid__in=(before, after))
+    rows = Run.objects.readable_by(actor).without_content().filter(uid__in=(before, after))
     found = {run.uid: run for run in rows.select_related("team", "caller", "skill__team")}
     missing = next((uid for uid in (before, after) if uid not in found), None)
     if missing is not None:
@@ -94,12 +98,24 @@ def compare_runs(before: Run, after: Run) -> RunComparison:
     """Compares two runs; the caller has checked that both may be read."""
     return RunComparison(
         facts=tuple(_facts(before, after)),
-        inputs=compare_values(before.request.get("inputs") or {}, after.request.get("inputs") or {}),
-        output=compare_values(_output(before), _output(after)),
+        inputs=_values(before, after, "request", _inputs),
+        output=_values(before, after, "result", _output),
         steps=tuple(_steps(before, after)),
         files=tuple(_files(before, after)),
         log=compare_texts(_log(before), _log(after)),
     )
+
+
+def _values(before: Run, after: Run, column: str, value: Callable[[Run], Any]) -> ValueChanges:
+    if not (_is_comparable(before, column) and _is_comparable(after, column)):
+        return ValueChanges(too_large=True)
+    return compare_values(value(before), value(after))
+
+
+def _is_comparable(run: Run, column: str) -> bool:
+    """Whether the column is short enough to be read for a comparison."""
+    length = Run.objects.filter(pk=run.pk).values_list(Length(Cast(column, TextField())), flat=True).get()
+    return (length or 0) <= MAX_BYTES
 
 
 def _facts(before: Run, after: Run) -> Iterator[RunFact]:
@@ -109,7 +125,7 @@ def _facts(before: Run, after: Run) -> Iterator[RunFact]:
 
 
 def _fact_values(run: Run) -> dict[str, str]:
-    request: Mapping[str, Any] = run.request
+    request: Mapping[str, Any] = run.request if _is_comparable(run, "request") else {}
     took = run.duration_ms
     return {
         "skill": run.skill_label,
@@ -135,13 +151,17 @@ def _enforcement(run: Run) -> Mapping[str, Any]:
     return enforcement if isinstance(enforcement, Mapping) else {}
 
 
+def _inputs(run: Run) -> Any:
+    return run.request.get("inputs") or {}
+
+
 def _output(run: Run) -> Any:
     result: Mapping[str, Any] = run.result or {}
     return result.get("outputs") if run.protocol == "script" else result.get("output")
 
 
 def _steps(before: Run, after: Run) -> Iterator[StepPair]:
-    old, new = steps_of(before)[:_MAX_STEPS], steps_of(after)[:_MAX_STEPS]
+    old, new = (steps_of(run, with_values=False)[:_MAX_STEPS] for run in (before, after))
     names = [[f"{step['kind']}\0{step['name']}" for step in steps] for steps in (old, new)]
     i = j = 0
     pairs = common_pairs(names[0], names[1], limit=_MAX_STEPS) or []

@@ -155,11 +155,14 @@ def _error(run: Run) -> dict[str, Any] | None:
     return {"code": run.failure_code, "message": run.message, "details": None}
 
 
-def steps_of(run: Run) -> list[dict[str, Any]]:
-    """The platform's steps of the last attempt, with the skill's steps after ``execute``."""
+def steps_of(run: Run, *, with_values: bool = True) -> list[dict[str, Any]]:
+    """The platform's steps of the last attempt, with the skill's steps after ``execute``.
+
+    Without their inputs and outputs unless ``with_values``.
+    """
     attempt = Attempt.objects.filter(run=run, number=run.attempt).first()
     platform = [{**_PLATFORM, **step} for step in (attempt.steps if attempt else [])]
-    own = list(_skill_steps(run))
+    own = list(_skill_steps(run, with_values=with_values))
     at = next((i + 1 for i, step in enumerate(platform) if step["name"] == "execute"), len(platform))
     ordered = [*platform[:at], *own, *platform[at:]]
     return [{"seq": seq, **{key: step[key] for key in STEP_KEYS}} for seq, step in enumerate(ordered)]
@@ -182,17 +185,18 @@ def _access_message(dial: Mapping[str, Any]) -> dict[str, str]:
     return {"message": refused.message(gettext), "remedy": refused.remedy(gettext)}
 
 
-def _skill_steps(run: Run) -> Iterator[dict[str, Any]]:
+def _skill_steps(run: Run, *, with_values: bool) -> Iterator[dict[str, Any]]:
     rows = Step.objects.filter(run=run, attempt=run.attempt).select_related("child").order_by("seq")
-    for step in rows.defer("child__request", "child__result"):
+    unused = () if with_values else ("input", "output")
+    for step in rows.defer("child__request", "child__result", *unused):
         yield {
             "name": step.name,
             "kind": step.kind,
             "status": "failed" if step.error else "succeeded",
             "duration_ms": step.duration_ms,
             "error": step.error,
-            "input": step.input,
-            "output": step.output,
+            "input": step.input if with_values else None,
+            "output": step.output if with_values else None,
             "child": step.child.uid if step.child else None,
         }
 

@@ -27,10 +27,14 @@ class ValueChange:
 
 @dataclass(frozen=True)
 class ValueChanges:
-    """At most ``MAX_CHANGES`` changes; ``truncated`` if there are more."""
+    """At most ``MAX_CHANGES`` changes; ``truncated`` if there are more.
+
+    If ``too_large``, the values were not compared.
+    """
 
     changes: tuple[ValueChange, ...] = ()
     truncated: bool = False
+    too_large: bool = False
 
 
 def compare_values(before: Any, after: Any) -> ValueChanges:
@@ -76,10 +80,12 @@ def _of_lists(before: Sequence[Any], after: Sequence[Any], place: ValuePath) -> 
 
 def _pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int, int]]:
     """Index pairs of items that are equal as JSON: ``false`` differs from 0. Long lists have no pairs."""
+    if max(len(before), len(after)) > _MAX_ITEMS:
+        return []
     one, other = [_canonical_json(item) for item in before], [_canonical_json(item) for item in after]
     if one == other:
         return [(at, at) for at in range(len(one))]
-    return (max(len(one), len(other)) <= _MAX_ITEMS and common_pairs(one, other, limit=_MAX_ITEMS)) or []
+    return common_pairs(one, other, limit=_MAX_ITEMS) or []
 
 
 def _canonical_json(value: Any) -> str:

@@ -129,7 +129,9 @@ def _match_row(match: EventMatch, actor: Actor) -> dict[str, Any]:
     can_start = match.outcome != EventOutcome.STARTED and runs
     return {
         "match": match,
-        "run": Run.objects.visible_to(actor).filter(uid=match.run_uid).first() if match.run_uid else None,
+        "run": Run.objects.visible_to(actor).without_content().filter(uid=match.run_uid).first()
+        if match.run_uid
+        else None,
         "problems": match_problems(match),
         "may_run": can_start
         and may_read_payload(match.event, actor)

@@ -58,7 +58,12 @@ def page(request: ActorRequest, slug: str = "") -> HttpResponse:
 @signed_in_page
 def detail(request: ActorRequest, uid: str) -> HttpResponse:
     memory = find.find_memory(uid, request.actor)
-    runs = Run.objects.visible_to(request.actor).filter(memory_writes__memory=memory).distinct()
+    runs = (
+        Run.objects.visible_to(request.actor)
+        .filter(memory_writes__memory=memory)
+        .without_content()
+        .distinct()
+    )
     context = _frame(request, memory.owner_team) | {
         "memory": memory,
         "metadata": display_value(memory.metadata) if memory.metadata else None,

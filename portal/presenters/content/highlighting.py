@@ -1,6 +1,5 @@
 """Syntax highlighting by Pygments, line by line; bounded, since crafted input makes lexers slow."""
 
-import time
 from collections.abc import Iterable, Iterator
 from functools import cache
 from io import StringIO
@@ -13,10 +12,10 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 
 from portal.presenters.content.text import mark_hidden
+from worker.core.display_budget import CpuTime
 
 MAX_CHARACTERS = 100_000  # longer texts are shown plain
 MAX_LINE_LENGTH = 2_000
-MAX_CPU_S = 0.4  # per text, which is shown plain after that
 _LANGUAGES = {
     "bash": "bash", "sh": "bash", "shell": "bash", "zsh": "bash", "console": "console",
     "py": "python", "python": "python", "js": "javascript", "javascript": "javascript", "mjs": "javascript",
@@ -42,40 +41,42 @@ def language_of(path: str) -> str:
     return extension if extension in _LANGUAGES else ""
 
 
-def highlighted_block(code: str, language: str) -> str:
-    """A ``<pre>`` with the highlighted code, "" if the language is unknown or the code too long."""
-    html = _html(code, language)
+def highlighted_block(code: str, language: str, cpu: CpuTime) -> str:
+    """A ``<pre>`` with the highlighted code; "" for unknown languages, long code, or without time left."""
+    html = "" if cpu.is_spent else _html(code, language, cpu)
     return f'<pre class="hl" tabindex="0"><code>{html}</code></pre>' if html else ""
 
 
 def lines(text: str, language: str) -> list[SafeString]:
     """The text's lines as safe HTML, with hidden characters shown."""
     text = text.replace("\r\n", "\n").removesuffix("\n")
-    html = _html(text, language) or escape(text)
-    return [mark_safe(mark_hidden(line)) for line in html.split("\n")]
+    html = mark_hidden(_html(text, language, CpuTime()) or escape(text))
+    return [mark_safe(line) for line in html.split("\n")]
 
 
-def _html(code: str, language: str) -> str:
-    """Pygments' HTML, in which no element spans lines; "" if the text is not highlighted."""
+def _html(code: str, language: str, cpu: CpuTime) -> str:
+    """Pygments' HTML, in which no element spans lines; "" if the text is not highlighted.
+
+    What the lexer has not read when ``cpu`` is spent follows without highlighting: a lexer can take minutes.
+    """
     lexer = _lexer(language.split(" ")[0][:20])
     if lexer is None or len(code) > MAX_CHARACTERS or max(map(len, code.split("\n"))) > MAX_LINE_LENGTH:
         return ""
     html = StringIO()
-    try:
-        HtmlFormatter(nowrap=True).format(_limit_cpu_time(lexer.get_tokens(code)), html)
-    except _TooSlow:
-        return ""
-    return html.getvalue().removesuffix("\n")
+    tokens = _Tokens(lexer.get_tokens(code), cpu)
+    HtmlFormatter(nowrap=True).format(iter(tokens), html)
+    return html.getvalue().removesuffix("\n") + escape(code[tokens.length :])
 
 
-class _TooSlow(Exception):
-    """The lexer exceeded its CPU time, as it does for 50,000 unclosed comments."""
+class _Tokens:
+    """Tokens until ``cpu`` is spent; ``length`` is that of their texts."""
 
+    def __init__(self, tokens: Iterable[LexToken], cpu: CpuTime) -> None:
+        self._tokens, self._cpu, self.length = tokens, cpu, 0
 
-def _limit_cpu_time(tokens: Iterable[LexToken]) -> Iterator[LexToken]:
-    """The tokens; raises ``_TooSlow`` after ``MAX_CPU_S`` of CPU time."""
-    deadline = time.thread_time() + MAX_CPU_S
-    for token in tokens:
-        if time.thread_time() > deadline:
-            raise _TooSlow
-        yield token
+    def __iter__(self) -> Iterator[LexToken]:
+        for kind, text in self._tokens:
+            yield kind, text
+            self.length += len(text)
+            if self._cpu.is_spent:
+                return

@@ -1,19 +1,25 @@
 """Renders untrusted Markdown as inert HTML: no raw HTML, no script, no external requests."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, zip_longest
 from urllib.parse import quote, unquote, urlsplit
 
 import nh3
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
+from markdown_it.utils import EnvType
 
 from portal.presenters.content.highlighting import highlighted_block
 from portal.presenters.content.text import mark_hidden
+from worker.core.display_budget import MAX_LINES, MAX_TOKENS, CpuTime
 
-MAX_CHARACTERS = 80_000  # rendered; the rest is shown as plain text, which costs no time
 _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 # fmt: off
 _TAGS = {
@@ -31,34 +37,116 @@ _ATTRIBUTES = {
 UrlBuilder = Callable[[str], str]  # the URL of a package file by its path
 
 
-def render(text: str, *, paths: Iterable[str], page: UrlBuilder, raw: UrlBuilder) -> SafeString:
+def render(
+    text: str, *, paths: Iterable[str], page: UrlBuilder, raw: UrlBuilder, cpu: CpuTime | None = None
+) -> SafeString:
     """HTML of the text with headings one level lower.
 
-    Links and images that name package files point to their pages; other images become text.
+    Links and images that name package files point to their pages; other images become text. Where the text
+    has too many lines or elements, or ``cpu`` is spent, the rest follows as plain text.
     """
-    parser = _Parser("commonmark", {"html": False, "maxNesting": 20, "highlight": _highlight})
-    parser.enable(["table", "strikethrough"])
-    end = (
-        len(text)
-        if len(text) <= MAX_CHARACTERS
-        else text.rfind("\n", 0, MAX_CHARACTERS) + 1 or MAX_CHARACTERS
-    )
-    tokens = parser.parse(text[:end])
-    _rewrite_tokens(tokens, frozenset(paths), page, raw)
-    html = parser.renderer.render(tokens, parser.options, {})
+    document = _Document(text, cpu or CpuTime())
+    files = frozenset(paths)
+    html = []
+    for block in document.blocks():
+        _rewrite_tokens(block, files, page, raw)
+        html.append(document.render(block))
     cleaned = nh3.clean(
-        html,
+        "".join(html),
         tags=_TAGS,
         attributes=_ATTRIBUTES,
         url_schemes={"http", "https", "mailto"},
         link_rel="nofollow noopener noreferrer",
     )
-    rest = f'<pre tabindex="0">{escape(text[end:])}</pre>' if text[end:] else ""
+    rest = f'<pre tabindex="0">{escape(document.rest)}</pre>' if document.rest else ""
     return mark_safe(mark_hidden(cleaned + rest))
 
 
-def _highlight(code: str, language: str, attributes: str) -> str:
-    return highlighted_block(code, language) or f'<pre tabindex="0"><code>{escape(code)}</code></pre>'
+class _Spent(Exception):
+    """The text needs more CPU time or elements than a page may spend."""
+
+
+class _Document:
+    """A text that is parsed one top-level block after the other; ``rest`` is what was not parsed."""
+
+    def __init__(self, text: str, cpu: CpuTime) -> None:
+        text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+        end = _offset_of(text, MAX_LINES)
+        self._text, self.rest = text[:end], text[end:]
+        self._cpu = self._limit = cpu
+        self._environment: EnvType = {}
+        self._parser = _Parser("commonmark", {"html": False, "maxNesting": 20, "highlight": self._highlight})
+        self._parser.enable(["table", "strikethrough"])
+        self._parser.core.ruler.disable(["normalize", "block"])
+        interruptible: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+        self._parser.block.ruler.before("table", "budget", self._check_block, interruptible)
+        self._parser.inline.ruler.before("text", "budget", self._check_inline)
+
+    def blocks(self) -> Iterator[list[Token]]:
+        """The tokens of each top-level block."""
+        tokens, is_whole = self._parse_blocks()
+        starts = [at for at, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
+        whole = starts if is_whole else starts[:-1]
+        for at, end in zip_longest(whole, starts[1:], fillvalue=len(tokens)):
+            block = tokens[at:end]
+            if not self._parse_text_of(block):
+                return self._stop_before(block)
+            yield block
+        if not is_whole:
+            self._stop_before(tokens[starts[-1] :] if starts else ())
+
+    def render(self, block: Sequence[Token]) -> str:
+        html: str = self._parser.renderer.render(block, self._parser.options, self._environment)
+        return html
+
+    def _parse_blocks(self) -> tuple[list[Token], bool]:
+        """The tokens without their texts, and whether these are all; half of the time is left for texts."""
+        tokens: list[Token] = []
+        self._limit = self._cpu.half()
+        try:
+            self._parser.block.parse(self._text, self._parser, self._environment, tokens)
+        except _Spent:
+            return tokens, False
+        finally:
+            self._limit = self._cpu
+        return tokens, True
+
+    def _parse_text_of(self, block: list[Token]) -> bool:
+        state = StateCore("", self._parser, self._environment)
+        state.tokens = block
+        try:
+            self._parser.core.process(state)
+        except _Spent:
+            return False
+        return True
+
+    def _stop_before(self, block: Sequence[Token]) -> None:
+        line = (block[0].map or [0])[0] if block else 0
+        self.rest = self._text[_offset_of(self._text, line) :] + self.rest
+
+    def _check_block(self, state: StateBlock, first: int, last: int, silent: bool) -> bool:
+        return self._check(state.tokens)
+
+    def _check_inline(self, state: StateInline, silent: bool) -> bool:
+        return self._check(state.tokens)
+
+    def _check(self, tokens: Sequence[Token]) -> bool:
+        """A rule that matches nothing: the parser calls it before each element."""
+        if self._limit.is_spent or len(tokens) > MAX_TOKENS:
+            raise _Spent
+        return False
+
+    def _highlight(self, code: str, language: str, attributes: str) -> str:
+        plain = f'<pre tabindex="0"><code>{escape(code)}</code></pre>'
+        return highlighted_block(code, language, self._cpu) or plain
+
+
+def _offset_of(text: str, line: int) -> int:
+    """Where the line begins, counted from 0; the end of a shorter text."""
+    if line == 0:
+        return 0
+    newline = next(islice(re.finditer("\n", text), line - 1, None), None)
+    return newline.end() if newline else len(text)
 
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.I)

@@ -113,9 +113,10 @@ def line_groups(found: TextComparison, anchor: str) -> tuple[LineGroup, ...]:
 
 
 def _line_group(anchor: str, stretch: DiffSection) -> LineGroup:
-    hidden = stretch.folded and len(stretch.lines) > MAX_FOLDED_LINES
+    count = len(stretch.lines) + stretch.omitted
+    hidden = stretch.folded and count > MAX_FOLDED_LINES
     html = "" if hidden else "".join(_line(anchor, line) for line in stretch.lines)
-    return LineGroup(len(stretch.lines), stretch.folded, mark_safe(html))
+    return LineGroup(count, stretch.folded, mark_safe(html))
 
 
 def _line(file: str, line: DiffLine) -> str:

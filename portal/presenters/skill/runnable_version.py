@@ -12,7 +12,7 @@ from registry.models.skill import INTERNAL
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.package import PROFILES, Manifest, Package, Profile
 from registry.packages.problems import Problem, Refusal
-from registry.packages.read_package import problems_by_profile, read_upload
+from registry.packages.read_package import problems_by_profile, stored_problems_by_profile
 from registry.storage import blobs
 from worker.protocols.entry_points import EntryPoints, find_entry_points
 
@@ -101,8 +101,8 @@ class ProfileReport:
     is_own: bool
 
     @property
-    def errors(self) -> int:
-        return sum(problem.severity == "error" for problem in self.problems)
+    def errors(self) -> list[Problem]:
+        return [problem for problem in self.problems if problem.severity == "error"]
 
 
 def profile_reports(package: Package) -> list[ProfileReport]:
@@ -124,9 +124,7 @@ def stored_profile_reports(version: Version, problems: tuple[Problem, ...]) -> l
 
 def _recheck(version: Version) -> dict[Profile, tuple[Problem, ...]]:
     try:
-        return problems_by_profile(
-            read_upload(blobs.read(version.digest), filename=f"{version.skill.slug}.zip")
-        )
+        return stored_problems_by_profile(blobs.read(version.digest), version.skill.slug)
     except Refusal:
         return {}  # the site's limits were lowered since
 

@@ -5,8 +5,8 @@ minutes.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rapidfuzz.distance import LCSseq
@@ -14,7 +14,8 @@ from rapidfuzz.distance import LCSseq
 MAX_BYTES = 512 * 1024  # per text; longer texts are not compared
 MAX_LINES = 6_000  # per text, between the common beginning and end
 CONTEXT = 3  # unchanged lines shown around a change
-_MAX_MARKED_PAIRS = 2_000  # pairs of lines whose words are compared
+_MARGIN = 400  # unchanged lines that are kept around all changes: more than a page unfolds
+_MAX_MARKED = 100_000  # characters of all lines whose words are compared
 _MAX_MARKED_LENGTH = 1_000  # characters of a line whose words are compared
 _MIN_SIMILARITY = 0.3  # lines with a smaller share of common words count as replaced, not as changed
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
@@ -51,10 +52,14 @@ class DiffLine:
 
 @dataclass(frozen=True)
 class DiffSection:
-    """Consecutive lines. The lines of a ``folded`` section are unchanged and far from any change."""
+    """Consecutive lines. The lines of a ``folded`` section are unchanged and far from any change.
+
+    Of a long folded section, some lines are only counted as ``omitted``.
+    """
 
     lines: tuple[DiffLine, ...]
     folded: bool = False
+    omitted: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,15 +82,77 @@ def compare_texts(before: bytes, after: bytes) -> TextComparison:
     """Compares two texts line by line. A missing final newline is not a difference."""
     if max(len(before), len(after)) > MAX_BYTES:
         return TextComparison(too_large=True)
-    old, new = _lines(before), _lines(after)
+    middle = _without_common_ends(*(data.decode("utf-8-sig", "replace") for data in (before, after)))
+    old, new = _lines(middle.before), _lines(middle.after)
     pairs = common_pairs(old, new, limit=MAX_LINES)
     if pairs is None:
         return TextComparison(too_large=True)
-    return TextComparison(tuple(_fold(list(_side_by_side(old, new, pairs)))))
+    lines = [_shifted(line, middle.lines_before) for line in _side_by_side(old, new, pairs)]
+    return TextComparison(tuple(_with_ends(list(_fold(lines)), middle)))
 
 
-def _lines(data: bytes) -> list[str]:
-    lines = data.decode("utf-8-sig", "replace").split("\n")
+@dataclass(frozen=True)
+class _Middle:
+    """The part of two texts in which they differ, and how many equal lines are around it."""
+
+    before: str
+    after: str
+    lines_before: int
+    lines_after: int
+
+
+def _without_common_ends(before: str, after: str) -> _Middle:
+    """The texts without most of their common ends: half a million lines need 300 MB as objects."""
+    start = _common_length(min(len(before), len(after)), lambda a, b: before[a:b] == after[a:b])
+    most = min(len(before), len(after)) - start
+    end = len(before) - _common_length(
+        most,
+        lambda a, b: before[len(before) - b : len(before) - a] == after[len(after) - b : len(after) - a],
+    )
+    for _ in range(_MARGIN + 1):
+        start = max(0, before.rfind("\n", 0, start))
+    start += start > 0
+    for _ in range(_MARGIN + 1):
+        end = before.find("\n", end) + 1 or len(before)
+    rest = len(before) - end
+    return _Middle(
+        before[start:end],
+        after[start : len(after) - rest],
+        before.count("\n", 0, start),
+        len(_lines(before[end:])),
+    )
+
+
+def _common_length(most: int, equal: Callable[[int, int], bool]) -> int:
+    """How long a common part is, found by halving; ``equal`` compares the characters from a to b."""
+    found = 0
+    while found < most:
+        middle = (found + most + 1) // 2
+        if equal(found, middle):
+            found = middle
+        else:
+            most = middle - 1
+    return found
+
+
+def _shifted(line: DiffLine, by: int) -> DiffLine:
+    if not by:
+        return line
+    before, after = (number and number + by for number in (line.before_number, line.after_number))
+    return replace(line, before_number=before, after_number=after)
+
+
+def _with_ends(sections: list[DiffSection], middle: _Middle) -> list[DiffSection]:
+    """The sections; the first and the last one also count the lines that were not compared."""
+    if middle.lines_before:
+        sections[0] = replace(sections[0], omitted=middle.lines_before)
+    if middle.lines_after:
+        sections[-1] = replace(sections[-1], omitted=sections[-1].omitted + middle.lines_after)
+    return sections
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
     return lines if lines[-1] else lines[:-1]
 
 
@@ -107,14 +174,12 @@ def common_pairs(before: Sequence[str], after: Sequence[str], *, limit: int) -> 
 
 
 def _side_by_side(before: list[str], after: list[str], pairs: list[Pair]) -> Iterator[DiffLine]:
-    i = j = marked_pairs = 0
+    i = j = marked = 0
     for next_i, next_j in [*pairs, (len(before), len(after))]:
         together = min(next_i - i, next_j - j)
         for step in range(together):
-            marked_pairs += 1
-            yield from _changed_lines(
-                before, after, (i + step, j + step), mark=marked_pairs <= _MAX_MARKED_PAIRS
-            )
+            marked += len(before[i + step]) + len(after[j + step])
+            yield from _changed_lines(before, after, (i + step, j + step), mark=marked <= _MAX_MARKED)
         yield from (_removed_line(before, n) for n in range(i + together, next_i))
         yield from (_added_line(after, n) for n in range(j + together, next_j))
         if next_i < len(before) and next_j < len(after):

@@ -14,7 +14,7 @@ from registry.identity.permissions import Action
 from registry.models import Version
 from registry.packages.package import PROFILES, Profile
 from registry.packages.problems import Problem, Refusal
-from registry.packages.read_package import problems_by_profile, read_upload
+from registry.packages.read_package import stored_problems_by_profile
 from registry.storage import blobs
 from registry.versions.publishing.version_rows import load_problems
 
@@ -51,9 +51,7 @@ def _problems_by_profile(version: Version) -> dict[Profile, tuple[Problem, ...]]
     own: Profile = version.profile  # type: ignore[assignment]
     try:
         data = blobs.read(version.digest)
-        reports = problems_by_profile(
-            read_upload(data, filename=f"{version.skill.slug}.zip", limits=package_limits())
-        )
+        reports = stored_problems_by_profile(data, version.skill.slug, limits=package_limits())
     except Refusal:
         reports = {}
     return reports | {own: load_problems(version)}

@@ -70,6 +70,13 @@ def test_long_texts_with_a_small_change_are_compared():
     lines = [b"%d" % n for n in range(50_000)]
     found = compare_texts(b"\n".join(lines), b"\n".join([*lines[:25_000], b"new", *lines[25_000:]]))
     assert (found.added, found.removed) == (1, 0)
+    assert [part.folded for part in found.sections] == [True, False, True]
+    assert [len(part.lines) + part.omitted for part in found.sections] == [24_997, 7, 24_997]
+    changed = next(line for line in found.sections[1].lines if line.kind == "added")
+    assert (changed.before_number, changed.after_number) == (None, 25_001)
+    assert [(line.before_number, line.after_number) for line in found.sections[1].lines[-1:]] == [
+        (25_003, 25_004)
+    ]
 
 
 @given(st.text("abc", max_size=12), st.text("abc", max_size=12))

@@ -35,6 +35,7 @@ class ValueChangeDoc(Doc):
 class ValueChangesDoc(Doc):
     changes = ValueChangeDoc(many=True)
     truncated = serializers.BooleanField(help_text="True if there are more than the 300 changes returned.")
+    too_large = serializers.BooleanField(help_text="True if a value is too large to compare.")
 
 
 class StepSideDoc(Doc):

@@ -8,7 +8,7 @@ from typing import Any
 from registry.packages.compare.lines import DiffSection, LineSegment, compare_texts
 from registry.packages.package import PackageFile
 
-_MAX_LINES = 2_000  # per file
+_MAX_LINES, _MAX_ALL_LINES = 2_000, 4_000  # per file, and of all files
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,21 @@ def differences(before: Iterable[PackageFile], after: Iterable[PackageFile]) -> 
     old = {file.path: file.data for file in before}
     new = {file.path: file.data for file in after}
     paths = sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path))
-    return [_difference(path, old.get(path), new.get(path)) for path in paths]
+    found, left = [], _MAX_ALL_LINES
+    for path in paths:
+        found.append(_difference(path, old.get(path), new.get(path), min(left, _MAX_LINES)))
+        left -= len(found[-1]["lines"])
+    return found
 
 
-def _difference(path: str, old: bytes | None, new: bytes | None) -> dict[str, Any]:
-    """A changed file; without lines if it is binary or too large."""
+def _difference(path: str, old: bytes | None, new: bytes | None, max_lines: int) -> dict[str, Any]:
+    """A changed file; without lines if it is binary or too large, or other files have used all lines."""
     kind = "added" if old is None else "removed" if new is None else "changed"
-    if b"\0" in (old or b"") + (new or b""):
+    if not max_lines or b"\0" in (old or b"") + (new or b""):
         return {"path": path, "kind": kind, "lines": ()}
     sections = compare_texts(old or b"", new or b"").sections
     lines = (line for section in sections for line in _lines(section))
-    return {"path": path, "kind": kind, "lines": tuple(islice(lines, _MAX_LINES))}
+    return {"path": path, "kind": kind, "lines": tuple(islice(lines, max_lines))}
 
 
 def _lines(section: DiffSection) -> Iterator[DiffLine]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -55,14 +54,14 @@ def by_file(problems: Iterable[Problem], files: Iterable[PackageFile] = ()) -> P
         found.setdefault(problem.path, []).append(problem)
     result = []
     for path, of_file in found.items():
-        rows = [{"problem": each.document(_), "source": _source(each, data.get(path))} for each in of_file]
+        lines = data.get(path, b"").decode("utf-8-sig", "replace").splitlines()
+        rows = [{"problem": each.document(_), "source": _source(each, lines)} for each in of_file]
         result.append(FileProblems(path, rows))
     return ProblemList(tuple(result))
 
 
-def _source(problem: Problem, data: bytes | None) -> str:
+def _source(problem: Problem, lines: list[str]) -> str:
     """The affected line; "" if the problem is that something is missing."""
-    if data is None or not problem.line or problem.code.endswith("_MISSING"):
+    if not 0 < (problem.line or 0) <= len(lines) or problem.code.endswith("_MISSING"):
         return ""
-    lines = data.decode("utf-8-sig", "replace").splitlines()
-    return next(islice(lines, problem.line - 1, None), "").strip()[:_MAX_CHARACTERS]
+    return lines[(problem.line or 0) - 1].strip()[:_MAX_CHARACTERS]

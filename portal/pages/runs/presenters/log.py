@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from portal.presenters.content.text import log_line
+from worker.core.display_budget import MAX_TEXT
 from worker.models import LogChunk, Run
 
 TAIL = 300  # lines that the run page shows
 PAGE = 1000  # lines per page of the whole log
 _MAX_OPEN_CHUNKS = 8  # chunks that wait for the end of a line
-_MAX_LINE_CHARACTERS = 4000  # shown
+_MAX_LINE_CHARACTERS = 4000  # shown, fewer where many lines are long
 _MAX_LINE_BYTES = 262_144  # read per line: a log can be one line
 Chunk = tuple[int, str, bytes]  # seq, stream, data
 
@@ -80,15 +81,20 @@ def _last(chunks: list[Chunk], limit: int, *, running: bool, seq: int = 0, numbe
 def _numbered(chunks: list[Chunk], wanted: range, *, seq: int = 0, number: int = 1) -> LogLines:
     """The wanted lines (counted from 0) of the chunks. ``number`` is the line number of the first line."""
     found, total = _lines(chunks, wanted)
+    limit = _line_limit([len(data) for _stream, data in found.values()])
     lines = tuple(
-        LogLine(
-            number + at,
-            log_line(data.decode("utf-8", "replace").removesuffix("\n"))[:_MAX_LINE_CHARACTERS],
-            stream,
-        )
+        LogLine(number + at, log_line(data.decode("utf-8", "replace").removesuffix("\n"))[:limit], stream)
         for at, (stream, data) in sorted(found.items())
     )
     return LogLines(lines, number - 1 + total, chunks[-1][0] + 1 if chunks else seq, number + total)
+
+
+def _line_limit(sizes: list[int]) -> int:
+    """How many characters of each line are shown, so that all together stay within what a page may show."""
+    limit = _MAX_LINE_CHARACTERS
+    while sum(min(size, limit) for size in sizes) > MAX_TEXT and limit > 100:
+        limit //= 2
+    return limit
 
 
 def _lines(chunks: list[Chunk], wanted: range) -> tuple[dict[int, tuple[str, bytes]], int]:

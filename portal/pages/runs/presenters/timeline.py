@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.presenters.charts import Bar, bars
 from portal.presenters.content.text import json_text
 from portal.presenters.results import DisplayValue, display_value
+from worker.core.display_budget import MAX_TEXT
 from worker.models import Approval, Attempt, Run, RunStatus, Step, StepKind
 
 PLATFORM = {
@@ -29,7 +30,7 @@ PLATFORM = {
 }
 MAX_STEPS = 500  # shown on a page
 _MAX_VALUES = 3000  # of all inputs together, and as many of all outputs
-_MAX_ERROR = 10_000  # characters
+_MAX_ERROR = 10_000  # characters, fewer for many steps
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _with_steps(
 def _steps(steps: Sequence[Step], scale_start: datetime, base: float) -> list[TimelineRow]:
     rows, at = [], base
     scale_start_ms = scale_start.timestamp() * 1000
-    limit = _MAX_VALUES // max(len(steps), 1)
+    limit, max_error = _MAX_VALUES // max(len(steps), 1), MAX_TEXT // max(len(steps), 1)
     for step in steps:
         duration = _number(step.duration_ms)
         started = _number(step.timestamp)
@@ -153,7 +154,7 @@ def _steps(steps: Sequence[Step], scale_start: datetime, base: float) -> list[Ti
                 failed=bool(step.error),
                 input=_display(step.input, limit),
                 output=_display(step.output, limit),
-                error=_error(step.error),
+                error=_error(step.error, min(_MAX_ERROR, max_error)),
                 attempt=step.attempt,
                 about="" if step.kind == StepKind.SKILL else step.get_kind_display(),
                 child=step.child.uid if step.child else "",
@@ -172,17 +173,17 @@ def _number(value: object) -> float | None:
     return float(value) if sound else None  # type: ignore[arg-type]
 
 
-def _error(error: object) -> str:
+def _error(error: object, limit: int = _MAX_ERROR) -> str:
     """Name and message, then the stack unless it repeats them."""
     if not error:
         return ""
     if not isinstance(error, Mapping):
-        return str(error)[:_MAX_ERROR]
-    head = ": ".join(str(error[key])[:_MAX_ERROR] for key in ("name", "message") if error.get(key))
-    stack = str(error.get("stack") or "")[:_MAX_ERROR]
+        return str(error)[:limit]
+    head = ": ".join(str(error[key])[:limit] for key in ("name", "message") if error.get(key))
+    stack = str(error.get("stack") or "")[:limit]
     if stack and head and stack.startswith(head):
         return stack
-    return "\n".join(part for part in (head, stack) if part) or json_text(dict(error))
+    return "\n".join(part for part in (head, stack) if part) or json_text(dict(error))[:limit]
 
 
 def waited_ms(run: Run, now: Any) -> float:

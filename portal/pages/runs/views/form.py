@@ -204,8 +204,12 @@ def _teams(actor: Actor) -> QuerySet[Team]:
 
 def _artifacts(actor: Actor) -> list[tuple[str, str]]:
     runs = Run.objects.readable_by(actor).filter(caller=actor.user)
-    rows = Artifact.objects.filter(run__in=runs).select_related("run").order_by("-id")[:_ARTIFACTS]
-    return [(f"{row.run.uid}/{row.path}", f"{row.path} · {row.run.skill_label}") for row in rows]
+    rows = (
+        Artifact.objects.filter(run__in=runs)
+        .order_by("-id")
+        .values_list("run__uid", "path", "run__skill_label")
+    )
+    return [(f"{uid}/{path}", f"{path} · {label}") for uid, path, label in rows[:_ARTIFACTS]]
 
 
 def _help_output(actor: Actor, runnable: RunnableVersion) -> str:

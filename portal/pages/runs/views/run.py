@@ -30,6 +30,7 @@ from portal.presenters.content.images import is_drawable
 from portal.presenters.enforcement import enforcement_rows
 from portal.presenters.explanations import Explanation, explain, is_standard_message
 from portal.presenters.results import display_value
+from portal.templatetags.skillquay import first_rows
 from registry.api.attachments import disable_rendering
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
@@ -38,6 +39,7 @@ from registry.models.skill import INTERNAL
 from registry.rates.limits import RateLimit, count_request
 from registry.storage import blobs
 from worker.child_runs.lineage import require_runnable_from_ui
+from worker.core.display_budget import MAX_TEXT
 from worker.dependencies.waits import waits_of
 from worker.models import Artifact, Run, RunStatus
 from worker.protocols.call import Request
@@ -207,17 +209,19 @@ def request_of(run: Run) -> Request:
     )
 
 
-def _visible_run(uid: str, actor: Actor) -> RunAccess:
-    visible = Run.objects.visible_to(actor).select_related(
-        "skill__team", "team", "caller", "rerun_of", "parent"
-    )
+def _visible_run(uid: str, actor: Actor, *, with_content: bool = True) -> RunAccess:
+    related = ("skill__team", "team", "caller", "rerun_of", "parent")
+    visible = Run.objects.visible_to(actor).select_related(*related)
+    heavy = ["rerun_of__request", "rerun_of__result", "parent__request", "parent__result"]
+    visible = visible.defer(*heavy, *([] if with_content else ["request", "result"]))
     run = get_object_or_404(visible, uid=uid)
     readable = Run.objects.readable_by(actor).filter(pk=run.pk).exists()
     return RunAccess(run, readable, actor.user is not None and run.caller_id == actor.user.pk)
 
 
 def _readable_run(uid: str, actor: Actor) -> RunAccess:
-    access = _visible_run(uid, actor)
+    """A run without its content, which is read from the database when it is used."""
+    access = _visible_run(uid, actor, with_content=False)
     if not access.readable:
         raise Http404
     return access
@@ -256,6 +260,7 @@ def _context(access: RunAccess, request: ActorRequest) -> dict[str, Any]:
         "message": _own_message(run) if access.readable else "",
         "error_details": _details(result),
         "result": result,
+        "prompt_messages": _messages(result),
         "output": display_value(_output(result), format=str(result.get("format") or "")),
         "metadata": _metadata(result),
         "artifacts": artifact_rows(run.artifacts.order_by("path")) if access.readable else (),
@@ -295,19 +300,21 @@ def _own_message(run: Run) -> str:
 
 def _visible_related(run: Run | None, actor: Actor) -> Run | None:
     """A related run, None if the actor may not see it."""
-    return Run.objects.visible_to(actor).filter(pk=run.pk).first() if run else None
+    return Run.objects.visible_to(actor).without_content().filter(pk=run.pk).first() if run else None
 
 
 def _cached_source(run: Run, actor: Actor) -> Run | None:
     """The run whose cached result this run returned; None if the actor may not read it."""
     return (
-        Run.objects.readable_by(actor).filter(pk=run.cached_from_id).first() if run.cached_from_id else None
+        Run.objects.readable_by(actor).without_content().filter(pk=run.cached_from_id).first()
+        if run.cached_from_id
+        else None
     )
 
 
 def _children(run: Run, actor: Actor) -> QuerySet[Run]:
     """The visible runs that this run started, in order."""
-    return Run.objects.visible_to(actor).filter(parent=run).defer("request", "result").order_by("pk")
+    return Run.objects.visible_to(actor).filter(parent=run).without_content().order_by("pk")
 
 
 def _output(result: dict[str, Any]) -> object:
@@ -327,6 +334,17 @@ def _details(result: dict[str, Any]) -> Any:
     if isinstance(details, dict) and details.keys() <= {"name", "stack"} and details.get("stack"):
         details = details["stack"]  # of an exception: text of several lines that includes the name
     return display_value(details) if details else None
+
+
+def _messages(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a prompt, as far as a page may show their texts."""
+    shown, left = [], MAX_TEXT
+    for message in first_rows(result.get("messages") or ()):
+        assert isinstance(message, dict)
+        text = str(message.get("content") or "")[:left]
+        left -= len(text)
+        shown.append({"role": message.get("role"), "content": text})
+    return shown
 
 
 def _metadata(result: dict[str, Any]) -> list[tuple[str, str]]:

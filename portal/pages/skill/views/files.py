@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from portal.pages.skill.presenters.file_tree import file_tree
 from portal.pages.skill.views.skill import layout, version_at
-from portal.presenters.content import highlighting
 from portal.presenters.content.images import is_drawable
+from portal.presenters.content.source import source
 from registry.api.attachments import disable_rendering
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill, find_version
 from registry.models import File, Version
 from registry.storage import blobs
+from worker.core.display_budget import MAX_BYTES
 
-MAX_SHOWN_BYTES = 512 * 1024  # larger texts can only be downloaded
 _IMAGES = {
     "png": "image/png",
     "jpg": "image/jpeg",
@@ -30,22 +31,16 @@ _IMAGES = {
 }
 
 
-@dataclass(frozen=True)
-class Folder:
-    name: str
-    folders: dict[str, Folder] = field(default_factory=dict)
-    rows: list[tuple[str, File]] = field(default_factory=list)  # each with its name in the folder
-
-    @property
-    def subfolders(self) -> list[Folder]:
-        return list(self.folders.values())
-
-
 @require_safe
 def tree(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
     version = version_at(request, team, slug, number)  # also a held one, so that reviewers can read it
     files = version.files.order_by("path")
-    context = {"root": _tree(files), "file_count": len(files), "bytes": sum(file.size for file in files)}
+    root = reverse("files", args=[version.skill.team.slug, version.skill.slug, version.number])
+    context = {
+        "tree": file_tree(files, root),
+        "file_count": len(files),
+        "bytes": sum(file.size for file in files),
+    }
     return render(
         request, "skill/files.html", layout(request, version.skill, "files", version=version) | context
     )
@@ -57,9 +52,8 @@ def file(request: ActorRequest, team: str, slug: str, number: str, path: str) ->
     row = _file(version, path)
     context: dict[str, Any] = {"file": row, "parts": row.path.split("/")}
     context["is_image"] = row.path.rpartition(".")[2].lower() in _IMAGES
-    if row.is_text and row.size <= MAX_SHOWN_BYTES:
-        text = _read(row).decode("utf-8-sig", "replace")
-        context["lines"] = highlighting.lines(text, highlighting.language_of(row.path))
+    if row.is_text:
+        context["source"] = source(_read(row, MAX_BYTES + 1), row.path)
     return render(
         request, "skill/file.html", layout(request, version.skill, "files", version=version) | context
     )
@@ -79,22 +73,15 @@ def raw(request: ActorRequest, team: str, slug: str, number: str, path: str) -> 
     return response
 
 
-def _read(file: File) -> bytes:
-    """The file's bytes; the archive is trusted, as publishing repacked it."""
-    with blobs.open_blob(file.version.digest) as blob, zipfile.ZipFile(blob) as archive:
-        return archive.read(file.path)
+def _read(file: File, max_bytes: int = -1) -> bytes:
+    """The file's bytes, all by default; the archive is trusted, as publishing repacked it."""
+    with (
+        blobs.open_blob(file.version.digest) as blob,
+        zipfile.ZipFile(blob) as archive,
+        archive.open(file.path) as content,
+    ):
+        return content.read(max_bytes)
 
 
 def _file(version: Version, path: str) -> File:
     return get_object_or_404(version.files.select_related("version"), path=path)
-
-
-def _tree(files: Any) -> Folder:
-    root = Folder("")
-    for row in files:
-        folder = root
-        *above, last = row.path.split("/")
-        for name in above:
-            folder = folder.folders.setdefault(name, Folder(name))
-        folder.rows.append((last, row))
-    return root

@@ -29,6 +29,7 @@ from registry.packages.version_numbers import normalise
 from registry.trigger_tests import evaluate
 from registry.usage import scores
 from registry.versions.publishing import version_rows
+from worker.core.display_budget import CpuTime
 
 _SEVERITIES = ("error", "warning", "notice")
 _READMES: BoundedCache[str] = BoundedCache(64)
@@ -111,14 +112,15 @@ def version(request: ActorRequest, team: str, slug: str, number: str) -> HttpRes
 
 
 def _render_version(request: ActorRequest, version: Version, tab: str) -> HttpResponse:
-    skill = version.skill
+    skill, cpu = version.skill, CpuTime()
     context = layout(request, skill, tab, version=version)
+    profile_reports = stored_profile_reports(version, version_rows.load_problems(version))
     runnable: RunnableVersion = context["runnable_version"]
     manifest = runnable.manifest
     files = version.files.order_by("path")
     context |= {
         "manifest": manifest,
-        "readme": _readme(version),
+        "readme": _readme(version, cpu),
         "inputs": input_rows(manifest.input_schema),
         "outputs": input_rows(manifest.output_schema),
         "tools": tool_rows(runnable.entry_points.tools),
@@ -126,7 +128,7 @@ def _render_version(request: ActorRequest, version: Version, tab: str) -> HttpRe
         "dependencies": dependencies.dependency_status(version, request.actor),
         "lines": install_lines(runnable),
         "problems": _problems(version),
-        "profile_reports": stored_profile_reports(version, version_rows.load_problems(version)),
+        "profile_reports": profile_reports,
         "trials": evaluate.stored_results(version, request.actor),
         "score": scores.explain_score(skill),
         "owners": _owners(request, skill),
@@ -145,7 +147,7 @@ def _earlier(request: ActorRequest, version: Version) -> str | None:
     return rows.order_by("-precedence").values_list("number", flat=True).first()
 
 
-def _readme(version: Version) -> str:
+def _readme(version: Version, cpu: CpuTime) -> str:
     """SKILL.md as HTML, cached by digest and by the URL of its links."""
     skill = version.skill
     root = reverse("files", args=[skill.team.slug, skill.slug, version.number])
@@ -157,6 +159,7 @@ def _readme(version: Version) -> str:
             paths=version.files.values_list("path", flat=True),
             page=lambda path: root + path,
             raw=lambda path: raw + path,
+            cpu=cpu,
         ),
     )
 

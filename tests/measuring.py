@@ -1,0 +1,110 @@
+"""Measures what one answer of the site costs: CPU time and memory, without the help of any cache."""
+
+from __future__ import annotations
+
+import gc
+import time
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from unittest import mock
+
+from django.test import Client
+
+from portal.pages.skill.views import skill
+from portal.presenters.skill import runnable_version
+from registry.models import Version
+from tests.addresses import filled, routes
+from worker.core import display_budget
+from worker.models import Run
+
+_CACHES = (skill._READMES, runnable_version._ENTRY_POINTS, runnable_version._REPORTS)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a GET of ``path`` costs: milliseconds of CPU time and megabytes."""
+
+    path: str
+    status: int
+    cpu_ms: float
+    memory_mb: float = 0.0
+
+
+def cpu_cost(client: Client, path: str, *, enough_ms: float = 0.0) -> Cost:
+    """The least of three times, as others slow this process down; the first that is under ``enough_ms``."""
+    times: list[float] = []
+    for _ in range(3):
+        _forget()
+        started = time.thread_time()
+        answer = client.get(path)
+        answer.getvalue()
+        times.append((time.thread_time() - started) * 1000)
+        if times[-1] <= enough_ms:
+            break
+    return Cost(path, answer.status_code, min(times))
+
+
+def memory_mb(client: Client, path: str) -> float:
+    """The peak while the answer is made; tracing slows it down, so it gets more time for its content."""
+    with _traced(), mock.patch.object(display_budget, "MAX_CPU_S", 1.0):
+        client.get(path).getvalue()
+        return tracemalloc.get_traced_memory()[1] / 1e6
+
+
+@contextmanager
+def _traced() -> Iterator[None]:
+    _forget()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        yield
+    finally:
+        tracemalloc.stop()
+
+
+def _forget() -> None:
+    for cache in _CACHES:
+        cache.clear()
+
+
+def package_pages(version: Version) -> list[str]:
+    """Each page and API address of a version, of its skill, and the lists that show it."""
+    largest = version.files.order_by("-size", "path").values_list("path", flat=True)[0]
+    before = version.skill.versions.exclude(pk=version.pk).values_list("number", flat=True).first()
+    values = _values(
+        team=version.skill.team.slug, slug=version.skill.slug, number=version.number, path=largest
+    )
+    values |= {"before": before or version.number, "after": version.number}
+    lists = ("", "skills/", "held/", "api/v1/skills", "api/v1/held", "api/v1/changes", "skills/listing/")
+    chosen = [route for route in routes() if {"<slug:team>", "<str:team>"} & set(route.split("/"))]
+    searches = [
+        "/api/v1/search?q=heavy",
+        "/skills/?q=heavy",
+        "/skills/match/?q=heavy",
+        "/api/v1/listing?q=heavy",
+    ]
+    return [f"/{filled(route, values)}" for route in (*chosen, *lists)] + searches
+
+
+def run_pages(run: Run, other: Run) -> list[str]:
+    """Each page and API address of a run, and the lists that show it."""
+    artifact = run.artifacts.values_list("path", flat=True).first() or "none"
+    team, _slash, slug = run.skill_label.partition("/")
+    values = _values(team=team, slug=slug, uid=run.uid, other=other.uid, path=artifact)
+    chosen = [f"/{filled(route, values)}" for route in routes() if "runs" in route.split("/")]
+    more = ("live/?part=log", "log/?line=900", "log/?raw=1")
+    return [
+        *chosen,
+        *(f"/runs/{run.uid}/{part}" for part in more),
+        f"/skills/{team}/{slug}/run/?rerun_of={run.uid}",
+        "/memory/review/",
+        "/api/v1/memory-writes",
+    ]
+
+
+def _values(**values: str) -> dict[str, str]:
+    return (
+        dict.fromkeys(("uid", "other", "number", "path", "before", "after", "name", "code"), "none") | values
+    )

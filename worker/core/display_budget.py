@@ -1,0 +1,53 @@
+"""How much of a package's or a run's content a page or an API answer may show: all limits in one place.
+
+Everything beyond a limit is shown as plain text, counted, or only downloaded.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+MAX_BYTES = 512 * 1024  # of a file
+MAX_LINES = 10_000  # of a file or a Markdown text
+MAX_TEXT = 200_000  # characters of a text, a JSON tree, a table or a log page
+MAX_CELL = 2_000  # characters of a value in a table or list
+MAX_ROWS = 200  # of problems, findings, tags and other lists that authors and scripts write
+MAX_NODES = 1_500  # of a JSON tree, or cells of a table
+MAX_COPIED_BYTES = 1_500_000  # of a value in memory that is also shown as JSON to copy
+MAX_TOKENS = 20_000  # that Markdown is parsed into, of 400 bytes each
+MAX_CPU_S = 0.2  # for the Markdown and the highlighting of a page
+MAX_MEMORY = 11_000_000  # bytes that the values of a run's answer need in each process that reads them
+
+
+class CpuTime:
+    """The CPU time that a page may still spend on Markdown and highlighting, counted in its thread."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._deadline = time.thread_time() + (MAX_CPU_S if seconds is None else seconds)
+
+    @property
+    def is_spent(self) -> bool:
+        return time.thread_time() > self._deadline
+
+    def half(self) -> "CpuTime":
+        """Half of the time that is left."""
+        return CpuTime((self._deadline - time.thread_time()) / 2)
+
+
+def memory_of(value: Any, *, limit: float) -> int:
+    """About how many bytes Python needs for the structure of a JSON value, without the length of its texts.
+
+    Stops once the result exceeds ``limit``.
+    """
+    waiting, size = [value], 0
+    while waiting and size <= limit:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            size += 64 + 120 * len(part)
+            waiting.extend(part.values())
+        elif isinstance(part, list | tuple):
+            size += 56 + 16 * len(part)
+            waiting.extend(part)
+        else:
+            size += 30
+    return size
