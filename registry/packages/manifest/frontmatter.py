@@ -62,18 +62,19 @@ class FrontMatter:
 def read_skill_md(data: bytes, limits: Limits) -> FrontMatter:
     """Reads SKILL.md. Raises Refusal if too large or not text; broken front matter only adds problems."""
     text = _decode(data, limits)
-    lines = list(_split(text))
-    opening = next((index for index, (line, _) in enumerate(lines) if line.strip()), None)
-    if opening is None or lines[opening][0].rstrip() != "---":
+    lines = enumerate(_split(text))
+    opening, line, start = next(((n, line, end) for n, (line, end) in lines if line.strip()), (0, "", 0))
+    if line.rstrip() != "---":
         return FrontMatter({}, text, problems=(errors.FRONT_MATTER_MISSING.problem().at(SKILL_MD, 1),))
-    closing = next(
-        (i for i in range(opening + 1, len(lines)) if lines[i][0].rstrip() in ("---", "...")), None
-    )
-    if closing is None:
+    before = start
+    for closing, (line, end) in lines:  # noqa: B007  (used below)
+        if line.rstrip() in ("---", "..."):
+            break
+        before = end
+    else:
         found = errors.FRONT_MATTER_UNCLOSED.problem().at(SKILL_MD, opening + 1)
         return FrontMatter({}, text, problems=(found,))
-    header = text[lines[opening][1] : lines[closing - 1][1]]
-    body = text[lines[closing][1] :]
+    header, body = text[start:before], text[end:]
     try:
         values, lines_of, problems, header = _read_values(header, opening + 2, limits)
     except Refusal as refused:

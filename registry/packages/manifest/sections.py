@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
+_MAX_HEADINGS = 2_000
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _DECLARED = re.compile(r"\s*[-*+]\s+`?([A-Za-z0-9][\w.-]*)`?\s*(?:[:：#—(-].*)?$")
@@ -66,11 +68,10 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 
 
 def headings(text: str) -> tuple[Heading, ...]:
-    """All headings (``#`` to ``######``) outside code fences."""
+    """The headings (``#`` to ``######``) outside code fences, at most ``_MAX_HEADINGS``."""
     matches = ((number, _HEADING.match(line)) for number, line in prose(text) if line.lstrip(" ")[:1] == "#")
-    return tuple(
-        Heading(number, len(match[1]), match[2].rstrip(" \t#")) for number, match in matches if match
-    )
+    found = (Heading(number, len(match[1]), match[2].rstrip(" \t#")) for number, match in matches if match)
+    return tuple(islice(found, _MAX_HEADINGS))
 
 
 def find_sections(text: str) -> dict[str, Heading]:
