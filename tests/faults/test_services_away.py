@@ -59,7 +59,7 @@ def _asked_in_vain(site):
 
 def test_a_full_disk_is_said_and_survived(disk, make_site):
     small_disk = disk(ROOM)
-    site = make_site(small_disk, DATABASE_URL="", STORAGE_URL="", REDIS_URL="")
+    site = make_site(small_disk, DATABASE_URL="", STORAGE_URL="", REDIS_URL="", SKILLQUAY_MIN_FREE_MB="1")
     site.start()
     site.publish("once", BUSY, team="ops")
     assert site.run("ops/once", wait=30)["status"] == "succeeded"
