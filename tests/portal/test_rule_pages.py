@@ -92,7 +92,7 @@ def test_a_stranger_finds_neither_rules_nor_who_keeps_them(browse, alice, charli
     assert client.get(RULES).status_code == client.get("/teams/dxcs/rules/").status_code == 404
     for verb in ("remove", "restore"):
         paths = [f"/rules/{uid}/{verb}/" for uid in (rule.uid, "absent")]
-        answers = [client.post(path, headers={"x-request-id": "same"}) for path in paths]
+        answers = [client.post(path, headers={"x-request-id": "stranger-1"}) for path in paths]
         assert told(answers[0]) == told(answers[1], [("absent", rule.uid)])
         assert answers[0].status_code == 404
     assert "/sign-in/" in browse(None).get(RULES)["Location"]
