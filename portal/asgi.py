@@ -34,8 +34,8 @@ _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
 class Application:
     def __init__(self) -> None:
         django = WsgiBridge(defer_file_sending(django_application), workers=WEB_THREADS)
-        app = BodyMiddleware(EventMiddleware(WaitMiddleware(FileMiddleware(cast("App", django)))))
-        self.app = HealthEndpoints(app)
+        app = EventMiddleware(WaitMiddleware(FileMiddleware(cast("App", django))))
+        self.app = BodyMiddleware(HealthEndpoints(app))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

@@ -23,3 +23,12 @@ METRICS_DENIED = declare("METRICS_DENIED", http=401)(
     _("Metrics need a bearer token, or a request from this machine."),
     _("Send the value of SKILLQUAY_METRICS_TOKEN as `Authorization: Bearer …`."),
 )
+BODY_LENGTH_AMBIGUOUS = declare("BODY_LENGTH_AMBIGUOUS", http=400)(
+    _("The request has both `Content-Length` and `Transfer-Encoding`."), _("Send only one of these headers.")
+)
+ANONYMOUS_BODIES_FULL = declare(
+    "ANONYMOUS_BODIES_FULL", lambda *, retry_after_s: ..., http=503, retryable=True
+)(
+    _("Anonymous clients are sending too much data at the moment."),
+    _("Try again in some seconds, or sign in or send a valid access token."),
+)

@@ -1,23 +1,34 @@
 """Runs Django as WSGI behind the event loop; a short response crosses to the loop once, not in pieces."""
 
 import asyncio
+from concurrent.futures import Future
 from contextvars import copy_context
 from typing import Any
 
 from a2wsgi import WSGIMiddleware
 from a2wsgi.wsgi import Body, WSGIResponder, build_environ
 
-from portal.streaming.inner_request import Message, Receive, Scope, Send
+from portal.streaming.inner_request import CLIENT, Message, Receive, Scope, Send, wait_for_disconnect
 
 _BUFFER_BYTES = 262_144  # of a response, before it is passed to the event loop
 
 
 class WsgiBridge(WSGIMiddleware):
+    def __init__(self, app: Any, *, workers: int) -> None:
+        super().__init__(app, workers=workers)
+        self.workers = workers
+        self.calls = 0  # running or waiting for a thread
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # type: ignore[override]
         if scope["type"] != "http":
             return await super().__call__(scope, receive, send)  # type: ignore[arg-type]
         responder = _Responder(self.app, self.executor, self.send_queue_size)
-        return await responder.answer(scope, receive, send)
+        client = scope.get(CLIENT) if self.calls >= self.workers else None
+        self.calls += 1
+        try:
+            return await responder.answer(scope, receive, send, client)
+        finally:
+            self.calls -= 1
 
 
 class _Responder(WSGIResponder):
@@ -28,11 +39,15 @@ class _Responder(WSGIResponder):
         self.buffer: list[Message] = []
         self.size = 0
 
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send, client: Receive | None) -> None:
+        """Sends Django's response; nothing if ``client`` disconnects before a thread takes the request."""
         self.to_client = send
         environ = build_environ(scope, Body(self.loop, receive))  # type: ignore[arg-type]
-        in_thread = copy_context().run
-        await self.loop.run_in_executor(self.executor, in_thread, self.wsgi, environ, self.start_response)
+        call = self.executor.submit(copy_context().run, self.wsgi, environ, self.start_response)
+        done = asyncio.wrap_future(call)
+        if client and await _is_abandoned(call, done, client):
+            return
+        await done
         await self._flush()
         if self.exc_info is not None:
             raise self.exc_info[0].with_traceback(self.exc_info[1], self.exc_info[2])
@@ -47,3 +62,13 @@ class _Responder(WSGIResponder):
         messages, self.buffer, self.size = self.buffer, [], 0
         for message in messages:
             await self.to_client(message)
+
+
+async def _is_abandoned(call: Future[None], done: asyncio.Future[None], client: Receive) -> bool:
+    """Waits until the call ends or the client disconnects; then cancels a call that no thread has taken."""
+    disconnect = asyncio.ensure_future(wait_for_disconnect(client))
+    try:
+        await asyncio.wait({done, disconnect}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        disconnect.cancel()
+    return not done.done() and call.cancel()

@@ -96,16 +96,21 @@ async def _send_body(message: Message, send: Send) -> None:
     body = message.get("body", b"")
     if len(body) <= CHUNK_BYTES:
         return await send(message)
-    with tempfile.TemporaryFile(dir=str(settings.SKILLQUAY_VAR)) as file:
-        await asyncio.to_thread(_write, file, body)
+    try:
+        file = await asyncio.to_thread(_write, body)
+    except OSError:  # a full disk: sent from memory
+        return await send(message)
+    with file:
         message["body"] = body = b""
         await _send_file(file, send)
     return await send(message)
 
 
-def _write(file: IO[bytes], body: bytes) -> None:
+def _write(body: bytes) -> IO[bytes]:
+    file = tempfile.TemporaryFile(dir=str(settings.SKILLQUAY_VAR), buffering=0)  # noqa: SIM115 - sent by the caller
     file.write(body)
     file.seek(0)
+    return file
 
 
 async def _send_file(file: IO[bytes], send: Send, *, limit: int | None = None) -> None:

@@ -10,6 +10,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+CLIENT = "skillquay.client"  # in the scope: the server's own ``receive``, which reports a disconnect
 
 _BODY_HEADERS = {
     b"content-length",

@@ -1,26 +1,31 @@
 """Spools request bodies before Django reads them: a stalled upload holds a file, never a web thread."""
 
 import asyncio
-import json
+import io
 import tempfile
 import time
+from contextlib import suppress
 from typing import IO
 
 from django.conf import settings
 
-from portal.errors import BODY_STALLED, BODY_UNSTORABLE
-from portal.streaming.inner_request import App, AppResponse, Message, Receive, Scope, Send
-from registry import log_context
+from portal.errors import BODY_LENGTH_AMBIGUOUS, BODY_STALLED, BODY_UNSTORABLE
+from portal.streaming.anonymous_bodies import AnonymousBudget, BodyShare, CredentialCheck, credential
+from portal.streaming.inner_request import CLIENT, App, Message, Receive, Scope, Send
+from portal.streaming.refusals import refusal_response
 from registry.api.errors import BODY_TOO_LARGE
-from registry.core.addresses import absolute_url
-from registry.packages.problems import Refusal, code_named
+from registry.packages.problems import Refusal
 
 IDLE_TIMEOUT_S = 20.0  # an upload is refused after this time without data
-GRACE_S = 60.0  # after this time the average speed must reach MIN_BYTES_PER_S
+WINDOW_S = 30.0  # MIN_BYTES_PER_S holds for each such stretch of waiting for data
 MIN_BYTES_PER_S = 2_000
-IN_MEMORY = 262_144  # bytes of a body that are kept in memory
+IN_MEMORY = 4_096  # bytes of a body; a longer one is a file, whose space returns to the system at once
 CHUNK_BYTES = 65_536
 FORM_BYTES = 4 * 2**20  # overhead of a form around its files
+DRAIN_S = 1.0  # data of a refused client is still read for this time, so that it can read the refusal
+DRAIN_BYTES = 8 * 2**20
+_DRAINS = 8  # at the same time; further refused clients are disconnected at once
+_LENGTHS = (b"content-length", b"transfer-encoding")
 
 
 class ClientDisconnected(Exception):
@@ -32,6 +37,9 @@ class BodyMiddleware:
 
     def __init__(self, app: App) -> None:
         self.app = app
+        self.budget = AnonymousBudget()
+        self.check = CredentialCheck(app)
+        self.drains = asyncio.Semaphore(_DRAINS)
         self.max_bytes = FORM_BYTES + max(
             settings.SKILLQUAY_MAX_ARCHIVE_BYTES,
             settings.SKILLQUAY_MAX_UNPACKED_BYTES,
@@ -40,60 +48,114 @@ class BodyMiddleware:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _has_body(scope):
+        if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        with tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(settings.SKILLQUAY_VAR)) as spool:
+        scope = {**scope, CLIENT: receive}  # a copy: the server's own would refer to itself
+        lengths = dict(pair for pair in scope["headers"] if pair[0] in _LENGTHS)
+        if lengths.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in lengths:
+            return await self.app(scope, _replay(io.BytesIO(), receive), send)
+        if len(lengths) > 1:  # a proxy may have read another length: RFC 9112, 6.3
+            return await refusal_response(scope, BODY_LENGTH_AMBIGUOUS.refusal()).relay(send)
+        return await self._receive_body(scope, receive, send, int(lengths.get(b"content-length", 0)))
+
+    async def _receive_body(self, scope: Scope, receive: Receive, send: Send, announced: int) -> None:
+        with (
+            BodyShare(scope, self.budget, self.check) as share,
+            tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(settings.SKILLQUAY_VAR)) as spool,
+        ):
             try:
-                size = await _spool(receive, spool, self.max_bytes if _has_credentials(scope) else FORM_BYTES)
+                self._check_announced(scope, announced)
+                size = await self._spool(receive, spool, share)
             except Refusal as refused:
-                return await _error_response(refused).relay(send)
+                _discard(spool)
+                share.release()
+                return await self._refuse(scope, refused, receive, send)
             except ClientDisconnected:
                 return None
             headers = [pair for pair in scope["headers"] if pair[0] not in _LENGTHS]
             headers.append((b"content-length", str(size).encode()))
             return await self.app({**scope, "headers": headers}, _replay(spool, receive), send)
 
+    def _check_announced(self, scope: Scope, announced: int) -> None:
+        limit = self.max_bytes if credential(scope) else self.budget.per_address
+        if announced > limit:
+            raise BODY_TOO_LARGE.refusal(limit=limit)
 
-def _has_credentials(scope: Scope) -> bool:
-    """Whether the request carries a credential; without one only small form posts are accepted."""
-    return any(name in (b"authorization", b"cookie") for name, _value in scope["headers"])
+    async def _spool(self, receive: Receive, spool: IO[bytes], share: BodyShare) -> int:
+        """Reads the whole body into ``spool`` and returns its size in bytes."""
+        size, more, pace = 0, True, _Pace(receive)
+        while more:
+            chunk, more = await pace.next_chunk()
+            size += len(chunk)
+            if size > self.max_bytes:
+                raise BODY_TOO_LARGE.refusal(limit=self.max_bytes)
+            await share.grow(size)
+            if share.signed_in:
+                await asyncio.to_thread(_write, spool, chunk)
+            else:  # little, and more than that would arrive while the request waits for a thread
+                _write(spool, chunk)
+            chunk = b""  # not held while waiting for the next
+        spool.seek(0)
+        return size
+
+    async def _refuse(self, scope: Scope, refused: Refusal, receive: Receive, send: Send) -> None:
+        """Sends the refusal. Many clients read it only after they have sent, so some data is read on."""
+        response = refusal_response(scope, refused)
+        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+        await send({"type": "http.response.body", "body": response.body, "more_body": True})
+        if not self.drains.locked():
+            with suppress(TimeoutError):
+                async with self.drains, asyncio.timeout(DRAIN_S):
+                    await _drain(receive)
+        await send({"type": "http.response.body", "body": b""})
 
 
-_LENGTHS = (b"content-length", b"transfer-encoding")
+class _Pace:
+    """Receives the chunks of a body; raises BODY_STALLED if they arrive too slowly.
 
+    Counts only the time spent waiting for the client: a slow disk of ours is not the client's fault.
+    """
 
-def _has_body(scope: Scope) -> bool:
-    """Whether the request announces a body; ``Content-Length: 0`` counts as none."""
-    return any(name in _LENGTHS and value != b"0" for name, value in scope["headers"])
+    def __init__(self, receive: Receive) -> None:
+        self.receive = receive
+        self.left_s, self.due = WINDOW_S, WINDOW_S * MIN_BYTES_PER_S
 
-
-async def _spool(receive: Receive, spool: IO[bytes], max_bytes: int) -> int:
-    """Reads the whole body into ``spool`` and returns its size in bytes."""
-    size, more = 0, True
-    started = time.monotonic()
-    while more:
-        if time.monotonic() - started > GRACE_S + size / MIN_BYTES_PER_S:
-            raise BODY_STALLED.refusal(seconds=int(GRACE_S))
+    async def next_chunk(self) -> tuple[bytes, bool]:
+        started = time.monotonic()
         try:
-            message = await asyncio.wait_for(receive(), IDLE_TIMEOUT_S)
+            async with asyncio.timeout(min(IDLE_TIMEOUT_S, self.left_s)):
+                message = await self.receive()
         except TimeoutError:
             raise BODY_STALLED.refusal(seconds=int(IDLE_TIMEOUT_S)) from None
         if message["type"] == "http.disconnect":
             raise ClientDisconnected
-        chunk, more = message.get("body", b""), message.get("more_body", False)
-        size += len(chunk)
-        if size > max_bytes:
-            raise BODY_TOO_LARGE.refusal(limit=max_bytes)
-        await asyncio.to_thread(_write, spool, chunk)
-    spool.seek(0)
-    return size
+        chunk: bytes = message.get("body", b"")
+        self.left_s -= time.monotonic() - started
+        self.due -= len(chunk)
+        if self.due <= 0:
+            self.left_s, self.due = WINDOW_S, WINDOW_S * MIN_BYTES_PER_S
+        return chunk, message.get("more_body", False)
+
+
+async def _drain(receive: Receive) -> None:
+    size, more = 0, True
+    while more and size < DRAIN_BYTES:
+        message = await receive()
+        size += len(message.get("body", b""))
+        more = message.get("more_body", False)
 
 
 def _write(spool: IO[bytes], chunk: bytes) -> None:
     try:
         spool.write(chunk)
+        spool.flush()
     except OSError as error:
         raise BODY_UNSTORABLE.refusal(reason=error.strerror or "") from error
+
+
+def _discard(spool: IO[bytes]) -> None:
+    with suppress(OSError):  # a full disk: what was not written is not needed
+        spool.close()
 
 
 def _replay(spool: IO[bytes], receive: Receive) -> Receive:
@@ -108,20 +170,3 @@ def _replay(spool: IO[bytes], receive: Receive) -> Receive:
         return {"type": "http.request", "body": chunk, "more_body": not done}
 
     return receive_spooled
-
-
-def _error_response(refused: Refusal) -> AppResponse:
-    """The API's error response; in English, as no language has been chosen this early."""
-    code = code_named(refused.code)
-    problems = [problem.document() for problem in refused.problems]
-    document = {key: problems[0][key] for key in ("code", "message", "remedy")}
-    document |= {"retryable": code.retryable, "docs_url": absolute_url(f"/api/v1/errors/{code.name}")}
-    body = json.dumps(
-        {**document, "request_id": log_context.current_id("request"), "problems": problems}
-    ).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"connection", b"close"),
-        (b"cache-control", b"no-store"),
-    ]
-    return AppResponse(code.http, headers, body)

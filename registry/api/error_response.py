@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.core import exceptions as django_errors
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import RawPostDataException, UnreadablePostError
@@ -21,6 +20,8 @@ from registry.core.errors import UNAVAILABLE
 from registry.identity.errors import FORBIDDEN, SIGN_IN_REQUIRED
 from registry.models.identity import new_uid
 from registry.packages.problems import Problem, Refusal, code_named
+from registry.storage.errors import DISK_FULL
+from registry.storage.failures import RETRY_AFTER_S, storage_problem
 
 _log = logging.getLogger(__name__)
 _RETRY_AFTER_S = 1
@@ -87,6 +88,8 @@ def status_problem(status: int, request: HttpRequest) -> Problem:
         return errors.METHOD_NOT_ALLOWED.problem(method=str(request.method)[:20])
     if status == 413:
         return errors.BODY_TOO_LARGE.problem(limit=_limit())
+    if status == 507:
+        return DISK_FULL.problem(retry_after_s=RETRY_AFTER_S)
     return _STATUSES.get(status, errors.INTERNAL if status >= 500 else errors.REQUEST_UNREADABLE).problem()
 
 
@@ -120,11 +123,8 @@ _PROBLEM_RULES: tuple[tuple[tuple[type[Exception], ...], Callable[[Any], Problem
 
 
 def _problem_of(exception: Exception) -> Problem | None:
-    if isinstance(exception, OperationalError | InterfaceError):
-        _log.warning("the database does not answer: %s", exception)
-        return UNAVAILABLE.problem()
     problems = (make(exception) for kinds, make in _PROBLEM_RULES if isinstance(exception, kinds))
-    return next(problems, None)
+    return storage_problem(exception) or next(problems, None)
 
 
 def _limit() -> int:

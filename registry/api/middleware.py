@@ -12,7 +12,7 @@ from registry import log_context
 from registry.api.error_response import problem_response, request_id, response_for, status_problem
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
-_API_PREFIXES = ("/api/", "/hooks/")
+API_PREFIXES = ("/api/", "/hooks/")
 _KEPT_HEADERS = ("Allow", "Retry-After")
 
 
@@ -44,7 +44,7 @@ class ApiMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not request.path_info.startswith(_API_PREFIXES):
+        if not request.path_info.startswith(API_PREFIXES):
             return self.get_response(request)
         response = self.get_response(request)
         if response.status_code >= 400 and response.get("Content-Type") != "application/json":
@@ -53,7 +53,7 @@ class ApiMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
         """Handles exceptions of views outside DRF."""
-        return response_for(exception, request) if request.path_info.startswith(_API_PREFIXES) else None
+        return response_for(exception, request) if request.path_info.startswith(API_PREFIXES) else None
 
 
 def _to_problem_response(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

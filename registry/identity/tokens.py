@@ -4,9 +4,10 @@ import hashlib
 import re
 import secrets
 from collections.abc import Collection
+from contextlib import suppress
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -85,7 +86,8 @@ def actor_of(secret: str) -> Actor:
         raise TOKEN_INVALID.refusal()
     stale = Q(last_used_at=None) | Q(last_used_at__lte=now - LAST_USED_INTERVAL)
     if token.last_used_at is None or token.last_used_at <= now - LAST_USED_INTERVAL:
-        Token.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+        with suppress(OperationalError):  # a full disk must not stop readers
+            Token.objects.filter(stale, pk=token.pk).update(last_used_at=now)
     return Actor(user=token.owner, token=token, scopes=frozenset(token.scopes))
 
 

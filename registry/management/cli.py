@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from registry.core.prompt_text import one_line
 from registry.identity.actors import Actor, shell_actor
 from registry.packages.problems import Problem, Refusal
+from registry.storage.failures import storage_problem
 
 USAGE_ERROR = 2
 _CONTROL_CHARACTERS = re.compile(
@@ -34,12 +35,19 @@ class ShellCommand(BaseCommand):
         try:
             return super().execute(*args, **options)
         except Refusal as refused:
-            document = {"ok": False, "problems": [each.document(gettext) for each in refused.problems]}
-            lines = map(problem_line, refused.problems)
-            self.answer(document, lines, as_json=options["json"], ok=False)
+            self._refuse(*refused.problems, as_json=options["json"])
+        except (OSError, DatabaseError) as error:
+            problem = storage_problem(error)
+            if problem is None:
+                raise
+            self._refuse(problem, as_json=options["json"])
         except UnicodeEncodeError:  # undecodable bytes from the shell
             raise CommandError("An argument is not UTF-8 text.", returncode=USAGE_ERROR) from None
         return None
+
+    def _refuse(self, *problems: Problem, as_json: bool) -> None:
+        document = {"ok": False, "problems": [each.document(gettext) for each in problems]}
+        self.answer(document, map(problem_line, problems), as_json=as_json, ok=False)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON document only")

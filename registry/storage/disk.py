@@ -127,9 +127,10 @@ class _FileWriter:
         _fsync_dir(target.parent)
 
     def close(self) -> None:
-        self.file.close()
-        with suppress(FileNotFoundError):
-            self.path.unlink()
+        try:
+            self.file.close()  # writes what is buffered, which fails on a full disk
+        finally:
+            self.path.unlink(missing_ok=True)
 
 
 def _age(status: os.stat_result) -> timedelta:

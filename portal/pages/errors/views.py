@@ -1,5 +1,6 @@
 """Error pages. Missing and invisible objects get the same page, byte for byte."""
 
+import sys
 from http import HTTPStatus
 
 from django.contrib.auth.views import redirect_to_login
@@ -10,7 +11,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from registry.api.error_response import request_id
-from registry.packages.problems import Refusal, code_named
+from registry.packages.problems import Problem, Refusal, code_named
+from registry.storage.failures import storage_problem
 
 _TEXTS = {
     400: (_("Invalid request"), _("Go back, reload the page and try again.")),
@@ -73,10 +75,30 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """The page for status 500. Uses no database, because the database may have failed."""
+    """The page for an unhandled exception. Uses no database, because the database may have failed."""
+    if problem := storage_problem(sys.exception()):
+        return standalone(request, problem)
     title, advice = _TEXTS[500]
-    context = {"status_code": 500, "heading": title, "advice": advice, "request_id": request_id(request)}
+    context = {
+        "code": 500,
+        "status_code": 500,
+        "heading": title,
+        "advice": advice,
+        "request_id": request_id(request),
+    }
     return render(None, "errors/broken.html", context, status=500)
+
+
+def standalone(request: HttpRequest, problem: Problem) -> HttpResponse:
+    """The page of a problem that uses neither session nor database."""
+    code = code_named(problem.code)
+    texts = {"heading": problem.message(gettext), "advice": problem.remedy(gettext)}
+    context = {"code": code.name, "status_code": code.http, "request_id": request_id(request), **texts}
+    response = render(None, "errors/broken.html", context, status=code.http)
+    response["Cache-Control"] = "no-store"
+    if code.retryable:
+        response["Retry-After"] = str(problem.params.get("retry_after_s", 1))
+    return response
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

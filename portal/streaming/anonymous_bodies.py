@@ -1,0 +1,156 @@
+"""The budget for request bodies of anonymous clients: bytes in memory and on disk, counted together."""
+
+import asyncio
+import hashlib
+import time
+from collections import Counter
+from ipaddress import IPv6Address
+from types import TracebackType
+from typing import Self
+
+from django.conf import settings
+
+from portal.errors import ANONYMOUS_BODIES_FULL
+from portal.streaming import inner_request
+from portal.streaming.inner_request import App, Scope
+from registry.api.errors import BODY_TOO_LARGE
+from registry.core.errors import UNAVAILABLE
+from registry.identity.errors import TOKEN_INVALID
+
+FREE_BYTES = 16_384  # of each request, always accepted: enough to sign in
+CHECK_BYTES = 65_536  # at this size the credential is checked; until then a request counts as anonymous
+ANONYMOUS_BYTES = 2**20  # of one address
+TOTAL_ANONYMOUS_BYTES = 32_000_000  # of all addresses and web processes of this host
+KNOWN_S = 5.0  # for this time a credential is not checked again
+_MAX_KNOWN = 1_000
+_MAX_WAITING = 64  # requests that wait for a check
+_CREDENTIAL_HEADERS = (b"authorization", b"cookie")
+
+
+class AnonymousBudget:
+    """What anonymous requests hold, by address."""
+
+    def __init__(self) -> None:
+        webhook = settings.SKILLQUAY_MAX_EVENT_BYTES + FREE_BYTES  # is signed, not signed in
+        self.per_address = max(ANONYMOUS_BYTES, webhook)
+        self.total = max(TOTAL_ANONYMOUS_BYTES // settings.SKILLQUAY_WEB_PROCESSES, self.per_address)
+        self.held: Counter[str] = Counter()
+        self.sum = 0
+
+    def add(self, address: str, size: int) -> bool:
+        """Counts ``size`` more bytes of the address; returns whether it and all together keep the limits."""
+        self.held[address] += size
+        self.sum += size
+        return self.held[address] <= self.per_address and self.sum <= self.total
+
+    def remove(self, address: str, size: int) -> None:
+        self.sum -= size
+        self.held[address] -= size
+        if not self.held[address]:
+            del self.held[address]
+
+
+class CredentialCheck:
+    """Asks Django whether requests have a valid token or session: one at a time, with a short memory."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.turn = asyncio.Semaphore(1)  # invalid credentials must not occupy the web threads
+        self.waiting = 0
+        self.known: dict[bytes, tuple[bool, float]] = {}
+
+    async def is_valid(self, scope: Scope) -> bool:
+        """Raises a refusal if that can't be found out at present."""
+        header = credential(scope)
+        if not header:
+            return False
+        if self.waiting >= _MAX_WAITING:
+            raise ANONYMOUS_BODIES_FULL.refusal(retry_after_s=int(KNOWN_S))
+        self.waiting += 1
+        try:
+            async with self.turn:
+                return await self._check(header, scope)
+        finally:
+            self.waiting -= 1
+
+    async def _check(self, header: tuple[bytes, bytes], scope: Scope) -> bool:
+        key = hashlib.sha256(header[1]).digest()
+        valid, until = self.known.pop(key, (False, 0.0))
+        if until < time.monotonic():
+            headers = [pair for pair in scope["headers"] if pair[0] not in _CREDENTIAL_HEADERS]
+            inner = {**scope, "headers": [*headers, header]}
+            response = await inner_request.get(self.app, inner, "/api/v1/me")
+            if response.status >= 500:
+                raise UNAVAILABLE.refusal()
+            valid, until = response.status == 200, time.monotonic() + KNOWN_S
+        if len(self.known) >= _MAX_KNOWN:
+            del self.known[next(iter(self.known))]
+        self.known[key] = valid, until
+        return valid
+
+
+class BodyShare:
+    """What one request holds of the budget; nothing once its credential proved valid."""
+
+    def __init__(self, scope: Scope, budget: AnonymousBudget, check: CredentialCheck) -> None:
+        self.scope, self.budget, self.check = scope, budget, check
+        self.address = _address(scope)
+        self.head = sum(len(name) + len(value) for name, value in scope["headers"])
+        self.size = 0  # counted in the budget
+        self.checked = self.signed_in = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    async def grow(self, size: int) -> None:
+        """Extends the body to ``size`` bytes. Raises a refusal if that is too much for an anonymous one."""
+        if self.signed_in:
+            return
+        more = self.head + size - self.size
+        self.size += more
+        fits = self.budget.add(self.address, more) or self.size <= FREE_BYTES
+        if not self.checked and (size > CHECK_BYTES or not fits):
+            self.checked, self.signed_in = True, await self.check.is_valid(self.scope)
+        if self.signed_in:
+            self.release()
+        elif not fits:
+            self._refuse()
+
+    def release(self) -> None:
+        if self.size:
+            self.budget.remove(self.address, self.size)
+            self.size = 0
+
+    def _refuse(self) -> None:
+        if self.size <= self.budget.per_address:
+            raise ANONYMOUS_BODIES_FULL.refusal(retry_after_s=int(KNOWN_S))
+        header = credential(self.scope)
+        if header and header[0] == b"authorization":
+            raise TOKEN_INVALID.refusal()
+        raise BODY_TOO_LARGE.refusal(limit=self.budget.per_address)
+
+
+def credential(scope: Scope) -> tuple[bytes, bytes] | None:
+    """The header that may prove who sends the request: a bearer token, otherwise a session's cookie."""
+    headers = dict(scope["headers"])
+    token = headers.get(b"authorization", b"")
+    if token[:7].lower() == b"bearer ":
+        return b"authorization", token
+    cookies = b"; ".join(value for name, value in scope["headers"] if name == b"cookie")
+    is_session = f"{settings.SESSION_COOKIE_NAME}=".encode() in cookies
+    return (b"cookie", cookies) if is_session else None
+
+
+def _address(scope: Scope) -> str:
+    """The client's address; of an IPv6 address the network, which belongs to one client."""
+    host = str((scope.get("client") or ("", 0))[0])
+    try:
+        address = IPv6Address(host)
+    except ValueError:
+        return host
+    return str(address.ipv4_mapped or int(address) >> 64)
