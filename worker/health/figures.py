@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Min
 from django.utils import timezone
 
 from worker.health.heartbeats import ProcessState, processes
@@ -59,15 +59,11 @@ def _queue() -> QueueState:
     now = timezone.now()
     runnable = Run.objects.filter(status=RunStatus.QUEUED, run_after__lte=now)
     waiting = runnable.aggregate(runs=Count("pk"), since=Min("run_after"))
-    claimable = None
-    if waiting["runs"]:
-        teams = [each.team for each in fair_queue.ready_teams()]
-        of_ready_team = Q(team__in=teams) | (Q(team=None) if 0 in teams else Q(pk=None))
-        claimable = runnable.filter(of_ready_team).aggregate(since=Min("run_after"))["since"]
+    claimable = fair_queue.claimable_runs(now).aggregate(since=Min("run_after")) if waiting["runs"] else {}
     return QueueState(
         runnable=waiting["runs"],
         oldest_s=_age(waiting["since"], now),
-        oldest_claimable_s=_age(claimable, now),
+        oldest_claimable_s=_age(claimable.get("since"), now),
         running=Run.objects.filter(status=RunStatus.RUNNING).count(),
         waiting_approval=Approval.objects.waiting().filter(expires_at__gt=now).count(),  # by its index
     )
