@@ -11,14 +11,20 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import suppress
+from http.cookiejar import CookieJar
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, build_opener
 
 from bench._scratch import ROOT
 
 KINDS = ("head", "body", "cookie", "session", "token")
 _BODY = 50_000_000  # bytes announced
-_BURST = 65_536
-_PAUSE_S = 3.0
+_BURST = 12_000
+_BURSTS = {"body": 1, "cookie": 1, "session": 80, "token": 80}
+_PER_S = 3_000
+_PAUSE_S = 5.0  # until a refused client comes back
 
 
 class Crowd:
@@ -75,14 +81,16 @@ class _Clients:
             writer.close()
 
     async def _send(self, writer, kind):
+        """First as much as the server takes at once, then a little each second."""
         writer.write(_head(kind))
-        sent = 0
         with suppress(OSError):
-            while kind != "head":
+            for _ in range(_BURSTS.get(kind, 0)):
+                writer.write(bytes(_BURST))
                 await writer.drain()
-                writer.write(bytes(_BURST if sent < 2**20 else 3_000))
-                sent += _BURST
-                await asyncio.sleep(0 if sent < 2**20 else _PAUSE_S)
+            while kind != "head":
+                await asyncio.sleep(1)
+                writer.write(bytes(_PER_S))
+                await writer.drain()
 
 
 def _head(kind):
@@ -95,8 +103,23 @@ def _head(kind):
         "token": f"Authorization: Bearer sq_{secrets.token_urlsafe(32)}\r\n",
     }[kind]
     path = "/sign-in/" if kind == "cookie" else "/api/v1/packages?team=ops"
-    length = 900_000 if kind == "body" else _BODY
+    length = 900_000 if kind in ("body", "cookie") else _BODY
     return f"POST {path} HTTP/1.1\r\nHost: a\r\n{credential}Content-Length: {length}\r\n\r\n".encode()
+
+
+def sign_in(url, username, password):
+    """Signs in as a browser does; returns the status, the last page, and whether there is a session."""
+    jar = CookieJar()
+    browser = build_opener(HTTPCookieProcessor(jar))
+    page = browser.open(f"{url}/sign-in/", timeout=60).read().decode()
+    key = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)[1]
+    form = urlencode({"csrfmiddlewaretoken": key, "username": username, "password": password})
+    try:
+        with browser.open(f"{url}/sign-in/", form.encode(), timeout=60) as answer:
+            status, page = answer.status, answer.read().decode()
+    except HTTPError as error:
+        status, page = error.code, error.read().decode()
+    return status, page, any(cookie.name == "sessionid" for cookie in jar)
 
 
 def held_bytes(pid):

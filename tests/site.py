@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
+from bench._strangers import sign_in
 from tests import cluster, migrated
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,14 +87,24 @@ class Site:
 
     def publish(self, slug: str, script: str, *, team: str, front: str = "") -> None:
         """A private skill whose one script is Python."""
+        status, _, body = self.upload(slug, script, team=team, front=front)
+        assert status == 201, body
+
+    def upload(self, slug: str, script: str, *, team: str, front: str = ""):
+        """The response to the skill's upload."""
         head = f"---\nname: {slug}\ndescription: For tests.\nversion: 1.0.0\n{front}---\n# {slug}\n"
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
             archive.writestr(f"{slug}/SKILL.md", head)
             archive.writestr(f"{slug}/scripts/{slug}.py", script)
-        upload = f"/api/v1/packages?team={team}&visibility=private"
-        status, _, body = self.ask(upload, body=buffer.getvalue(), Content_Type="application/zip")
-        assert status == 201, body
+        path = f"/api/v1/packages?team={team}&visibility=private"
+        return self.ask(path, body=buffer.getvalue(), Content_Type="application/zip")
+
+    def sign_in(self) -> tuple[int, str, bool]:
+        """Signs in as the administrator: the status, the last page, and whether there is a session."""
+        password = re.search(r"password {2,}(\S+)", self.printed)
+        assert password, self.printed
+        return sign_in(self.url, "admin", password[1])
 
     def run(self, skill: str, *, wait: int = 0, **inputs: object) -> dict[str, Any]:
         status, _, body = self.ask(f"/api/v1/runs?wait={wait}", body={"skill": skill, "inputs": inputs})

@@ -18,6 +18,7 @@ from registry.core.errors import UNAVAILABLE
 from registry.identity.errors import TOKEN_INVALID
 
 FREE_BYTES = 16_384  # of each request, always accepted: enough to sign in
+REQUEST_BYTES = 12_288  # of memory that a request takes besides its content
 CHECK_BYTES = 65_536  # at this size the credential is checked; until then a request counts as anonymous
 ANONYMOUS_BYTES = 2**20  # of one address
 TOTAL_ANONYMOUS_BYTES = 32_000_000  # of all addresses and web processes of this host
@@ -100,12 +101,14 @@ class BodyShare:
         self.checked = self.signed_in = False
 
     def __enter__(self) -> Self:
+        self.budget.sum += REQUEST_BYTES
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+        self.budget.sum -= REQUEST_BYTES
 
     async def grow(self, size: int) -> None:
         """Extends the body to ``size`` bytes. Raises a refusal if that is too much for an anonymous one."""

@@ -10,6 +10,7 @@ from redis import Redis
 
 from tests.faults.conftest import BUSY
 from tests.faults.remains import fill
+from tests.site import ROOT
 
 pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P5", "P9")]
 ROOM = 60  # MB
@@ -73,7 +74,10 @@ def test_a_full_disk_is_said_and_survived(disk, make_site):
     status, _, body = site.ask("/api/v1/inputs?name=a.bin", body=os.urandom(500_000))
     assert (status, bool(json.loads(body)["code"])) in ((503, True), (507, True)), body
     assert site.ask("/api/v1/skills")[0] == 200
+    _is_refused_for_the_full_disk(site)
+    assert not list((small_disk / "var" / "blobs").rglob(".coming-*"))
     filler.unlink()
+    assert site.sign_in()[0] == 200
     site.publish("large", BUSY, team="ops")
     assert site.run("ops/large", wait=30)["status"] == "succeeded"
     for run in [under_way, *(json.loads(body) for status, _, body in asked if status == 202)]:
@@ -86,3 +90,20 @@ def test_a_full_disk_is_said_and_survived(disk, make_site):
     assert site.stop() == 0
     ended = site.rows(f"SELECT status, attempt FROM worker_run WHERE uid = '{last['id']}'")
     assert ended == [("succeeded", 1)], "it had its time"
+
+
+def _is_refused_for_the_full_disk(site):
+    """Publishing and signing in say why they can't, and leave nothing half-done."""
+    status, headers, body = site.upload("half", f"# {os.urandom(50_000).hex()}", team="ops")
+    assert (status, json.loads(body)["code"], headers["Retry-After"]) == (507, "BODY_UNSTORABLE", "1")
+    status, headers, body = site.upload("half", "", team="ops")
+    assert (status, json.loads(body)["code"], headers["Retry-After"]) == (507, "DISK_FULL", "60")
+    assert site.ask("/api/v1/skills/ops/half")[0] == 404
+    status, page, is_signed_in = site.sign_in()
+    assert (status, is_signed_in) == (507, False)
+    assert 'data-code="DISK_FULL"' in page
+    published = site.manage(
+        "publish_package", str(ROOT / "examples" / "two-actions"), "--team", "ops", check=False
+    )
+    assert published.returncode == 1
+    assert "DISK_FULL" in published.stdout

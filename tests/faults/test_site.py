@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from bench._strangers import Crowd, held_bytes
 from tests.site import ROOT, Site
 
 pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P9", "P5")]
@@ -207,6 +208,25 @@ def test_stalled_uploads_hold_no_thread(site):
     assert time.monotonic() - started < 5
     for client in stalled:
         client.close()
+
+
+@pytest.mark.row("P3")
+def test_a_thousand_strangers_hold_little_and_let_others_sign_in(site):
+    usual = max(_seconds_to_sign_in(site) for _ in range(3))
+    pid = site.pids("web")[-1]
+    idle = sum(held_bytes(pid))
+    with Crowd(site.port, 1000) as crowd:
+        looks = [(sum(held_bytes(pid)) - idle, _seconds_to_sign_in(site)) for _ in range(4)]
+    assert max(held for held, _ in looks) < 64_000_000
+    assert min(seconds for _, seconds in looks) < max(1.0, 4 * usual), "1 s, unless the machine is busy"
+    assert set(crowd.responses) <= {"401", "413", "503", "closed"}, "each refusal has a reason"
+    site.publish("afterwards", "print(1)", team="ops")
+
+
+def _seconds_to_sign_in(site):
+    started = time.monotonic()
+    assert site.sign_in()[2]
+    return time.monotonic() - started
 
 
 @pytest.mark.row("P3")

@@ -11,7 +11,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from portal.streaming import files, request_timeout, spooled_bodies, waiting
+from portal.streaming import files, request_timeout, waiting
 from portal.streaming import watch as watching
 from portal.streaming.files import CHUNK_BYTES, FileMiddleware
 from worker.run_views.events import Head, events_since
@@ -73,40 +73,6 @@ def test_no_position_puts_words_into_the_events(bob, public, team, position):
     told = events_since(run.uid, position)
     assert "forged" not in told.position
     assert told == events_since(run.uid)
-
-
-def test_a_body_that_trickles_is_refused_though_it_never_stops(settings, tmp_path, monkeypatch):
-    settings.SKILLQUAY_VAR = tmp_path
-    monkeypatch.setattr(spooled_bodies, "GRACE_S", 0.0)
-    sent = []
-
-    async def one_byte():
-        await asyncio.sleep(0.01)
-        return {"type": "http.request", "body": b"x", "more_body": True}
-
-    async def send(message):
-        sent.append(message)
-
-    scope = {"type": "http", "headers": [(b"content-length", b"1000"), (b"cookie", b"a=b")]}
-    in_a_loop(spooled_bodies.BodyMiddleware(answers(b""))(scope, one_byte, send))
-    assert sent[0]["status"] == 408
-    assert b"BODY_STALLED" in sent[1]["body"]
-
-
-def test_a_stranger_sends_no_more_than_a_form(settings, tmp_path):
-    settings.SKILLQUAY_VAR = tmp_path
-    sent = []
-
-    async def megabyte():
-        return {"type": "http.request", "body": b"x" * 2**20, "more_body": True}
-
-    async def send(message):
-        sent.append(message)
-
-    scope = {"type": "http", "headers": [(b"content-length", b"70000000")]}
-    in_a_loop(spooled_bodies.BodyMiddleware(answers(b""))(scope, megabyte, send))
-    assert sent[0]["status"] == 413
-    assert b"BODY_TOO_LARGE" in sent[1]["body"]
 
 
 def test_who_connects_and_asks_nothing_is_left(monkeypatch):
