@@ -56,13 +56,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _belongs(item: pytest.Item, suite: str, sampled: set[pytest.Item]) -> bool:
     is_full = item.get_closest_marker("full") is not None
+    is_matrix = _matrix_values(item) is not None
     if suite == "full":
-        return is_full or item.get_closest_marker("matrix") is not None
+        return is_full or is_matrix
     if is_full:
         return False
     if suite == "fast":
         return not _uses_database(item) and item.get_closest_marker("slow") is None
-    if item.get_closest_marker("matrix") is not None and item not in sampled:
+    if is_matrix and item not in sampled:
         return False
     return suite == "sample" or _uses_services(item)
 
@@ -79,13 +80,21 @@ def _uses_services(item: pytest.Item) -> bool:
     return not is_browser and (_uses_database(item) or any(map(item.get_closest_marker, marks)))
 
 
+def _matrix_values(item: pytest.Item) -> tuple[object, ...] | None:
+    """The item's values of the axes of its ``matrix`` mark; None if it has no mark or none of the axes."""
+    mark = item.get_closest_marker("matrix")
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    if mark is None or not set(mark.args) & set(params):
+        return None
+    return tuple(params.get(axis) for axis in mark.args)
+
+
 def _sample(items: list[pytest.Item], seed: str) -> set[pytest.Item]:
     """The items with a ``matrix`` mark whose combination of the named parameters was drawn for their file."""
     groups: dict[tuple[Path, tuple[str, ...], int], dict[pytest.Item, tuple[object, ...]]] = defaultdict(dict)
     for item in items:
-        mark = item.get_closest_marker("matrix")
-        if mark is not None:
-            values = tuple(item.callspec.params.get(axis) for axis in mark.args)  # type: ignore[attr-defined]
+        mark, values = item.get_closest_marker("matrix"), _matrix_values(item)
+        if mark is not None and values is not None:
             groups[item.path, mark.args, mark.kwargs.get("at_most", 0)][item] = values
     return {
         item

@@ -15,7 +15,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.matrix("person", "tier")
+@pytest.mark.matrix("person", "tier", at_most=1)
 @pytest.mark.parametrize(
     ("tier", "attack"), [(tier, attack) for tier in TIERS for attack in attacks_on(tier, EVERY_ATTACK)]
 )
@@ -28,7 +28,7 @@ def test_attack_is_stopped(person, tier, attack):
     assert check.passed, check.detail
 
 
-@pytest.mark.matrix("person", "tier")
+@pytest.mark.matrix("person", "tier", at_most=1)
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("person", PEOPLE)
 def test_nothing_but_the_named_attacks_is_reported(person, tier):

@@ -20,6 +20,7 @@ pytestmark = [
     pytest.mark.slow("races of processes on both databases"),
     pytest.mark.cluster,
     pytest.mark.row("P9"),
+    pytest.mark.matrix("races", at_most=1),
 ]
 
 QUERIES = [

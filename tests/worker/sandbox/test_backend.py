@@ -14,7 +14,7 @@ from worker.sandbox.run_job import run_in
 from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers.available import run, usable_tiers
 
-pytestmark = pytest.mark.row("C6")
+pytestmark = [pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 
 def frugal(tier, job, *, on_output=None, check_stop=None, site=None, grace_s=5.0) -> SandboxResult:

@@ -11,7 +11,7 @@ from worker.sandbox.limits.cgroup import CgroupFolder, CgroupLimits
 from worker.sandbox.limits.limits import Limits
 from worker.sandbox.site_settings import SandboxSettings
 
-pytestmark = pytest.mark.row("C6")
+pytestmark = [pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 PYTHON = ("python", "-I", "-S", "-c")
 FORKS = """

@@ -9,7 +9,7 @@ import pytest
 from tests.attacks.people import Absent, as_plain_user
 from worker.sandbox.cleanup import remove_tree
 
-pytestmark = [pytest.mark.attack, pytest.mark.row("C6")]
+pytestmark = [pytest.mark.attack, pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 _CLOSED = """
 import os, tempfile

@@ -9,7 +9,7 @@ import pytest
 
 from worker.sandbox.collect import collect
 
-pytestmark = pytest.mark.row("A5")
+pytestmark = [pytest.mark.row("A5"), pytest.mark.matrix("tier", at_most=1)]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from worker.sandbox.doctor.attacks import arena
 from worker.sandbox.doctor.attacks.arena import Check
 from worker.sandbox.tiers.available import TierReport
 
-pytestmark = pytest.mark.row("C6")
+pytestmark = [pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 
 @pytest.fixture

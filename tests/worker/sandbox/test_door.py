@@ -8,7 +8,7 @@ import pytest
 
 from worker.sandbox.limits.limits import Limits
 
-pytestmark = pytest.mark.row("C3")
+pytestmark = [pytest.mark.row("C3"), pytest.mark.matrix("tier", at_most=1)]
 
 ASK = """
 import os, sys

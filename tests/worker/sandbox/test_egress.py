@@ -16,7 +16,7 @@ from worker.sandbox.limits.limits import Limits
 from worker.sandbox.policy import HostAccess
 from worker.sandbox.site_settings import TIERS
 
-pytestmark = pytest.mark.row("C6")
+pytestmark = [pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 CLIENTS = {
     "urllib": (

@@ -13,7 +13,7 @@ from worker.sandbox.policy import HttpReply, Job
 from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers.available import run
 
-pytestmark = [pytest.mark.attack, pytest.mark.row("C6")]
+pytestmark = [pytest.mark.attack, pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 GET = "import urllib.request as r\nprint(r.urlopen('http://127.0.0.1:3128/page').read().decode())"
 NODE = "import('node:http').then(h => h.get('http://127.0.0.1:3128/page', a => a.pipe(process.stdout)))"

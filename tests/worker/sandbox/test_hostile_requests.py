@@ -17,7 +17,7 @@ from worker.sandbox import channel_server
 from worker.sandbox.egress import proxy
 from worker.sandbox.egress.proxy_requests import BadRequest, read_head
 
-pytestmark = pytest.mark.row("C6")
+pytestmark = [pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 
 def _run(coroutine):

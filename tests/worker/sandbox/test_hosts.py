@@ -6,7 +6,7 @@ import pytest
 
 from worker.sandbox.egress import allowed_hosts
 
-pytestmark = pytest.mark.row("C6")
+pytestmark = [pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 LISTED = (
     "api.example.org",

@@ -9,7 +9,7 @@ import pytest
 
 from tests.attacks.people import ROOT
 
-pytestmark = [pytest.mark.attack, pytest.mark.row("C6")]
+pytestmark = [pytest.mark.attack, pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 _FAVOURED = """
 import resource, sys, tempfile

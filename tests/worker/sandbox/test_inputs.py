@@ -6,7 +6,7 @@ import pytest
 
 from worker.sandbox.limits.limits import Limits
 
-pytestmark = pytest.mark.row("P10", "B4")
+pytestmark = [pytest.mark.row("P10", "B4"), pytest.mark.matrix("tier", at_most=1)]
 LIMITS = Limits(timeout_s=20, disk_mb=2, files=8)
 
 

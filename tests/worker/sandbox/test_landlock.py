@@ -15,7 +15,7 @@ from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers.available import run, usable_tiers
 from worker.sandbox.tiers.landlock import PathTranslation
 
-pytestmark = pytest.mark.row("C6")
+pytestmark = [pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 LETTING = SandboxSettings(minimum="landlock", choice="landlock")
 

@@ -11,7 +11,11 @@ from tests.checks import not_none
 from worker.sandbox.limits.user_ids import lease_user_id
 from worker.sandbox.site_settings import SandboxSettings
 
-pytestmark = [pytest.mark.row("C6"), pytest.mark.skipif(os.geteuid() != 0, reason="only root has more ids")]
+pytestmark = [
+    pytest.mark.row("C6"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root has more ids"),
+    pytest.mark.matrix("tier", at_most=1),
+]
 
 
 def test_a_run_takes_an_id_of_its_own_until_all_are_taken(tmp_path):

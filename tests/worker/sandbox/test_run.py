@@ -21,7 +21,7 @@ from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers import available
 from worker.sandbox.tiers.available import run
 
-pytestmark = pytest.mark.row("B4", "C6")
+pytestmark = [pytest.mark.row("B4", "C6"), pytest.mark.matrix("tier", at_most=1)]
 
 PYTHON = ("python", "-I", "-S", "-c")
 

@@ -9,7 +9,7 @@ from worker.sandbox import runtimes
 from worker.sandbox.doctor.attacks.arena import attacks_on
 from worker.sandbox.site_settings import TIERS
 
-pytestmark = pytest.mark.row("A1", "P9")
+pytestmark = [pytest.mark.row("A1", "P9"), pytest.mark.matrix("tier", at_most=1)]
 
 
 def test_everything_that_the_requirements_bring_is_found():

@@ -18,7 +18,11 @@ from worker.sandbox.policy import Job
 from worker.sandbox.site_settings import TIERS, SandboxSettings
 from worker.sandbox.tiers.available import has_scratch, run
 
-pytestmark = [pytest.mark.slow("starts sandboxes"), pytest.mark.row("C6")]
+pytestmark = [
+    pytest.mark.slow("starts sandboxes"),
+    pytest.mark.row("C6"),
+    pytest.mark.matrix("scratch_tier", at_most=1),
+]
 SITE = SandboxSettings(minimum="landlock")
 LIMITS = Limits(timeout_s=20, disk_mb=16, files=100, memory_mb=96)
 FILL = """

@@ -9,7 +9,7 @@ import pytest
 
 from worker.sandbox.limits import seccomp
 
-pytestmark = pytest.mark.row("C6")
+pytestmark = [pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 ALLOW, KILL = 0x7FFF_0000, 0x8000_0000
 EPERM, ENOSYS = 0x0005_0000 | errno.EPERM, 0x0005_0000 | errno.ENOSYS

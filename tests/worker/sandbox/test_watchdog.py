@@ -9,7 +9,7 @@ import pytest
 from tests.attacks.people import Absent, as_plain_user
 from worker.sandbox.limits.limits import Limits
 
-pytestmark = pytest.mark.row("C6")
+pytestmark = [pytest.mark.row("C6"), pytest.mark.matrix("tier", at_most=1)]
 
 _HOLDS_ALONE = """
 import sys, tempfile
