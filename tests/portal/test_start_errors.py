@@ -16,6 +16,7 @@ from django.core.management import CommandError, call_command
 from portal import env
 from portal.management.commands import up
 from tests.conftest import ROOT
+from tests.site import free_port
 
 pytestmark = pytest.mark.row("P9")
 
@@ -43,6 +44,14 @@ def test_up_refuses_a_port_in_use_before_it_starts_anything(settings, tmp_path, 
     assert "\n" not in str(refused.value)
 
 
+def test_up_refuses_a_database_without_tables(tmp_path):
+    done = _manage("up", SKILLQUAY_VAR=str(tmp_path), DATABASE_URL="", SKILLQUAY_PORT=str(free_port()))
+    assert done.returncode == 1
+    assert "set_up" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.django_db
 def test_up_names_the_isolation_tier(settings, tmp_path, monkeypatch, capsys):
     settings.SKILLQUAY_VAR = tmp_path
     settings.SKILLQUAY_PORT = 0

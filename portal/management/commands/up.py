@@ -10,11 +10,12 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
 from portal.checks import OPERATOR
 from portal.supervisor import Program, Supervisor
 from registry.identity import site_key
+from registry.models import User
 from worker.health.sandbox_report import sandbox_report
 
 GRACE_S = 40  # a worker finishes its current run within worker_soft_shutdown_timeout, 30 s
@@ -27,6 +28,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with _lock_folder():
             _require_free_port()
+            _require_tables()
             _check_key()
             programs = [_web(), _worker(), _reaper()]
             self.stderr.write(_tier_line())
@@ -60,6 +62,16 @@ def _require_free_port() -> None:
             f"Can't listen on {where[0]} port {where[1]}: {reason}. "
             "Set SKILLQUAY_PORT to another port, or SKILLQUAY_BIND to another address."
         ) from None
+
+
+def _require_tables() -> None:
+    """Raises CommandError if the database answers and has no tables."""
+    try:
+        tables = connection.introspection.table_names()
+    except DatabaseError:  # the programs report it, and wait
+        return
+    if User._meta.db_table not in tables:
+        raise CommandError("The database is not set up. Run manage.py set_up first, or make run.")
 
 
 def _tier_line() -> str:
