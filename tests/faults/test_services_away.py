@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 import pytest
 from redis import Redis
@@ -29,9 +30,13 @@ def test_a_run_asked_for_while_the_broker_is_gone_or_takes_nothing_runs_later(ma
     server.wait()
     site.wait_for(lambda: "broker" in _failing_checks(site))
     run = _asked_in_vain(site)
+    ended = "SELECT count(*) FROM worker_run WHERE finished_at IS NOT NULL"
+    site.wait_for(lambda: site.rows(ended)[0][0] >= 3)
+    time.sleep(1)  # the slots take the fetched wake-ups, which can't be acknowledged in Redis
     redis.start()
     for each in [*busy, run]:
         assert site.ended(each, wait=60)["status"] == "succeeded"
+    assert len(site.pids("worker")) == 1, "the same worker fetches again"
     site.wait_for(lambda: _failing_checks(site) == [])
     with Redis.from_url(redis.url) as broker:
         broker.flushall()
