@@ -16,7 +16,7 @@ def add(key: str, number: int, ends_at: int) -> int:
             pipeline.incrby(_PREFIX + key, number)
             pipeline.expireat(_PREFIX + key, ends_at)
             return int(pipeline.execute()[0])
-    except RedisError as error:
+    except (RedisError, ValueError) as error:  # ValueError: another thread closed the connection meanwhile
         raise OSError(str(error)) from error
 
 

@@ -170,8 +170,7 @@ def test_an_accept_header_changes_nothing(anonymous):
 @pytest.mark.row("P5")
 def test_a_body_of_a_hundred_thousand_lists_is_refused_before_it_is_read(as_bob):
     body = b'{"skill": "docs/x", "inputs": {"a": [' + b",".join([b"[]"] * 100_000) + b"]}}"
-    document = assert_error(as_bob.post("runs", body), 400, "JSON_INVALID")
-    assert "100000" in document["message"]
+    assert_error(as_bob.post("runs", body), 400, "JSON_INVALID")
 
 
 @pytest.mark.row("B3")

@@ -38,14 +38,14 @@ def check(client, paths, always):
     assert not {path: peak for path, peak in memory.items() if peak > MAX_MEMORY_MB}
 
 
-@pytest.mark.matrix("package", at_most=2)
+@pytest.mark.matrix("package", at_most=1)
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_heavy_package_stays_within_the_budget_of_every_page(browse, team, alice, package):
     version = publish_heavy(package, team=team, user=alice)
     check(browse(alice), measuring.package_pages(version), ALWAYS["package"])
 
 
-@pytest.mark.matrix("run", at_most=2)
+@pytest.mark.matrix("run", at_most=1)
 @pytest.mark.parametrize("run", sorted(RUNS))
 def test_heavy_run_stays_within_the_budget_of_every_page(browse, public, alice, team, run):
     heavy, other = (make_heavy_run(run, public.latest, alice, team) for _ in range(2))
