@@ -37,6 +37,7 @@ class Crowd:
         self.process = subprocess.Popen(
             self.command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
+        assert self.process.stdout
         self.process.stdout.readline()  # all have connected once
         return self
 
@@ -112,7 +113,7 @@ def sign_in(url, username, password):
     jar = CookieJar()
     browser = build_opener(HTTPCookieProcessor(jar))
     page = browser.open(f"{url}/sign-in/", timeout=60).read().decode()
-    key = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)[1]
+    [key, *_others] = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
     form = urlencode({"csrfmiddlewaretoken": key, "username": username, "password": password})
     try:
         with browser.open(f"{url}/sign-in/", form.encode(), timeout=60) as answer:
@@ -124,13 +125,13 @@ def sign_in(url, username, password):
 
 def held_bytes(pid):
     """Bytes of memory of the process, and of the files without a name that it has open."""
-    memory = re.search(r"^Private_Dirty: +(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)
+    [memory] = re.findall(r"^Private_Dirty: +(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)
     disk = 0
     for link in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(OSError):
             if os.readlink(link).endswith(" (deleted)"):
                 disk += link.stat().st_blocks * 512
-    return int(memory[1]) * 1024, disk
+    return int(memory) * 1024, disk
 
 
 if __name__ == "__main__":

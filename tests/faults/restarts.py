@@ -74,16 +74,36 @@ class PostgresServer:
         self.folder = Path(tempfile.mkdtemp(prefix="skillquay-postgres-"))
         if self.user:
             shutil.chown(self.folder, self.user)
-        argv = [self.bin / "initdb", "-D", self.folder, "-U", "postgres", "-A", "trust", "-E", "UTF8", "-N"]
+        argv: list[str | Path] = [
+            self.bin / "initdb",
+            "-D",
+            self.folder,
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "-N",
+        ]
         subprocess.run(argv, user=self.user, check=True, stdout=subprocess.DEVNULL, cwd="/")
         self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
         self.start()
 
     def start(self) -> None:
-        argv = [self.bin / "postgres", "-D", self.folder, "-p", str(self.port), "-k", "", "-F"]
-        output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self.process = subprocess.Popen(argv, user=self.user, cwd="/", **output)
-        ready = [self.bin / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        argv: list[str | Path] = [
+            self.bin / "postgres",
+            "-D",
+            self.folder,
+            "-p",
+            str(self.port),
+            "-k",
+            "",
+            "-F",
+        ]
+        null = subprocess.DEVNULL
+        self.process = subprocess.Popen(argv, user=self.user, cwd="/", stdout=null, stderr=null)
+        ready: list[str | Path] = [self.bin / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
         while subprocess.run(ready, check=False).returncode:
             time.sleep(0.05)
 

@@ -113,8 +113,8 @@ def test_people_read_lines_with_places(places: dict[str, str]) -> None:
 
 def test_text_output_lists_dependencies(tmp_path: Path) -> None:
     path = tmp_path / "needy.zip"
-    files = {"SKILL.md": SKILL, "scripts/a.py": b"import six\n", "requirements.txt": b"six==1.17.0\n"}
-    path.write_bytes(zip_of(files))
+    scripts = {"scripts/a.py": b"import six\n", "requirements.txt": b"six==1.17.0\n"}
+    path.write_bytes(zip_of({"SKILL.md": SKILL, **scripts}))
     status, output = run(str(path))
     assert status == 0
     assert "  needs python six==1.17.0\n" in output

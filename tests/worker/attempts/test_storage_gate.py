@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from registry.core.errors import UNAVAILABLE
+from tests.checks import not_none
 from worker.attempts import storage_gate
 from worker.attempts.unpacking import remove_package
 from worker.dependencies import build
@@ -51,20 +52,20 @@ def _is_open():
 @pytest.mark.parametrize("kind", ["empty", "failing"])
 def test_run_without_storage_is_given_back_and_its_attempt_does_not_count(queued, blob_folder, kind):
     blob_folder.take(kind)
-    execute(claims.claim_next("host:1"))
+    execute(not_none(claims.claim_next("host:1")))
     queued.refresh_from_db()
     assert (queued.status, queued.attempt, queued.attempts.count()) == (RunStatus.QUEUED, 0, 0)
     assert not _is_open(), "this process claims no more"
     blob_folder.put_back()
     assert _is_open()
-    execute(claims.claim_next("host:1"))
+    execute(not_none(claims.claim_next("host:1")))
     queued.refresh_from_db()
     assert (queued.status, queued.attempt) == (RunStatus.SUCCEEDED, 1)
 
 
 def test_gate_does_not_wait_while_the_worker_stops(queued, blob_folder):
     blob_folder.take("empty")
-    execute(claims.claim_next("host:1"))
+    execute(not_none(claims.claim_next("host:1")))
     assert not storage_gate.wait_until_open(lambda: True, seconds=3600)
 
 
@@ -75,7 +76,7 @@ def test_files_of_an_ended_script_wait_for_the_storage(hello, queue_run, blob_fo
     blob_folder.take("failing")
     back = threading.Timer(1.5, blob_folder.put_back)
     back.start()
-    execute(claims.claim_next("host:1"))
+    execute(not_none(claims.claim_next("host:1")))
     back.join()
     run.refresh_from_db()
     assert (run.status, run.attempt) == (RunStatus.SUCCEEDED, 1)
@@ -91,6 +92,6 @@ def test_build_without_storage_is_given_back(blob_folder, monkeypatch):
     monkeypatch.setattr(build, "build", fail)
     monkeypatch.setattr("worker.dependencies.queue.wake_builder", lambda: True)
     with pytest.raises(type(UNAVAILABLE.refusal())):
-        build.run_build(claim("k", timezone.now()))
+        build.run_build(not_none(claim("k", timezone.now())))
     row.refresh_from_db()
     assert (row.state, row.attempt) == (DependencyBuildState.WAITING, 0)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -23,7 +24,7 @@ def _checks(*checks):
     """The answers of one detector to checks of (time, started tasks, whether a task is expected)."""
     detector = DeafnessDetector()
     return [
-        detector.is_deaf(now, started=started, is_expected=lambda expected=expected: expected)
+        detector.is_deaf(now, started=started, is_expected=partial(bool, expected))
         for now, started, expected in checks
     ]
 
