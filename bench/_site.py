@@ -32,6 +32,7 @@ from worker.protocols.call import Request
 from worker.queue import states
 from worker.queue.dispatch import wake
 from worker.runs import request as runs
+from worker.runs.limits import limits_of
 from worker.sandbox import layout, runtimes
 from worker.sandbox.limits.limits import Limits
 from worker.sandbox.policy import Job
@@ -92,7 +93,7 @@ def _job_of_run(actor, version):
     call = protocols_prepare.prepare(
         package.paths, package.manifest, package.profile, Request(**run.request), read=package.read
     )
-    limits = asdict(runs.limits_of(package.manifest))
+    limits = asdict(limits_of(package.manifest))
     job = {
         "argv": list(call.argv),
         "package": str(package.folder),

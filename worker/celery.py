@@ -83,7 +83,7 @@ def count_messages() -> int:
 
 @celeryd_init.connect
 def _name_node(instance: Any, **kwargs: object) -> None:
-    """Gives each worker on this host a name of its own, unless ``--hostname`` named it."""
+    """Gives each worker on this host a unique name, unless ``--hostname`` sets one."""
     if instance.hostname == default_nodename(""):
         instance.hostname = f"worker-{os.getpid()}@{host_name()}"
 

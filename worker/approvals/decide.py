@@ -152,7 +152,7 @@ def _require_runnable(approval: Approval) -> Version:
 
 
 def _caller(run: Run) -> Actor:
-    """The actor that started the run. A webhook's token is not stored: its actor comes from the webhook."""
+    """The actor that started the run. Webhook tokens are not stored; the webhook supplies the actor."""
     if run.token is None:
         return webhooks.actor_of_run(run.uid)
     return Actor(user=run.caller, token=run.token, scopes=frozenset(run.token.scopes))

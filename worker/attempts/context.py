@@ -51,7 +51,7 @@ class AttemptContext:
 
     @property
     def written_folder(self) -> Path:
-        """The job folder that contains what the run wrote: in the scratch space, if there is one."""
+        """The job folder with the run's files: in the scratch space if it exists, otherwise on the host."""
         return self.scratch.job_folder if self.scratch else self.folder
 
     @property

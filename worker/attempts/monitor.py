@@ -125,7 +125,7 @@ class AttemptMonitor:
         return "lease_lost" if self.lost else None
 
     def is_cancelled(self) -> bool:
-        """Whether the run was cancelled: polls once more at the end of an attempt, unless it just did so."""
+        """Whether the run was cancelled; polls the database unless it was polled a moment ago."""
         try:
             return self._poll_row(time.monotonic()) and not self.lost
         except DatabaseError:

@@ -26,5 +26,5 @@ def update_steps(run_id: int, attempt: int, steps: str) -> None:
 
 
 def insert_log_chunks(chunks: Iterable[tuple[int, int, int, str, int, bytes]]) -> None:
-    """Appends to a log: run id, attempt, seq, stream, offset and data; ignores chunks that exist."""
+    """Appends chunks (run id, attempt, seq, stream, offset, data) to logs; ignores chunks that exist."""
     insert_rows(LogChunk, _LOG_COLUMNS, chunks, on_conflict="ON CONFLICT DO NOTHING")

@@ -1,4 +1,4 @@
-"""Whether this process can reach the site's storage: while it can't, it gives runs back and claims none."""
+"""Tracks whether this process can reach the storage; if not, it requeues its runs and claims none."""
 
 import logging
 import time
@@ -23,7 +23,7 @@ class ServicesUnavailable(Exception):
 
 @contextmanager
 def before_start() -> Iterator[None]:
-    """Raises ServicesUnavailable for errors of storage and database: the run can be given back."""
+    """A context manager: if storage or database fails, raises ServicesUnavailable to requeue the run."""
     try:
         yield
     except DatabaseError as error:
@@ -35,7 +35,7 @@ def before_start() -> Iterator[None]:
 
 
 def is_storage_lost(error: Refusal) -> bool:
-    """Whether the storage can't be reached, rather than the one blob is missing; then the gate closes."""
+    """Whether the whole storage can't be reached, not only one blob is missing. If so, closes the gate."""
     global _lost
     is_lost = error.code == UNAVAILABLE.name or (error.code == BLOB_MISSING.name and not blobs.is_reachable())
     if is_lost and not _lost:
@@ -45,7 +45,7 @@ def is_storage_lost(error: Refusal) -> bool:
 
 
 def wait_until_open(is_stopping: Callable[[], object], *, seconds: float) -> bool:
-    """Waits for a lost storage to answer; returns False after that time, or when stopping."""
+    """Waits until storage answers, the time is over or the worker stops; returns whether storage answers."""
     global _lost
     until = time.monotonic() + seconds
     while _lost and not is_stopping():

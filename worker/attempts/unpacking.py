@@ -101,7 +101,7 @@ def create_once(folder: Path, fill: Callable[[Path], object]) -> None:
 
 @contextmanager
 def _folder_lock(root: Path) -> Iterator[None]:
-    """Locks the folder against other processes of this machine; the kernel releases a dead process's lock."""
+    """A context manager that locks the folder for this process; the kernel releases a dead process's lock."""
     root.parent.mkdir(parents=True, exist_ok=True)
     lock = os.open(root.parent / f".{root.name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

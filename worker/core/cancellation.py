@@ -18,8 +18,8 @@ _GRACE_S = 0.2
 def run_cancellable(work: Callable[[CheckCancelled], T], check_stop: CheckStop) -> T:
     """Returns the result of ``work``; raises CANCELLED as soon as ``check_stop`` reports a reason.
 
-    ``work`` must not use the database. Between two pieces it calls the function that it receives, which
-    raises CANCELLED after the stop. If a piece blocks (slow storage, a lock), its thread is abandoned.
+    ``work`` receives a function to call between pieces of work; after the stop, it raises CANCELLED. ``work``
+    must not use the database. If a piece blocks (slow storage, a lock), its thread is abandoned.
     """
     cancelled = threading.Event()
     result: Future[T] = Future()

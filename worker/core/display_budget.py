@@ -35,7 +35,7 @@ class CpuTime:
 
 
 def memory_of(value: Any, *, limit: float) -> int:
-    """About how many bytes Python needs for the structure of a JSON value, without the length of its texts.
+    """An estimate of the bytes that Python needs for the structure of a JSON value, without its texts.
 
     Stops once the result exceeds ``limit``.
     """

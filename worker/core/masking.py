@@ -128,7 +128,7 @@ def _text_forms(text: str) -> Iterator[str]:
 
 
 def _byte_forms(data: bytes) -> Iterator[bytes]:
-    """Hexadecimal, and base64 at every alignment, since a user name may precede the secret."""
+    """The bytes in hexadecimal, and in base64 at every alignment: a user name may precede the secret."""
     yield data.hex().encode()
     yield base64.b64encode(data).rstrip(b"=")
     for before in range(3):

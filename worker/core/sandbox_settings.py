@@ -28,7 +28,7 @@ def sandbox_settings() -> SandboxSettings:
 
 
 def jobs_folder() -> Path:
-    """The folder in which each attempt has its own. On a separate disk, runs can't fill the portal's disk."""
+    """The folder of all job folders. If it is on a separate disk, runs can't fill the portal's disk."""
     return Path(settings.SKILLQUAY_JOBS or Path(settings.SKILLQUAY_VAR) / "jobs")
 
 

@@ -23,7 +23,7 @@ def json_text(value: Any) -> str:
 
 
 def clean(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """A copy with NUL and lone surrogates as U+FFFD, NaN and infinities as None, too deep levels as "…"."""
+    """A copy: NUL and lone surrogates become U+FFFD, NaN and infinities None, levels below ``depth`` "…"."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, float):

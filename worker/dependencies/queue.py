@@ -158,12 +158,12 @@ def claim(key: str, now: datetime) -> BuildLease | None:
 
 
 def has_claimable() -> bool:
-    """Whether a build waits that a free slot of this machine could take."""
+    """Whether this machine has a free slot and a build that it can claim."""
     return _claimable_here(timezone.now()).exists() and has_free_slot()
 
 
 def has_free_slot() -> bool:
-    """Whether a build may start: the site runs at most this host's slots minus one, but at least one."""
+    """Whether a build may start. The site runs one build fewer than this host has slots, but at least one."""
     busy = DependencyBuild.objects.filter(state=DependencyBuildState.RUNNING, lease_until__gte=timezone.now())
     return busy.count() < max(1, settings.SKILLQUAY_WORKERS - 1)
 

@@ -102,7 +102,7 @@ def _disk_is_low() -> bool:
 
 
 def _attempt_with_storage(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptResult:
-    """The attempt; if ``wait``, it starts again when a storage that was lost before the script answers."""
+    """Runs the attempt. If ``wait`` and storage fails before the script starts, retries when it answers."""
     while True:
         try:
             return _attempt(claim, monitor, wait=wait)
@@ -114,7 +114,7 @@ def _attempt_with_storage(claim: Claim, monitor: AttemptMonitor, *, wait: bool) 
 
 
 def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptResult:
-    """One attempt; raises ServicesUnavailable if storage or database are lost before the script starts."""
+    """Runs one attempt; raises ServicesUnavailable if storage or database fails before the script starts."""
     with storage_gate.before_start():
         package, runtime = _open_package(claim, monitor, wait=wait)
     folder = jobs_folder() / f"{claim.uid}-{claim.attempt}"

@@ -152,7 +152,7 @@ def _workers_check(figures: SiteFigures) -> HealthCheck:
 
 
 def _queue_check(figures: SiteFigures) -> HealthCheck:
-    """Fails if a run waits long although a slot is free or no worker is alive; busy slots are only load."""
+    """Fails if a run waits long while a slot is free or no worker is alive; busy slots are normal."""
     queue = figures.queue
     has_free_slot = any(worker.busy < worker.slots for worker in figures.live_workers)
     is_stuck = (queue.oldest_claimable_s or 0.0) > QUEUE_STUCK_S
@@ -168,7 +168,7 @@ def _queue_check(figures: SiteFigures) -> HealthCheck:
 
 # Calls of the checks -----------------------------------------------------------------------------------
 def _check_storage() -> None:
-    """An empty storage is fine before the first package; later it is a lost one."""
+    """Raises ServiceFailed if the storage can't be reached; before the first version, it need not exist."""
     if not blobs.is_reachable() and Version.objects.exists():
         raise ServiceFailed(settings.STORAGE_URL or f"{settings.SKILLQUAY_VAR}/blobs")
 

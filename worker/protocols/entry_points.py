@@ -65,8 +65,8 @@ class Phase:
 class EntryPoints:
     """The entry points of a package.
 
-    ``default`` is the id of the script that runs if none is named ("" if one must be), ``execute`` whether
-    that script exports execute(). ``unavailable`` is the error code of every call, "" if calls are possible.
+    ``default`` is the id of the script that runs if none is named ("" if one must be); ``execute`` tells
+    whether it exports execute(). ``unavailable`` is the error code of every call, "" if calls are possible.
     """
 
     scripts: tuple[Script, ...] = ()

@@ -28,7 +28,7 @@ def ready_teams() -> list[ReadyTeam]:
 
 
 def claimable_runs(before: datetime) -> RunQuerySet:
-    """Runs of these teams that have been runnable since ``before``."""
+    """Runs of the ready teams that have been runnable since ``before`` or longer."""
     ready = [each.team for each in ready_teams()]
     of_ready_team = Q(team__in=ready) | (Q(team=None) if 0 in ready else Q(pk=None))
     runs: RunQuerySet = Run.objects.filter(of_ready_team, status=RunStatus.QUEUED, run_after__lte=before)

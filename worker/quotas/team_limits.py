@@ -29,7 +29,7 @@ _CODES = {
 
 @dataclass(frozen=True)
 class LimitUsage:
-    """A limit of a team and its usage; ``limit`` 0 means none, ``own`` that it is set for this team."""
+    """A limit of a team and its usage; ``limit`` 0 means none; ``own`` is True if it is set for the team."""
 
     name: str
     used: int
@@ -66,7 +66,7 @@ def usage_of(team: Team, names: Iterable[str] = NAMES) -> tuple[LimitUsage, ...]
 
 
 def set_limits(team: Team, limits: Mapping[str, int | None], actor: Actor) -> None:
-    """Sets the given limits, None for the site's default; for administrators only."""
+    """Sets the given limits; None means the site's default. Raises FORBIDDEN for non-administrators."""
     require(actor, Action.LIMITS, team=team)
     for name, value in limits.items():
         if name not in NAMES or (value is not None and not 0 <= value <= MAX_LIMIT):

@@ -43,7 +43,7 @@ class StepSide:
 
 @dataclass(frozen=True)
 class StepPair:
-    """A step that both runs or only one of them has."""
+    """A step of both runs, or of only one."""
 
     name: str
     kind: str
@@ -194,7 +194,7 @@ def _artifact_files(run: Run) -> dict[str, ArtifactSide]:
 
 
 def _log(run: Run) -> bytes:
-    """The log of the last attempt; if it is too long to compare, as many blanks as exceed the limit."""
+    """The log of the last attempt. Instead of a log that is too long to compare, returns too many blanks."""
     if run.log_bytes > MAX_BYTES:
         return b" " * (MAX_BYTES + 1)
     chunks = LogChunk.objects.filter(run=run, attempt=run.attempt).order_by("seq")

@@ -17,7 +17,7 @@ ValuePath = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class ValueChange:
-    """A difference at ``pointer`` in the later value (removals: the earlier one); texts are JSON or ""."""
+    """A difference; ``pointer`` is in the later value, for removals in the earlier. Texts are JSON or ""."""
 
     kind: Literal["added", "removed", "changed"]
     pointer: str

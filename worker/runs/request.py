@@ -1,4 +1,4 @@
-"""Requests runs: for pages, API and commands."""
+"""Creates runs for pages, the API and commands."""
 
 import json
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ from worker.queue.dispatch import wake
 from worker.quotas import team_limits
 from worker.runs import approval, cache
 from worker.runs.errors import ENDPOINT_FILES, REQUEST_INVALID, REQUEST_TOO_LARGE
-from worker.sandbox.limits.limits import Limits
+from worker.runs.limits import limits_of
 
 _MAX_ID = 64
 
@@ -160,24 +160,6 @@ def _config(manifest: Manifest, version: Version) -> dict[str, Any]:
         "network_allowlist": list(manifest.security.network_allowlist),
         "filesystem": manifest.security.filesystem,
     }
-
-
-def limits_of(manifest: Manifest) -> Limits:
-    """The run's limits: the smaller of the skill's and the site's."""
-    security = manifest.security
-    default_ms = settings.SKILLQUAY_DEFAULT_RUN_SECONDS * 1000
-    timeout_ms = security.timeout_ms if security.timeout_ms is not None else default_ms
-    memory_mb = security.memory_mb if security.memory_mb is not None else settings.SKILLQUAY_MAX_RUN_MEMORY_MB
-    return Limits(
-        timeout_s=min(timeout_ms / 1000, settings.SKILLQUAY_MAX_RUN_SECONDS),
-        memory_mb=min(memory_mb, settings.SKILLQUAY_MAX_RUN_MEMORY_MB),
-        output_bytes=settings.SKILLQUAY_MAX_RUN_OUTPUT_BYTES,
-        disk_mb=settings.SKILLQUAY_MAX_RUN_DISK_MB,
-        processes=settings.SKILLQUAY_MAX_RUN_PROCESSES,
-        cpus=settings.SKILLQUAY_MAX_RUN_CPUS,
-        connections=settings.SKILLQUAY_MAX_RUN_CONNECTIONS,
-        network_bytes=settings.SKILLQUAY_MAX_RUN_NETWORK_BYTES,
-    )
 
 
 def _new_run(

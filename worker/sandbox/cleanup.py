@@ -1,4 +1,4 @@
-"""Removes the folders of a run, however deep and with whatever modes; follows no symbolic link."""
+"""Removes the folders of a run at any depth and with any file modes; follows no symbolic link."""
 
 import os
 from collections.abc import Iterator

@@ -70,7 +70,7 @@ def start(
 
 
 def _send(descriptors: list[int], message: bytes) -> None:
-    """Sends to the launcher; retries once with a new one, because the old one may have been killed."""
+    """Sends to the launcher; retries once with a new launcher, because the old one may be dead."""
     global _launcher
     ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
     with _lock:

@@ -42,7 +42,7 @@ RequestHandler = Callable[[bytes], bytes]
 
 @dataclass(frozen=True)
 class HttpReply:
-    """The response to a GET request. A ``body`` that raises is cut off; ``length`` is None if unknown."""
+    """The response to a GET request; cut off if ``body`` raises. ``length`` is None if unknown."""
 
     status: int
     body: Iterator[bytes] = field(default_factory=lambda: iter(()))

@@ -297,7 +297,7 @@ class ProcessIO:
             self._stop("memory_limit")
 
     def _check_group_memory(self) -> None:
-        """Ends the run above its memory limit, to which its cgroup adds the tmpfs of the scratch space."""
+        """Ends the run above its memory limit; the cgroup's limit also includes the scratch space's tmpfs."""
         scratch, cap = self.job.scratch, self.job.limits.memory_mb << 20
         if scratch and self.group and self.group.memory_exceeds(cap, scratch.usage().size):
             self._stop("memory_limit")
@@ -322,7 +322,7 @@ class ProcessIO:
         self.next_check["disk"] = now + min(_MAX_DISK_INTERVAL_S, max(_DISK_INTERVAL_S, 10 * cost))
 
     def _check_folder(self, unlinked: watchdog.UnlinkedFiles, first: int) -> None:
-        """Ends the run above its limits on the worker's disk, where no file system enforces them."""
+        """Ends the run if it exceeds its limits on the worker's disk, where no file system enforces them."""
         size, entries = self.job.limits.disk_mb << 20, self.job.limits.files
         usage = watchdog.folder_usage(
             self.job.job_dir,
@@ -338,14 +338,14 @@ class ProcessIO:
             self._stop("disk_limit", "the worker's disk is almost full")
 
     def _stores_in_flight(self, unlinked: watchdog.UnlinkedFiles) -> bool:
-        """Whether descriptors stay unreceived, which hides their memory; programs receive at once."""
+        """Whether sent descriptors stay unreceived, which hides memory; normal programs receive at once."""
         self.in_flight_checks = self.in_flight_checks + 1 if unlinked.in_flight else 0
         return self.in_flight_checks >= _MAX_IN_FLIGHT_CHECKS
 
     def _record_exhausted(self) -> None:
         """Records ``disk_limit`` as the ending of a script that failed after using up its scratch space.
 
-        Its own message about missing space counts too: it may have deleted files since.
+        The script's own message about missing space counts too: it may have deleted files since.
         """
         if not self.job.scratch or self.reason is not None or self.status.get("exit-code") == 0:
             return

@@ -1,8 +1,8 @@
 """Ends a worker that no longer starts tasks although runs wait; its supervisor starts it again.
 
 Every five seconds, an idle worker looks for runs that have been claimable for half a minute. If there are
-any, it sends a wake-up. If it starts no task at all for half a minute of this, it is deaf. A worker that
-waits for a team's limit, for storage, database or broker, or that stops, is not.
+any, it sends a wake-up. If it then starts no task for half a minute, it is deaf. A worker that waits
+for a team's limit, for storage, database or broker, or that stops, does not count as deaf.
 """
 
 import logging
@@ -33,7 +33,7 @@ class DeafnessDetector:
     since: float | None = None
 
     def is_deaf(self, now: float, *, started: int, is_expected: Callable[[], bool]) -> bool:
-        """``started`` counts the worker's tasks; ``is_expected`` is whether a task should start now."""
+        """Whether a task was expected for ``PATIENCE_S`` but none started; ``started`` counts all tasks."""
         has_started, self.started = started != self.started, started
         if has_started or not is_expected():
             self.since = None

@@ -36,10 +36,10 @@ def request_due() -> None:
 
 
 def has_claimable() -> bool:
-    """Whether an import waits that a free slot could take."""
+    """Whether a slot is free and an import waits for one."""
     return queue.has_claimable(timezone.now()) and _has_free_slot()
 
 
 def _has_free_slot() -> bool:
-    """Whether an import may start: the site runs at most this host's slots minus one, but at least one."""
+    """Whether an import may start. The site runs one fewer than this host has slots, but at least one."""
     return queue.count_running(timezone.now()) < max(1, settings.SKILLQUAY_WORKERS - 1)

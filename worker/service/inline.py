@@ -23,7 +23,7 @@ def request_and_execute(*, actor: Actor, version: Version, request: Request, no_
 
 
 def execute_here(run: Run) -> Run:
-    """Executes a queued run in this process, by the worker's own code."""
+    """Executes a queued run in this process with the worker's code."""
     return _execute_here(run, _claim_here(run))
 
 

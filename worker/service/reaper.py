@@ -76,9 +76,9 @@ def _record_tick() -> None:
 
 
 def _wake_slots() -> int:
-    """Tops up the broker to one wake-up per claimable run, whatever number of slots there is on any host.
+    """Tops up the broker to one wake-up per claimable run, regardless of the number of slots.
 
-    Idle slots fetch wake-ups at once. Those that stay in the broker count, so that they never pile up.
+    Idle slots fetch wake-ups at once. Those still in the broker are counted, so that they never pile up.
     """
     now = timezone.now()
     missed = fair_queue.claimable_runs(now).exclude(dispatched_at__gt=now - _WAKE_INTERVAL)

@@ -72,7 +72,7 @@ def build_deno(build: Build) -> BuildResult:
 
 
 def _put_files(build: Build, spec: Mapping[str, Any]) -> None:
-    """Writes the files that Deno may read, from the first version; all versions of a build have the same."""
+    """Writes the files that Deno may read, from the first version: all versions of a build share them."""
     version = build.lease.job.versions.order_by("pk").first()
     if version is None:
         raise PACKAGE_MISSING.refusal()
@@ -104,7 +104,7 @@ def _remote_specifiers(report: bytes) -> Iterator[str]:
 
 
 def _source(kind: str, *, required: bool) -> Source | None:
-    """The site's registry, also if only modules import from it; None if it is neither set nor required."""
+    """The site's registry; if it is not set, None, or DEPENDENCIES_DISABLED if ``required``."""
     if not required and not getattr(settings, _REGISTRIES[kind]):
         return None
     return Source.required(_REGISTRIES[kind], kind)
@@ -121,7 +121,7 @@ def _check_hosts(specifiers: list[str]) -> None:
 
 
 def _fill_cache(build: Build, spec: Mapping[str, Any], registries: Registries, wants: str) -> BuildResult:
-    """Fills the cache by the kept lock, otherwise by the package's own lock, otherwise without a lock."""
+    """Fills the cache by an earlier build's lock, otherwise by the package's lock, otherwise without one."""
     job = build.create_job_folder("fill")
     kept_lock = build.lease.job.lock.partition("\n")[2]
     lock = kept_lock or _without_addresses(_read_text(build, spec["lock"])) or _EMPTY_LOCK

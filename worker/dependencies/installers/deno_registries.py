@@ -42,7 +42,7 @@ _TYPES = {
 
 @dataclass
 class Registries:
-    """The site's registries; None if not set. ``unset_kinds`` records requests for unset ones."""
+    """The site's registries; None if a registry is not set. ``unset_kinds`` records requests to those."""
 
     npm: Source | None
     jsr: Source | None

@@ -62,7 +62,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class AgentResult:
-    """How the loop ended by itself: its text, or why it was refused."""
+    """The result of a loop that was not stopped: its text, or the reason of a refusal."""
 
     text: str = ""
     refused: Refusal | None = None

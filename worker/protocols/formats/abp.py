@@ -26,7 +26,7 @@ from worker.sandbox.policy import SandboxResult
 
 
 def resolve_tool(manifest: Manifest, request: Request) -> Request:
-    """The request with its tool or the skill's only one; raises Refusal if it is unknown or ambiguous."""
+    """The request with its tool, by default the skill's only one; raises Refusal if unknown or ambiguous."""
     if request.tool is None and not uses_abp(manifest):
         return request
     names = [tool.name for tool in tools_of(manifest.abp)]

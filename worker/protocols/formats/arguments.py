@@ -16,7 +16,7 @@ _MAX_SHOWN = 60
 
 
 def argument_vector(inputs: Mapping[str, Any]) -> tuple[str, ...]:
-    """``--kebab-case value`` for each input but nulls; raises Refusal for values that can't be arguments."""
+    """``--kebab-case value`` for each non-null input; raises Refusal for values that can't be arguments."""
     vector: list[str] = []
     for name, value in inputs.items():
         if not _NAME.fullmatch(name):

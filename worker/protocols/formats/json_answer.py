@@ -24,7 +24,7 @@ def parse_object(text: str) -> dict[str, Any] | None:
 
 
 def find_answer(stdout: str) -> dict[str, Any] | None:
-    """The answer in stdout: all of it, its last JSON object (preferably with ``success``), or last line."""
+    """The answer in stdout: all of it, its last JSON object (with ``success`` if any), or its last line."""
     if whole := parse_object(stdout.strip().removeprefix("\ufeff")):
         return whole
     last = last_with_success = None
@@ -53,7 +53,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _gc_paused() -> Iterator[None]:
-    """Pauses garbage collection: parsed JSON has no cycles, but makes each collection slower."""
+    """A context manager that pauses garbage collection: parsed JSON slows it and has no cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:

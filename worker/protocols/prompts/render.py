@@ -50,8 +50,8 @@ def render(
 
     ``$ARGUMENTS`` is the whole line, ``$ARGUMENTS[n]`` counts from 0, ``$name`` is the word of a declared
     name (or ``values[name]``). ``$n`` counts from 0 if the body contains ``$0``, otherwise from 1, as in
-    older commands. An index out of range gives "". ``arguments=None`` keeps the arguments' placeholders, an
-    empty ``skill_dir`` or ``session_id`` its own. Placeholders within arguments are not replaced.
+    older commands. An index out of range gives "". ``arguments=None`` keeps the placeholders of arguments;
+    an empty ``skill_dir`` or ``session_id`` keeps its own. Placeholders within arguments are not replaced.
     """
     if arguments is None:
         places = {"CLAUDE_SKILL_DIR": skill_dir, "CLAUDE_SESSION_ID": session_id}
@@ -123,7 +123,7 @@ def _placeholders(names: tuple[str, ...]) -> re.Pattern[str]:
 
 
 class _Substitution:
-    """Replaces placeholders; ``used`` tells whether one of them was an argument."""
+    """Replaces placeholders; ``used`` tells whether one of them stood for an argument."""
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class AllowedHost:
-    """An entry: a host name, ``*.`` and a name for its subdomains, or an IP address; and its ports."""
+    """An entry with its ports: a host name, an IP address, or ``*.`` and a name for its subdomains."""
 
     host: str
     ports: frozenset[int]

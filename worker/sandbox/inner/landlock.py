@@ -2,7 +2,7 @@
 
 init process ── fork ──► guard process (can signal only the run) ── fork ──► script (can access listed paths)
 
-Both are Landlock domains, the script's inside the guard's. So the guard's ``kill(-1)`` reaches only the run's
+Both are Landlock domains; the script's is inside the guard's. The guard's ``kill(-1)`` reaches only the run's
 processes, however they fork, and no process of the run can touch the guard.
 """
 

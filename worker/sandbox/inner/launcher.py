@@ -125,7 +125,10 @@ def _run_order(order: dict[str, Any], run_socket: socket.socket, streams: list[i
 
 
 def _stage(folder: str, binds: list[list[str]]) -> None:
-    """Binds private folders into an open one, in a mount namespace that ends with this process."""
+    """Bind-mounts host paths that the run's user can't reach into ``folder``, which it can.
+
+    The mounts end with this process's mount namespace.
+    """
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0755,size=64k")
@@ -139,7 +142,7 @@ def _stage(folder: str, binds: list[list[str]]) -> None:
 
 
 def _show_in_place(staged: str, path: str, hidden: str) -> None:
-    """Shows an interpreter at its own path, where it looks for its files, below a closed folder."""
+    """Mounts a staged interpreter at its host path, where it looks for its files; hides ``hidden``."""
     kernel.mount("tmpfs", hidden, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0755,size=64k")
     os.makedirs(path)
     kernel.mount(staged, path, flags=kernel.MS_BIND | kernel.MS_REC)

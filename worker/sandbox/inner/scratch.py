@@ -18,7 +18,7 @@ _INPUT = "input"
 
 
 def enter(order: dict[str, Any], uid: int | None, run_socket: socket.socket, joined: list[int]) -> None:
-    """Mounts and announces a new space, or joins that of the namespaces ``joined``; gives it to ``uid``.
+    """Mounts and announces a new space, or joins the namespaces ``joined``; makes ``uid`` the owner.
 
     ``order``: ``folder``, ``size`` in bytes, ``inodes``, and ``device`` with an ext4 file system or "".
     """

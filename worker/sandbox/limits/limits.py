@@ -1,4 +1,7 @@
-"""The limits of a run; a default applies if neither the skill nor the site sets a value."""
+"""The limits of one run. ``worker.runs.limits.limits_of`` fills them from the skill and the site's settings.
+
+The defaults here apply only to ``files``, ``descriptors`` and jobs that are not runs.
+"""
 
 from dataclasses import dataclass
 

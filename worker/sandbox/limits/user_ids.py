@@ -43,7 +43,7 @@ def lease_user_id(site: SandboxSettings) -> UserIdLease | None:
 
 
 def prepare_staging(site: SandboxSettings) -> Path:
-    """Creates and returns the folder of locks; creates ``stage``, over which each init process mounts."""
+    """Creates and returns the folder of locks; creates ``stage``, the mount point of every init process."""
     for name, mode in (("", 0o755), ("uids", 0o700), ("stage", 0o755)):
         folder = site.staging / name
         folder.mkdir(parents=True, exist_ok=True)

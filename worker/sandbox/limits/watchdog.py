@@ -72,7 +72,7 @@ def resident_bytes(pids: list[int], cap: int) -> int:
 
 
 def shared_bytes(pids: list[int]) -> int:
-    """Bytes that count both as resident memory and as deleted files: mapped pages of the latter."""
+    """Bytes counted twice, as resident memory and as deleted files: the mapped pages of deleted files."""
     return sum(_proportional(pid, "Pss_Shmem:") for pid in pids)
 
 
