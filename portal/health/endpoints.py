@@ -76,7 +76,7 @@ class HealthEndpoints:
 
 
 class _Shared:
-    """The last value of a slow function: one call at a time, for all requests of about a second."""
+    """Caches the value of a slow function for about a second; calls the function once at a time."""
 
     def __init__(self, read: Callable[[], Any]) -> None:
         self.read = read

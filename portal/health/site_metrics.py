@@ -130,7 +130,7 @@ def _run_metrics(totals: Mapping[Key, Sums]) -> Iterator[Metric]:
 
 
 def _cumulative(buckets: Mapping[int, Sums]) -> list[tuple[str, float]]:
-    """The numbers of runs at most as long as each bound, with the last one for all."""
+    """Each bound in seconds with the number of runs that took at most that long; ``+Inf`` counts all."""
     bounds = [*map(str, BUCKETS_S), "+Inf"]
     upto = [sum(s.runs for n, s in buckets.items() if n <= index) for index in range(len(bounds))]
     return list(zip(bounds, map(float, upto), strict=True))

@@ -59,7 +59,7 @@ def columns(days: Sequence[Sequence[int]], *, height: float) -> list[Block]:
 
 
 def dots(runs: Sequence[tuple[Run, float | None]], *, height: float) -> list[dict[str, Any]]:
-    """Durations of runs over time; a square root scale keeps short runs apart next to a long one."""
+    """A dot per run, by start and duration; a square root scale keeps short runs distinguishable."""
     timed = [(run, run.created_at.timestamp(), took) for run, took in runs if took is not None]
     if len(timed) < _MIN_RUNS:
         return []

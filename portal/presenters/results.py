@@ -73,9 +73,9 @@ def display_value(value: object, *, format: str = "", max_values: int = MAX_NODE
 
 
 def _json(value: object, part: float) -> str:
-    """The indented JSON to copy, "" if it is longer than this part of what a page may show.
+    """The indented JSON to copy; "" if it is longer than ``part`` of the page's limit.
 
-    Counts first: ten megabytes of deeply nested lists indent to a gigabyte.
+    Estimates the size first: ten megabytes of deeply nested lists indent to a gigabyte.
     """
     limit = MAX_COPIED_BYTES * part
     if memory_of(value, limit=limit) > limit:

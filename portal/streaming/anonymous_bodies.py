@@ -29,7 +29,7 @@ _CREDENTIAL_HEADERS = (b"authorization", b"cookie")
 
 
 class AnonymousBudget:
-    """What anonymous requests hold, by address."""
+    """Counts the bytes that bodies of anonymous requests hold, by client address."""
 
     def __init__(self) -> None:
         webhook = settings.SKILLQUAY_MAX_EVENT_BYTES + FREE_BYTES  # is signed, not signed in
@@ -39,7 +39,7 @@ class AnonymousBudget:
         self.sum = 0
 
     def add(self, address: str, size: int) -> bool:
-        """Counts ``size`` more bytes of the address; returns whether it and all together keep the limits."""
+        """Counts ``size`` more bytes of the address; returns whether both limits are kept."""
         self.held[address] += size
         self.sum += size
         return self.held[address] <= self.per_address and self.sum <= self.total
@@ -52,7 +52,7 @@ class AnonymousBudget:
 
 
 class CredentialCheck:
-    """Asks Django whether requests have a valid token or session: one at a time, with a short memory."""
+    """Asks Django whether requests have a valid token or session, one at a time; caches answers briefly."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -61,7 +61,7 @@ class CredentialCheck:
         self.known: dict[bytes, tuple[bool, float]] = {}
 
     async def is_valid(self, scope: Scope) -> bool:
-        """Raises a refusal if that can't be found out at present."""
+        """Whether the request has a valid credential; raises Refusal if too many checks are waiting."""
         header = credential(scope)
         if not header:
             return False
@@ -91,7 +91,7 @@ class CredentialCheck:
 
 
 class BodyShare:
-    """What one request holds of the budget; nothing once its credential proved valid."""
+    """The bytes of the budget that one request holds; none once its credential is known to be valid."""
 
     def __init__(self, scope: Scope, budget: AnonymousBudget, check: CredentialCheck) -> None:
         self.scope, self.budget, self.check = scope, budget, check

@@ -51,7 +51,7 @@ class RequestTimeoutProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _limit_reads(self) -> None:
-        """Lets what was read but not yet counted grow with the request, not with the number of clients."""
+        """Sizes the next read by the bytes received so far, so that many idle clients use little memory."""
         size = min(max(self.received // 4, MIN_READ_BYTES), MAX_READ_BYTES)
         self.transport.max_size = size  # type: ignore[attr-defined]
 

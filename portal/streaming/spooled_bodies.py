@@ -99,7 +99,7 @@ class BodyMiddleware:
         return size
 
     async def _refuse(self, scope: Scope, refused: Refusal, receive: Receive, send: Send) -> None:
-        """Sends the refusal. Many clients read it only after they have sent, so some data is read on."""
+        """Sends the refusal. Reads on for a while: many clients read only after sending their body."""
         response = refusal_response(scope, refused)
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         await send({"type": "http.response.body", "body": response.body, "more_body": True})

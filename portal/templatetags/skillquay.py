@@ -66,14 +66,14 @@ def plain_attr(value: object) -> str:
 
 @register.filter
 def shortened(value: object) -> str:
-    """The beginning of a value that is one of many."""
+    """The first ``MAX_CELL`` characters of a value, followed by "…" if it is longer."""
     text = str(value)
     return text if len(text) <= MAX_CELL else f"{text[:MAX_CELL]}…"
 
 
 @register.filter
 def first_rows(rows: Iterable[object]) -> list[object]:
-    """As many rows as a page shows of a list that an author or a script wrote."""
+    """The first ``MAX_ROWS`` rows, for lists of any length from authors or scripts."""
     return list(islice(rows, MAX_ROWS))
 
 

@@ -51,7 +51,7 @@ def _lock_folder() -> IO[str]:
 
 
 def _require_free_port() -> None:
-    """Raises CommandError if the web server could not listen; it would be restarted again and again."""
+    """Raises CommandError if the port is in use: the supervisor would restart the web server endlessly."""
     where = (settings.SKILLQUAY_BIND, settings.SKILLQUAY_PORT)
     family = socket.AF_INET6 if ":" in settings.SKILLQUAY_BIND else socket.AF_INET
     try:

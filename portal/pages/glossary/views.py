@@ -70,7 +70,7 @@ def _confirm(request: ActorRequest, text: str, done: AuditEntry) -> HttpResponse
 
 
 def _page(request: ActorRequest, form: EntryForm, form_of: str) -> HttpResponse:
-    """The page with ``form``, which changes the entry with uid ``form_of``, or adds one if that is ""."""
+    """The page with ``form``, which edits the entry with uid ``form_of``; if that is "", it adds an entry."""
     find = line(request.GET, "q")
     own = Paginator(edit.entries(request.actor, find=find), PAGE)
     shown = own.get_page(request.GET.get("page"))

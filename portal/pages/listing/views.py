@@ -32,7 +32,7 @@ def page(request: ActorRequest) -> HttpResponse:
 
 @signed_in_action
 def subscribe(request: ActorRequest, slug: str) -> HttpResponse:
-    """Adds the named team, or removes the one whose button was pressed."""
+    """Subscribes the team to another team, or unsubscribes it if a remove button was pressed."""
     team = find_team(slug, request.actor)
     form = TeamSubscriptionForm(request.POST)
     with show_refusals(request):

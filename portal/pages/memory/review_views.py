@@ -28,7 +28,7 @@ PAGE = 50
 
 @signed_in_form
 def queue(request: ActorRequest) -> HttpResponse:
-    """The list; a POST decides the selected proposals, or the one whose button was pressed."""
+    """The waiting proposals; a POST decides the selected ones, or the one whose button was pressed."""
     if request.method == "POST":
         return _decide(request)
     name = request.GET.get("owner", "")[:80]

@@ -69,7 +69,7 @@ def _html(code: str, language: str, cpu: CpuTime) -> str:
 
 
 class _Tokens:
-    """Tokens until ``cpu`` is spent; ``length`` is that of their texts."""
+    """Yields tokens until ``cpu`` is spent; ``length`` is the number of characters yielded."""
 
     def __init__(self, tokens: Iterable[LexToken], cpu: CpuTime) -> None:
         self._tokens, self._cpu, self.length = tokens, cpu, 0

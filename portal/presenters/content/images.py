@@ -9,7 +9,7 @@ _MAX_BLOCKS = 10_000  # before the first frame
 
 
 def is_drawable(file: IO[bytes]) -> bool:
-    """Whether the image has at most ``MAX_PIXELS``; True if it has no valid size: browsers draw nothing."""
+    """Whether the image has at most ``MAX_PIXELS``; True for invalid sizes, which browsers don't draw."""
     file.seek(0)
     first = file.read(32)
     try:

@@ -100,7 +100,7 @@ class _Document:
         return html
 
     def _parse_blocks(self) -> tuple[list[Token], bool]:
-        """The tokens without their texts, and whether these are all; half of the time is left for texts."""
+        """The block tokens, and whether parsing reached the end; leaves half of the time for inline texts."""
         tokens: list[Token] = []
         self._limit = self._cpu.half()
         try:
@@ -131,7 +131,7 @@ class _Document:
         return self._check(state.tokens)
 
     def _check(self, tokens: Sequence[Token]) -> bool:
-        """A rule that matches nothing: the parser calls it before each element."""
+        """Raises ``_Spent`` above the limits; a parser rule without matches, called before each element."""
         if self._limit.is_spent or len(tokens) > MAX_TOKENS:
             raise _Spent
         return False
@@ -142,7 +142,7 @@ class _Document:
 
 
 def _offset_of(text: str, line: int) -> int:
-    """Where the line begins, counted from 0; the end of a shorter text."""
+    """The offset of the line's start (lines count from 0); the end of the text if it has fewer lines."""
     if line == 0:
         return 0
     newline = next(islice(re.finditer("\n", text), line - 1, None), None)
@@ -153,7 +153,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.I)
 
 
 class _Parser(MarkdownIt):
-    """Markdown parser that leaves links of other schemes as text."""
+    """A Markdown parser that keeps links as text unless they are relative, HTTP(S) or ``mailto:``."""
 
     def validateLink(self, url: str) -> bool:
         found = _SCHEME.match(url)

@@ -19,7 +19,7 @@ class Source:
 
 
 def source(data: bytes, path: str) -> Source:
-    """The lines of a file; ``data`` may end behind ``MAX_BYTES``, where its last line is cut."""
+    """The lines of a file; ``data`` is cut at ``MAX_BYTES``, possibly within a line."""
     text = data[:MAX_BYTES].decode("utf-8-sig", "replace")
     shown = "\n".join(text.removesuffix("\n").split("\n", MAX_LINES)[:MAX_LINES])
     lines = highlighting.lines(f"{shown}\n", highlighting.language_of(path))

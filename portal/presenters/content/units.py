@@ -4,7 +4,7 @@ from django.utils.translation import pgettext
 
 
 def duration(seconds: float | None) -> str:
-    """``0.42 s``, ``3 min 5 s``, ``2 h 10 min``."""
+    """A duration such as ``0.42 s``, ``3 min 5 s`` or ``2 h 10 min``."""
     if seconds is None:
         return "–"
     if seconds < 60:

@@ -45,12 +45,12 @@ class RunnableVersion:
 
     @property
     def runnable(self) -> bool:
-        """Whether pages may start it. Internal skills are started only by other skills and the API."""
+        """Whether pages may start the version. Only other skills and the API can start internal skills."""
         return self.callable and not self.is_internal
 
     @property
     def callable(self) -> bool:
-        """Whether it has a script, a tool or an endpoint to call; a plain prompt has a page of its own."""
+        """Whether the version has a script, tool or endpoint to call; a plain prompt has its own page."""
         return not self.entry_points.unavailable and not self.entry_points.prompt_only
 
     @property
@@ -59,7 +59,7 @@ class RunnableVersion:
 
     @property
     def is_static(self) -> bool:
-        """Whether it only has files to read, without a script or a prompt."""
+        """Whether the version only has files to read, without a script or a prompt."""
         return self.manifest.type == "static"
 
     @property

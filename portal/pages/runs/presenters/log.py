@@ -24,7 +24,7 @@ class LogLine:
 
 @dataclass(frozen=True)
 class LogLines:
-    """Some lines of one attempt's log; ``seq`` and ``number`` are where the next lines begin."""
+    """Some lines of one attempt's log; the next lines begin at chunk ``seq`` and line number ``number``."""
 
     lines: tuple[LogLine, ...]
     total: int
@@ -90,7 +90,7 @@ def _numbered(chunks: list[Chunk], wanted: range, *, seq: int = 0, number: int =
 
 
 def _line_limit(sizes: list[int]) -> int:
-    """How many characters of each line are shown, so that all together stay within what a page may show."""
+    """The number of characters to show of each line, so that all lines together keep the page's limit."""
     limit = _MAX_LINE_CHARACTERS
     while sum(min(size, limit) for size in sizes) > MAX_TEXT and limit > 100:
         limit //= 2
@@ -98,7 +98,7 @@ def _line_limit(sizes: list[int]) -> int:
 
 
 def _lines(chunks: list[Chunk], wanted: range) -> tuple[dict[int, tuple[str, bytes]], int]:
-    """The wanted lines of both streams in the order of their beginnings, and the total number of lines.
+    """The wanted lines of both streams, ordered by where they begin, and the total number of lines.
 
     Other lines are only counted: a log can have ten million empty lines.
     """

@@ -98,7 +98,7 @@ def live(request: ActorRequest, uid: str) -> HttpResponse:
 
 
 def _new_lines(request: ActorRequest, uid: str) -> HttpResponse:
-    """Renders only the new log lines, which costs a sixth: most events of a run are log lines."""
+    """Renders only the new log lines, at a sixth of the cost of the page: most events are log lines."""
     readable = Run.objects.readable_by(request.actor).only("uid", "status", "attempt")
     run = get_object_or_404(readable, uid=uid)
     attempt, position = _attempt(request, run), request.GET.get("position", "")
@@ -167,7 +167,7 @@ def stop(request: ActorRequest, uid: str) -> HttpResponse:
 
 @require_POST
 def erase(request: ActorRequest, uid: str) -> HttpResponse:
-    """Erases the run's contents; caller, version, times and status stay."""
+    """Erases the run's content; keeps caller, version, times and status."""
     access = _readable_run(uid, request.actor)
     with show_refusals(request):
         erase_run(access.run, actor=request.actor)
