@@ -125,10 +125,7 @@ def _run_order(order: dict[str, Any], run_socket: socket.socket, streams: list[i
 
 
 def _stage(folder: str, binds: list[list[str]]) -> None:
-    """Bind-mounts host paths that the run's user can't reach into ``folder``, which it can.
-
-    The mounts end with this process's mount namespace.
-    """
+    """Bind-mounts host paths, closed to the run's user, into ``folder``; the mounts end with this process."""
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0755,size=64k")

@@ -50,7 +50,7 @@ class Cgroup:
         return [group.folder / ("tasks" if group.version == 1 else "cgroup.procs") for group in self.folders]
 
     def out_of_memory(self) -> bool:
-        """Whether the kernel killed a process of the run for lack of memory, even if the script exits with 0."""
+        """Whether the kernel killed a process for lack of memory, even if the script exited with 0."""
         for group in self.folders:
             if "memory" in group.controllers:
                 name = "memory.events" if group.version == 2 else "memory.oom_control"
