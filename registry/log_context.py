@@ -12,7 +12,7 @@ _current: ContextVar[tuple[str, str]] = ContextVar("log_context", default=("", "
 
 @contextmanager
 def bind(kind: str, uid: str) -> Iterator[None]:
-    """Marks the log lines of this block, in this thread or task, with ``kind=uid``."""
+    """Context manager: marks log lines of its block, in this thread or task, with ``kind=uid``."""
     token = _current.set((kind, uid))
     try:
         yield

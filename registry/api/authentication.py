@@ -78,8 +78,8 @@ class _HeaderCsrf(CsrfViewMiddleware):
 
 
 def _enforce_csrf(request: HttpRequest) -> None:
-    """Raises CSRF_FAILED unless X-CSRFToken has the token. The form is not searched, because that would read
-    the body.
+    """Raises CSRF_FAILED unless the X-CSRFToken header has the token. Ignores form fields, because looking
+    for a token there would read the body.
     """
     shadow = copy.copy(request)
     shadow._post, shadow._files = QueryDict(), MultiValueDict()  # type: ignore[attr-defined]

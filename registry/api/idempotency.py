@@ -94,7 +94,9 @@ def run_once(request: Request, content: Any, act: Callable[[], HttpResponse]) ->
 
 @contextmanager
 def _sole_request(caller: str, key: str) -> Iterator[None]:
-    """Refuses a second request with the key in this process: on SQLite it would wait and hold a thread."""
+    """Context manager. Raises IDEMPOTENCY_UNDER_WAY if this process already handles a request with the key:
+    on SQLite, the second request would wait and block a thread.
+    """
     mark = object()
     if _in_progress.setdefault((caller, key), mark) is not mark:
         raise IDEMPOTENCY_UNDER_WAY.refusal()
@@ -110,7 +112,7 @@ def _digest(request: Request, content: Any) -> str:
 
 
 def _holder(actor: Actor) -> str:
-    """The owner of a key. Each token has its own keys, so a narrow token can't read responses to another."""
+    """The owner of a key. Each token has its own, so that a narrow token can't read responses to another."""
     return f"{actor.caller}:{actor.token.uid}" if actor.token else actor.caller
 
 

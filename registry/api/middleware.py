@@ -17,7 +17,7 @@ _KEPT_HEADERS = ("Allow", "Retry-After")
 
 
 class RequestIdMiddleware:
-    """Gives each request an id, the client's own if valid: in the response, on error pages and in the log."""
+    """Gives each request an id, or keeps a valid one of the client. Responses and log lines contain it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -113,9 +113,11 @@ class CanonicalDetail(_CanonicalEndpoint):
         }
         return self.respond(request, pins.set_canonical(bare, version, self.actor, **more))
 
-    @operation("unset_canonical", "Remove a canonical skill", body=Reason)
+    @operation("unset_canonical", "Remove a canonical name", body=Reason)
     def delete(self, request: Request, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. The skill and the history of changes stay."""
+        """Requires administrator rights and a session. Keeps the skill and the change history; a mirror is no
+        longer refreshed.
+        """
         bare = self.require_slug(slug)
         pins.unset(bare, self.actor, reason=read_body(Reason, request.data)["reason"])
         return HttpResponse(status=204)

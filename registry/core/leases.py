@@ -73,7 +73,7 @@ def expired(now: datetime) -> Q:
 
 
 def claim(rows: QuerySet[Job], now: datetime, **changes: Any) -> Job | None:
-    """Claims the oldest row that no other worker is claiming, and saves ``changes``; None if all are."""
+    """Claims and returns the oldest row that no other worker is claiming, with ``changes`` saved; or None."""
     skip_locked = bool(connection.features.has_select_for_update_skip_locked)
     with transaction.atomic():
         job = rows.select_for_update(skip_locked=skip_locked).order_by("pk").first()
@@ -89,7 +89,7 @@ def claim(rows: QuerySet[Job], now: datetime, **changes: Any) -> Job | None:
 
 @contextmanager
 def keep_alive(lease: Lease[Any]) -> Iterator[None]:
-    """Renews the lease in a thread; after a database error, tries again later."""
+    """Context manager: renews the lease in a thread. After a database error, tries again later."""
     stop = threading.Event()
 
     def renew_until_stopped() -> None:

@@ -22,7 +22,7 @@ def unseal(sealed: str) -> str:
 
 
 def fernet(text: str) -> Fernet:
-    """A Fernet with a key derived from any text."""
+    """A Fernet cipher whose key is derived from the text."""
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()))
 
 

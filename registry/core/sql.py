@@ -1,4 +1,4 @@
-"""Runs SQL without building model instances, which took half of the time of publishing."""
+"""Runs SQL directly. Building model instances took half of the time of publishing."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -60,8 +60,8 @@ def placeholders(values: Sequence[object]) -> str:
 
 
 def try_lock(name: str) -> bool:
-    """Takes the lock of this name until the transaction ends, which includes the death of its process. False
-    if another transaction has it. On SQLite every transaction excludes others: it begins with the write lock.
+    """Takes the lock with this name until the transaction ends, also if its process dies. False if another
+    has it. On SQLite always True: every transaction begins with the write lock.
     """
     if connection.vendor != "postgresql":
         return True

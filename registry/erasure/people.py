@@ -89,9 +89,9 @@ def export_person(user: User, by: Actor) -> dict[str, Any]:
 
 @transaction.atomic
 def erase_person(user: User, by: Actor) -> User:
-    """Deletes all personal data. Versions and runs stay under an opaque name; runs lose their content.
-
-    Raises LAST_ADMINISTRATOR or LAST_OWNER if the site or a team with other members would have none left.
+    """Deletes all personal data. Versions and runs stay under an opaque name; runs lose their content. Raises
+    LAST_ADMINISTRATOR if the site would have no administrator, and LAST_OWNER if a team with other members
+    would have no owner.
     """
     _require_self_or_administrator(user, by)
     # FOR NO KEY UPDATE: runs reference this row, so a stronger lock could deadlock with writers of runs.

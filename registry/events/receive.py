@@ -153,7 +153,7 @@ def _build_event(incoming: IncomingEvent, actor: Actor, team: Team, webhook: Web
 
 
 def _find_earlier(event: Event) -> ReceivedEvent | None:
-    """The stored event with the same id, or None. Raises Refusal if the content differs, or for a webhook."""
+    """The stored event with the same id, or None. Raises Refusal for a webhook, or if the content differs."""
     rows = Event.objects.select_related("team", "sender", "webhook")
     same = rows.filter(origin=event.origin, external_id=event.external_id).first()
     if same is None:

@@ -1,4 +1,4 @@
-"""Recognizes a process whose SKILLQUAY_SECRET_KEY is not the site's: it could not read what others wrote."""
+"""Recognizes processes whose SKILLQUAY_SECRET_KEY is not the site's: they can't decrypt its secrets."""
 
 import hashlib
 import hmac

@@ -22,7 +22,7 @@ class SourceState:
 
 
 def check_source(source: Source, actor: Actor) -> SourceState:
-    """The current and the imported revision of a git source, from its refs. Raises IMPORT_OPTION."""
+    """The current and the imported revision, from the refs. Raises IMPORT_OPTION unless the source is git."""
     require(actor, Action.PUBLISH, team=source.team)
     if source.kind != SourceKind.GIT:
         raise IMPORT_OPTION.refusal(option=source.kind).at("kind")

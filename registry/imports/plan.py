@@ -89,7 +89,7 @@ def _plan_candidate(candidate: SkillCandidate, known: Mapping[str, ImportedSkill
 
 
 def _resolve_conflicts(plans: Sequence[ImportPlan]) -> list[ImportPlan]:
-    """Keeps the deepest candidate per slug and version. If the deepest ones differ, these are refused."""
+    """Keeps the deepest candidate per slug and version. Equally deep ones that differ are all refused."""
     rivals: dict[tuple[str, str], list[ImportPlan]] = defaultdict(list)
     for each in plans:
         if each.label and isinstance(each.item, SkillCandidate):
@@ -99,7 +99,7 @@ def _resolve_conflicts(plans: Sequence[ImportPlan]) -> list[ImportPlan]:
 
 
 def _losers(group: Sequence[ImportPlan]) -> Iterator[tuple[ImportPlan, ReportRow]]:
-    """Yields the candidates that are not published, with their rows. Those already refused keep theirs."""
+    """Yields the candidates that are not published, with their rows. Skips those already refused."""
     deepest = max(_depth(each) for each in group)
     top = [each for each in group if _depth(each) == deepest]
     for each in group:

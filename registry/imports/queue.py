@@ -1,4 +1,4 @@
-"""The import queue: requests imports, and lets one worker at a time claim them, also from dead workers."""
+"""The import queue. One worker at a time can claim an import, also one whose previous worker died."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -75,7 +75,7 @@ def filter_unfinished(uids: Collection[str]) -> list[str]:
 
 
 def claim_next(now: datetime) -> ImportLease | None:
-    """Claims the oldest queued or expired import, or returns None. Fails imports over MAX_ATTEMPTS."""
+    """Claims the oldest queued or expired import, or returns None. After MAX_ATTEMPTS, imports fail."""
     while lease := _claim(_claimable(now), now):
         if lease.attempt <= MAX_ATTEMPTS:
             return lease

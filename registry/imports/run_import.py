@@ -181,7 +181,7 @@ def _root() -> Path:
 
 @contextmanager
 def _scratch(report: Import) -> Iterator[Path]:
-    """An empty folder for this attempt, removed afterwards. ``sweep_scratch`` removes leftovers."""
+    """Context manager: an empty folder for this attempt. ``sweep_scratch`` removes leftovers of crashes."""
     folder = Path(tempfile.mkdtemp(prefix=f"{report.uid}-", dir=_root()))
     try:
         yield folder

@@ -105,7 +105,7 @@ def _read_triggers(
 
 
 def _windows(utterance: str, tokens: Sequence[TextToken]) -> dict[str, tuple[int, int]]:
-    """By key, the token range of its first occurrence, for all keys that may be triggers."""
+    """The token range of the first occurrence of each key that may be a trigger, by key."""
     found: dict[str, tuple[int, int]] = {}
     for at, token in enumerate(tokens):
         if _names_skill(utterance, tokens, at, at + 1, TriggerKind.NAME):

@@ -81,7 +81,7 @@ def _spans(tokens: Sequence[TextToken], glossary: lines.GlossaryIndex) -> Iterat
 def _next_span(
     tokens: Sequence[TextToken], at: int, glossary: lines.GlossaryIndex
 ) -> tuple[int, bool | None]:
-    """The size of the next span, and whether it is content: None for Chinese outside known words."""
+    """The size of the next span in tokens, and whether it is content (None: Chinese outside known words)."""
     token = tokens[at]
     keys = [each.key for each in tokens[at : at + glossary.longest.get(token.key, 0)]]
     for size in range(len(keys), token.is_cjk, -1):  # _pairs handles single Chinese characters

@@ -33,7 +33,7 @@ class MatchTier(IntEnum):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A recommendable skill whose `paths` fit, with the values of its latest or pinned version."""
+    """A recommendable skill whose ``paths`` condition is met, with its latest or pinned version's values."""
 
     row: RankFields
     paths: Sequence[str]

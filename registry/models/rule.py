@@ -17,7 +17,7 @@ class Effect(models.TextChoices):
 
 
 class Rule(models.Model):
-    """An allow or deny rule for a team's agents or one token: run without approval, or never. Written only by
+    """A rule for a team's agents or one token: allows runs without approval, or denies runs. Written only by
     ``registry.rules``.
     """
 

@@ -10,9 +10,7 @@ from registry.models.version import Version
 
 
 class Secret(models.Model):
-    """An encrypted value for a team's runs, which is never displayed. Written only by
-    ``registry.secrets``.
-    """
+    """A secret for a team's runs, stored encrypted, never displayed. Written only by ``registry.secrets``."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="secrets")

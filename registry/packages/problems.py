@@ -98,7 +98,7 @@ def _as_is(text: str) -> str:
     return text
 
 
-_TRANSLATED = ("reason", "expected")  # parameters that hold translatable texts, even when read from a row
+_TRANSLATED = ("reason", "expected", "unit")  # parameters with translatable texts, even when read from a row
 
 
 class LazyMessage(str):

@@ -140,7 +140,7 @@ def problems_by_profile(package: Package, *, limits: Limits = _DEFAULT) -> dict[
 def stored_problems_by_profile(
     data: bytes, slug: str, *, limits: Limits = _DEFAULT
 ) -> dict[Profile, tuple[Problem, ...]]:
-    """The same for the archive of a published version, whose front matter is read only once."""
+    """Like ``problems_by_profile``, for a published version's archive. Reads its front matter only once."""
     return _problems_by_profile(_upload_layout(data, f"{slug}.zip", limits).files, slug, limits)
 
 

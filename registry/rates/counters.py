@@ -51,7 +51,7 @@ class RateCounter:
         self.store_from = self.sweep_from = 0.0  # monotonic times
 
     def count(self, name: str, limit: int) -> RateStatus:
-        """Counts one request under this name. A count above the limit means that it must be refused."""
+        """Counts one request under this name. If the returned count exceeds ``limit``, refuse the request."""
         now = time()
         with self.lock:
             window = self._window(name, now)
@@ -78,7 +78,7 @@ class RateCounter:
         return window
 
     def _share(self, name: str, window: _Window) -> None:
-        """Adds this process's requests to the shared count. If the store fails, they stay its own."""
+        """Adds this process's requests to the shared count. If the store fails, they count only here."""
         number, total = window.unshared, None
         if monotonic() >= self.store_from:
             try:

@@ -39,7 +39,7 @@ def count_request(request: HttpRequest, actor: Actor, kind: RateLimit) -> None:
 
 
 def network_of(address: str) -> str:
-    """The address, or for IPv6 its network, from which one client can choose any address."""
+    """The address; for IPv6 its network, because one client can use every address in it."""
     try:
         found = ip_address(address)
     except ValueError:

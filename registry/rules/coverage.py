@@ -10,7 +10,7 @@ _CANONICAL = "_canonical_"
 
 
 def rule_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
-    """Names by which this team's rules match the skill; only own and canonical skills have a bare slug."""
+    """Names by which this team's rules match the skill: its bare slug only if canonical or the team's own."""
     canonical = tuple(str(row) for row in skill.canonicals.all() if row.version_id)
     bare = (skill.slug,) if canonical or _is_own(skill, team) else ()
     return (str(skill), *bare, *canonical)

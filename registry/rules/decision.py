@@ -1,4 +1,4 @@
-"""Decides by the first that applies: deny rule, canonical version, allow rule, safe fields; else asks."""
+"""Permission decisions: by deny rule, canonical version, allow rule, then safe fields; otherwise "ask"."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

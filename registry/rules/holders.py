@@ -20,7 +20,7 @@ def team_of(holder: Holder) -> Team | None:
 
 
 def require_reader(holder: Holder, actor: Actor) -> None:
-    """Raises FORBIDDEN unless the actor is in the team, or NOT_FOUND unless the actor owns the token."""
+    """Raises FORBIDDEN if the actor is not in the team, or NOT_FOUND if the token is another user's."""
     if isinstance(holder, Token):
         _require_owner(holder, actor)
     elif not actor.is_administrator and holder.pk not in actor.team_ids:

@@ -36,7 +36,7 @@ def permissions_to_grant(
 
 
 def _find_named_skill(name: str, team: Team | None, actor: Actor) -> Skill:
-    """The skill that the name means, or the part of a prefix before ``:*``, as in ``docs/report:*``."""
+    """The skill with this name; for a prefix such as ``docs/report:*``, the skill named before ``:*``."""
     exact = name.removesuffix(":*")
     if "/" in exact:
         return find_skill(exact, actor)

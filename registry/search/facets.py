@@ -78,7 +78,7 @@ def _count(
 
 
 def _all_rows(filters: Filters, actor: Actor) -> Iterable[_Row]:
-    """Team and facet columns with the number of searchable skills that share them, by a covering index."""
+    """Team and facet columns with the number of searchable skills that share them, from a covering index."""
     skills = filters.narrow(Skill.objects.searchable_by(actor)).order_by()
     return skills.values_list("team_id", *_COLUMN_FACETS).annotate(Count("pk"))
 

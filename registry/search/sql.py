@@ -179,7 +179,7 @@ def read_postings(
 def _read(
     whole: Sequence[int], cut: Sequence[int], sql_filter: SqlFilter, max_postings: int
 ) -> list[PostingRow]:
-    """All postings of the terms ``whole``, and the heaviest of the terms ``cut``, in one statement."""
+    """The postings of the terms ``whole`` and the heaviest ones of the terms ``cut``, in one statement."""
     statements = [_HEAVIEST_SQL.format(condition=sql_filter.condition)] * len(cut)
     values = [value for term in cut for value in (term, *sql_filter.values, max_postings)]
     if whole:

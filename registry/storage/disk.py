@@ -23,7 +23,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @contextmanager
 def _translate_errors(*passed: type[OSError]) -> Iterator[None]:
-    """Logs a disk that can't be used, such as a lost mount, and raises UNAVAILABLE; a full one passes."""
+    """Context manager: logs a disk error and raises UNAVAILABLE. Full disks and ``passed`` errors pass."""
     try:
         yield
     except passed:
@@ -95,7 +95,7 @@ class DiskBackend:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Holds a lock, so that no writer can renew a blob between the check of its age and its removal."""
+        """Context manager: a lock, so that no writer renews a blob between its age check and its removal."""
         lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)

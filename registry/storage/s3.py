@@ -145,7 +145,7 @@ def _client(endpoint: str, region: str, access_key: str, secret_key: str) -> Any
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Raises FileNotFoundError for a missing object. Logs other failures and raises UNAVAILABLE."""
+    """Context manager: raises FileNotFoundError for a missing object; logs others, raises UNAVAILABLE."""
     try:
         yield
     except (BotoCoreError, Boto3Error, ClientError) as error:

@@ -119,7 +119,7 @@ def _similar_groups(rows: Iterable[_Row]) -> Iterator[_Group]:
 
 
 def _buckets(key: str) -> Iterator[tuple[str, ...]]:
-    """Yields the sorted words of a phrase, then all but one of them, for each word."""
+    """Yields the sorted words of a phrase; then, for each word, the other words."""
     every = sorted(set(key.split()))
     minimum = _MIN_SHARED_CHARACTERS if search_terms.has_cjk(key) else _MIN_SHARED_WORDS
     if len(every) >= minimum:

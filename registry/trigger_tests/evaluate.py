@@ -86,7 +86,7 @@ def save_results(version: Version, outcomes: Iterable[TriggerTestOutcome]) -> No
 
 
 def outcome_problems(outcomes: Sequence[TriggerTestOutcome], team: Team) -> tuple[Problem, ...]:
-    """A warning for each failed test, an error if these block publication; a notice if all passed."""
+    """A warning for each failed test (an error if failed tests block publication); a notice if all passed."""
     failed = [_problem(each) for each in outcomes if not each.passed]
     if outcomes and not failed:
         return (TRIGGER_TESTS_PASSED.problem(count=len(outcomes)).at(TRIGGERS_YAML),)

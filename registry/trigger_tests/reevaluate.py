@@ -1,4 +1,4 @@
-"""Evaluates a skill's trigger tests and those added since publication against the current skills."""
+"""Evaluates a skill's trigger tests, including those added since publication, against the current skills."""
 
 from django.db import transaction
 

@@ -18,6 +18,7 @@ from registry.http_client.errors import OUTBOUND_STATUS
 from registry.http_client.fetch import FetchResponse, fetch
 from registry.imports.clients.credentials import Credentials
 from registry.imports.readers.errors import SOURCE_ANSWER, SOURCE_TOO_LARGE
+from registry.packages.problems import gettext_noop as _
 
 _MAX_LISTING_BYTES = 4 * 2**20  # per page
 
@@ -60,7 +61,7 @@ class Bucket:
             yield from page
             count += len(page)
             if count > settings.SKILLQUAY_MAX_IMPORT_ENTRIES:
-                raise SOURCE_TOO_LARGE.refusal(limit=settings.SKILLQUAY_MAX_IMPORT_ENTRIES)
+                raise SOURCE_TOO_LARGE.refusal(limit=settings.SKILLQUAY_MAX_IMPORT_ENTRIES, unit=_("objects"))
             if not page or b"<IsTruncated>true" not in answer.body:
                 return
             after = page[-1].key

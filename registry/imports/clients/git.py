@@ -21,6 +21,7 @@ from registry.http_client.fetch import stream
 from registry.http_client.response import FetchStream
 from registry.imports.readers.errors import GIT_REPOSITORY, SOURCE_ANSWER, SOURCE_TOO_LARGE
 from registry.packages.problems import Refusal
+from registry.packages.problems import gettext_noop as _
 
 _OBJECTS_PER_ENTRY = 10  # git objects allowed per import entry, such as trees, commits and tags
 _ADVERTISEMENT_TYPE = "application/x-git-upload-pack-advertisement"
@@ -80,12 +81,12 @@ def _check_size(data: PackData) -> None:
     """Raises SOURCE_TOO_LARGE if the unpacked content, with deltas applied, exceeds the import limits."""
     limit, objects = import_limits().unpacked, settings.SKILLQUAY_MAX_IMPORT_ENTRIES * _OBJECTS_PER_ENTRY
     if len(data) > objects:
-        raise SOURCE_TOO_LARGE.refusal(limit=objects)
+        raise SOURCE_TOO_LARGE.refusal(limit=objects, unit=_("objects"))
     total = 0
     for each in data.iter_unpacked():
         total += (each.decomp_len or 0) + _delta_size(each)
         if total > limit:
-            raise SOURCE_TOO_LARGE.refusal(limit=limit)
+            raise SOURCE_TOO_LARGE.refusal(limit=limit, unit=_("bytes"))
 
 
 def _delta_size(each: UnpackedObject) -> int:

@@ -18,6 +18,7 @@ from registry.imports.readers.errors import (
 )
 from registry.packages.archive.entries import ArchiveEntry
 from registry.packages.archive.paths import printable
+from registry.packages.problems import gettext_noop
 
 _MAX_DEPTH = 50  # maximum depth of folders, and of tags that point to tags
 
@@ -44,8 +45,12 @@ class CommitWalk:
     def _below(self, tree: Tree, prefix: str, depth: int) -> Iterator[ArchiveEntry]:
         for name, mode, inner in tree.iteritems():
             self._count += 1
-            if self._count > settings.SKILLQUAY_MAX_IMPORT_ENTRIES or depth > _MAX_DEPTH:
-                raise SOURCE_TOO_LARGE.refusal(limit=settings.SKILLQUAY_MAX_IMPORT_ENTRIES)
+            if depth > _MAX_DEPTH:
+                raise SOURCE_TOO_LARGE.refusal(limit=_MAX_DEPTH, unit=gettext_noop("nested folders"))
+            if self._count > settings.SKILLQUAY_MAX_IMPORT_ENTRIES:
+                raise SOURCE_TOO_LARGE.refusal(
+                    limit=settings.SKILLQUAY_MAX_IMPORT_ENTRIES, unit=gettext_noop("files and folders")
+                )
             path = self._checked_path(prefix, name)
             if path is None:
                 continue
@@ -72,7 +77,7 @@ class CommitWalk:
         data = blob.as_raw_string()
         self._bytes += len(data)
         if self._bytes > import_limits().unpacked:
-            raise SOURCE_TOO_LARGE.refusal(limit=import_limits().unpacked)
+            raise SOURCE_TOO_LARGE.refusal(limit=import_limits().unpacked, unit=gettext_noop("bytes"))
         link = data.decode("utf-8", "replace") if stat.S_ISLNK(mode) else ""
         return ArchiveEntry(path, data, bool(mode & 0o111) and not link, link)
 

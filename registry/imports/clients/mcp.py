@@ -13,7 +13,7 @@ from registry.http_client.fetch import stream
 from registry.http_client.response import FetchStream
 from registry.imports.readers.errors import MCP_REFUSED, SOURCE_ANSWER, SOURCE_TOO_LARGE
 from registry.packages.archive.paths import printable
-from registry.packages.problems import Refusal
+from registry.packages.problems import Refusal, gettext_noop
 
 _PROTOCOL_VERSION = "2025-11-25"
 _MAX_RESPONSE_BYTES = 4 * 2**20
@@ -39,19 +39,21 @@ class McpSession:
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"}, None)
 
     def list_items(self, method: str, key: str, *, limit: int) -> Iterator[Mapping[str, Any]]:
-        """Yields the items of a paginated list. Raises SOURCE_TOO_LARGE above ``limit`` items."""
+        """Yields the items of a paginated list. Raises SOURCE_TOO_LARGE for too many."""
         cursor, count = None, 0
         for _ in range(_MAX_PAGES):
             answer = self.call(method, {"cursor": cursor} if cursor else {})
             for row in answer.get(key) or ():
                 count += 1
-                if count > limit or not isinstance(row, dict):
-                    raise SOURCE_TOO_LARGE.refusal(limit=limit) if count > limit else self._unreadable()
+                if count > limit:
+                    raise SOURCE_TOO_LARGE.refusal(limit=limit, unit=gettext_noop("prompts"))
+                if not isinstance(row, dict):
+                    raise self._unreadable()
                 yield row
             cursor = answer.get("nextCursor")
             if not isinstance(cursor, str) or not cursor:
                 return
-        raise SOURCE_TOO_LARGE.refusal(limit=limit)
+        raise SOURCE_TOO_LARGE.refusal(limit=_MAX_PAGES, unit=gettext_noop("pages"))
 
     def call(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         number = next(self._numbers)

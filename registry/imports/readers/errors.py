@@ -25,9 +25,9 @@ SOURCE_ANSWER = declare("SOURCE_ANSWER", lambda *, host, reason: ..., http=502)(
 SOURCE_EMPTY = declare("SOURCE_EMPTY", lambda *, location: ...)(
     _("Nothing found at %(location)s."), _("Check the bucket, key and prefix.")
 )
-SOURCE_TOO_LARGE = declare("SOURCE_TOO_LARGE", lambda *, limit: ...)(
-    _("The source exceeds the limit of %(limit)s bytes or objects."),
-    _("Choose a path within it, or ask an administrator to raise the limit."),
+SOURCE_TOO_LARGE = declare("SOURCE_TOO_LARGE", lambda *, limit, unit: ...)(
+    _("The source exceeds the limit of %(limit)s %(unit)s."),
+    _("Import a smaller part of it; administrators can raise the limits on bytes, files and objects."),
 )
 SOURCE_NAME = declare("SOURCE_NAME", severity="notice")(
     _("The file was skipped because its name is not a valid path."),

@@ -25,6 +25,7 @@ from registry.imports.trees.archives import read_archive, read_entries
 from registry.models import Source
 from registry.packages.archive.entries import ArchiveEntry
 from registry.packages.manifest.frontmatter import SKILL_MD
+from registry.packages.problems import gettext_noop as _
 
 _BUCKETS = ("s3", "gs")
 _MAX_ETAG_CHARS = 100  # the length of the column Source.last_revision
@@ -111,7 +112,7 @@ def _prefix_candidates(
     """Yields candidates from the objects under a prefix, which are read like the files of a folder."""
     limit = import_limits().unpacked
     if sum(item.size for item in items) > limit:
-        raise errors.SOURCE_TOO_LARGE.refusal(limit=limit)
+        raise errors.SOURCE_TOO_LARGE.refusal(limit=limit, unit=_("bytes"))
     paths = {item: item.key.removeprefix(folder) for item in items}
     valid = [item for item in items if _is_path(paths[item])]
     entries = (ArchiveEntry(paths[item], bucket.read_object(item)) for item in valid)

@@ -51,7 +51,9 @@ def is_agent(folder: Path) -> bool:
 
 
 def read(agents: Sequence[Path], view: SourceView) -> Iterator[LocatedCandidate | SkippedPath]:
-    """Yields every script of these agents. A name that several scripts have gets the role as a prefix."""
+    """Yields the scripts of these agents, and skipped paths. If several scripts share a name, each gets its
+    agent's role as a prefix.
+    """
     skills = [skill for agent in agents for skill in _skills(agent)]
     times = Counter(skill.name for skill in skills)
     for skill in skills:

@@ -29,7 +29,7 @@ _SKILL_LEVEL_CODES = frozenset(
 def read_archive(
     data: bytes, scratch: Path, *, source: str, provenance: Mapping[str, str], name: str = ""
 ) -> Iterator[SkillCandidate | SkippedPath]:
-    """The candidates of an archive, unpacked in ``scratch``. Raises Refusal first if it is invalid."""
+    """The candidates of an archive, unpacked in ``scratch``. Raises Refusal first if the data is invalid."""
     limits = import_limits()
     if len(data) > limits.archive:
         raise package_errors.ARCHIVE_TOO_LARGE.refusal(size=len(data), limit=limits.archive)

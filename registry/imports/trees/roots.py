@@ -68,8 +68,8 @@ def is_root(folder: Path) -> bool:
 
 
 def inherited_roots(project: Path) -> Iterator[Path]:
-    """Yields roots outside a project that apply to it: those of parent folders up to home, the user's and the
-    managed one.
+    """Yields roots outside a project that apply to it: those of parent folders up to home, the user's root
+    and the managed root.
     """
     home = Path.home()
     for folder in project.parents if project.is_relative_to(home) else ():

@@ -99,7 +99,7 @@ def check_paths(entries: Iterable[ArchiveEntry], limits: Limits) -> tuple[Proble
 def check_each_path(
     entries: Iterable[ArchiveEntry], limits: Limits
 ) -> Iterator[tuple[ArchiveEntry, Problem | None]]:
-    """Each entry with the problem of its path, or None."""
+    """Yields each entry with the problem of its path, or None."""
     files: dict[str, str] = {}
     folders: dict[str, str] = {}
     for entry in entries:

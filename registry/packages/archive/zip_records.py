@@ -192,7 +192,7 @@ def _extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
 
 
 def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int, ...]:
-    """The values; the zip64 field supplies, in the same order, those that are 0xFFFFFFFF."""
+    """The values, each 0xFFFFFFFF replaced by the next value of the zip64 field."""
     if _MAX32 not in values:
         return values
     zip64 = extra.get(_ZIP64, b"")

@@ -102,7 +102,7 @@ class _Middle:
 
 
 def _without_common_ends(before: str, after: str) -> _Middle:
-    """The texts without most of their common ends: half a million lines need 300 MB as objects."""
+    """The differing part of both texts and a margin, because half a million lines need 300 MB as objects."""
     start = _common_length(min(len(before), len(after)), lambda a, b: before[a:b] == after[a:b])
     most = min(len(before), len(after)) - start
     end = len(before) - _common_length(
@@ -124,7 +124,7 @@ def _without_common_ends(before: str, after: str) -> _Middle:
 
 
 def _common_length(most: int, equal: Callable[[int, int], bool]) -> int:
-    """How long a common part is, found by halving; ``equal`` compares the characters from a to b."""
+    """The length of the common part, at most ``most``. ``equal(a, b)``: whether characters a to b agree."""
     found = 0
     while found < most:
         middle = (found + most + 1) // 2
@@ -143,7 +143,7 @@ def _shifted(line: DiffLine, by: int) -> DiffLine:
 
 
 def _with_ends(sections: list[DiffSection], middle: _Middle) -> list[DiffSection]:
-    """The sections; the first and the last one also count the lines that were not compared."""
+    """The sections; ``omitted`` of the first and the last includes the lines that were not compared."""
     if middle.lines_before:
         sections[0] = replace(sections[0], omitted=middle.lines_before)
     if middle.lines_after:

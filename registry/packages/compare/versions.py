@@ -157,7 +157,7 @@ def _compare_sets(
 
 
 def _compare_limits(about: str, previous: int | None, now: int | None) -> Iterator[AbilityChange]:
-    """Yields a changed limit. It is broader if it was raised, or if one value is the site's default."""
+    """Yields a changed limit, as broader if it was raised or if one value is the site's default."""
     if previous != now:
         more = previous is None or now is None or now > previous
         yield AbilityChange(about, (_limit_text(now),), (_limit_text(previous),), more)

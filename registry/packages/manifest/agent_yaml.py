@@ -15,7 +15,7 @@ AGENT_YAML = "agent.yaml"
 
 
 def with_agent_timeout(manifest: Manifest, files: tuple[PackageFile, ...], limits: Limits) -> Manifest:
-    """The manifest. Without a timeout, it gets that of its only script: ``skills[].timeout``, in seconds."""
+    """The manifest. If it has no timeout, it gets the ``skills[].timeout`` (seconds) of its only script."""
     scripts = single_scripts(files)
     if manifest.security.timeout_ms is not None or len(scripts) != 1:
         return manifest

@@ -151,7 +151,7 @@ class Fields:
         return None
 
     def group(self, *names: str) -> Fields:
-        """The fields of a nested mapping; none if it is missing or not a mapping."""
+        """The fields of a nested mapping; empty if the value is missing or not a mapping."""
         value = self.mapping(*names)
         return Fields(self.front, self.problems, value or {}, (*self.key_path, self.spelling(*names)))
 

@@ -56,7 +56,7 @@ def _by_lines(front: FrontMatter, updates: Mapping[str, Any], removed: Collectio
 
 
 def _end(lines: list[str], start: int, after: int) -> int:
-    """The line index after a field. Comments and empty lines above the next field belong to that one."""
+    """The line index after a field. Comments and empty lines above the next field are part of that one."""
     while after > start + 1 and (not lines[after - 1].strip() or lines[after - 1].startswith("#")):
         after -= 1
     return after

@@ -35,7 +35,7 @@ def update_latest(skill: Skill, *, reindex: bool = False, new: Version | None = 
 
 
 def _is_reported(skill: Skill, latest: Version | None) -> bool:
-    """Whether the skill counts as reported. A newer latest version does not end that; the decision does."""
+    """Whether the skill counts as reported. Only a decision changes that, not a newer latest version."""
     if latest and latest.reported_at:
         return True
     return skill.is_reported and skill.versions.filter(reported_at__isnull=False).exists()
@@ -61,7 +61,7 @@ def _copy_catalog_fields(skill: Skill, version: Version | None) -> None:
 
 
 def _highest(candidates: QuerySet[Version], new: Version | None = None) -> Version | None:
-    """The highest version, or None. A pre-release only if there is no other version."""
+    """The highest version, or None. Pre-releases count only if there is no other version."""
     rows = candidates.values_list("pk", "number", "precedence")
     best = max(rows, key=lambda row: (not _is_prerelease(row[1]), row[2]), default=None)
     if new and best and best[0] == new.pk:

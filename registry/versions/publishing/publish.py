@@ -207,7 +207,7 @@ def _lock_or_create_skill(draft: Draft) -> Skill:
 
 
 def _check_address(draft: Draft, skill: Skill | None) -> None:
-    """Raises SKILL_PURGED or SLUG_REDIRECTED if the name is reserved, also if only since the look-up."""
+    """Raises SKILL_PURGED or SLUG_REDIRECTED if the name is reserved, even if only since the look-up."""
     if skill and skill.purged_at:
         raise SKILL_PURGED.refusal(skill=draft.label).at("name")
     redirect = Redirect.objects.filter(team=draft.team, slug=draft.manifest.slug).first()
@@ -220,7 +220,7 @@ def _check_address(draft: Draft, skill: Skill | None) -> None:
 
 
 def _resolve_number(draft: Draft, skill: Skill | None) -> tuple[str, Version | None]:
-    """The draft's number, and the version with the same content or None. Raises Refusal if it is taken."""
+    """The draft's number, and the version with the same content or None. Refuses a number that is taken."""
     stated = draft.manifest.version or version_numbers.normalise(draft.options.version or "")
     published = skill.versions.all() if skill else Version.objects.none()
     if stated is None and (same := published.filter(digest=draft.digest).order_by("-precedence").first()):
