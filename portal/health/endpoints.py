@@ -76,7 +76,7 @@ class HealthEndpoints:
 
 
 class _Shared:
-    """Caches the value of a slow function for about a second; calls the function once at a time."""
+    """Caches the value of a slow function for about a second; never calls it twice at the same time."""
 
     def __init__(self, read: Callable[[], Any]) -> None:
         self.read = read

@@ -16,7 +16,7 @@ from worker.models import Approval, Run
 
 
 def approval_row(approval: Approval, actor: Actor) -> dict[str, Any]:
-    """``inputs`` is None if the reader may not read them, ``rule_name`` if they can't see the skill."""
+    """A row for templates. ``inputs`` and ``rule_name`` are None if the reader may not see them."""
     run, rule_name = approval.run, requests.exact_rule_name(approval, actor)
     readable = Run.objects.readable_by(actor).filter(pk=run.pk).exists()
     state = requests.state_of(approval)

@@ -42,7 +42,7 @@ def filter_approvals(rows: ApprovalQuerySet, query: Mapping[str, Any]) -> Approv
 
 
 def exact_rule_name(approval: Approval, actor: Actor) -> str | None:
-    """The name of the rule that would allow this skill; None without a team or if the actor can't see it."""
+    """The skill's name for a rule that allows it; None without a team or if the actor can't see the skill."""
     skill = approval.run.skill
     known = skill and approval.run.team_id and Skill.objects.visible_to(actor).filter(pk=skill.pk).exists()
     return str(skill) if known else None

@@ -44,7 +44,7 @@ class AttemptMonitor:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Records the block as a platform step with start (epoch ms), duration (ms) and failure."""
+        """A context manager that records a platform step: start (epoch ms), duration (ms), failure."""
         started_at = time.perf_counter()
         step: dict[str, Any] = {"name": name, "status": "running", "error": None, "duration_ms": None}
         step["started_at"] = round(time.time() * 1000, 3)
@@ -125,7 +125,7 @@ class AttemptMonitor:
         return "lease_lost" if self.lost else None
 
     def is_cancelled(self) -> bool:
-        """Whether the run was cancelled; polls the database unless it was polled a moment ago."""
+        """Polls whether the run was cancelled; False right after another poll, or if the database fails."""
         try:
             return self._poll_row(time.monotonic()) and not self.lost
         except DatabaseError:

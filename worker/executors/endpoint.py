@@ -34,7 +34,7 @@ _BUSY = (429, 502, 503, 504)  # statuses that mean that the server has not done 
 
 @dataclass(frozen=True)
 class _EndpointResult:
-    """The result of calling one endpoint; ``try_next`` if the next one can be called instead."""
+    """The result of calling one endpoint; ``try_next`` is True if the next endpoint can be called instead."""
 
     outcome: Outcome
     step: StepTrace

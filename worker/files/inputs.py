@@ -73,7 +73,7 @@ def _file_name(name: str) -> str:
 
 
 def is_file_property(key: str, schema: Mapping[str, Any] | None) -> bool:
-    """Whether a property is a file: by its schema, or by its key unless the schema excludes it."""
+    """Whether a property is a file: by its schema, or by its key unless the schema rules that out."""
     declared = schema or {}
     if declared.get("format") == "binary" or "contentMediaType" in declared:
         return True
@@ -139,14 +139,14 @@ def _find(reference: Mapping[str, str], pointer: str, actor: Actor, rerun_of: Ru
 
 
 def _find_in_earlier_run(reference: Mapping[str, str], rerun_of: Run | None, actor: Actor) -> InputUse | None:
-    """The file in the earlier run, which keeps its files after the uploads have expired."""
+    """The file in the earlier run, if found; a run keeps its files after the uploads have expired."""
     if rerun_of is None or not Run.objects.readable_by(actor).filter(pk=rerun_of.pk).exists():
         return None
     return next((use for use in uses_of(rerun_of.files) if use.named == reference), None)
 
 
 def _with_unique_path(use: InputUse, used_paths: set[str]) -> InputUse:
-    """Moves a second file of the same name to its own folder, so that both keep their name."""
+    """The file with a unique path: a second file of the same name gets a folder of its own."""
     name, number, path = use.path.rsplit("/", 1)[-1], 1, use.path
     path = f"{INPUT_DIR}/{name}"
     while path in used_paths:

@@ -14,7 +14,7 @@ from worker.models import Memory, MemoryWrite
 
 
 def erase_runs(runs: Collection[int]) -> None:
-    """Erases the runs' proposals and memories, and memories only they proposed and no person accepted."""
+    """Erases the runs' proposals and memories, and unreviewed memories that only these runs proposed."""
     writes = MemoryWrite.objects.filter(run__in=runs)
     lost = Counter(writes.exclude(memory=None).values_list("memory_id", flat=True))
     writes.delete()

@@ -48,7 +48,7 @@ class Action:
 
 @dataclass(frozen=True)
 class PhaseScript:
-    """A script's id on one line of a phase file; ``missing`` if the script does not exist."""
+    """A script's id on one line of a phase file; ``missing`` is True if the script does not exist."""
 
     id: str
     line: int

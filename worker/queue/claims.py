@@ -37,7 +37,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """Whether a running attempt still holds its run, and whether it must stop."""
+    """The result of a heartbeat: whether the attempt still holds its run, and whether it must stop."""
 
     held: bool
     cancel: bool

@@ -117,7 +117,7 @@ def _web() -> Program:
 
 
 def _shared_metrics() -> dict[str, str]:
-    """The folder, emptied, through which several web processes share the figures of ``/metrics``."""
+    """Empties and returns the folder through which web processes share the figures of ``/metrics``."""
     if settings.SKILLQUAY_WEB_PROCESSES == 1:
         return {}
     folder = settings.SKILLQUAY_VAR / "metrics"

@@ -40,7 +40,7 @@ class CheckRow:
 
 @dataclass(frozen=True)
 class WorkerLimits:
-    """What enforces the limits of runs on these workers; ``reason`` if they refuse runs."""
+    """What enforces the limits of runs on these workers; ``reason`` is set if they refuse runs."""
 
     workers: Sequence[str]
     tier: str

@@ -11,7 +11,7 @@ from worker.core.display_budget import MAX_BYTES, MAX_LINES
 
 @dataclass(frozen=True)
 class Source:
-    """The rows as ``<li>`` elements; ``is_cut`` if the file has more of them."""
+    """The rows as ``<li>`` elements; ``is_cut`` is True if the file has more."""
 
     rows: SafeString
     count: int

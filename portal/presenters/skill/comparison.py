@@ -108,7 +108,7 @@ def _no_diff_reason(diff: FileDiff) -> str:
 
 
 def line_groups(found: TextComparison, anchor: str) -> tuple[LineGroup, ...]:
-    """The lines of a comparison; line n has the anchor ``<anchor>L<n>`` before and ``<anchor>R<n>`` after."""
+    """The lines of a comparison; anchors are ``<anchor>L<n>`` (earlier) and ``<anchor>R<n>`` (later)."""
     return tuple(_line_group(anchor, stretch) for stretch in found.sections)
 
 

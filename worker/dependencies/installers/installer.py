@@ -81,7 +81,7 @@ def _build_python(build: Build) -> BuildResult:
 
 
 def _is_no_stdlib_module(path: str) -> bool:
-    """Whether the path shadows no module of the standard library, over which PYTHONPATH has priority."""
+    """Whether the path shadows no standard library module: PYTHONPATH has priority over the library."""
     return path.partition("/")[0].partition(".")[0] not in _STDLIB_NAMES
 
 

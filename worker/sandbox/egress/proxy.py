@@ -99,7 +99,7 @@ class AllowlistProxy:
         server.close()
 
     async def _receive_listener(self) -> int | None:
-        """Receives the listening socket from the launcher; None if the run ends before."""
+        """Receives the listening socket from the launcher; None if the run ends first."""
         ready = asyncio.Event()
         self._loop.add_reader(self.proxy_socket, ready.set)
         try:
@@ -236,7 +236,7 @@ async def _write_refusal(writer: asyncio.StreamWriter, code: str, detail: str) -
 
 
 async def _first(work: Coroutine[Any, Any, Any], stop: asyncio.Future[Any]) -> Any:
-    """The result of ``work``, or None if ``stop`` comes first."""
+    """The result of ``work``; None if ``stop`` is set first."""
     task = asyncio.ensure_future(work)
     await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
     if task.done():

@@ -336,7 +336,7 @@ def _stop_guard(handle: int) -> None:
 
 
 def _kill_requested(run_socket: socket.socket) -> bool:
-    """Whether the worker asks to kill the run; False if the worker has ended, even with data unread."""
+    """Whether the worker asked to kill the run; False if its end of the socket is closed."""
     try:
         return bool(run_socket.recv(1))
     except OSError:

@@ -95,7 +95,7 @@ def _render_refusal(
 
 
 def _newer(request: ActorRequest, version: Version) -> dict[str, Any]:
-    """The version that was published meanwhile, and its changes."""
+    """Template context with the version published since editing began, and its changes."""
     newer = find_version(version.skill, None, request.actor)
     changes = differences(editing.version_files(version), editing.version_files(newer))
     return {"newer": newer, "newer_differences": changes}

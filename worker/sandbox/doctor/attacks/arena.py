@@ -196,7 +196,7 @@ def _checks(result: SandboxResult) -> list[Check]:
 
 @contextlib.contextmanager
 def _bystander() -> Iterator[subprocess.Popen[bytes]]:
-    """A process of the worker's user that is unrelated to the run."""
+    """Yields a process of the worker's user that is unrelated to the run."""
     process = subprocess.Popen(["sleep", "60"], start_new_session=True)
     try:
         yield process
@@ -219,7 +219,7 @@ def _is_unchanged(path: str) -> bool:
 
 @contextlib.contextmanager
 def _host(opened: Arena) -> Iterator[dict[str, Any]]:
-    """The targets of the probes: a listening port, sockets, files, this process."""
+    """Yields the targets of the probes: a listening port, sockets, files, this process."""
     other_run = Path(tempfile.mkdtemp(dir=opened.folder)) / "secret"
     other_run.write_text("another run's")
     other_run.chmod(0o640)
