@@ -93,7 +93,7 @@ class _Proposals:
         )
 
     def _may_commit(self, owner: Owner) -> bool:
-        """Whether no review is needed, by the team's setting; for the team's own memory, also by the caller's role."""
+        """Whether no review is needed: the team's setting decides; for team memory, also the caller's role."""
         team = self.run.team
         if owner.type in (OwnerType.USER, OwnerType.TASK):
             return team is None or team.memory_review != MemoryReview.ALL
