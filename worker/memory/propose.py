@@ -93,7 +93,7 @@ class _Proposals:
         )
 
     def _may_commit(self, owner: Owner) -> bool:
-        """Whether no review is needed: the team's setting decides; for team memory, also the caller's role."""
+        """Whether no review is needed: the team decides; for team memory, the caller's role counts too."""
         team = self.run.team
         if owner.type in (OwnerType.USER, OwnerType.TASK):
             return team is None or team.memory_review != MemoryReview.ALL
