@@ -112,7 +112,7 @@ def _digest(request: Request, content: Any) -> str:
 
 
 def _holder(actor: Actor) -> str:
-    """The owner of a key. Each token has its own, so that a narrow token can't read responses to another."""
+    """The owner of a key. Each token has its own, so a token with few scopes can't read others' responses."""
     return f"{actor.caller}:{actor.token.uid}" if actor.token else actor.caller
 
 

@@ -73,7 +73,7 @@ def mirror(
     options: Mapping[str, object] | None = None,
     interval_s: int | None = MIRROR_INTERVAL_S,
 ) -> Canonical:
-    """Makes the canonical skill a copy of the skill at a URL, owned by a team and refreshed at the interval.
+    """Makes the canonical skill a copy of the skill at a URL, owned by a team and refreshed regularly.
 
     An administrator must accept each copy, including the first, before it is used.
     """

@@ -65,7 +65,7 @@ class Proposal:
 
 
 def preview_change(slug: str, after: Version, actor: Actor) -> Proposal:
-    """The effect of pinning this version; only for administrators."""
+    """The effect of pinning this version. Raises Refusal unless the actor may set canonical skills."""
     require(actor, Action.SET_CANONICAL, skill=after.skill)
     require_pinnable(slug, after)
     canonical = Canonical.objects.filter(slug=slug).select_related("version__skill__team").first()

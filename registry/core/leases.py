@@ -73,7 +73,7 @@ def expired(now: datetime) -> Q:
 
 
 def claim(rows: QuerySet[Job], now: datetime, **changes: Any) -> Job | None:
-    """Claims and returns the oldest row that no other worker is claiming, with ``changes`` saved; or None."""
+    """Claims the oldest row that no other worker is claiming; returns it with ``changes`` saved, or None."""
     skip_locked = bool(connection.features.has_select_for_update_skip_locked)
     with transaction.atomic():
         job = rows.select_for_update(skip_locked=skip_locked).order_by("pk").first()

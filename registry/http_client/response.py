@@ -72,7 +72,7 @@ class FetchStream:
 
 
 def network_refusal(target: Target, deadline: Deadline, error: Exception) -> Refusal:
-    """The refusal for a network error. Its text is fixed: the error's own may reveal internal addresses."""
+    """The refusal for a network error. Its text is fixed: the error's text may reveal internal addresses."""
     if deadline.is_expired or isinstance(error, TimeoutError):
         return deadline.refusal()
     return OUTBOUND_FAILED.refusal(host=target.host, reason=LazyMessage(_reason(error))).at(target.host)

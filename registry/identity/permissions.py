@@ -103,9 +103,7 @@ def in_scope(actor: Actor, action: Action) -> bool:
 
 
 def require_scope(actor: Actor, *actions: Action) -> None:
-    """Raises TOKEN_SCOPE_MISSING if the token covers none of the actions, FORBIDDEN if no token can cover
-    one.
-    """
+    """Raises TOKEN_SCOPE_MISSING if the token covers none of the actions; FORBIDDEN if no token could."""
     if not actions or any(in_scope(actor, action) for action in actions):
         return
     needed = sorted(scope for scope in Scope if SCOPES[scope] & set(actions))

@@ -143,7 +143,7 @@ def _loadable(listed: listed_skill.ListedSkill, manifest: dict[str, Any]) -> Loa
 
 
 def _by_id(name: str, actor: Actor) -> Version | None:
-    """The version that team/slug, a canonical name or a skill id stands for, or None."""
+    """The version for a team/slug, a canonical name or a skill id, or None."""
     if "/" not in name and not name.startswith(canonical_canonical.PREFIX):
         return _answered_version(Skill.objects.recommendable_to(actor).filter(uid=name).first(), actor)
     try:

@@ -23,7 +23,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @contextmanager
 def _translate_errors(*passed: type[OSError]) -> Iterator[None]:
-    """Context manager: logs a disk error and raises UNAVAILABLE. Full disks and ``passed`` errors pass."""
+    """Context manager: raises UNAVAILABLE for disk errors, except a full disk and errors in ``passed``."""
     try:
         yield
     except passed:

@@ -145,7 +145,7 @@ def _client(endpoint: str, region: str, access_key: str, secret_key: str) -> Any
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Context manager: raises FileNotFoundError for a missing object; logs others, raises UNAVAILABLE."""
+    """Context manager: raises FileNotFoundError for a missing object and UNAVAILABLE for other failures."""
     try:
         yield
     except (BotoCoreError, Boto3Error, ClientError) as error:

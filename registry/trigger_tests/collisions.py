@@ -104,7 +104,7 @@ def _exact_groups(triggers: QuerySet[Trigger]) -> Iterator[_Group]:
 
 
 def _similar_groups(rows: Iterable[_Row]) -> Iterator[_Group]:
-    """Yields groups of triggers that differ by one added or replaced word, except groups within others."""
+    """Yields groups of triggers that differ by one added or replaced word, without groups inside others."""
     buckets: defaultdict[tuple[str, ...], list[_Row]] = defaultdict(list)
     for row in rows:
         for bucket in _buckets(row.key):

@@ -153,7 +153,7 @@ def _package_phrases(skill: Skill) -> tuple[str, ...]:
 
 
 def _content(body: bytes) -> Mapping[str, object]:
-    """The JSON object in the model's response, also in a code block. Raises MODEL_ANSWER_INVALID."""
+    """The JSON object in the model's response, even if in a code block. Raises MODEL_ANSWER_INVALID."""
     try:
         content = json.loads(body)["choices"][0]["message"]["content"]
         fenced = _FENCE.match(content)

@@ -152,7 +152,7 @@ class AddressField(serializers.URLField):
 
 
 class TextOrNull(serializers.CharField):
-    """A stored text; empty becomes null."""
+    """A text field in which an empty text becomes null."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_null=True, **options)

@@ -14,7 +14,7 @@ from registry.storage import blobs
 
 
 def check(location: str, options: Mapping[str, object], actor: Actor) -> tuple[str, dict[str, object]]:
-    """The archive's name, made printable. Raises IMPORT_OPTION, because archives have no options."""
+    """The archive's name, made printable, and no options. Raises IMPORT_OPTION if options are given."""
     for name in options:
         raise IMPORT_OPTION.refusal(option=printable(name)).at(f"options/{printable(name)}")
     return printable(location) or "archive", {}

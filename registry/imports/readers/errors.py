@@ -27,7 +27,7 @@ SOURCE_EMPTY = declare("SOURCE_EMPTY", lambda *, location: ...)(
 )
 SOURCE_TOO_LARGE = declare("SOURCE_TOO_LARGE", lambda *, limit, unit: ...)(
     _("The source exceeds the limit of %(limit)s %(unit)s."),
-    _("Import a smaller part of it; administrators can raise the limits on bytes, files and objects."),
+    _("Split the source or import a part; administrators can raise the limits on bytes, files and objects."),
 )
 SOURCE_NAME = declare("SOURCE_NAME", severity="notice")(
     _("The file was skipped because its name is not a valid path."),

@@ -84,7 +84,7 @@ def _commits_to_read(refs: Mapping[str, str], options: Mapping[str, Any]) -> lis
 
 
 def _version_tags(refs: Mapping[str, str]) -> list[CommitToRead]:
-    """The 50 highest version tags, ascending, so that versions are published in order. Raises GIT_REF."""
+    """The 50 highest version tags in ascending order, for publishing. Raises GIT_REF if there are none."""
     found = {}
     for ref, commit in refs.items():
         tag = ref.removeprefix(_REFS_TAGS)

@@ -30,7 +30,7 @@ class Tree:
 
 
 def read_tree(tree: Tree) -> Iterator[SkillCandidate | SkippedPath]:
-    """Yields a candidate for each skill, and skipped paths with reasons. Raises IMPORT_LOCATION."""
+    """Yields a candidate per skill, and skipped paths. Raises IMPORT_LOCATION if a folder can't be listed."""
     if not tree.folder.is_dir():
         raise errors.IMPORT_LOCATION.refusal(location=str(tree.folder), reason="it is not a folder")
     return _deduplicate(list(_Reader(tree).read_all()))

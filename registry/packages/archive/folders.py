@@ -15,7 +15,7 @@ from registry.packages.problems import Problem, Refusal
 def folder_entries(
     folder: Path, limits: Limits, *, exclude: Callable[[str], bool] = is_junk
 ) -> tuple[ArchiveEntry, ...]:
-    """The folder's entries except those that ``exclude`` matches. Raises Refusal for links or bad sizes."""
+    """The folder's entries except those that ``exclude`` matches. Raises Refusal for links or excess size."""
     walk = _Walk(limits, exclude)
     try:
         walk.visit(folder, "")

@@ -124,7 +124,7 @@ def _without_common_ends(before: str, after: str) -> _Middle:
 
 
 def _common_length(most: int, equal: Callable[[int, int], bool]) -> int:
-    """The length of the common part, at most ``most``. ``equal(a, b)``: whether characters a to b agree."""
+    """The length of the common part, at most ``most``. ``equal(a, b)`` compares characters a to b of both."""
     found = 0
     while found < most:
         middle = (found + most + 1) // 2

@@ -15,7 +15,7 @@ AGENT_YAML = "agent.yaml"
 
 
 def with_agent_timeout(manifest: Manifest, files: tuple[PackageFile, ...], limits: Limits) -> Manifest:
-    """The manifest. If it has no timeout, it gets the ``skills[].timeout`` (seconds) of its only script."""
+    """The manifest. If it has no timeout, gets the ``skills[].timeout`` (seconds) of its only script."""
     scripts = single_scripts(files)
     if manifest.security.timeout_ms is not None or len(scripts) != 1:
         return manifest

@@ -60,7 +60,7 @@ class FrontMatter:
 
 
 def read_skill_md(data: bytes, limits: Limits) -> FrontMatter:
-    """Reads SKILL.md. Raises Refusal if too large or not text; broken front matter only adds problems."""
+    """Reads SKILL.md. Raises Refusal if it is too large or not text. Broken front matter adds problems."""
     text = _decode(data, limits)
     lines = enumerate(_split(text))
     opening, line, start = next(((n, line, end) for n, (line, end) in lines if line.strip()), (0, "", 0))

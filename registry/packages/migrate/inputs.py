@@ -46,9 +46,7 @@ _ABP_KEYS = (
 
 
 def input_schema(abp: Mapping[str, Any] | None, body: str, source: str) -> dict[str, Any]:
-    """An object schema from the first with parameters: the only ABP tool, the text, the code; or an empty
-    one.
-    """
+    """An object schema from the first with parameters: the only ABP tool, text or code. Empty without any."""
     return (
         _tool_schema(abp)
         or _object_schema(_listed_parameters(body))
