@@ -163,9 +163,7 @@ def content_length(request: HttpRequest | Request) -> int:
 
 
 def body_chunks(request: Request, *, limit: int) -> Iterator[bytes]:
-    """The raw body in chunks. Raises a refusal if it is longer than ``limit`` bytes or shorter than
-    Content-Length.
-    """
+    """Yields the raw body in chunks. Refuses more than ``limit`` bytes, or fewer than Content-Length."""
     announced, read = content_length(request), 0
     if announced > limit:
         raise errors.BODY_TOO_LARGE.refusal(limit=limit)

@@ -52,7 +52,7 @@ class ApiMiddleware:
         return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
-        """Handles exceptions of views outside DRF."""
+        """The error response to an exception outside DRF; None for other paths than the API's."""
         return response_for(exception, request) if request.path_info.startswith(API_PREFIXES) else None
 
 

@@ -95,7 +95,7 @@ def mirror(
 
 @transaction.atomic
 def accept(slug: str, actor: Actor, *, digest: str, reason: str = "") -> Canonical:
-    """Pins the pending version. Raises CANONICAL_MOVED unless ``digest`` is its digest."""
+    """Pins the pending version. Raises CANONICAL_MOVED unless ``digest`` is the digest of that version."""
     canonical, version = _require_pending(slug, actor)
     _require_digest(version, digest)
     require_pinnable(version.skill.slug, version)

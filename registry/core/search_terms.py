@@ -77,13 +77,13 @@ def terms(text: str) -> Iterator[str]:
 
 
 def prefixes(text: str) -> Iterator[str]:
-    """The prefix terms of the words of a name or tag, such as ``re*`` and ``rep*``."""
+    """Yields the prefix terms of the words of a name or tag, such as ``re*`` and ``rep*``."""
     for word in whole_words(text):
         yield from (f"{word[:length]}*" for length in range(2, min(len(word), 16)))
 
 
 def whole_words(text: str) -> Iterator[str]:
-    """The unstemmed words in lower case, and the parts of words such as fooBar."""
+    """Yields the unstemmed words in lower case, and the parts of words such as fooBar."""
     for run in _RUN.finditer(fold(text)):
         if not run["cjk"]:
             yield from {run[0].lower(), *(part.lower() for part in _CASE_CHANGE.split(run[0]))}

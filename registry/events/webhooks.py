@@ -188,7 +188,7 @@ def _valid_secrets(endpoint: WebhookEndpoint) -> Iterator[bytes]:
 
 
 def _signatures(header: str) -> Iterator[bytes]:
-    """The signatures of version 1; other versions are ignored."""
+    """Yields the signatures of version 1; ignores other versions."""
     for part in header.split()[:_MAX_SIGNATURES]:
         version, _, text = part.partition(",")
         if version == "v1" and text:

@@ -74,7 +74,9 @@ def stream(
     follow: bool = True,
     on_deadline: Callable[[Deadline], None] | None = None,
 ) -> Iterator[FetchStream]:
-    """Like ``fetch``, but the caller reads the body in chunks. All errors are OUTBOUND_… refusals."""
+    """Context manager like ``fetch``: the caller reads the body in chunks. All errors are OUTBOUND_…
+    refusals.
+    """
     request_headers = {name.lower(): value for name, value in (headers or {}).items()}
     current = parse_target(url)
     with Deadline(current.host, timeout) as deadline:

@@ -93,7 +93,7 @@ def problem_line(problem: Problem) -> str:
 
 
 def text_lines(document: Mapping[str, Any], indent: str = "") -> Iterator[str]:
-    """A document as text: one line per field, nested fields indented."""
+    """Yields a document as text: one line per field, nested fields indented."""
     for name, value in document.items():
         if _is_short(value):
             yield f"{indent}{one_line(name)}: {_text_value(value)}"
@@ -106,7 +106,7 @@ def text_lines(document: Mapping[str, Any], indent: str = "") -> Iterator[str]:
 
 
 def _list_item_lines(value: Any, indent: str) -> Iterator[str]:
-    """The lines of one list item; an item with only short values takes one line."""
+    """Yields the lines of one list item; an item with only short values takes one line."""
     if not isinstance(value, Mapping):
         yield indent + _text_value(value)
     elif all(map(_is_short, value.values())):

@@ -51,6 +51,6 @@ class PinnedSkills:
         return [row for row in rows if row[1] not in self.keys] if self.keys else rows
 
     def triggers(self, keys: Sequence[str], kinds: Sequence[str]) -> Iterator[TriggerRow]:
-        """The triggers of the pinned versions."""
+        """Yields the triggers of the pinned versions."""
         for version, kind, key, text in sql.pinned_trigger_rows(keys, kinds, self._versions):
             yield self._skills[version], kind, key, text

@@ -20,7 +20,7 @@ _OUTER_COMMA = re.compile(r",(?![^{]*\})")
 
 
 def split(text: str) -> list[str]:
-    """Splits a text into patterns at commas outside braces."""
+    """The patterns in a text, split at commas outside braces."""
     return _OUTER_COMMA.split(text)
 
 

@@ -121,7 +121,7 @@ def remove_rule(rule: Rule, actor: Actor) -> Rule:
 
 
 def restore_rule(rule: Rule, actor: Actor) -> Rule:
-    """Restores the rule with the permissions that it had. Raises RULE_IN_PLACE if it exists again."""
+    """Restores the rule with its permissions. Raises RULE_IN_PLACE if the same rule was added again."""
     is_allowance = rule.effect == Effect.ALLOW
     (require_may_permit if is_allowance else require_may_restrict)(holder_of(rule), actor)
     try:

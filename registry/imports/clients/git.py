@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def refuse_invalid_data(host: str) -> Iterator[None]:
-    """Turns any exception in its block, except Refusal, into SOURCE_ANSWER: invalid data from ``host``."""
+    """Context manager: raises SOURCE_ANSWER for any exception except Refusal: invalid data of ``host``."""
     try:
         yield
     except Refusal:

@@ -37,7 +37,9 @@ def read_tree(tree: Tree) -> Iterator[SkillCandidate | SkippedPath]:
 
 
 def _deduplicate(items: list[LocatedCandidate | SkippedPath]) -> Iterator[SkillCandidate | SkippedPath]:
-    """Keeps one candidate per file and skips the others. Prefers the path without links, then the first."""
+    """Yields one candidate per file, and the others as skipped. Prefers the path without links, then the
+    first.
+    """
     first: dict[Path, LocatedCandidate] = {}
     for each in items:
         if isinstance(each, LocatedCandidate):

@@ -231,7 +231,7 @@ def _segments(words: list[str], shared: set[int]) -> tuple[LineSegment, ...]:
 
 
 def _fold(lines: list[DiffLine]) -> Iterator[DiffSection]:
-    """Groups lines into sections: changes with their context, and folded lines between them."""
+    """Yields the lines as sections: changes with their context, and folded lines between them."""
     changes = [index for index, line in enumerate(lines) if line.kind != "same"]
     near_change: set[int] = set()
     for index in changes:

@@ -117,7 +117,7 @@ def _check_group(path: str, group: object) -> Iterator[Problem]:
 
 
 def _check_overrides(path: str, overrides: object) -> Iterator[Problem]:
-    """Like ``_check_group`` for ``overrides``, which may be nested and refer to dependencies as ``$name``."""
+    """Yields problems of ``overrides``, which may be nested and refer to dependencies as ``$name``."""
     groups = [overrides]
     while groups:
         group = groups.pop()

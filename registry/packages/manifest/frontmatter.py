@@ -136,7 +136,7 @@ def _read_values(
 
 
 def _read_field_by_field(header: str, first_line: int, refused: Refusal, limits: Limits) -> FrontMatter:
-    """Reads each field separately, so that one broken field does not hide problems of the others."""
+    """The values read field by field, so that one broken field does not hide problems of the others."""
     lines = _NEW_LINE.split(header)
     starts = [index for index, line in enumerate(lines) if _TOP_LEVEL_FIELD.match(line)]
     values: dict[str, Any] = {}

@@ -217,7 +217,7 @@ def _split_outside(text: str, separators: str) -> list[str]:
 
 
 def split_words(text: str) -> list[str]:
-    """Splits at commas and white space."""
+    """The words of a text, split at commas and white space."""
     return re.split(r"[,\s]+", text)
 
 
