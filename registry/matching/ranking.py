@@ -1,7 +1,7 @@
 """The ranking of a match: explicit triggers first, then text relevance, priority and usage.
 
 The confidence is a saturating curve of the strength of the matched words. A bonus grows with the share of the
-request that they cover: a single common word is weak evidence, but clear if it is all of the request. The
+request that they cover: a single common word is weak evidence, unless it is the whole request. The
 constants were fitted on 238 requests among 2,491 skills and 43 utterances without a matching skill; see
 docs/reference/matching.md.
 """

@@ -29,7 +29,9 @@ class Redirect(models.Model):
 
 
 class Tombstone(models.Model):
-    """Number and digest of a purged version. Requests return 410; neither can be published again."""
+    """Number and digest of a purged version. Requests return 410; number and content can't be published
+    again.
+    """
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="tombstones")
     number = models.CharField(max_length=64)

@@ -1,7 +1,7 @@
 """Counts requests per minute: in this process, and in batches in a store that all processes share.
 
-A request costs a look-up in memory. The store is written once a caller has used a fraction of what it had
-left: slow callers are never written, and the nearer the limit, the more exact is the count.
+A request costs a look-up in memory. A process writes a caller's requests to the store after a fraction of
+those that the caller had left. So slow callers are never written, and counts near the limit are exact.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _decide(row: Report, state: ReportState, actor: Actor, reason: str) -> Repor
 
 
 def _update_exclusion(version: Version) -> None:
-    """Excludes the version from search, match and listings, or ends that, depending on open reports."""
+    """Excludes the version from search, match and listings exactly while its open reports require it."""
     reports = version.reports.filter(state=ReportState.OPEN, reason=ReportReason.MALICIOUS)
     threshold = settings.SKILLQUAY_REPORTS_TO_HIDE
     reporters = reports.order_by().values("by").distinct().count()

@@ -55,10 +55,9 @@ def _may_read(rule: Rule, actor: Actor) -> bool:
 
 
 def add_rule(holder: Holder, effect: str, name: str, actor: Actor, *, number: str | None = None) -> Rule:
-    """Adds a rule. An allow rule covers the permissions requested today; adding it again updates them.
-
-    ``number`` is the version whose permissions are granted, by default the latest. A prefix without a version
-    grants the permissions of all matching skills.
+    """Adds a rule. An allow rule covers the permissions requested today; adding the same rule again updates
+    them. ``number`` is the version whose permissions are granted, by default the latest. A prefix without a
+    version grants the permissions of all matching skills.
     """
     if effect not in Effect.values:
         raise RULE_EFFECT_UNKNOWN.refusal(effect=effect[:40]).at("effect")

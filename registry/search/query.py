@@ -211,7 +211,7 @@ def _postings_limit(limit: int) -> int:
 
 
 def _build_plan(query_words: Sequence[QueryWord], actor: Actor) -> SearchPlan:
-    """Selects the rarest terms of the query among those in skills visible to the actor."""
+    """A plan of the rarest terms of the query among those in skills visible to the actor."""
     wanted = {word.prefix_term: (word, "beginning") for word in query_words if word.prefix_term}
     wanted |= {part: (word, "part") for word in query_words for part in word.parts}
     wanted |= {word.term: (word, "word") for word in query_words}

@@ -121,7 +121,7 @@ def _tests(files: Sequence[PackageFile], skill: Skill | None) -> list[_Test]:
 
 
 def _make_latest(version: Version) -> Skill:
-    """Indexes the version as the latest of its skill, without its `paths` condition."""
+    """Indexes the version as the latest of its skill, without its `paths` condition; returns that skill."""
     skill = Skill.objects.select_related("team", "latest").get(pk=version.skill_id)
     if skill.latest_id != version.pk:
         skill.latest = version

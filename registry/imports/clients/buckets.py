@@ -50,7 +50,7 @@ class Bucket:
         return self._fetch(f"/{quote(key, safe='/~')}", headers or {}, limit)
 
     def list_objects(self, prefix: str, *, page_of: int = 1000) -> Iterator[BucketObject]:
-        """Yields the objects under the prefix in key order. Raises SOURCE_TOO_LARGE for too many."""
+        """Yields the objects under the prefix in key order. Raises SOURCE_TOO_LARGE if there are too many."""
         after, count = "", 0
         while True:
             query = f"list-type=2&max-keys={page_of}&prefix={quote(prefix, safe='~')}"

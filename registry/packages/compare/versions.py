@@ -124,7 +124,7 @@ def compare_files(before: tuple[FileFacts, ...], after: tuple[FileFacts, ...]) -
 
 
 def _compare_abilities(before: Content, after: Content) -> Iterator[AbilityChange]:
-    """Yields the changed abilities: permissions, limits, scripts and tools, then how the skill starts."""
+    """Yields the changed abilities: permissions, limits, scripts and tools, then ways to start the skill."""
     old, new = before.manifest, after.manifest
     previous, now = permissions_of(old), permissions_of(new)
     beyond = now.beyond(previous)

@@ -85,7 +85,7 @@ class ScannedText:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """The offset of each line in ``lower_case``, which may be longer than ``raw``."""
+        """The offset of each line in ``lower_case``, a text that may be longer than ``raw``."""
         lengths = (len(row) + 1 for row in self.lower_case.split("\n"))
         return [0, *accumulate(lengths)][:-1]
 

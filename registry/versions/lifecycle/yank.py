@@ -40,7 +40,7 @@ def unyank(version: Version, actor: Actor) -> Version:
 
 @transaction.atomic
 def deprecate_version(version: Version, actor: Actor, *, reason: str, successor: str = "") -> Version:
-    """Deprecates the version. Raises SUCCESSOR_INVALID unless ``successor`` is "" or usable and another."""
+    """Deprecates the version. Raises SUCCESSOR_INVALID if ``successor`` is this or not a usable version."""
     reason = validate_reason(reason)
     version = lock_version(version, actor, Action.RELEASE)
     if successor:
