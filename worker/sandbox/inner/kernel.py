@@ -96,7 +96,7 @@ def _prctl(option: int, *arguments: int) -> None:
 
 
 def die_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
-    """Lets the kernel send ``by`` when the parent ends; SIGKILL at once if it has ended already."""
+    """Makes the kernel send ``by`` to this process when its parent ends; sends SIGKILL if it already has."""
     _prctl(_PR_SET_PDEATHSIG, by)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)

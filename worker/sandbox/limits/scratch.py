@@ -1,7 +1,7 @@
 """The scratch space of an attempt: one file system of fixed size for ``/job``, ``/tmp`` and ``/dev/shm``.
 
 The kernel enforces its size and its number of files. The first start mounts it in a mount namespace of its
-own, later starts join that namespace, and it ends when the worker closes its descriptors.
+own, later starts join that namespace, and the space ends when the worker closes its descriptors.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def decide(request: ActorRequest, team: str, slug: str, uid: str) -> HttpRespons
 
 @signed_in_action
 def try_again(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """Reruns the trigger tests of the latest version and the site against the current skills."""
+    """Reruns the trigger tests of the latest version and of the site against the current skills."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     with show_refusals(request):
         found = reevaluate.reevaluate_tests(skill, request.actor)
