@@ -111,7 +111,7 @@ class BodyShare:
         self.budget.sum -= REQUEST_BYTES
 
     async def grow(self, size: int) -> None:
-        """Counts a body that grows to ``size`` bytes; raises Refusal if an anonymous one exceeds the budget."""
+        """Counts a body of ``size`` bytes; raises Refusal if an anonymous one exceeds the budget."""
         if self.signed_in:
             return
         more = self.head + size - self.size

@@ -65,7 +65,7 @@ class _Responder(WSGIResponder):
 
 
 async def _is_abandoned(call: Future[None], done: asyncio.Future[None], client: Receive) -> bool:
-    """Waits for the end or a disconnect; returns whether it cancelled a call that no thread had taken."""
+    """Waits for an end or disconnect; returns whether it cancelled a call that no thread had taken."""
     disconnect = asyncio.ensure_future(wait_for_disconnect(client))
     try:
         await asyncio.wait({done, disconnect}, return_when=asyncio.FIRST_COMPLETED)

@@ -20,7 +20,7 @@ _END = b"\r\n\r\n"
 
 
 class StaticServer(AllowlistProxy):
-    """Answers one GET per connection; aborts it if a body fails, so that a partial body never looks complete."""
+    """Answers one GET per connection; aborts it if a body fails, so that a part never looks complete."""
 
     async def _serve_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
