@@ -3,7 +3,6 @@
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import sys
@@ -32,8 +31,6 @@ def main():
     client.force_login(user)
     version = publish_files(tidy_files(), team=_team("runs", user), user=user)
     client.get("/skills/match/?q=warm")
-    gc.collect()
-    gc.freeze()
     rows = []
     for number, kind in enumerate(PACKAGES):
         if not wanted or kind in wanted:

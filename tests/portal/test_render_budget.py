@@ -7,12 +7,22 @@ import pytest
 from portal.pages.skill.presenters.file_tree import file_tree
 from portal.presenters.content import markdown
 from portal.presenters.content.source import source
+from portal.presenters.skill.comparison import line_groups
+from registry.packages.compare.lines import compare_texts
 from tests import measuring
 from tests.factories.heavy_content import PACKAGES, RUNS, make_heavy_run, publish_heavy
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files
 from tests.pages import part, parts, select
-from worker.core.display_budget import MAX_BYTES, MAX_LINES, MAX_MEMORY, MAX_ROWS, CpuTime, memory_of
+from worker.core.display_budget import (
+    MAX_BYTES,
+    MAX_LINES,
+    MAX_MEMORY,
+    MAX_ROWS,
+    MAX_TEXT,
+    CpuTime,
+    memory_of,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P1", "P5")]
 MAX_CPU_MS, MAX_MEMORY_MB = 300, 20
@@ -149,6 +159,14 @@ def test_values_too_long_to_compare_are_not_read(browse, alice, team, public):
     assert part(page, "inputs")["state"] == "same"
     answer = browse(alice).get(f"/api/v1/runs/{one.uid}/compare/{two.uid}").json()
     assert (answer["output"]["too_large"], answer["inputs"]["too_large"]) == (True, False)
+
+
+def test_long_lines_of_a_comparison_are_cut_and_short_ones_are_whole():
+    short = line_groups(compare_texts(b"one <b>\n", b"one <i>\n"), "f1")
+    assert "<del>one &lt;<mark>b</mark>&gt;</del>" in short[0].html
+    long = line_groups(compare_texts(b"&" * 300_000, b"<" * 300_000), "f1")
+    assert "…" in long[0].html
+    assert len(long[0].html) < 5 * 2 * MAX_TEXT
 
 
 def test_file_tree_escapes_names_and_addresses(team, alice):

@@ -4,7 +4,7 @@ Everything beyond a limit is shown as plain text, counted, or only downloaded.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 MAX_BYTES = 512 * 1024  # of a file
@@ -15,7 +15,7 @@ MAX_ROWS = 200  # of problems, findings, tags and other lists that authors and s
 MAX_NODES = 1_500  # of a JSON tree, or cells of a table
 MAX_COPIED_BYTES = 1_500_000  # of a value in memory that is also shown as JSON to copy
 MAX_TOKENS = 20_000  # that Markdown is parsed into, of 400 bytes each
-MAX_CPU_S = 0.2  # for the Markdown and the highlighting of a page
+MAX_CPU_S = 0.15  # for the Markdown and the highlighting of a page
 MAX_MEMORY = 11_000_000  # bytes that the values of a run's answer need in each process that reads them
 
 
@@ -32,6 +32,13 @@ class CpuTime:
     def half(self) -> "CpuTime":
         """Half of the time that is left."""
         return CpuTime((self._deadline - time.thread_time()) / 2)
+
+
+def line_limit(lengths: Sequence[int], *, longest: int, at_most: int = MAX_TEXT) -> int:
+    """The number of characters to show of each line: ``longest``, or fewer if all exceed ``at_most``."""
+    while sum(min(length, longest) for length in lengths) > at_most and longest > 100:
+        longest //= 2
+    return longest
 
 
 def memory_of(value: Any, *, limit: float) -> int:

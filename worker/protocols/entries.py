@@ -39,8 +39,8 @@ def find_entries(paths: Iterable[str], manifest: Manifest, profile: Profile) -> 
     declared = manifest.resources.entry
     if declared in known and declared.startswith(f"{SCRIPTS}/") and command_for(declared):
         entries[PurePosixPath(declared).stem] = ScriptEntry(PurePosixPath(declared).stem, declared)
-    for path in sorted(known, key=_order):
-        if _is_entry(path, profile) and path not in manifest.resources.helpers:
+    for path in sorted((path for path in known if _is_entry(path, profile)), key=_order):
+        if path not in manifest.resources.helpers:
             stem = PurePosixPath(path).stem
             entries.setdefault(stem, ScriptEntry(stem, path))
     return tuple(sorted(entries.values(), key=lambda entry: entry.id))
@@ -108,6 +108,8 @@ def _order(path: str) -> tuple[int, str]:
 
 
 def _is_entry(path: str, profile: Profile) -> bool:
+    if not path.endswith(EXTENSIONS):
+        return False  # the common case: a path object takes ten times as long
     pure = PurePosixPath(path)
     folder = "" if str(pure.parent) == "." else str(pure.parent)
     if pure.suffix not in EXTENSIONS or pure.name.startswith((".", "_")) or pure.name.endswith(".d.ts"):

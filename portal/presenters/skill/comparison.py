@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -17,6 +17,7 @@ from registry.packages.compare.permission_set import PermissionSet
 from registry.packages.compare.schemas import SchemaChange
 from registry.packages.compare.versions import AbilityChange, Comparison
 from registry.versions.content.compare import FileDiff, translate_reason
+from worker.core.display_budget import MAX_TEXT, line_limit
 
 MAX_FOLDED_LINES = 300  # unchanged lines in one folded group; longer groups are left out
 _ABOUT: dict[str, Promise] = {
@@ -75,17 +76,23 @@ def _row(change: SchemaChange) -> dict[str, Any]:
 
 
 def files(diffs: Iterator[FileDiff]) -> list[dict[str, Any]]:
-    return [_file(number, diff) for number, diff in enumerate(diffs, start=1)]
+    """The changed files; their lines share the text that a page may show."""
+    rows, left = [], 2 * MAX_TEXT
+    for number, diff in enumerate(diffs, start=1):
+        rows.append(_file(number, diff, left))
+        left -= sum(_lengths(diff.comparison)) if diff.comparison else 0
+    return rows
 
 
-def _file(number: int, diff: FileDiff) -> dict[str, Any]:
+def _file(number: int, diff: FileDiff, max_text: int) -> dict[str, Any]:
     """A changed file, whose anchor is ``f<number>``; with ``later``, its lines are on a separate page."""
     tone, kind = _KINDS[diff.change.kind]
     row: dict[str, Any] = {"number": number, "change": diff.change, "tone": tone, "kind": kind}
     found = diff.comparison
     if found is None or found.too_large:
         return row | {"no_diff_reason": _no_diff_reason(diff), "later": diff.later}
-    return row | {"parts": line_groups(found, f"f{number}"), "removed": found.removed, "added": found.added}
+    parts = line_groups(found, f"f{number}", max_text)
+    return row | {"parts": parts, "removed": found.removed, "added": found.added}
 
 
 def _no_diff_reason(diff: FileDiff) -> str:
@@ -107,33 +114,42 @@ def _no_diff_reason(diff: FileDiff) -> str:
     return gettext("Same content.")
 
 
-def line_groups(found: TextComparison, anchor: str) -> tuple[LineGroup, ...]:
-    """The lines of a comparison; anchors are ``<anchor>L<n>`` (earlier) and ``<anchor>R<n>`` (later)."""
-    return tuple(_line_group(anchor, stretch) for stretch in found.sections)
+def line_groups(found: TextComparison, anchor: str, max_text: int = MAX_TEXT) -> tuple[LineGroup, ...]:
+    """The lines of a comparison; anchors are ``<anchor>L<n>`` (earlier) and ``<anchor>R<n>`` (later).
+
+    If they have more than ``max_text`` characters, long lines are cut.
+    """
+    limit = line_limit(_lengths(found), at_most=max_text, longest=max(max_text, 100))
+    return tuple(_line_group(anchor, stretch, limit) for stretch in found.sections)
 
 
-def _line_group(anchor: str, stretch: DiffSection) -> LineGroup:
+def _lengths(found: TextComparison) -> list[int]:
+    """The lengths of all lines, of both sides."""
+    lines = [line for stretch in found.sections for line in stretch.lines]
+    return [sum(len(piece.text) for piece in side) for line in lines for side in (line.before, line.after)]
+
+
+def _line_group(anchor: str, stretch: DiffSection, limit: int) -> LineGroup:
     count = len(stretch.lines) + stretch.omitted
     hidden = stretch.folded and count > MAX_FOLDED_LINES
-    html = "" if hidden else "".join(_line(anchor, line) for line in stretch.lines)
+    html = "" if hidden else "".join(_line(anchor, line, limit) for line in stretch.lines)
     return LineGroup(count, stretch.folded, mark_safe(html))
 
 
-def _line(file: str, line: DiffLine) -> str:
+def _line(file: str, line: DiffLine, limit: int) -> str:
     same = line.kind == "same"
-    before = _side(f"{file}L", line.before_number, line.before, "code" if same else "del")
-    after = _side(f"{file}R", line.after_number, line.after, "code" if same else "ins")
+    before = _side(f"{file}L", line.before_number, line.before, "code" if same else "del", limit)
+    after = _side(f"{file}R", line.after_number, line.after, "code" if same else "ins", limit)
     return f"<div{' class=same' if same else ''}>{before}{after}</div>"
 
 
-def _side(anchor: str, number: int | None, pieces: tuple[LineSegment, ...], element: str) -> str:
+def _side(anchor: str, number: int | None, pieces: tuple[LineSegment, ...], element: str, limit: int) -> str:
     if number is None:
         return "<i></i><i></i>"
-    marked = "".join(_piece(piece) for piece in pieces)
+    marked = ""
+    for piece in pieces:
+        text = escape(piece.text if len(piece.text) <= limit else f"{piece.text[:limit]}…")
+        marked += f"<mark>{text}</mark>" if piece.changed else text
+        limit = max(0, limit - len(piece.text))
     place = f"{anchor}{number}"
-    return f'<a id="{place}" href="#{place}">{number}</a><{element}>{marked}</{element}>'
-
-
-def _piece(piece: LineSegment) -> SafeString:
-    html = mark_safe(mark_hidden(str(escape(piece.text))))
-    return format_html("<mark>{}</mark>", html) if piece.changed else html
+    return f'<a id="{place}" href="#{place}">{number}</a><{element}>{mark_hidden(marked)}</{element}>'

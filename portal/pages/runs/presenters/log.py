@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from portal.presenters.content.text import log_line
-from worker.core.display_budget import MAX_TEXT
+from worker.core.display_budget import line_limit
 from worker.models import LogChunk, Run
 
 TAIL = 300  # lines that the run page shows
@@ -81,20 +81,12 @@ def _last(chunks: list[Chunk], limit: int, *, running: bool, seq: int = 0, numbe
 def _numbered(chunks: list[Chunk], wanted: range, *, seq: int = 0, number: int = 1) -> LogLines:
     """The wanted lines (counted from 0) of the chunks. ``number`` is the line number of the first line."""
     found, total = _lines(chunks, wanted)
-    limit = _line_limit([len(data) for _stream, data in found.values()])
+    limit = line_limit([len(data) for _stream, data in found.values()], longest=_MAX_LINE_CHARACTERS)
     lines = tuple(
         LogLine(number + at, log_line(data.decode("utf-8", "replace").removesuffix("\n"))[:limit], stream)
         for at, (stream, data) in sorted(found.items())
     )
     return LogLines(lines, number - 1 + total, chunks[-1][0] + 1 if chunks else seq, number + total)
-
-
-def _line_limit(sizes: list[int]) -> int:
-    """The number of characters to show of each line, so that all lines together keep the page's limit."""
-    limit = _MAX_LINE_CHARACTERS
-    while sum(min(size, limit) for size in sizes) > MAX_TEXT and limit > 100:
-        limit //= 2
-    return limit
 
 
 def _lines(chunks: list[Chunk], wanted: range) -> tuple[dict[int, tuple[str, bytes]], int]:
