@@ -69,10 +69,14 @@ def attempt(scratch_tier, package, tmp_path):
         attempt.scratch.close()
 
 
-@pytest.mark.parametrize("place", ["output/x", "$TMPDIR/x", "/dev/shm/x"])
-def test_full_scratch_space_refuses_writes_and_ends_a_failing_run(attempt, scratch_tier, place):
-    if "shm" in place and scratch_tier == "landlock":
-        pytest.skip("this tier has no /dev/shm")
+@pytest.mark.parametrize("scratch_tier", ["bwrap", "nsrun"], indirect=True)  # landlock has no /dev/shm
+def test_shared_memory_is_part_of_the_scratch_space(attempt):
+    result = attempt("python", "-c", FILL, "/dev/shm/x", "1")
+    assert (result.ending, result.detail) == ("disk_limit", "bytes")
+
+
+@pytest.mark.parametrize("place", ["output/x", "$TMPDIR/x"])
+def test_full_scratch_space_refuses_writes_and_ends_a_failing_run(attempt, place):
     result = attempt("bash", "-c", f'exec python -c "$0" "{place}" 1', FILL)
     assert result.stdout.split()[1] == b"28"
     assert 12 <= int(result.stdout.split()[0]) <= 16
