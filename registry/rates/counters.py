@@ -1,7 +1,7 @@
 """Counts requests per minute: in this process, and in batches in a store that all processes share.
 
-A request costs a look-up in memory. A process writes a caller's requests to the store after a fraction of
-those that the caller had left. So slow callers are never written, and counts near the limit are exact.
+A request costs a look-up in memory. A process adds a caller's requests to the store once they reach a
+fraction of the remaining limit. So slow callers are never written, and counts near the limit are exact.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RateCounter:
         self.store_from = self.sweep_from = 0.0  # monotonic times
 
     def count(self, name: str, limit: int) -> RateStatus:
-        """Counts one request under this name. If the returned count exceeds ``limit``, refuse the request."""
+        """Counts one request unless ``limit`` is reached. Refuse it if the result exceeds ``limit``."""
         now = time()
         with self.lock:
             window = self._window(name, now)
@@ -78,7 +78,7 @@ class RateCounter:
         return window
 
     def _share(self, name: str, window: _Window) -> None:
-        """Adds this process's requests to the shared count. If the store fails, they count only here."""
+        """Adds this process's requests to the shared count. If the store fails, the count is local."""
         number, total = window.unshared, None
         if monotonic() >= self.store_from:
             try:

@@ -24,7 +24,7 @@ class RateLimit(StrEnum):
 
 
 def count_request(request: HttpRequest, actor: Actor, kind: RateLimit) -> None:
-    """Counts the request for the user, or for the address if anonymous. Raises RATE_LIMITED.
+    """Counts the request for the user, or for the address if anonymous. Raises RATE_LIMITED above the limit.
 
     Call it outside transactions, because the count must be kept.
     """

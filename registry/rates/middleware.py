@@ -7,7 +7,7 @@ from django.http.response import HttpResponseBase
 
 
 class RateLimitMiddleware:
-    """Sets the ``RateLimit-*`` headers on responses to requests that were counted."""
+    """Sets ``RateLimit-*`` on responses to counted requests, and ``Retry-After`` on those with status 429."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -10,7 +10,7 @@ _PREFIX = "skillquay:rates:"
 
 
 def add(key: str, number: int, ends_at: int) -> int:
-    """Adds to the count and returns the sum; raises OSError if Redis does not answer."""
+    """Adds ``number`` to the count and returns the sum; raises OSError if Redis does not answer."""
     try:
         with _client(settings.REDIS_URL).pipeline() as pipeline:
             pipeline.incrby(_PREFIX + key, number)

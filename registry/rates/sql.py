@@ -9,7 +9,7 @@ _ADD = (
 
 
 def add(key: str, number: int, ends_at: int) -> int:
-    """Adds to the count in one statement, so that no process overwrites another's; returns the sum."""
+    """Adds ``number`` in one statement, so that concurrent additions are all counted; returns the sum."""
     return int(fetch_all(_ADD, [key, number, ends_at])[0][0])
 
 

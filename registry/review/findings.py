@@ -109,7 +109,7 @@ def stale_versions() -> QuerySet[Version]:
 
 
 def rescan_batch(actor: Actor, *, limit: int, seconds: float = float("inf")) -> list[RescanResult]:
-    """Rescans at most ``limit`` stale versions. Starts no scan after ``seconds``. Skips purged versions."""
+    """The results of rescanning at most ``limit`` stale versions. Starts no scan after ``seconds``."""
     ends, results = time.monotonic() + seconds, []
     for version in stale_versions()[:limit]:
         if result := rescan(version, actor):

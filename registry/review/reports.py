@@ -57,7 +57,7 @@ def dismiss_report(row: Report, actor: Actor, *, reason: str) -> Report:
 @transaction.atomic
 def uphold_report(row: Report, actor: Actor, *, reason: str) -> Report:
     """Upholds the report and holds the version until it is released. If the report is about malicious
-    content, later versions are held too, until one is released.
+    content, later versions are held too, until a version of the skill is released.
     """
     return _decide(row, ReportState.UPHELD, actor, reason)
 
@@ -131,7 +131,7 @@ def _decide(row: Report, state: ReportState, actor: Actor, reason: str) -> Repor
 
 
 def _update_exclusion(version: Version) -> None:
-    """Excludes the version from search, match and listings exactly while its open reports require it."""
+    """Starts or ends the version's exclusion for other teams, as its open "malicious" reports require."""
     reports = version.reports.filter(state=ReportState.OPEN, reason=ReportReason.MALICIOUS)
     threshold = settings.SKILLQUAY_REPORTS_TO_HIDE
     reporters = reports.order_by().values("by").distinct().count()

@@ -17,7 +17,9 @@ def rule_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
 
 
 def former_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
-    """Former names of the skill and names of skills merged into it. Only deny rules match these."""
+    """Former names of the skill, and names of skills merged into it unless private to another team. Only deny
+    rules match these.
+    """
     renamed = (f"{row.team.slug}/{row.slug}" for row in skill.redirects.select_related("team"))
     visible = ~Q(visibility=Visibility.PRIVATE) | (Q(team=team) if team else Q(pk=None))
     return (*renamed, *(str(row) for row in skill.merged.filter(visible).select_related("team")))

@@ -179,7 +179,9 @@ def _first_match(rules: Sequence[Rule], names: tuple[str, ...]) -> Rule | None:
 
 
 def _canonical_grant(version: Version, requested: RequestedPermissions) -> RequestedPermissions | None:
-    """The permissions that an administrator accepted with a canonical version of the skill, or None."""
+    """The permissions of an available canonical version of the skill, or None. Prefers one that has all of
+    ``requested``.
+    """
     rows = version.skill.canonicals.select_related("version__skill")
     grants = [version_permissions(row.version) for row in rows if row.version and not unavailable_reason(row)]
     return min(grants, key=lambda grant: bool(requested.beyond(grant)), default=None)

@@ -20,7 +20,10 @@ def team_of(holder: Holder) -> Team | None:
 
 
 def require_reader(holder: Holder, actor: Actor) -> None:
-    """Raises FORBIDDEN if the actor is not in the team, or NOT_FOUND if the token is another user's."""
+    """Raises FORBIDDEN for a team that the actor is not in, or NOT_FOUND for another user's token.
+
+    Administrators may read the rules of all teams and, without a token, those of all tokens.
+    """
     if isinstance(holder, Token):
         _require_owner(holder, actor)
     elif not actor.is_administrator and holder.pk not in actor.team_ids:
@@ -39,7 +42,7 @@ def require_may_restrict(holder: Holder, actor: Actor) -> None:
 def require_may_permit(holder: Holder, actor: Actor) -> None:
     """Raises Refusal unless the actor may add allow rules and remove deny rules. Tokens may not.
 
-    For rules of a token, its owner must have the right to grant in the token's team.
+    For rules of a token that is limited to a team, its owner must have the right to grant in that team.
     """
     _require_person(actor)
     if isinstance(holder, Team):
@@ -67,7 +70,7 @@ def _is_allowed(holder: Holder, actor: Actor, action: Action) -> bool:
 
 
 def owner_may_grant(token: Token, team: Team | None) -> bool:
-    """Whether allow rules of the token apply, by its owner's current role. Checked at each decision."""
+    """Whether the token's allow rules apply to runs of ``team``: if the owner may grant now or it is None."""
     return team is None or may(Actor(user=token.owner), Action.GRANT, team=team)
 
 

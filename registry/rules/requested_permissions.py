@@ -49,7 +49,7 @@ def _find_named_skill(name: str, team: Team | None, actor: Actor) -> Skill:
 
 
 def _combined_permissions(name: str, team: Team | None, actor: Actor) -> RequestedPermissions:
-    """The permissions that all skills with the prefix request today."""
+    """All permissions that the latest versions of the skills with the prefix request."""
     skills = covered_skills(name, team, actor).filter(latest__isnull=False)[:_MAX_SKILLS_READ]
     return reduce(
         or_, (version_permissions(skill.latest) for skill in skills if skill.latest), RequestedPermissions()

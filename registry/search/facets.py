@@ -42,8 +42,8 @@ def facets(
     limit: int = MAX_FACET_VALUES,
     found: SearchResult | None = None,
 ) -> Facets:
-    """The values of each facet with their counts, most common first. A facet's own filter does not apply to
-    its counts.
+    """At most ``limit`` values of each facet with their counts, most common first. A facet's own filter does
+    not apply to its counts.
 
     ``found``, the result of a search with the same text and filters and ``MAX_COUNTED_SKILLS`` ids for
     counting, saves another search.

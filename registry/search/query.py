@@ -122,7 +122,7 @@ def search(
 ) -> SearchResult:
     """The skills visible to the actor that match the text, best first.
 
-    ``counted`` is the number of ids of matching skills to return for counting facets.
+    ``counted`` limits the ids of matching skills that the result includes for counting facets.
     """
     text = text[:MAX_QUERY_CHARACTERS]
     found = _rank_skills(text, actor, filters, max(limit, counted))
@@ -132,7 +132,7 @@ def search(
 
 
 def matching_skill_ids(text: str, actor: Actor, filters: Filters, *, limit: int) -> tuple[int, ...]:
-    """The ids of the best ``limit`` skills that match the text."""
+    """The ids of at most ``limit`` skills visible to the actor that match the text, best first."""
     return tuple(
         skill
         for _, _, skill in _rank_skills(text[:MAX_QUERY_CHARACTERS], actor, filters, limit).ranked[:limit]
@@ -211,7 +211,7 @@ def _postings_limit(limit: int) -> int:
 
 
 def _build_plan(query_words: Sequence[QueryWord], actor: Actor) -> SearchPlan:
-    """A plan of the rarest terms of the query among those in skills visible to the actor."""
+    """A plan of the query's rarest terms, at most MAX_TERMS, counted in skills visible to the actor."""
     wanted = {word.prefix_term: (word, "beginning") for word in query_words if word.prefix_term}
     wanted |= {part: (word, "part") for word in query_words for part in word.parts}
     wanted |= {word.term: (word, "word") for word in query_words}
@@ -231,7 +231,9 @@ def _build_plan(query_words: Sequence[QueryWord], actor: Actor) -> SearchPlan:
 
 
 def _prefix_terms(word: QueryWord, actor: Actor) -> list[SearchTerm]:
-    """The most common terms that start with the last word, for prefixes that no name or tag has."""
+    """The most common terms that start with ``word``. Used only if no term matches ``word``, not even as a
+    prefix, because only prefixes of names and tags are indexed.
+    """
     start = word.prefix_term.rstrip("*")
     if len(start) < 3:
         return []
@@ -279,7 +281,7 @@ def _hits(found: _RankedAnswer, limit: int) -> tuple[Hit, ...]:
 
 
 def _candidates_at_limit(ranked: Sequence[RankedSkill], limit: int) -> Sequence[RankedSkill]:
-    """The first ``limit`` skills, and further ones with the tier and score of the last."""
+    """The first ``limit`` skills, and up to _EXTRA_CANDIDATES more that tie with the last of them."""
     end = min(limit, len(ranked))
     last = ranked[end - 1][:2] if end else None
     while end < min(len(ranked), limit + _EXTRA_CANDIDATES) and ranked[end][:2] == last:

@@ -100,8 +100,8 @@ def unpack(packed: int) -> RankedSkill:
 
 
 def _tier_of(plan: SearchPlan, named: int, name_like: int) -> SearchTier:
-    """The tier: NAME if every word is in the name, BEGINNING if the last word is only a prefix of a word in
-    it, TAGS if every word is in name, keywords and tags (the last may be a prefix), otherwise TEXT.
+    """The tier: NAME if every word is in the name, BEGINNING if the last one is only a prefix of a name's
+    word, TAGS if every word is in name, keywords or tags (the last may be a prefix), otherwise TEXT.
     """
     for bits, whole, prefixed in (
         (named, SearchTier.NAME, SearchTier.BEGINNING),

@@ -162,10 +162,10 @@ def read_postings(
     heaviest: int | None = None,
     max_df: int | None = None,
 ) -> tuple[list[PostingRow], list[int]]:
-    """The postings of the terms, and the ids of the terms that were read only in part.
+    """The postings of the terms, and the ids of the terms that were read only in part or skipped.
 
     Terms in at most ``max_postings`` skills are read in full. Of other terms, only the ``heaviest`` postings
-    are read. Terms in more than ``max_df`` skills are skipped unless there are no others.
+    are read. Terms in more than ``max_df`` skills are skipped; if all terms are, the rarest one is read.
     """
     rare = [term.key for term in terms if term.df <= max_postings]
     common = sorted((term for term in terms if term.df > max_postings), key=lambda term: (term.df, term.key))
@@ -191,8 +191,8 @@ def _read(
 def read_missing_postings(
     cut: Collection[int], skills: Iterable[int], found: Iterable[PostingRow]
 ) -> list[PostingRow]:
-    """The postings of the terms ``cut`` for these skills that are not in ``found``. The skills must be
-    visible.
+    """The postings of the terms ``cut`` for the first MAX_LOOKUP_SKILLS skills, without those in ``found``.
+    The skills must be visible.
     """
     best = sorted(islice(skills, MAX_LOOKUP_SKILLS))  # sorted, because neighbors share index pages
     if not cut or not best:

@@ -46,7 +46,9 @@ def grant_document(row: SecretGrant) -> dict[str, Any]:
 
 
 def needs_document(version: Version, team: Team) -> dict[str, Any]:
-    """The secrets that a version declares, their status in the team, and hosts that could get them."""
+    """A version's declared secrets with their status in the team, the hosts and skills that could get them,
+    and the team's review.
+    """
     review = find_review(version, team)
     return {
         "skill": str(version.skill),

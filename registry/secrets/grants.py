@@ -44,7 +44,7 @@ def allowed_hosts(version: Version) -> tuple[str, ...]:
 
 
 def grant_hosts(row: SecretGrant) -> tuple[str, ...]:
-    """The hosts that were shown when the grant was made, and those of versions reviewed since then."""
+    """The hosts shown when the grant was made and, unless it is for a digest, those of reviewed versions."""
     reviewed = Version.objects.filter(skill=row.skill_id, reviews__team=row.secret.team_id)
     reviewed_hosts = () if row.digest else (host for version in reviewed for host in allowed_hosts(version))
     return tuple(dict.fromkeys((*row.hosts, *reviewed_hosts)))

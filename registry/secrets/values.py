@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 
 def secrets_of(team: Team, actor: Actor) -> QuerySet[Secret]:
-    """The team's secrets by name, for its members in a session."""
+    """The team's secrets by name, for its members and administrators in a session."""
     require_reader(team, actor)
     return team.secrets.select_related("set_by", "team").order_by("name")
 
@@ -81,7 +81,7 @@ def reseal() -> int:
 
 
 def require_reader(team: Team, actor: Actor) -> None:
-    """Raises a refusal for tokens and for actors that are not members of the team."""
+    """Raises FORBIDDEN for tokens, and for users who are neither members of the team nor administrators."""
     if actor.token or not (actor.is_administrator or team.pk in actor.team_ids):
         raise FORBIDDEN.refusal(action="read the names of secrets")
 

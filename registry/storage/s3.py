@@ -88,7 +88,7 @@ class S3Backend:
         return True
 
     def remove_leftovers(self, age: timedelta) -> int:
-        """Aborts multipart uploads of crashed processes, which blob listings omit; returns the count."""
+        """Aborts multipart uploads that are at least ``age`` old, which listings omit; returns the count."""
         with _translate_errors():
             pages = self.client.get_paginator("list_multipart_uploads").paginate(
                 Bucket=self.bucket, Prefix=self.prefix

@@ -55,6 +55,6 @@ def set_bundled(skill: Skill, is_bundled: bool, by: Actor) -> None:
 
 
 def trusted_team_ids(actor: Actor) -> frozenset[int]:
-    """Ids of the actor's teams and of teams that they subscribe to. Prompts may include their texts."""
+    """Ids of the actor's teams and of teams that these subscribe to. Prompts may include texts of both."""
     own = sorted(actor.team_ids)
     return actor.team_ids.union(sql.publisher_ids(own)) if own else actor.team_ids

@@ -62,7 +62,7 @@ class _Row:
 
 
 def find_collisions(actor: Actor, *, team: str = "", skill: str = "") -> Collisions:
-    """The collisions between visible skills. ``team`` and ``skill`` select collisions that involve them.
+    """At most MAX_COLLISIONS collisions of visible skills. ``team`` and ``skill``, if set, must be involved.
 
     Raises NOT_FOUND for an unknown team or skill, so that a typo does not look like "no collisions".
     """
@@ -90,7 +90,7 @@ _Group = tuple[str, str, list[_Row]]
 
 
 def _exact_groups(triggers: QuerySet[Trigger]) -> Iterator[_Group]:
-    """Yields triggers of several skills with the same key. Events are compared with events only."""
+    """Yields a group for each key that several skills have. Events are compared with events only."""
     for kind, kinds in (("event", (TriggerKind.EVENT,)), ("exact", _EXACT_KINDS)):
         some = triggers.filter(kind__in=kinds)
         shared = some.values_list("key").annotate(n=Count("skill", distinct=True)).filter(n__gt=1)
@@ -119,7 +119,7 @@ def _similar_groups(rows: Iterable[_Row]) -> Iterator[_Group]:
 
 
 def _buckets(key: str) -> Iterator[tuple[str, ...]]:
-    """Yields the sorted words of a phrase; then, for each word, the other words."""
+    """Yields the sorted words of a phrase; then, for each word, the other words. Omits short results."""
     every = sorted(set(key.split()))
     minimum = _MIN_SHARED_CHARACTERS if search_terms.has_cjk(key) else _MIN_SHARED_WORDS
     if len(every) >= minimum:

@@ -58,7 +58,7 @@ def has_tests(package: Package, skill: Skill | None) -> bool:
 def evaluate_tests(
     version: Version, files: Sequence[PackageFile], actor: Actor
 ) -> tuple[TriggerTestOutcome, ...]:
-    """The outcomes of the tests in these files and of the skill's own tests, with the actor's matches."""
+    """The outcomes of the tests in ``files`` and of those stored on the site, with the actor's matches."""
     tests = _tests(files, version.skill)
     if not tests:
         return ()
@@ -70,7 +70,7 @@ def evaluate_tests(
 
 
 def save_results(version: Version, outcomes: Iterable[TriggerTestOutcome]) -> None:
-    """Stores the results, without names of other matches, which depend on the actor's access."""
+    """Replaces the stored results. Omits names of other matches, which depend on the actor's access."""
     version.trigger_test_results.all().delete()
     TriggerTestResult.objects.bulk_create(
         TriggerTestResult(
@@ -105,7 +105,7 @@ def _problem(outcome: TriggerTestOutcome) -> Problem:
 
 
 def _tests(files: Sequence[PackageFile], skill: Skill | None) -> list[_Test]:
-    """The package's tests, then those stored on the site. Each utterance occurs once."""
+    """The package's tests, then the newest MAX_SITE_TESTS on the site, without utterances of the package."""
     packaged = [
         _Test(each.utterance, each.must_match, TriggerTestOrigin.PACKAGE, each.line)
         for each in read_trigger_tests(files).tests
@@ -140,7 +140,7 @@ def _evaluate(test: _Test, skill: Skill, actor: Actor) -> TriggerTestOutcome:
 
 
 def stored_results(version: Version, actor: Actor) -> list[TriggerTestResult]:
-    """The stored results. Results with utterances from feedback are included only for the skill's team."""
+    """The stored results. Those of tests from feedback are only for the skill's team and administrators."""
     rows = version.trigger_test_results.order_by("pk")
     if actor.is_administrator or version.skill.team_id in actor.team_ids:
         return list(rows)

@@ -94,7 +94,7 @@ def _factor(age: timedelta) -> float:
 def record_use(
     skill: Skill, caller: str, kind: str, *, version: str = "", now: datetime | None = None
 ) -> bool:
-    """Counts a use unless the caller used the skill within the last 60 s; returns whether the use counted."""
+    """Counts a use unless one by this caller was counted in the last 60 s; returns whether it counted."""
     now = now or timezone.now()
     canonical_canonical.record_canonical_use(skill, caller, kind)
     if Use.objects.filter(skill=skill, caller=caller, last_counted_at__gt=now - DEDUPE_WINDOW).exists():

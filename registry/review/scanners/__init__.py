@@ -14,7 +14,7 @@ _ADAPTERS = (cisco, yara)
 
 
 def scan(package: Package) -> tuple[ScanFinding, ...]:
-    """Findings of the enabled scanners. A scanner that fails is logged and skipped."""
+    """At most MAX_FINDINGS findings of each enabled scanner. A scanner that fails is logged and skipped."""
     found: list[ScanFinding] = []
     for adapter in _ADAPTERS:
         if not adapter.fingerprint():

@@ -19,7 +19,7 @@ _SEVERITIES: dict[str, Severity] = {"CRITICAL": "critical", "HIGH": "high", "MED
 
 
 def fingerprint() -> str:
-    """The command's path and modification time, which change with each release; "" if disabled."""
+    """The command's path and modification time, so that an update changes the value; "" if disabled."""
     command = settings.SKILLQUAY_SKILL_SCANNER
     return f"cisco {command} {os.stat(command).st_mtime_ns}" if command else ""
 

@@ -28,7 +28,7 @@ def entry_document(entry: GlossaryEntry) -> dict[str, Any]:
 
 
 def built_in_lines(*, find: str = "") -> list[GlossaryLine]:
-    """The lines of the built-in glossary that contain the text."""
+    """The lines of the built-in glossary that contain ``find``, ignoring case."""
     sought = find.strip().casefold()
     return [line for line in _lines() if sought in line.text.casefold()]
 

@@ -19,7 +19,7 @@ _UNDOABLE_ACTIONS = ("glossary.add", "glossary.change", "glossary.remove")
 
 
 def entries(actor: Actor, *, find: str = "") -> QuerySet[GlossaryEntry]:
-    """The site's own entries that contain the text, newest first. Only for administrators."""
+    """The site's own entries that contain ``find``, newest first; none for non-administrators."""
     rows = GlossaryEntry.objects.visible_to(actor).select_related("by").order_by("-uid")
     return rows.filter(text__icontains=find.strip()) if find.strip() else rows
 
@@ -57,7 +57,7 @@ def remove(entry: GlossaryEntry, actor: Actor) -> AuditEntry:
 
 @transaction.atomic
 def undo(uid: str, actor: Actor) -> AuditEntry:
-    """Undoes a change by restoring the previous text. Raises NOT_FOUND if it can't be undone."""
+    """Restores the text from before a change. Raises NOT_FOUND if impossible, and for non-administrators."""
     done = AuditEntry.objects.filter(uid=uid, action__in=_UNDOABLE_ACTIONS).first()
     if done is None or not actor.is_administrator:
         raise NOT_FOUND.refusal(what="change", name=uid[:40])
@@ -71,7 +71,7 @@ def undo(uid: str, actor: Actor) -> AuditEntry:
 
 
 def _normalize(text: str, *, but: GlossaryEntry | None = None) -> str:
-    """The line as stored. Raises a refusal for unusable words and for lines without new synonyms."""
+    """The line as stored. Raises Refusal for unusable, too few or too many words, and for a known line."""
     line = texts.validated(text, field="text", max_length=MAX_LINE_CHARACTERS).lstrip("#").replace("、", ",")
     found: dict[str, str] = {}
     for word in read_line(line):

@@ -20,7 +20,7 @@ from registry.versions.publishing.publish import Preview, Publication, preview_p
 
 @dataclass(frozen=True)
 class EditedPackage:
-    """A package after edits. ``number`` is its version number, or "" if SKILL.md states one."""
+    """A package after edits. ``number`` is the number to publish it under, or "" if SKILL.md states one."""
 
     base: Version
     package: Package
@@ -32,7 +32,7 @@ def version_files(version: Version) -> tuple[PackageFile, ...]:
 
 
 def apply_edits(version: Version, edits: PackageEdits, step: VersionStep, *, onto: str = "") -> EditedPackage:
-    """The version's package with the edits applied. Raises Refusal if it can't be read, or EDIT_RENAMES.
+    """The version's package with the edits applied. Raises EDIT_RENAMES, or Refusal if invalid.
 
     A new number in SKILL.md has precedence. Otherwise, ``step`` raises the number of the version, or that of
     a newer version, ``onto``.

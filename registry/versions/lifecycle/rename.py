@@ -14,7 +14,7 @@ from registry.versions.publishing.locks import lock_skill
 
 
 def rename(skill: Skill, actor: Actor, *, slug: str = "", team: Team | None = None) -> Skill:
-    """Changes the skill's slug, its team, or both. Raises FORBIDDEN for the new team, or SLUG_TAKEN."""
+    """Changes the skill's slug, its team, or both. Raises FORBIDDEN (for either team) or SLUG_TAKEN."""
     require(actor, Action.TRANSFER, skill=skill)
     if slug:
         text.validated_slug(slug)

@@ -40,7 +40,7 @@ def unyank(version: Version, actor: Actor) -> Version:
 
 @transaction.atomic
 def deprecate_version(version: Version, actor: Actor, *, reason: str, successor: str = "") -> Version:
-    """Deprecates the version. Raises SUCCESSOR_INVALID if ``successor`` is this or not a usable version."""
+    """Deprecates the version. A ``successor`` that is not another usable one raises SUCCESSOR_INVALID."""
     reason = validate_reason(reason)
     version = lock_version(version, actor, Action.RELEASE)
     if successor:
@@ -67,7 +67,7 @@ def undeprecate_version(version: Version, actor: Actor) -> Version:
 
 @transaction.atomic
 def deprecate_skill(skill: Skill, actor: Actor, *, reason: str, successor: Skill | None = None) -> Skill:
-    """Deprecates the skill. Raises SUCCESSOR_INVALID if ``successor`` is the skill or is succeeded by it."""
+    """Deprecates the skill. Raises SUCCESSOR_INVALID for this skill or one that it succeeds."""
     reason = validate_reason(reason)
     require(actor, Action.RELEASE, skill=skill)
     skill = lock_skill(skill)

@@ -35,7 +35,7 @@ def update_latest(skill: Skill, *, reindex: bool = False, new: Version | None = 
 
 
 def _is_reported(skill: Skill, latest: Version | None) -> bool:
-    """Whether the skill counts as reported. Only a decision changes that, not a newer latest version."""
+    """Whether the skill counts as reported. A newer latest version does not end this; a decision does."""
     if latest and latest.reported_at:
         return True
     return skill.is_reported and skill.versions.filter(reported_at__isnull=False).exists()

@@ -76,8 +76,8 @@ def publish(
     """Publishes the package as a version of ``team/slug``. Raises Refusal with all errors of the package.
 
     The number is that of the manifest, otherwise ``version``, otherwise the next patch. Publishing the same
-    content under the same number again changes nothing. Other content under this number raises
-    VERSION_EXISTS.
+    content again under the same number, or without one, changes nothing. Other content under the same number
+    raises VERSION_EXISTS.
     """
     require(actor, Action.PUBLISH, team=team)
     options = PublishOptions(version, visibility, channel, changelog, source, provenance, origin, origin_path)
@@ -234,7 +234,7 @@ def _resolve_number(draft: Draft, skill: Skill | None) -> tuple[str, Version | N
 
 
 def _refuse_purged(draft: Draft, skill: Skill | None, stated: str | None) -> None:
-    """Raises VERSION_PURGED for a purged number of the skill, or content that the team purged anywhere."""
+    """Raises VERSION_PURGED for a purged number of the skill, or content purged from a skill of the team."""
     tombstones = Tombstone.objects.filter(skill__team=draft.team)
     tombstone = tombstones.filter(Q(digest=draft.digest) | Q(skill=skill, number=stated or "")).first()
     if tombstone:

@@ -74,7 +74,7 @@ class ReviewedFinding:
 
 
 def record_findings(version: Version, findings: Sequence[ScanFinding], actor: Actor) -> None:
-    """Stores a new version's findings. High-confidence ones or an upheld report hold the version."""
+    """Stores a new version's findings. Holds it for unsuppressed high-confidence ones or an upheld report."""
     _insert_findings(version, findings)
     if holding_findings := suppressions_for_version(version).holding(findings):
         hold_version(version, holding_findings, actor)
@@ -86,7 +86,7 @@ def record_findings(version: Version, findings: Sequence[ScanFinding], actor: Ac
 
 
 def is_distrusted(skill: Skill) -> bool:
-    """Whether a report of malicious content was upheld and no version has been released since then."""
+    """Whether a report of malicious content was upheld and no version of the skill released since then."""
     harm = Report.objects.filter(state=ReportState.UPHELD, reason=ReportReason.MALICIOUS)
     last = harm.filter(version__skill=skill).aggregate(at=Max("decided_at"))["at"]
     return last is not None and not skill.versions.filter(released_at__gt=last).exists()
