@@ -93,7 +93,7 @@ class _Shared:
 
 
 def _may_read_metrics(scope: Scope) -> bool:
-    """Whether the request has the token, or, without that setting, comes from this machine itself."""
+    """Whether the request has SKILLQUAY_METRICS_TOKEN or, if none is set, comes from this machine itself."""
     headers = scope["headers"]
     if token := settings.SKILLQUAY_METRICS_TOKEN:
         sent = next((value for name, value in headers if name == b"authorization"), b"")

@@ -30,7 +30,7 @@ class Block:
 
 
 def bars(spans: Sequence[tuple[float, float]]) -> list[Bar]:
-    """A bar for each pair of start and duration, on one scale that ends with the last one."""
+    """A bar for each pair of start and duration, on one scale from 0 to the latest end."""
     whole = max((start + duration for start, duration in spans), default=0.0)
     return [_bar(start, duration, whole) for start, duration in spans]
 
@@ -43,7 +43,7 @@ def _bar(start: float, duration: float, whole: float) -> Bar:
 
 
 def columns(days: Sequence[Sequence[int]], *, height: float) -> list[Block]:
-    """Stacked columns, one per day, on one scale that ends with the highest."""
+    """Stacked columns, one per day; the highest column fills ``height``."""
     highest = max((sum(parts) for parts in days), default=0) or 1
     step = WIDTH / max(len(days), 1)
     found = []

@@ -87,7 +87,7 @@ def _json(value: object, part: float) -> str:
 def _rows(
     value: list[Any], columns: tuple[str, ...], max_values: int, left: int
 ) -> Iterator[tuple[str, ...]]:
-    """The rows whose cells have at most ``left`` characters together."""
+    """The first rows, within ``MAX_ROWS``, ``max_values`` cells and ``left`` characters in all."""
     for row in value[: min(MAX_ROWS, max(1, max_values // len(columns)))]:
         cells = tuple(_cell(row.get(column)) for column in columns)
         left -= sum(map(len, cells))

@@ -35,7 +35,7 @@ class WaitMiddleware:
 
 
 def split_wait(query_string: bytes) -> tuple[bytes, float | None]:
-    """The query without ``wait``, and the seconds to wait; None if absent or invalid (Django refuses it)."""
+    """The query without ``wait``, and the seconds. If they are absent or invalid: the same query and None."""
     pairs = parse_qsl(query_string.decode(), keep_blank_values=True)
     waits = [value for key, value in pairs if key == "wait"]
     if len(waits) != 1 or not re.fullmatch(r"\d{1,4}", waits[0]) or waits[0].strip("0") == "":

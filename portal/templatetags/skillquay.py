@@ -162,7 +162,7 @@ def short_digest(digest: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def link_with(context: template.Context, **changes: object) -> str:
-    """The current query string with some parameters changed; None or "" removes one."""
+    """The current query string with the parameters in ``changes`` set; None or "" removes a parameter."""
     query = context["request"].GET.copy()
     for name, value in changes.items():
         query.pop(name, None)

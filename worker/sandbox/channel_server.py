@@ -69,7 +69,7 @@ class ChannelServer:
         return None
 
     def _read_more(self) -> bool:
-        """Reads more of the script's requests; False if the script has closed its end."""
+        """Waits briefly for more of the script's requests; False only if the script has closed its end."""
         if not _ready(self.read_fd, select.POLLIN):
             return True
         self.searched = len(self.buffer)

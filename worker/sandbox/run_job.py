@@ -193,7 +193,7 @@ class _Pipes:
         return pipes
 
     def give(self, uid: int) -> None:
-        """Makes the run's user the owner: reopening ``/dev/stdout`` checks who owns the pipe."""
+        """Makes the run's user the owner of the script's ends: reopening ``/dev/stdout`` checks the owner."""
         for descriptor in self.inner:
             os.fchown(descriptor, uid, uid)
 

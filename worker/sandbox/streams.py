@@ -322,7 +322,7 @@ class ProcessIO:
         self.next_check["disk"] = now + min(_MAX_DISK_INTERVAL_S, max(_DISK_INTERVAL_S, 10 * cost))
 
     def _check_folder(self, unlinked: watchdog.UnlinkedFiles, first: int) -> None:
-        """Ends the run if it exceeds its limits on the worker's disk, where no file system enforces them."""
+        """Ends the run above its disk limits, or as the youngest run on a worker disk that is nearly full."""
         size, entries = self.job.limits.disk_mb << 20, self.job.limits.files
         usage = watchdog.folder_usage(
             self.job.job_dir,

@@ -40,6 +40,6 @@ def remember_language(response: HttpResponse, language: str) -> None:
 
 
 def _next(request: HttpRequest) -> str:
-    """The page to return to; only a path of this site is accepted."""
+    """The page to return to; the home page unless the form names a path of this site."""
     url = request.POST.get("next", "")
     return url if url_has_allowed_host_and_scheme(url, allowed_hosts=None) else reverse("home")

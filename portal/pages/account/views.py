@@ -64,7 +64,7 @@ def export(request: ActorRequest) -> HttpResponse:
 
 @login_required
 def erase(request: ActorRequest) -> HttpResponse:
-    """Erases the user's personal data, after confirmation by password and user name."""
+    """Erases the user's personal data, after confirmation by user name and by password if there is one."""
     user = request.actor.user
     assert user
     form = ErasureForm(request.POST or None, user=user)

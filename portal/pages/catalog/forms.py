@@ -38,6 +38,6 @@ def read_query(query: QueryDict) -> CatalogQuery:
 
 
 def line(query: QueryDict, name: str, max_length: int = 120) -> str:
-    """A query parameter without characters that no database can store."""
+    """The stripped query parameter, cut at ``max_length``, without characters that no database can store."""
     value = query.get(name, "").replace("\0", "").strip()[:max_length]
     return value.encode("utf-8", "ignore").decode()

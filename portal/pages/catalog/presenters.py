@@ -45,7 +45,7 @@ def _facts(skill: Skill, why: Mapping[int, tuple[SearchReason, ...]], actor: Act
 
 
 def _count_ended(skill: Skill, actor: Actor) -> tuple[int, int]:
-    """How many of the newest runs have ended, and how many of these succeeded."""
+    """How many of the newest runs are visible and have ended, and how many of those succeeded."""
     newest = Run.objects.filter(skill=skill).order_by("-pk").values("pk")[:RUNS]
     ended = Run.objects.visible_to(actor).filter(pk__in=newest, status__in=ENDED)
     counts = ended.aggregate(runs=Count("pk"), well=Count("pk", filter=Q(status=RunStatus.SUCCEEDED)))

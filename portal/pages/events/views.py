@@ -124,7 +124,7 @@ def _with_counts(events: list[Event], actor: Actor) -> list[tuple[Event, list[tu
 
 
 def _match_row(match: EventMatch, actor: Actor) -> dict[str, Any]:
-    """The matched skill, its run if visible, and whether the reader may start it or subscribe to it."""
+    """The matched skill, its run if visible, and whether the reader may start it or add a subscription."""
     runs = Ability.RUN in Ability(match.skill.abilities)
     can_start = match.outcome != EventOutcome.STARTED and runs
     return {
@@ -143,7 +143,7 @@ def _match_row(match: EventMatch, actor: Actor) -> dict[str, Any]:
 
 
 def _declared_types(actor: Actor) -> list[tuple[str, str]]:
-    """Each recommendable skill with each event type that it declares."""
+    """Pairs of a recommendable skill and an event type that the skill declares, at most ``_MAX_CHOICES``."""
     skills = Skill.objects.recommendable_to(actor)
     rows = Trigger.objects.filter(kind=TriggerKind.EVENT, skill__in=skills).select_related("skill__team")
     found = [(str(row.skill), row.text) for row in rows.order_by("skill__slug", "text")[:_MAX_CHOICES]]

@@ -119,7 +119,7 @@ def _request_import(form: ImportForm, actor: Actor) -> Import:
 
 
 def _row(source: Source, actor: Actor) -> dict[str, Any]:
-    """The source with its last import, and its skills whose latest version does not come from an import."""
+    """The source with its last import, and its visible skills whose latest version is not from an import."""
     last = source.imports.order_by("-pk").first()
     counts = count_outcomes(last) if last else {}
     return {

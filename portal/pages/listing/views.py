@@ -78,7 +78,7 @@ def _listing_context(given: dict[str, Any], request: ActorRequest) -> dict[str, 
 
 
 def _bundle_context(request: ActorRequest) -> dict[str, Any]:
-    """For administrators: the bundled skills and the form to add one; otherwise empty."""
+    """The bundled skills and the form to add one; empty unless the actor may bundle skills."""
     actor = request.actor
     if not (actor.is_administrator and in_scope(actor, Action.SET_CANONICAL)):
         return {}

@@ -107,7 +107,7 @@ def clear(request: ActorRequest, slug: str = "") -> HttpResponse:
 
 @signed_in_action
 def undo(request: ActorRequest, slug: str = "") -> HttpResponse:
-    """Restores the memories that the user recently deleted."""
+    """Restores the owner's memories that the user recently deleted."""
     owner, team = _owner(request, slug)
     done = find.restore_all(owner, request.actor)
     messages.success(

@@ -52,7 +52,7 @@ def restore(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_action
 def allow(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """Adds the exact or prefix rule that a skill's page suggests for the shown version."""
+    """Adds an allow rule with the exact name or prefix that a skill's page suggests for the shown version."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     name, number = request.POST.get("name", "")[:200], request.POST.get("version", "")[:64]
     named = request.POST.get("team", "")[:64]

@@ -17,7 +17,7 @@ LABELS: dict[str, Promise] = {
 
 
 class TeamLimitsForm(forms.Form):
-    """A number per limit; empty means the site's default, 0 no limit."""
+    """A number for each limit: empty means the site's default, 0 means no limit."""
 
     def __init__(self, data: Any = None, *, uses: tuple[LimitUsage, ...]) -> None:
         super().__init__(data, initial={use.name: use.limit for use in uses if use.own})

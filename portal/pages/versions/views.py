@@ -35,7 +35,7 @@ def _rows(skill: Skill, request: ActorRequest) -> QuerySet[Version]:
 
 @require_safe
 def diff(request: ActorRequest, team: str, slug: str, before: str, after: str) -> HttpResponse:
-    """Two versions, or one file of them with ``?file=``."""
+    """Compares two versions, or with ``?file=`` one of their files; both versions may be held."""
     skill = skills.find_skill(f"{team}/{slug}", request.actor)
     old, new = (
         skills.find_version(skill, number, request.actor, include_held=True) for number in (before, after)

@@ -42,8 +42,8 @@ def render(
 ) -> SafeString:
     """HTML of the text with headings one level lower.
 
-    Links and images that name package files point to their pages; other images become text. Where the text
-    has too many lines or elements, or ``cpu`` is spent, the rest follows as plain text.
+    Links to package files get URLs from ``page``, images of the package from ``raw``; other images become
+    text. Where the text has too many lines or elements, or ``cpu`` is spent, the rest follows as plain text.
     """
     document = _Document(text, cpu or CpuTime())
     files = frozenset(paths)

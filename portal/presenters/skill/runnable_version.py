@@ -137,7 +137,7 @@ def _reports(own: Profile, found: Mapping[Profile, tuple[Problem, ...]]) -> list
 
 
 def example_call(runnable: RunnableVersion) -> dict[str, Any]:
-    """An example request body for ``POST /runs``: what must be named, and the required inputs."""
+    """An example body for ``POST /runs``: the required inputs, and script, action or tool where needed."""
     scripts, actions = (
         runnable.entry_points.scripts,
         [action for action in runnable.entry_points.actions if action.declared],

@@ -65,7 +65,7 @@ def _poll_events(notify_fd: int) -> int:
 
 
 def _answer(notify_fd: int, *, give: bool) -> socket.socket | None:
-    """Supplies a socket to the calling process; returns the other end, None if it got none."""
+    """Supplies a socket to the calling process, or EMFILE unless ``give``; returns the socket's other end."""
     notification = bytearray(_NOTIFICATION.size)
     try:
         fcntl.ioctl(notify_fd, _RECEIVE, notification)

@@ -219,7 +219,7 @@ class AllowlistProxy:
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
-    """Closes within a time limit: otherwise a script that reads nothing holds an uncounted descriptor."""
+    """Closes within a time limit: a script that reads nothing could otherwise hold uncounted descriptors."""
     writer.close()
     try:
         await asyncio.wait_for(writer.wait_closed(), _CLOSE_GRACE_S)

@@ -30,7 +30,7 @@ class ProxyRequest:
 
 
 async def read_head(reader: asyncio.StreamReader) -> ProxyRequest:
-    """Reads and parses a request head; raises BadRequest if it is longer than the reader's limit."""
+    """Reads and parses a request head; raises BadRequest if it is invalid or too long for the reader."""
     try:
         return parse_head(await reader.readuntil(_END))
     except asyncio.LimitOverrunError:

@@ -128,7 +128,7 @@ def _script(plan: dict[str, Any], limits: dict[str, int], proxy_fd: int | None) 
 
 
 def _filter_notifying(program: bytes, proxy_fd: int) -> None:
-    """Passes the filter's notification descriptor to the worker, and closes both."""
+    """Installs the filter; passes its notification descriptor to the worker, and closes both descriptors."""
     with socket.socket(fileno=proxy_fd) as proxy_socket:
         notify_fd = kernel.filter_calls_notifying(program)
         socket.send_fds(proxy_socket, [b"a"], [notify_fd])

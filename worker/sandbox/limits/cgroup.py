@@ -60,7 +60,7 @@ class Cgroup:
     def memory_exceeds(self, limit: int, in_tmpfs: int) -> bool:
         """Whether the run's processes hold more than ``limit`` bytes, without ``in_tmpfs`` and file cache.
 
-        Reads the total first, which is quick to read and never smaller.
+        Reads the group's total first: it is quick to read, and never smaller than what the processes hold.
         """
         for group in self.folders:
             if "memory" in group.controllers:
@@ -167,7 +167,7 @@ def find_parents() -> tuple[CgroupFolder, ...]:
 
 
 def _sweep(parent: Path) -> None:
-    """Removes groups of dead workers that no run ever joined; a group with processes can't be removed."""
+    """Removes groups of dead workers; a group that still has processes can't be removed and stays."""
     for folder in parent.glob("skillquay-*-*"):
         pid = folder.name.split("-")[1]
         if pid.isdigit() and not Path("/proc", pid).exists():

@@ -76,7 +76,7 @@ class Scratch:
         return FolderUsage(status.f_files - status.f_ffree, used)
 
     def exhausted(self) -> str:
-        """What the run has used up, ``bytes`` or ``files``; "" if it may write more."""
+        """What the run has used up, ``bytes`` or ``files``; "" if neither, or before the first start."""
         if self._top is None:
             return ""
         status = os.fstatvfs(self._top)

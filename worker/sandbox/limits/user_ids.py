@@ -10,7 +10,7 @@ from worker.sandbox.site_settings import SandboxSettings
 
 
 class UserIdLease:
-    """Reserves a user id by a file lock. The init process shares the lock, which thus outlives the worker."""
+    """Reserves a user id by a file lock. The init process shares the lock, which may outlive the worker."""
 
     def __init__(self, uid: int, descriptor: int) -> None:
         self.uid = uid

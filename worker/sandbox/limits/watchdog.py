@@ -72,7 +72,7 @@ def resident_bytes(pids: list[int], cap: int) -> int:
 
 
 def shared_bytes(pids: list[int]) -> int:
-    """Bytes counted twice, as resident memory and as deleted files: the mapped pages of deleted files."""
+    """Bytes of mapped deleted files, which are counted twice: as resident memory and as deleted files."""
     return sum(_proportional(pid, "Pss_Shmem:") for pid in pids)
 
 
@@ -132,7 +132,7 @@ class UnlinkedFiles:
 
     @classmethod
     def measure(cls, pids: list[int], device: int) -> UnlinkedFiles:
-        """Measures all processes; the first one is not the script's and is closed to other processes."""
+        """Measures all processes. The first one is the tier's own, so it may be closed to inspection."""
         total = cls()
         for pid in pids:
             total._add(pid, device)
@@ -202,7 +202,7 @@ class UnlinkedFiles:
 
 
 def _network_sockets(pids: list[int]) -> int:
-    """Sockets in the run's network namespace: those not yet accepted belong to no process but hold bytes."""
+    """Sockets in the run's network namespace: those not yet accepted hold bytes, but belong to no process."""
     for pid in pids:
         try:
             if os.readlink(f"/proc/{pid}/ns/net") != os.readlink("/proc/self/ns/net"):
@@ -218,7 +218,7 @@ def _count_sockets(table: str) -> int:
 
 
 def _in_flight(path: str) -> int:
-    """Descriptors that wait in a socket to be received; ``path`` is the socket's in ``fdinfo``."""
+    """Descriptors sent over a socket but not yet received; ``path`` is the socket's entry in ``fdinfo``."""
     for line in _read(path).splitlines():
         if line.startswith("scm_fds:"):
             return int(line.split()[1])
@@ -226,7 +226,7 @@ def _in_flight(path: str) -> int:
 
 
 def _mapped_deleted_files(pid: int) -> list[tuple[str, str, int]] | None:
-    """Range, device and inode of each mapped deleted file; None if the map is too long to read."""
+    """Range, device and inode of each mapped deleted file; None if the map or the result is too long."""
     try:
         with open(f"{_readable_folder(pid)}/maps", "rb") as file:
             text = file.read(_MAX_MAP_BYTES)
@@ -277,7 +277,7 @@ def _scan(folder: str) -> list[os.DirEntry[str]]:
 
 
 def _scan_unreadable(folder: str) -> list[os.DirEntry[str]]:
-    """Entries of a folder that the run has made unreadable to hide its files; follows no link."""
+    """Makes a folder readable that the run closed to hide files, and returns its entries; follows no link."""
     try:
         handle = os.open(folder, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -292,7 +292,7 @@ def _scan_unreadable(folder: str) -> list[os.DirEntry[str]]:
 
 
 def tmpfs_usage(first: int) -> FolderUsage:
-    """Usage of the run's own /tmp, and entries of its /dev/shm, whose bytes are capped; zero if unknown."""
+    """Bytes in the run's own /tmp; entries there and in /dev/shm, whose bytes are capped. 0 if unknown."""
     folder = f"/proc/{first}/root"
     try:
         if os.stat(f"{folder}/tmp").st_dev == os.stat("/tmp").st_dev:

@@ -72,7 +72,10 @@ def run(
     site: SandboxSettings | None = None,
     grace_s: float = 5.0,
 ) -> SandboxResult:
-    """Runs ``job`` in ``tier``, or in the strongest allowed one; raises SANDBOX_UNAVAILABLE if none works."""
+    """Runs ``job`` in ``tier``, by default in the site's backend or the strongest allowed tier.
+
+    Raises SANDBOX_UNAVAILABLE, NETWORK_ALLOWLIST_UNAVAILABLE or KERNEL_LIMITS_UNAVAILABLE.
+    """
     site = site or SandboxSettings()
     if site.backend and tier is None:
         without_backend, job = replace(site, backend=None), replace(job, scratch=None)

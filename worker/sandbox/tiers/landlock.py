@@ -91,7 +91,7 @@ def translate_output(on_output: OnOutput | None, paths: PathTranslation) -> OnOu
 
 
 def prepare_job_folder(job: Job, host_path: HostPath) -> None:
-    """Creates runtime links, and /tmp without a scratch space, before the run's user owns the job folder."""
+    """Creates runtime links and, without a scratch space, /tmp. Call it before the run's user gets access."""
     for name in (
         (_RUNTIMES,) if job.scratch else (TMP, _RUNTIMES)
     ):  # an earlier start in the same folder may have left anything there
@@ -118,7 +118,7 @@ def _closed_parent(path: Path) -> Path | None:
 
 
 def make_inputs_read_only(job: Job) -> None:
-    """Makes the inputs read-only by mode, which the run can't change, if run and worker share a user.
+    """Makes the inputs of a run with the worker's own user read-only by mode; the run can't change modes.
 
     Skips links, because an earlier start in the same folder may have replaced inputs with them.
     """

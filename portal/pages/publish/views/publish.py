@@ -226,6 +226,6 @@ def _render_too_large(request: HttpRequest) -> HttpResponse:
 
 
 def _form(actor: Actor, teams: QuerySet[Team], *args: Any, **more: Any) -> PublishForm:
-    """The form; it has a visibility field if the actor may set it in any team."""
+    """The form, with a visibility field if the actor may set the visibility in any of the teams."""
     settable = any(may(actor, Action.SETTINGS, team=team) for team in teams)
     return PublishForm(*args, teams=teams, settable=settable, **more)

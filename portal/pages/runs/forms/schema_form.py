@@ -95,7 +95,7 @@ def pointer_key(path: str) -> str:
 
 
 def properties(schema: Schema) -> list[tuple[str, Schema, bool]]:
-    """Key, schema and required flag of each property; a local ``$ref`` is followed once."""
+    """Key, schema and required flag of up to ``_MAX_FIELDS`` properties; follows a local ``$ref`` once."""
     rows = schema.get("properties")
     if not isinstance(rows, Mapping):
         return []
@@ -123,7 +123,7 @@ def _resolve(schema: Schema, sub: object) -> Schema:
 
 
 def defaults(schema: Schema) -> dict[str, Any]:
-    """The default of each property; ``output_dir`` always gets one, so that output files are kept."""
+    """Each property's constant or default, if any; ``output_dir`` always gets one, so that files are kept."""
     values = {
         key: sub["const"] if "const" in sub else sub["default"]
         for key, sub, _required in properties(schema)

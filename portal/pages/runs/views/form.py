@@ -72,7 +72,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 
 
 def _redirect_to_use(request: ActorRequest, skill: Skill) -> HttpResponse:
-    """Redirects to the page for prompts, with the same version and arguments."""
+    """Redirects to the page for prompts, with the same version and the same run to repeat."""
     query = {name: value for name in ("rerun_of", "version") if (value := request.GET.get(name))}
     if skill.resolved_canonical:
         query["version"] = skill.resolved_canonical.number
@@ -154,7 +154,7 @@ def _run_form(request: ActorRequest, runnable: RunnableVersion, again: Run | Non
 
 
 def _query_prefill(query: QueryDict) -> Mapping[str, object]:
-    """The script and the JSON inputs of the query string."""
+    """The script and the inputs of the query string; ``inputs`` is None if it is missing or invalid JSON."""
     try:
         inputs = json.loads(query.get("inputs", "null"))
         json.dumps(inputs, ensure_ascii=False).encode()  # fails for a lone surrogate, which no page can show
@@ -213,7 +213,7 @@ def _artifacts(actor: Actor) -> list[tuple[str, str]]:
 
 
 def _help_output(actor: Actor, runnable: RunnableVersion) -> str:
-    """The output of the actor's last run of the script with ``--help``; "" if there is none."""
+    """The output of the actor's last finished ``--help`` run of the version; "" if there is no recent one."""
     runs = Run.objects.readable_by(actor).filter(caller=actor.user, digest=runnable.version.digest)
     short = runs.annotate(length=Length(Cast("request", TextField()))).filter(length__lt=_MAX_HELP_REQUEST)
     rows = short.filter(finished_at__isnull=False).order_by("-id").values_list("pk", "request")

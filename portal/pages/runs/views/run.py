@@ -220,7 +220,7 @@ def _visible_run(uid: str, actor: Actor, *, with_content: bool = True) -> RunAcc
 
 
 def _readable_run(uid: str, actor: Actor) -> RunAccess:
-    """A run without its content, which is read from the database when it is used."""
+    """A run without its content, which is loaded on use; raises Http404 unless the actor may read the run."""
     access = _visible_run(uid, actor, with_content=False)
     if not access.readable:
         raise Http404
@@ -337,7 +337,7 @@ def _details(result: dict[str, Any]) -> Any:
 
 
 def _messages(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """The messages of a prompt, as far as a page may show their texts."""
+    """The messages of a prompt, with as much of their texts as a page may show."""
     shown, left = [], MAX_TEXT
     for message in first_rows(result.get("messages") or ()):
         assert isinstance(message, dict)

@@ -13,7 +13,7 @@ _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLen
 
 
 def input_rows(schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """One row per property, in the schema's order."""
+    """A row for each of the first ``MAX_ROWS`` properties, in the schema's order."""
     properties = (schema or {}).get("properties")
     if not isinstance(properties, Mapping):
         return []

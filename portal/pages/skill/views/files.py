@@ -74,7 +74,7 @@ def raw(request: ActorRequest, team: str, slug: str, number: str, path: str) -> 
 
 
 def _read(file: File, max_bytes: int = -1) -> bytes:
-    """The file's bytes, all by default; the archive is trusted, as publishing repacked it."""
+    """The first ``max_bytes`` of the file, all by default. The archive is trusted: publishing repacked it."""
     with (
         blobs.open_blob(file.version.digest) as blob,
         zipfile.ZipFile(blob) as archive,

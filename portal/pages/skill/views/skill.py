@@ -38,9 +38,9 @@ _READMES: BoundedCache[str] = BoundedCache(64)
 def layout(
     request: ActorRequest, skill: Skill, tab: str, *, version: Version | None = None
 ) -> dict[str, Any]:
-    """The context of ``skill/layout.html``; ``tab`` is overview, versions, files, runs or settings.
+    """The context of ``skill/layout.html``; ``tab`` names the current tab, such as ``overview`` or ``files``.
 
-    Raises ``SkillMoved`` if the request used an old address of the skill.
+    Raises ``SkillMoved`` if the request used an old address of the skill, or a canonical name.
     """
     _redirect_moved(request, skill)
     shown = version or skill.latest
@@ -66,7 +66,7 @@ def version_at(request: ActorRequest, team: str, slug: str, number: str) -> Vers
 
 
 def _redirect_moved(request: ActorRequest, skill: Skill) -> None:
-    """Raises ``SkillMoved`` with the same page at the current address, for requests to an old one."""
+    """Raises ``SkillMoved`` from an old address to the current one, from a canonical name to the version."""
     match = request.resolver_match
     named = {"team": skill.team.slug, "slug": skill.slug}
     if skill.resolved_canonical:
@@ -142,7 +142,7 @@ def _render_version(request: ActorRequest, version: Version, tab: str) -> HttpRe
 
 
 def _earlier(request: ActorRequest, version: Version) -> str | None:
-    """The number of the preceding visible version."""
+    """The number of the preceding visible version; None if there is none."""
     rows = version.skill.versions.visible_to(request.actor).filter(precedence__lt=version.precedence)
     return rows.order_by("-precedence").values_list("number", flat=True).first()
 

@@ -111,7 +111,7 @@ def _context(request: ActorRequest, use: PromptUse) -> dict[str, Any]:
 
 
 def rerun_source(request: ActorRequest) -> Run | None:
-    """The earlier run that a signed-in user repeats."""
+    """The run to repeat, None without one or without sign-in; Http404 if the actor may not read the run."""
     uid = request.POST.get("rerun_of") or request.GET.get("rerun_of")
     if not uid or not request.actor.is_signed_in:
         return None

@@ -128,7 +128,7 @@ def _copy_module(module: ModuleType, package: Path) -> None:
 
 
 def all_attacks(tier: Tier, site: SandboxSettings, attacks: AttackSet = DOCTOR) -> list[Check]:
-    """Tries every attack, in order. Takes a few seconds: most bombs run into their limits in parallel."""
+    """The results of every attack. Takes a few seconds: most bombs run into their limits in parallel."""
     with arena(tier, site, attacks) as opened:
         proxy_checks = through_the_proxy(opened) if has_network(tier) else []
         return [*single_calls(opened), *proxy_checks, *_bombs(opened), lost_worker(opened)]
@@ -272,7 +272,7 @@ def bomb(opened: Arena, attack: Bomb) -> Check:
 
 
 def lost_worker(opened: Arena) -> Check:
-    """Kills a worker process during a run; fails if a process or cgroup of the run is left."""
+    """Kills a worker process during a run; fails if its processes or cgroups remain for 5 seconds."""
     mark = secrets.token_hex(8)
     module = "worker.sandbox.doctor.attacks.lost_worker"
     job = opened.job(limits=Limits())
@@ -299,7 +299,7 @@ def lost_worker(opened: Arena) -> Check:
 
 
 def _cgroups(pid: int) -> list[Path]:
-    """The cgroups that a worker has created."""
+    """The existing cgroups that the worker process ``pid`` created for its runs."""
     return [group for parent in find_parents() for group in parent.folder.glob(f"skillquay-{pid}-*")]
 
 

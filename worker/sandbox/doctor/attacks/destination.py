@@ -32,7 +32,7 @@ class Destination:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers with the requested host name, for paths below /big only after 65 MB of other data."""
+    """Answers with the requested host name; for paths below /big, 65 MB of other data come first."""
 
     def do_GET(self) -> None:
         self.send_response(200)

@@ -86,7 +86,7 @@ def unwritable(*paths: str) -> str:
 
 
 def in_child(action: Callable[[], object]) -> int:
-    """Runs ``action`` in a child process; returns its wait status."""
+    """Runs ``action`` in a child process; returns the child's wait status."""
     pid = os.fork()
     if pid == 0:
         try:
