@@ -59,7 +59,7 @@ class SessionAuthentication(BaseAuthentication):
 
 
 def request_actor(request: Request) -> Actor:
-    """The actor of an authenticated request."""
+    """The actor that authentication set on the request; anonymous if there is none."""
     found = request._request.actor  # type: ignore[attr-defined]
     return found if isinstance(found, Actor) else ANONYMOUS
 

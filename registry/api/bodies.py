@@ -76,7 +76,7 @@ class RawBody(BaseParser):
 
 
 def strict_json(data: bytes) -> Any:
-    """The parsed document. Raises JSON_INVALID, also for duplicate keys, NaN, infinity, NUL, surrogates."""
+    """The parsed document. Raises JSON_INVALID for bad syntax, duplicate keys and unstorable values."""
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
         raise errors.JSON_INVALID.refusal(reason=f"more than {MAX_CONTAINERS} lists and objects")
     try:

@@ -51,7 +51,7 @@ def document_etag(document: Document) -> str:
 
 
 def not_modified(request: Request, etag: str) -> HttpResponse | None:
-    """A 304 response if If-None-Match has this ETag, otherwise None."""
+    """A 304 response if If-None-Match has this ETag or ``*``, otherwise None."""
     known = parse_etags(request.META.get("HTTP_IF_NONE_MATCH", ""))
     if "*" not in known and etag not in (tag.removeprefix("W/") for tag in known):
         return None
@@ -61,7 +61,7 @@ def not_modified(request: Request, etag: str) -> HttpResponse | None:
 
 
 def require_match(request: Request, document: Document) -> None:
-    """Raises PRECONDITION_FAILED if If-Match is set and the document has changed."""
+    """Raises PRECONDITION_FAILED if If-Match is set and has neither ``*`` nor the document's ETag."""
     header = request.META.get("HTTP_IF_MATCH")
     if header is None or header.strip() == "*":
         return
@@ -77,8 +77,8 @@ def set_private(response: Response) -> Response:
 
 
 def set_immutable(response: HttpResponseBase, request: Request, skill: Skill) -> HttpResponseBase:
-    """Sets the cache headers of bytes that never change: public only for public skills and anonymous
-    requests.
+    """Sets the cache headers of bytes that never change: public only if the skill is public and the
+    request anonymous.
 
     Responses for a canonical name are revalidated, because the name can move to another version.
     """

@@ -42,8 +42,8 @@ def idempotent(
     """Decorator: the endpoint method runs once per ``Idempotency-Key``; repeated requests get the stored
     response.
 
-    Two requests count as the same if their JSON bodies are equal, or with ``shape`` if their validated values
-    are.
+    A key is for one method, path and JSON body; with ``shape``, the body's validated values count. A request
+    that differs raises IDEMPOTENCY_KEY_REUSED.
     """
 
     def decorate(
@@ -65,8 +65,8 @@ def idempotent(
 
 
 def run_once(request: Request, content: Any, act: Callable[[], HttpResponse]) -> HttpResponse:
-    """The response of ``act``, or the stored response of the same request. ``content`` identifies the body:
-    the same content with the same key is the same request.
+    """The response of ``act``, or the response stored for the request's key. ``content`` identifies the body.
+    Raises IDEMPOTENCY_KEY_REUSED if the key was used with another method, path or content.
 
     Use this in methods whose access checks must also run for a repeated request, or whose body is not JSON;
     otherwise use ``idempotent``.
@@ -112,7 +112,7 @@ def _digest(request: Request, content: Any) -> str:
 
 
 def _holder(actor: Actor) -> str:
-    """The owner of a key. Each token has its own, so a token with few scopes can't read others' responses."""
+    """The owner of a key: a caller or one token, so that a token can't read responses to other tokens."""
     return f"{actor.caller}:{actor.token.uid}" if actor.token else actor.caller
 
 

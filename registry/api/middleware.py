@@ -52,7 +52,7 @@ class ApiMiddleware:
         return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
-        """The error response to an exception outside DRF; None for other paths than the API's."""
+        """The error response to an exception outside DRF; None for paths outside /api/ and /hooks/."""
         return response_for(exception, request) if request.path_info.startswith(API_PREFIXES) else None
 
 

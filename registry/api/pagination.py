@@ -30,7 +30,7 @@ class Page:
 
 
 def read_page(name: str, query: Mapping[str, Any], *, kinds: tuple[type, ...]) -> Page:
-    """The page that the query requests; ``kinds`` are the types in a position. Raises CURSOR_INVALID."""
+    """The page that the query names; ``kinds``: the types of a cursor's values. Raises CURSOR_INVALID."""
     filters = {key: str(value) for key, value in query.items() if key not in ("cursor", "limit", "wait")}
     of = hashlib.sha256(json.dumps([name, filters], sort_keys=True).encode()).hexdigest()[:12]
     cursor = query.get("cursor")
@@ -58,14 +58,14 @@ def newest_first(rows: QuerySet[Row], page: Page) -> tuple[list[Row], str | None
 
 
 def in_order(rows: QuerySet[Row], page: Page) -> tuple[list[Row], str | None]:
-    """Like ``newest_first``, in insertion order."""
+    """Like ``newest_first``, but in the order of insertion."""
     if page.after:
         rows = rows.filter(pk__gt=page.after[0])
     return _split_page(rows.order_by("pk")[: page.limit + 1], page, lambda row: [row.pk])
 
 
 def highest_first(rows: QuerySet[Row], page: Page, field: str) -> tuple[list[Row], str | None]:
-    """Like ``newest_first``, by a field, highest first, then by uid."""
+    """Like ``newest_first``, but sorted by ``field``, highest first, then by uid, oldest first."""
     if page.after:
         value, uid = page.after
         rows = rows.filter(Q(**{f"{field}__lt": value}) | Q(**{field: value, "uid__gt": uid}))

@@ -104,8 +104,8 @@ class Operations:
 def read_query(
     shape: type[Query], request: Request, *, defaults: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """The validated query parameters. Raises one refusal with all problems. ``defaults`` are form fields,
-    which the query overrides.
+    """The validated query parameters. Raises one refusal with all repeated parameters, otherwise with all
+    invalid ones. ``defaults`` are form fields, which the query overrides.
     """
     if repeated := _repeated_parameters(shape, request.query_params):
         raise Refusal(*repeated)

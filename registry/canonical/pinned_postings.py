@@ -20,7 +20,7 @@ _CATALOG_TERMS = (indexing.DOC_COUNT_TERM, indexing.CJK_DOC_COUNT_TERM)
 
 
 def index(canonical: Canonical) -> None:
-    """Writes the terms and triggers of the pinned version, in the caller's transaction."""
+    """Writes the pinned version's terms and triggers, deletes unpinned ones, in the caller's transaction."""
     version = canonical.version
     if version is None:
         return

@@ -105,7 +105,7 @@ def accept(slug: str, actor: Actor, *, digest: str, reason: str = "") -> Canonic
 
 @transaction.atomic
 def reject(slug: str, actor: Actor, *, digest: str, reason: str) -> Canonical:
-    """Keeps the pinned version and stops proposing the pending one."""
+    """Stops proposing the pending version. Raises CANONICAL_MOVED unless ``digest`` is its digest."""
     canonical, version = _require_pending(slug, actor)
     _require_digest(version, digest)
     canonical.rejected_digest = version.digest
@@ -219,7 +219,7 @@ def _pin(
 
 
 def _pinned_label(canonical: Canonical) -> tuple[str, str]:
-    """Label and digest of the pinned version."""
+    """Label and digest of the pinned version; two empty texts if none is pinned."""
     if not canonical.digest:
         return "", ""
     return f"{canonical.skill}@{canonical.number}", canonical.digest

@@ -58,7 +58,7 @@ class Proposal:
 
     @property
     def added_permissions(self) -> PermissionSet:
-        """Permissions that the new version requests and the old one does not."""
+        """Permissions that only the new version requests; without an old version, all that it requests."""
         if self.comparison:
             return self.comparison.added_permissions
         return permissions_of(manifest_of(self.after.manifest))
@@ -80,7 +80,7 @@ def build_proposal(canonical: Canonical, after: Version) -> Proposal:
 
 
 def require_pinnable(slug: str, version: Version) -> None:
-    """Raises Refusal for private skills, skills with another slug, and held or yanked versions."""
+    """Refuses private skills, skills without the slug or a redirect from it, and held or yanked versions."""
     skill = version.skill
     if skill.slug != slug and not skill.redirects.filter(slug=slug).exists():
         raise CANONICAL_SLUG.refusal(skill=str(skill), slug=slug).at("skill")
@@ -93,7 +93,7 @@ def require_pinnable(slug: str, version: Version) -> None:
 
 
 def pending_version(canonical: Canonical) -> Version | None:
-    """The newer version that awaits a decision, or None. For a mirror, the one with its current content."""
+    """The tracked channel's version if undecided, or None. For a mirror's `latest`, the last imported one."""
     skill = mirrored_skill(canonical) if canonical.mirror_id else canonical.skill
     if skill is None or not canonical.tracked_channel:
         return None
@@ -108,12 +108,12 @@ def pending_version(canonical: Canonical) -> Version | None:
 
 
 def mirrored_skill(canonical: Canonical) -> Skill | None:
-    """The skill that the mirror has imported."""
+    """The skill that the mirror has imported, or None before its first import."""
     return Skill.objects.filter(origin=canonical.mirror_id, slug=canonical.slug).first()
 
 
 def _last_mirrored_digest(canonical: Canonical, skill: Skill) -> str:
-    """The digest that the mirror's last import read. Skips imports that found the source unchanged."""
+    """The skill's digest in the latest import that read the mirror's source; empty if there is none."""
     read_outcomes = (ImportOutcome.PUBLISHED, ImportOutcome.UNCHANGED)
     rows = ImportRow.objects.filter(
         report__source=canonical.mirror_id, skill=str(skill), outcome__in=read_outcomes
@@ -122,7 +122,7 @@ def _last_mirrored_digest(canonical: Canonical, skill: Skill) -> str:
 
 
 def affected_callers(slug: str) -> Iterator[AffectedCaller]:
-    """Yields the callers of this name, most recent first."""
+    """Yields at most ``_MAX_CALLERS`` callers of this name, most recent first."""
     uses = list(CanonicalUse.objects.filter(slug=slug).order_by("-last_used_at")[:_MAX_CALLERS])
     keys = {_user_of(use.caller) for use in uses} - {None}
     users = User.objects.in_bulk([key for key in keys if key is not None])

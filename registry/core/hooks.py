@@ -37,5 +37,5 @@ dependency_state_hook: Hook[[Version], DependencyState] = Hook()
 
 
 def dependency_state(version: Version) -> DependencyState:
-    """The state of the version's dependencies; ``none`` if nothing has to be built for it."""
+    """The state of the version's dependencies; ``none`` if the version needs no build."""
     return next((state for state in dependency_state_hook.send(version) if state != "none"), "none")

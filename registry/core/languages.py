@@ -23,7 +23,7 @@ def languages_of(team: Team) -> tuple[str, ...]:
 
 
 def validated_languages(languages: Sequence[str]) -> list[str]:
-    """The languages without duplicates. Raises LANGUAGE_UNKNOWN for one that cannot be detected."""
+    """The languages without duplicates. Raises LANGUAGE_UNKNOWN if one of them can't be detected."""
     for language in languages:
         if language not in LANGUAGES:
             raise LANGUAGE_UNKNOWN.refusal(language=language[:20], known=", ".join(LANGUAGES)).at("languages")
@@ -31,7 +31,7 @@ def validated_languages(languages: Sequence[str]) -> list[str]:
 
 
 def missing_languages(team: Team, phrases: Iterable[str]) -> tuple[Problem, ...]:
-    """One notice for each of the team's languages without a phrase."""
+    """One notice for each of the team's languages in which no phrase is written."""
     present = {language_of(text) for text in phrases}
     return tuple(
         PHRASE_LANGUAGE_MISSING.problem(language=language).at("SKILL.md")

@@ -17,7 +17,7 @@ _RENEW_S = 20.0
 
 
 class LeasedJob(models.Model):
-    """A job. A worker holds it while ``lease_until`` is in the future."""
+    """A job that a worker holds while ``lease_until`` is in the future."""
 
     # each claim adds 1, so that earlier claims can't write
     attempt = models.PositiveSmallIntegerField(default=0)
@@ -38,7 +38,7 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True)
 class Lease(Generic[Job]):
-    """The exclusive right to write one job's row, until the lease expires and another worker claims it."""
+    """The exclusive right to write a job's row, until the lease expires and another worker claims the job."""
 
     job: Job
     attempt: int
@@ -68,12 +68,12 @@ class Lease(Generic[Job]):
 
 
 def expired(now: datetime) -> Q:
-    """Matches jobs whose worker has not renewed the lease."""
+    """A condition for jobs whose lease has expired, as their worker did not renew it."""
     return Q(lease_until__lt=now)
 
 
 def claim(rows: QuerySet[Job], now: datetime, **changes: Any) -> Job | None:
-    """Claims the oldest row that no other worker is claiming; returns it with ``changes`` saved, or None."""
+    """Claims the oldest of ``rows`` that no other worker is claiming; returns it with ``changes`` or None."""
     skip_locked = bool(connection.features.has_select_for_update_skip_locked)
     with transaction.atomic():
         job = rows.select_for_update(skip_locked=skip_locked).order_by("pk").first()

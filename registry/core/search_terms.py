@@ -83,14 +83,14 @@ def prefixes(text: str) -> Iterator[str]:
 
 
 def whole_words(text: str) -> Iterator[str]:
-    """Yields the unstemmed words in lower case, and the parts of words such as fooBar."""
+    """Yields the words unstemmed in lower case, and the parts of words such as fooBar; skips Chinese."""
     for run in _RUN.finditer(fold(text)):
         if not run["cjk"]:
             yield from {run[0].lower(), *(part.lower() for part in _CASE_CHANGE.split(run[0]))}
 
 
 def query_words(text: str) -> list[QueryWord]:
-    """The distinct words of a query. Stop words and single Chinese characters count only if alone."""
+    """The distinct words of a query, without stop words and single Chinese characters if others remain."""
     folded, starts, ends = _fold_with_offsets(text)
     found: dict[str, QueryWord] = {}
     for run in _RUN.finditer(folded):
@@ -131,7 +131,7 @@ def typo_keys(word: str) -> set[str]:
     """The word, its term, and each of them with one letter deleted.
 
     Two words that are one typo apart share a key, even if the typo is in a suffix that stemming removes.
-    Terms of four letters or fewer share too many keys and are left out.
+    Only words of 4 to 20 ASCII letters have keys, and only terms of 5 to 20: shorter ones share too many.
     """
     whole = {each for each in (word, stem(word)) if _has_typo_keys(each) and (each == word or len(each) > 4)}
     return whole | {each[:at] + each[at + 1 :] for each in whole for at in range(len(each))}

@@ -60,8 +60,9 @@ def placeholders(values: Sequence[object]) -> str:
 
 
 def try_lock(name: str) -> bool:
-    """Takes the lock with this name until the transaction ends, also if its process dies. False if another
-    has it. On SQLite always True: every transaction begins with the write lock.
+    """Tries to take the named lock and returns False if another transaction holds it. The lock is released
+    when the transaction ends or its process dies. Always True on SQLite, where every transaction begins with
+    the write lock.
     """
     if connection.vendor != "postgresql":
         return True

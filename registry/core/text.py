@@ -10,7 +10,7 @@ _RESERVED = frozenset({"api", "listing", "match", "new", "settings"})
 
 
 def validated(text: str, *, field: str, max_length: int, allow_blank: bool = False) -> str:
-    """The stripped text. Raises TEXT_INVALID if it is empty, too long, or has NUL or lone surrogates."""
+    """The stripped text. Raises TEXT_INVALID if blank (unless allowed), too long or not storable."""
     text = text.strip()
     broken = "\0" in text or any("\ud800" <= character <= "\udfff" for character in text)
     if broken or len(text) > max_length or not (text or allow_blank):

@@ -31,7 +31,7 @@ def erase_person(user: User) -> set[str]:
 
 
 def discard_on_commit(digests: Iterable[str]) -> None:
-    """Deletes blobs that are unreferenced after the commit. If that fails, a later sweep deletes them."""
+    """After the commit, deletes the unreferenced blobs. If that fails, a later sweep deletes them."""
     unused = sorted(digests)
     transaction.on_commit(lambda: _discard(unused), robust=True)
 

@@ -34,7 +34,7 @@ from registry.models import (
 
 
 def find_person(username: str, by: Actor) -> User:
-    """The user with this name, for that user or an administrator. Raises FORBIDDEN or NOT_FOUND."""
+    """The user, for that user or an administrator. Raises FORBIDDEN for tokens, otherwise NOT_FOUND."""
     if by.token:
         raise FORBIDDEN.refusal(action="administer people")
     if by.user and by.user.username == username:

@@ -15,7 +15,7 @@ def visible_matches(event: Event, actor: Actor) -> list[EventMatch]:
 
 
 def may_read_payload(event: Event, actor: Actor) -> bool:
-    """Whether the actor may run skills for the team: the payload is the input of these runs."""
+    """Whether the actor may run skills for the event's team; such runs receive the payload as input."""
     return may(actor, Action.RUN, team=event.team)
 
 

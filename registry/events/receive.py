@@ -67,7 +67,7 @@ class ReceivedEvent:
 
 
 def event_team(actor: Actor, named: str = "") -> Team:
-    """The named team, or the actor's only team. Raises EVENT_TEAM_REQUIRED for several teams or none."""
+    """The named team, or the actor's only team. Raises EVENT_TEAM_REQUIRED unless there is exactly one."""
     if named:
         return find_team(named, actor)
     own = list(Team.objects.filter(pk__in=actor.team_ids).order_by("slug"))
@@ -90,8 +90,8 @@ def events(actor: Actor) -> QuerySet[Event]:
 def receive(
     incoming: IncomingEvent, actor: Actor, *, team: Team, webhook: WebhookEndpoint | None = None
 ) -> ReceivedEvent:
-    """Stores the event and starts or proposes matching skills. A repeated id returns the stored event, but
-    raises WEBHOOK_DELIVERY_REPEATED if a webhook delivered it.
+    """Stores the event and starts or proposes matching skills. For a known id, returns the stored event;
+    raises WEBHOOK_DELIVERY_REPEATED for a webhook, and EVENT_ID_REUSED if the content differs.
     """
     require(actor, Action.RUN, team=team)
     event = _build_event(incoming, actor, team, webhook)
@@ -125,7 +125,7 @@ def start_proposed_skill(event: Event, skill: Skill, actor: Actor) -> EventMatch
 
 
 def delete_expired_events() -> int:
-    """Deletes events past the retention time; returns the count."""
+    """Deletes events past the retention time; returns the number of deleted rows, including matches."""
     until = timezone.now() - timedelta(days=settings.SKILLQUAY_EVENT_DAYS)
     return Event.objects.filter(received_at__lt=until).delete()[0]
 
@@ -153,7 +153,7 @@ def _build_event(incoming: IncomingEvent, actor: Actor, team: Team, webhook: Web
 
 
 def _find_earlier(event: Event) -> ReceivedEvent | None:
-    """The stored event with the same id, or None. Raises Refusal for a webhook, or if the content differs."""
+    """The stored event of this origin and id, or None. Raises Refusal for webhooks and changed content."""
     rows = Event.objects.select_related("team", "sender", "webhook")
     same = rows.filter(origin=event.origin, external_id=event.external_id).first()
     if same is None:
@@ -175,7 +175,7 @@ def _check_rate(origin: str) -> None:
 
 
 def _match_skills(event: Event, actor: Actor, mode: str) -> None:
-    """Starts the skills that the team subscribed to this type, and proposes the others."""
+    """Starts the skills that the team set to start, unless ``mode`` is PROPOSE; proposes the other ones."""
     subscriptions = EventSubscription.objects.filter(
         team=event.team, event_type=event.type, mode=EventMode.START
     )
@@ -190,7 +190,7 @@ def _match_skills(event: Event, actor: Actor, mode: str) -> None:
 
 
 def _declaring_skills(type_: str, actor: Actor) -> Sequence[Skill]:
-    """The skills recommendable to the actor that declare the type, by priority and usage as in matching."""
+    """The recommendable skills that declare the type, by priority, then usage; at most ``MAX_MATCHES``."""
     pinned = PinnedSkills(pin_keys(actor))
     accepted = {skill for skill, *_ in pinned.triggers([type_], [TriggerKind.EVENT])}
     declaring = Trigger.objects.filter(kind=TriggerKind.EVENT, key=type_).exclude(skill__in=pinned.keys)

@@ -24,7 +24,7 @@ def find_subscription(uid: str, actor: Actor) -> EventSubscription:
 
 
 def subscribe(team: Team, skill: Skill, event_type: str, mode: str, *, actor: Actor) -> EventSubscription:
-    """Sets the mode for an event type, replacing an earlier one. Raises EVENT_UNDECLARED for other types."""
+    """Sets the mode of a skill's event type. Raises EVENT_UNDECLARED if the skill doesn't declare it."""
     require(actor, Action.EVENTS, team=team)
     known = declared_event_types(skill)
     if event_type not in known:

@@ -113,7 +113,7 @@ def delivery_endpoint(uid: str) -> WebhookEndpoint:
 
 
 def read_envelope(headers: Mapping[str, str]) -> Envelope:
-    """The headers of a delivery. Raises Refusal if one is missing or invalid, or if the time is far off."""
+    """The headers of a delivery. Raises Refusal if one is missing or invalid, or the time is far off."""
     id_, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not EVENT_ID.fullmatch(id_):
         raise errors.WEBHOOK_HEADERS_INVALID.refusal(header="webhook-id")
@@ -137,8 +137,8 @@ def check_signature(endpoint: WebhookEndpoint, envelope: Envelope, body: bytes) 
 
 
 def deliver(endpoint: WebhookEndpoint, envelope: Envelope, document: Any) -> ReceivedEvent:
-    """Receives the event in a verified body. The event type is ``type`` with the prefix; the payload is
-    ``data`` or the whole body.
+    """Receives the event in a verified body. The event type is ``type`` after the endpoint's prefix; the
+    payload is ``data``, or the whole body if it has no ``data``.
     """
     if not isinstance(document, dict):
         raise errors.EVENT_PAYLOAD_INVALID.refusal(reason="it is not a JSON object")
@@ -151,8 +151,8 @@ def deliver(endpoint: WebhookEndpoint, envelope: Envelope, document: Any) -> Rec
 
 
 def endpoint_actor(endpoint: WebhookEndpoint) -> Actor:
-    """The endpoint's creator, acting as with a token for this team and the run scope. Raises a refusal if the
-    creator was deactivated or may not run skills for the team any more.
+    """The endpoint's creator, acting as with a token for this team and the run scope. Raises
+    WEBHOOK_OWNER_MISSING if the creator was deleted or deactivated or may not run skills for the team.
     """
     user = endpoint.created_by
     if user is None or not user.is_active:
@@ -188,7 +188,7 @@ def _valid_secrets(endpoint: WebhookEndpoint) -> Iterator[bytes]:
 
 
 def _signatures(header: str) -> Iterator[bytes]:
-    """Yields the signatures of version 1; ignores other versions."""
+    """Yields at most ``_MAX_SIGNATURES`` signatures of version 1; ignores others and invalid base64."""
     for part in header.split()[:_MAX_SIGNATURES]:
         version, _, text = part.partition(",")
         if version == "v1" and text:

@@ -23,7 +23,7 @@ _USER_AGENT = "skillquay"
 
 
 class Deadline:
-    """The deadline of an exchange; a timer shuts the socket down when it expires, even mid-response."""
+    """The deadline of an exchange, at which a timer shuts the socket down, even mid-response."""
 
     def __init__(self, host: str, seconds: float) -> None:
         self.host, self.seconds = host, seconds

@@ -108,7 +108,7 @@ def _method_after(status: int, method: str, body: bytes | None) -> tuple[str, by
 def _headers_after(
     current: Target, redirected: Target, headers: dict[str, str], body: bytes | None
 ) -> dict[str, str]:
-    """The headers for a redirected request: credentials are dropped when the origin changes."""
+    """The headers for a redirected request; another origin gets no credentials and no ``x-`` headers."""
     remaining = {name: value for name, value in headers.items() if body is not None or name != "content-type"}
     if current.origin == redirected.origin:
         return remaining

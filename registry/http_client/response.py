@@ -61,7 +61,7 @@ class FetchStream:
         return b"".join(self.iter_chunks())
 
     def require(self, *statuses: int) -> None:
-        """Raises OUTBOUND_STATUS for other statuses than these. Does not quote the untrusted body."""
+        """Raises OUTBOUND_STATUS unless the status is one of these. The error omits the untrusted body."""
         if self.status not in statuses:
             host = self._target.host
             raise OUTBOUND_STATUS.refusal(host=host, status=self.status).at(host)

@@ -15,7 +15,7 @@ _RESPONSE_HEADERS_DROPPED = ("content-encoding", "content-length", "transfer-enc
 
 
 class OutboundTransport(httpx2.AsyncBaseTransport):
-    """Sends a client's requests through ``fetch``; ``refused`` is the refusal of the last request, if any.
+    """Sends a client's requests through ``fetch``; ``refused`` is set if the last request was refused.
 
     ``limit`` is the maximum response size in bytes, ``timeout`` the seconds for one exchange. Redirects are
     not followed.

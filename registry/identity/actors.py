@@ -57,7 +57,7 @@ def administrator_actor() -> Actor:
 
 
 def shell_actor(username: str = "") -> Actor:
-    """The administrator, or the user named by ``--as USER`` with only that user's permissions."""
+    """The administrator; with ``--as USER``, that active user with only their own permissions."""
     if not username:
         return administrator_actor()
     user = User.objects.filter(username=username, is_active=True).first()

@@ -125,7 +125,7 @@ def _role_permits(actor: Actor, action: Action, team: Team | None, skill: Skill 
 
 
 def teams_where(actor: Actor, action: Action) -> list[int]:
-    """The ids of the actor's teams in which the action is permitted. Does not load the teams."""
+    """The ids of the teams in which role and token permit the action, whatever a skill's visibility."""
     columns = list(Standing)
     cells = {team: TABLE[action][columns.index(Standing(role.value))] for team, role in actor.roles.items()}
     return [team for team, cell in cells.items() if cell == _YES and in_scope(actor, action)]

@@ -25,7 +25,7 @@ def record() -> None:
 
 
 def replace() -> bool:
-    """Records this process's key as the site's; returns whether that changed anything."""
+    """Records this process's key as the site's; returns whether it replaced a different key."""
     changed = not is_accepted()
     SiteKey.objects.update_or_create(pk=_ROW, defaults={"fingerprint": _fingerprint()})
     return changed

@@ -15,7 +15,7 @@ from registry.models import Membership, MemoryReview, Role, Skill, Team, User
 
 
 def create_team(slug: str, name: str, by: Actor) -> Team:
-    """Creates a team with the actor as its owner. Raises TEAM_EXISTS."""
+    """Creates a team with the actor as its owner. Raises TEAM_EXISTS if the slug is taken."""
     if not by.is_signed_in:
         raise errors.SIGN_IN_REQUIRED.refusal()
     if by.token:
@@ -59,7 +59,7 @@ def change_role(team: Team, user: User, role: str, by: Actor) -> Membership:
 
 @transaction.atomic
 def remove_member(team: Team, user: User, by: Actor) -> None:
-    """Removes a member; members may remove themselves. Raises LAST_OWNER."""
+    """Removes a member; members may remove themselves. Raises LAST_OWNER for the team's only owner."""
     if by.token or by.user != user:
         require(by, Action.MEMBERS, team=team)
     membership = _lock_membership(team, user)
@@ -104,7 +104,7 @@ def settings_document(team: Team) -> dict[str, Any]:
 def calling_team(actor: Actor, skill: Skill, named: Team | None = None) -> Team | None:
     """The team of a run, the first of these: the named team, the token's team, the skill's team (for members
     and administrators), the actor's first team; or None. Raises RUN_TEAM_INVALID unless the actor is a member
-    of the named team.
+    of the named team or an administrator.
     """
     if named is not None:
         if not actor.is_administrator and named.pk not in actor.team_ids:

@@ -64,7 +64,7 @@ def revoke(token: Token, by: Actor) -> None:
 
 
 def find_token(uid: str, by: Actor) -> Token:
-    """A token of the actor, or any token for administrators. Raises NOT_FOUND if the actor uses a token."""
+    """The actor's token; any for administrators. Raises NOT_FOUND for others, or if the actor has a token."""
     rows = Token.objects.select_related("owner", "team").filter(uid=uid)
     token = rows.first() if by.is_administrator else rows.filter(owner=by.user).first()
     if token is None or by.token:
@@ -96,7 +96,7 @@ def _hash(secret: str) -> str:
 
 
 def _require_token_administrator(owner: User, by: Actor) -> None:
-    """Raises FORBIDDEN unless the actor is the tokens' owner or an administrator, without a token."""
+    """Raises FORBIDDEN if the actor uses a token, or is neither ``owner`` nor an administrator."""
     if by.token or not (by.is_administrator or by.user == owner):
         raise FORBIDDEN.refusal(action="administer tokens")
 

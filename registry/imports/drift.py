@@ -22,7 +22,7 @@ class SourceState:
 
 
 def check_source(source: Source, actor: Actor) -> SourceState:
-    """The current and the imported revision, from the refs. Raises IMPORT_OPTION unless the source is git."""
+    """The current revision and the last imported one. Raises IMPORT_OPTION unless the source is git."""
     require(actor, Action.PUBLISH, team=source.team)
     if source.kind != SourceKind.GIT:
         raise IMPORT_OPTION.refusal(option=source.kind).at("kind")
@@ -43,14 +43,14 @@ class Drift:
 
 
 def detect_drift(source: Source, actor: Actor) -> Drift:
-    """The source's current revision, and its skills whose latest version was not imported."""
+    """The current revision of a git source, and the source's skills whose latest version is no import."""
     require(actor, Action.PUBLISH, team=source.team)
     now = check_source(source, actor).now if source.kind == SourceKind.GIT else None
     return Drift(now, source.last_revision, tuple(overwritten_skills(source, actor)))
 
 
 def overwritten_skills(source: Source, actor: Actor) -> list[Skill]:
-    """Skills of this source whose latest version does not come from an import."""
+    """Skills of this source, visible to the actor, whose latest version does not come from an import."""
     skills = Skill.objects.visible_to(actor).filter(origin=source, latest__isnull=False)
     rows = skills.select_related("team", "latest").order_by("slug")
     return [skill for skill in rows if skill.latest and not skill.latest.provenance]

@@ -48,7 +48,7 @@ def read_package(candidate: SkillCandidate) -> Package:
 def plan_imports(
     items: Sequence[SkillCandidate | SkippedPath], known: Mapping[str, ImportedSkill], team: Team
 ) -> list[ImportPlan]:
-    """A plan for each item, in the same order."""
+    """A plan for each item, in the same order, with built packages up to ``_MAX_MEMORY_BYTES``."""
     bytes_left = _MAX_MEMORY_BYTES
     plans = []
     for each in items:
@@ -89,7 +89,7 @@ def _plan_candidate(candidate: SkillCandidate, known: Mapping[str, ImportedSkill
 
 
 def _resolve_conflicts(plans: Sequence[ImportPlan]) -> list[ImportPlan]:
-    """Keeps the deepest candidate per slug and version. Equally deep ones that differ are all refused."""
+    """Keeps the deepest candidate per slug and version. If the deepest ones differ, all these are refused."""
     rivals: dict[tuple[str, str], list[ImportPlan]] = defaultdict(list)
     for each in plans:
         if each.label and isinstance(each.item, SkillCandidate):

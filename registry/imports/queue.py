@@ -1,4 +1,4 @@
-"""The import queue. One worker at a time can claim an import, also one whose previous worker died."""
+"""The import queue. One worker at a time holds an import; if that worker dies, another can claim it."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -75,7 +75,7 @@ def filter_unfinished(uids: Collection[str]) -> list[str]:
 
 
 def claim_next(now: datetime) -> ImportLease | None:
-    """Claims the oldest queued or expired import, or returns None. After MAX_ATTEMPTS, imports fail."""
+    """Claims the oldest import that is queued or whose lease expired, if any; fails it after MAX_ATTEMPTS."""
     while lease := _claim(_claimable(now), now):
         if lease.attempt <= MAX_ATTEMPTS:
             return lease

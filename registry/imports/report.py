@@ -37,7 +37,7 @@ class ImportedSkill:
 
 
 def previously_imported(source: Source) -> Mapping[str, ImportedSkill]:
-    """Imported versions by path, from the last report and any unfinished one; used to skip equal content."""
+    """Imported versions that still exist, by path, from the last successful and the running import."""
     done = source.imports.filter(status=ImportStatus.DONE).order_by("-pk").values("pk")[:1]
     unfinished = source.imports.filter(status=ImportStatus.RUNNING).values("pk")
     ids = [row["pk"] for row in (*done, *unfinished)]

@@ -92,6 +92,13 @@ class TeamQuery(Query):
     )
 
 
+class ReviewQuery(Query):
+    team = serializers.CharField(
+        max_length=64,
+        help_text="The team that reviews the version, or withdraws its review; one of your teams.",
+    )
+
+
 class Secrets(Endpoint):
     required_actions = {"GET": _PERSON}
     requires_sign_in = True
@@ -178,7 +185,7 @@ class VersionReviewed(Endpoint):
     required_actions = {"PUT": _PERSON, "DELETE": _PERSON}
     requires_sign_in = True
 
-    @operation("review_version", "Review a version for a team", query=TeamQuery, answer=SecretNeedsDoc)
+    @operation("review_version", "Review a version for a team", query=ReviewQuery, answer=SecretNeedsDoc)
     def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Requires the maintainer role in the team and a session. You can't review a version that you
         published.
@@ -187,7 +194,7 @@ class VersionReviewed(Endpoint):
         reviews.review(version, holder, self.actor)
         return etag.document_response(request, needs_document(version, holder))
 
-    @operation("withdraw_review", "Withdraw a review", query=TeamQuery, answer=SecretNeedsDoc)
+    @operation("withdraw_review", "Withdraw a review", query=ReviewQuery, answer=SecretNeedsDoc)
     def delete(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Requires the maintainer role and a session. Grants for reviewed versions then exclude this one."""
         version, holder = _find_version_and_team(request, self.actor, (team, slug, number))

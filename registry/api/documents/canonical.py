@@ -81,7 +81,11 @@ class CanonicalChangeDoc(Doc):
 
 
 class CanonicalRequest(Shape):
-    skill = StrictText(max_length=130, help_text="`team/slug` with the same slug; visibility site or public.")
+    skill = StrictText(
+        max_length=130,
+        help_text="The skill to pin, as `team/slug`. Its slug must equal the canonical name, and its "
+        "visibility must be `site` or `public`.",
+    )
     version = StrictText(
         max_length=64, required=False, help_text="A version number or a channel; default: latest."
     )

@@ -136,7 +136,7 @@ def file_document(version: Version, file: File) -> dict[str, Any]:
 class Doc(serializers.Serializer[Any]):
     @classmethod
     def document(cls, row: Any) -> dict[str, Any]:
-        """The row as JSON, for shapes whose fields name their sources; slower than a hand-made dict."""
+        """The row as a dict, for shapes whose fields declare their ``source``; slower than a dict literal."""
         return dict(cls(row).data)
 
 

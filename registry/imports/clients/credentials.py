@@ -12,7 +12,7 @@ from registry.models import Source
 
 @dataclass(frozen=True)
 class Credentials:
-    """The values of the ``SKILLQUAY_SOURCE_<NAME>_…`` settings; all empty without credentials."""
+    """The values of the ``SKILLQUAY_SOURCE_<NAME>_…`` settings; all empty if none are named."""
 
     endpoint: str = ""
     region: str = ""
@@ -45,7 +45,7 @@ def load_credentials(source: Source) -> Credentials:
 
 
 def load_url_credentials(source: Source) -> Credentials:
-    """Like ``load_credentials``, for a URL whose origin must be that of the credentials' endpoint."""
+    """Like ``load_credentials``; refuses a token whose endpoint has another origin than the source."""
     credentials = load_credentials(source)
     origin = credentials.endpoint and parse_target(credentials.endpoint).origin
     if credentials.token and origin != parse_target(source.location).origin:

@@ -39,7 +39,7 @@ class McpSession:
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"}, None)
 
     def list_items(self, method: str, key: str, *, limit: int) -> Iterator[Mapping[str, Any]]:
-        """Yields the items of a paginated list. Raises SOURCE_TOO_LARGE for too many items or pages."""
+        """Yields the items of a paginated list. Raises SOURCE_TOO_LARGE above ``limit`` or ``_MAX_PAGES``."""
         cursor, count = None, 0
         for _ in range(_MAX_PAGES):
             answer = self.call(method, {"cursor": cursor} if cursor else {})

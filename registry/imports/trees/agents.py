@@ -103,7 +103,7 @@ def _candidate(skill: _Skill, name: str, view: SourceView) -> LocatedCandidate |
 
 
 def _skipped_paths(agent: Path, view: SourceView) -> Iterator[SkippedPath]:
-    """Yields Python files that are not skills, and entries of agent.yaml whose file is missing."""
+    """Yields Python files in the skills folder that aren't skills, and agent.yaml entries without a file."""
     for script in sorted((agent / _SKILLS).glob("*.py")):
         if not _is_skill(script):
             yield skipped_path(view.label(script), IMPORT_NOT_A_SKILL.problem(name=printable(script.name)))
@@ -160,7 +160,7 @@ def _skill_md(skill: _Skill, name: str) -> bytes:
 
 
 def _split_docstring(script: Path) -> tuple[str, str, str]:
-    """The docstring's first line, the rest of its first paragraph, and the whole docstring."""
+    """The docstring's first line, the rest of its paragraph or the next one, and the whole docstring."""
     match = _DOCSTRING.match(_read_head(script).decode("utf-8-sig", "replace"))
     text = textwrap.dedent(match[2]).strip() if match else ""
     title, _, rest = text.partition("\n")

@@ -18,7 +18,7 @@ SOURCE = "commands"
 
 
 def read(folder: Path, view: SourceView) -> Iterator[LocatedCandidate | SkippedPath]:
-    """Yields every command of the folder; ``frontend/button.md`` is named ``frontend:button``."""
+    """Yields the commands unless the folder is a skill; ``frontend/button.md`` is ``frontend:button``."""
     if folder.is_dir() and not skill_md(folder):
         yield from _below(folder, (), view)
 
