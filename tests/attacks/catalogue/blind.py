@@ -19,6 +19,11 @@ def _bounded_disk(result: SandboxResult, job_dir: Path) -> Verdict:
     )
 
 
+def _gets_none(result: SandboxResult, job_dir: Path) -> Verdict:
+    """The host's disk could be full before the watchdog looks, so nothing may be reserved."""
+    return result.stdout.strip() == b"refused", f"{result.ending} {result.stdout[:40]!r}"
+
+
 def _finishes(result: SandboxResult, job_dir: Path) -> Verdict:
     done = result.ending == "exited" and result.stdout.strip() == b"done"
     return done, f"{result.ending} {result.exit_code} {result.detail}"
@@ -94,6 +99,6 @@ BLIND = (
     Bomb("disk held after the first thread has ended", _LEADERLESS_DISK, ROOMY, _bounded_disk),
     Bomb("memory held after the first thread has ended", _LEADERLESS_MEMORY, SMALL, ends_by("memory_limit")),
     Bomb("disk held by a thread with descriptors of its own", _OWN_TABLE, ROOMY, _bounded_disk),
-    Bomb("reserve disk that is not written", _RESERVE, replace(ROOMY, timeout_s=5), _bounded_disk),
+    Bomb("reserve disk that is not written", _RESERVE, replace(ROOMY, timeout_s=5), _gets_none),
     Bomb("choose names that are not text", _NAMES, SMALL, _finishes),
 )

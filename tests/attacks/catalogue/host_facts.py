@@ -30,7 +30,7 @@ def shared_objects() -> Iterator[dict[str, Any]]:
 def datagram_socket() -> Iterator[dict[str, Any]]:
     """A socket that everybody may send to, as the system's log has one."""
     with (
-        tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryDirectory(dir="/var/tmp") as folder,  # a run has a /tmp of its own
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener,
     ):
         path = Path(folder, "log")
