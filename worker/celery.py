@@ -38,7 +38,7 @@ def _queue() -> str:
 
 
 class _Connection(Connection):
-    """Looks for a lost broker every few seconds; kombu's pauses grow to half a minute."""
+    """Tries to reach a lost broker every few seconds; kombu's own pauses grow to half a minute."""
 
     def _ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
         return super()._ensure_connection(*args, **{"interval_max": _MAX_RETRY_S, **kwargs})
@@ -75,7 +75,7 @@ app.conf.update(
 
 
 def count_messages() -> int:
-    """The number of messages in the broker, which no worker has fetched."""
+    """The number of messages in the broker that no worker has fetched."""
     with app.connection_for_write() as connection:
         queue: Any = app.amqp.queues[app.conf.task_default_queue](connection.default_channel)
         return int(queue.queue_declare().message_count)

@@ -74,12 +74,12 @@ def may_decide(approval: Approval, actor: Actor) -> bool:
 
 
 def may_grant(approval: Approval, actor: Actor) -> bool:
-    """Whether the actor may create a rule that always allows the skill."""
+    """Whether the actor may create a rule that always allows the skill for the run's team."""
     return may(actor, Action.GRANT, team=approval.run.team)
 
 
 def _lock(approval: Approval, actor: Actor, *, with_others: bool) -> Approval:
-    """The locked approval; ``with_others`` locks the team's waiting runs too. Raises Refusal if decided."""
+    """Locks the run, or ``with_others`` all waiting runs of the team. Raises Refusal if decided or expired."""
     which, team = Q(pk=approval.run_id), approval.run.team_id
     if team:
         Team.objects.select_for_update(no_key=True).get(pk=team)
@@ -221,7 +221,7 @@ def apply_rule(rule: Rule, actor: Actor) -> None:
 
 
 def _waiting_for_holder(rule: Rule) -> Iterator[Approval]:
-    """The waiting approvals of the rule's team or token, each with its run locked."""
+    """Yields the waiting approvals of the rule's team or token, each with its run locked."""
     holder = {"run__team": rule.team} if rule.team else {"run__token": rule.token}
     keys = Approval.objects.waiting().filter(**holder, expires_at__gt=timezone.now()).order_by("run_id")
     for run_id in list(keys.values_list("run_id", flat=True)):

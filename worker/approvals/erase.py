@@ -10,14 +10,14 @@ from worker.models import Approval, ApprovalDecision, Run
 
 
 def erase_runs(keys: Iterable[int]) -> None:
-    """Erases the reasons and requested permissions; keeps the decisions with user and time."""
+    """Erases reasons and permissions of the runs' approvals; keeps the decisions with user and time."""
     Approval.objects.filter(run__in=keys).update(
         reason="", requested_permissions={}, added_permissions={}, unsafe_properties=[]
     )
 
 
 def export_person(user: User) -> dict[str, Any]:
-    """The user's decisions on any run."""
+    """The decisions that the user made, on any run."""
     rows = Approval.objects.filter(decided_by=user).select_related("run", "rule").order_by("pk")
     return {
         "decisions": [

@@ -92,6 +92,6 @@ def approval_row(approval: Approval, actor: Actor) -> dict[str, Any]:
 
 
 def find_approval_document(run: Run, actor: Actor) -> dict[str, Any] | None:
-    """The document of the run's approval; None if the run needed none or the actor can't see it."""
+    """The document of the run's approval; None if the run needed none or the approval is not visible."""
     approval = approvals(actor).filter(run=run).first()
     return approval_document(approval, actor) if approval else None

@@ -70,7 +70,7 @@ class AttemptMonitor:
                 step.update(status="failed", error={"name": code, "message": message[:1000]})
 
     def add_step(self, step: StepTrace) -> None:
-        """Adds a step of the skill; it is visible while the run continues."""
+        """Adds a step of the skill, visible at once; drops its input and output if they are too large."""
         if memory_of([step.input, step.output], limit=MAX_MEMORY) > MAX_MEMORY:
             step = replace(step, input=None, output=None)
         self._pending_steps.append(step)
@@ -103,7 +103,7 @@ class AttemptMonitor:
                 self.progress = percent
 
     def check_stop(self) -> StopReason | None:
-        """Returns why the script must stop: its lease is lost or the run was cancelled; None to continue."""
+        """Returns why the script must stop (lease lost or run cancelled); None to continue."""
         now = time.monotonic()
         try:
             return self._check_stop(now)
@@ -125,7 +125,7 @@ class AttemptMonitor:
         return "lease_lost" if self.lost else None
 
     def is_cancelled(self) -> bool:
-        """Polls whether the run was cancelled; False right after another poll, or if the database fails."""
+        """Whether the run was cancelled; False right after another poll, or if lease or database is lost."""
         try:
             return self._poll_row(time.monotonic()) and not self.lost
         except DatabaseError:
@@ -156,7 +156,7 @@ class AttemptMonitor:
         self.lost = self.lost or not is_held
 
     def pending_log(self) -> list[LogPiece]:
-        """The log pieces that are not in the database yet."""
+        """The log pieces that are not in the database yet. Empties the buffer: call it once, at the end."""
         return [*self._unwritten, *self.log.take(final=True)]
 
     def pending_steps(self) -> list[StepTrace]:

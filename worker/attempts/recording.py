@@ -178,7 +178,7 @@ def write_artifacts(claim: Claim, artifacts: Sequence[StoredArtifact]) -> None:
 
 
 def copy_records(source: Run, run: Run) -> None:
-    """Copies log, steps and artifacts of ``source`` to ``run``, whose answer comes from the cache."""
+    """Copies log, steps and artifacts of ``source`` to ``run``, which reuses the answer of ``source``."""
     for chunk in LogChunk.objects.filter(run=source, attempt=source.attempt).iterator(chunk_size=16):
         chunk.pk, chunk.run = None, run
         chunk.save(force_insert=True)

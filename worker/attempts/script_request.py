@@ -29,7 +29,7 @@ OUTPUT_DIR = "/job/output"
 
 
 def _replace_at(value: Any, path: list[str], replacement: str) -> Any:
-    """The value with a replacement at the JSON pointer ``path``."""
+    """The value with ``replacement`` at ``path``, the parts of a JSON pointer."""
     if not path:
         return replacement
     key = path[0].replace("~1", "/").replace("~0", "~")

@@ -41,7 +41,7 @@ class UnpackedPackage:
 
 
 def open_package(digest: str, *, check_stop: CheckStop | None = None) -> UnpackedPackage:
-    """Returns the package with that digest, unpacked if needed; raises PACKAGE_MISSING if it is not stored.
+    """Returns the package with that digest, unpacked if needed; raises PACKAGE_MISSING if no version has it.
 
     Raises CANCELLED if ``check_stop`` reports a reason while it unpacks.
     """
@@ -159,7 +159,7 @@ def remove_package(digest: str) -> None:
 
 
 def sweep_purged() -> None:
-    """Removes packages that no version uses from this machine."""
+    """Removes from this machine the packages that no version uses."""
     for folder in _list_entries(_root()):
         if not folder.name.startswith(".") and not _has_version(folder.name):
             remove_folder(folder)
@@ -178,7 +178,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def remove_unused(root: Path, before: float) -> int:
-    """Removes the folders that were last used before that time; returns how many."""
+    """Removes entries of ``root`` last used before ``before`` (epoch seconds); returns how many."""
     removed = 0
     for entry in _list_entries(root):
         if entry.stat().st_mtime < before:

@@ -103,7 +103,7 @@ class ChildRunChannel:
         return steps
 
     def close(self) -> None:
-        """Refuses further requests, cancels a running child and waits for its end."""
+        """Refuses further requests, cancels a running child and waits ``_GRACE_S`` at most for its end."""
         with self._lock:
             self._is_closed, child = True, self._child
         if child is not None:
@@ -142,7 +142,7 @@ class ChildRunChannel:
             states.cancel(child)
 
     def _find_required(self, name: str) -> tuple[str, str | None]:
-        """The label and version number of a required skill; raises CHILD_NOT_REQUIRED for any other."""
+        """The label and version (None: any) of a required skill; raises CHILD_NOT_REQUIRED for any other."""
         if self._is_closed:
             raise CHILD_RUNS_CLOSED.refusal()
         label, _, number = name.partition("@")
@@ -194,7 +194,7 @@ def _load_run(key: int) -> Run:
 
 @contextmanager
 def open_channel(attempt: AttemptContext) -> Iterator[ChildRunChannel | None]:
-    """Yields the channel of a run whose skill requires others; None if it requires none."""
+    """A context manager with the run's channel; with None if the skill requires no other."""
     if not attempt.package.manifest.requires:
         yield None
         return

@@ -27,7 +27,7 @@ class Lineage:
     output_bytes: int
 
     def apply(self, run: Run) -> None:
-        """Places the run below its parent and reduces its limits; it is never retried without its parent."""
+        """Places ``run`` below ``parent``, reduces its limits and permits only one attempt."""
         run.parent, run.root, run.depth = self.parent, root_of(self.parent), self.parent.depth + 1
         run.max_attempts = 1
         limits = Limits(**run.limits)
@@ -36,7 +36,7 @@ class Lineage:
 
 
 def lineage_of(parent: Run, *, seconds: float) -> Lineage:
-    """The budget of one more child, whose parent has ``seconds`` left; raises Refusal if none is left."""
+    """The lineage of one more child of a parent with ``seconds`` left; raises Refusal at a limit."""
     if parent.depth >= MAX_DEPTH:
         raise CHILD_TOO_DEEP.refusal(most=MAX_DEPTH)
     root = root_of(parent)

@@ -39,7 +39,7 @@ def is_model_configured() -> bool:
 
 
 def endpoint_for(manifest: Manifest) -> tuple[ModelEndpoint, tuple[str, ...]]:
-    """The manifest's model endpoint and warnings about it; raises MODEL_NOT_CONFIGURED without a model."""
+    """The endpoint with the manifest's model, and warnings; raises MODEL_NOT_CONFIGURED if none is set."""
     if not is_model_configured():
         raise MODEL_NOT_CONFIGURED.refusal()
     name, warnings = settings.SKILLQUAY_MODEL_NAME, tuple[str, ...]()

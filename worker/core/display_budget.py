@@ -35,7 +35,7 @@ class CpuTime:
 
 
 def line_limit(lengths: Sequence[int], *, longest: int, at_most: int = MAX_TEXT) -> int:
-    """The number of characters to show of each line: ``longest``, or fewer if all exceed ``at_most``."""
+    """The number of characters to show per line: ``longest``, or fewer if the sum exceeds ``at_most``."""
     while sum(min(length, longest) for length in lengths) > at_most and longest > 100:
         longest //= 2
     return longest

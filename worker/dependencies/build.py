@@ -23,7 +23,7 @@ MAX_TASK_S = 3600  # of one task
 
 
 def build_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Runs waiting builds, one after another, until none waits or the worker stops; returns how many."""
+    """Runs waiting builds until none waits, no slot is free or the worker stops; returns how many."""
     done = 0
     while not is_stopping() and queue.has_free_slot() and (lease := queue.claim_next(timezone.now())):
         try:
@@ -37,7 +37,7 @@ def build_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
 def run_build(lease: BuildLease, check_stop: CheckStop = lambda: None) -> None:
     """Builds and records the result or the failure.
 
-    Raises CANCELLED or UNAVAILABLE after it released the build for other workers.
+    If cancelled or without storage, requeues the build and raises the refusal.
     """
     with keep_alive(lease):
         try:

@@ -103,7 +103,7 @@ def _open_archive(row: DependencyBuild, check_stop: CheckStop) -> Path | None:
 
 
 def _runtime_mount(manifest: Manifest) -> Mapping[str, Path]:
-    """The mount of the runtime that the skill chose, from SKILLQUAY_RUNTIMES."""
+    """The mount of the manifest's runtime, if any; raises RUNTIME_UNKNOWN if the site does not have it."""
     name, known = manifest.runtime, settings.SKILLQUAY_RUNTIMES
     if not name:
         return {}

@@ -169,7 +169,7 @@ def has_free_slot() -> bool:
 
 
 def _claimable_here(now: datetime) -> DependencyBuildQuerySet:
-    """Claimable builds for this machine; unused ones wait until a run needs them."""
+    """Claimable builds for this machine, without UNUSED ones, which wait until a run needs them."""
     machine = [python_platform(), node_platform(), deno_platform()]
     here = _claimable(now).filter(platform__in=machine)
     return here.exclude(state=DependencyBuildState.UNUSED)

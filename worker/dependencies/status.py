@@ -33,7 +33,7 @@ def readiness_of(version: Version) -> DependencyState:
 def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
     """The combined state of the builds.
 
-    A language that is ready on one platform counts as ready: other platforms may have no worker.
+    Any failure counts. Otherwise, one ready platform per language is enough: others may have no worker.
     """
     if any(row.state == DependencyBuildState.FAILED for row in rows):
         return "failed"

@@ -61,7 +61,7 @@ def store_tree(
 
 
 def read_build_file(folder: Path, name: str) -> bytes:
-    """Reads a file that an installer wrote; it is untrusted, so no link is followed."""
+    """Reads an installer's file without following links; raises DEPENDENCIES_FAILED if it is missing."""
     for one in collect(folder.parent, subfolder=folder.name, max_bytes=_REPORT_BYTES):
         if one.path == name:
             return one.file.read(_REPORT_BYTES)
@@ -80,7 +80,7 @@ def _member(path: str, size: int, file: BinaryIO) -> Iterator[bytes]:
 
 
 def unpack_archive(digest: str, *, check_stop: CheckStop = lambda: None) -> Path:
-    """The folder of the archive on this machine, unpacked if needed; raises BLOB_MISSING."""
+    """The archive's folder on this machine, unpacked if needed; raises BLOB_MISSING if it is not stored."""
     folder = root() / digest.partition(":")[2]
     if not mark_used(folder):
         run_cancellable(
@@ -136,7 +136,7 @@ def sweep() -> int:
 
 
 def references() -> Iterator[str]:
-    """Digests of archives that are in use."""
+    """Digests of the archives of all builds."""
     return DependencyBuild.objects.exclude(digest="").values_list("digest", flat=True).iterator()
 
 

@@ -29,7 +29,7 @@ def collect_files(attempt: AttemptContext, outcome: Outcome, sandbox_result: San
 
 
 def _store(attempt: AttemptContext) -> CollectedArtifacts | None:
-    """Stores the files; waits for a storage that can't be reached, as the script must not run again."""
+    """Stores the files; None if the run must stop. Waits for a lost storage, to avoid a second execution."""
     check_stop, until = attempt.monitor.check_stop, time.monotonic() + STORAGE_WAIT_S
     while True:
         try:

@@ -247,7 +247,7 @@ def _verdict(monitor: AttemptMonitor, result: AttemptResult) -> Verdict:
 
 
 def outcome_document(outcome: Outcome, omitted: Sequence[str] = ()) -> dict[str, Any]:
-    """The document for ``Run.result``; the outcome's steps are rows of their own."""
+    """The document for ``Run.result``, without the outcome's steps, which are rows."""
     omitted_warnings = (f"not collected from the output folder: {name}" for name in omitted[:20])
     return {
         "success": outcome.success,
@@ -265,7 +265,7 @@ def outcome_document(outcome: Outcome, omitted: Sequence[str] = ()) -> dict[str,
 
 
 def _count_use(claim: Claim) -> None:
-    """Counts the use, outside the run's transaction: a crash may lose one use, which is harmless."""
+    """Counts a use of the skill, outside the run's transaction: losing one use in a crash is harmless."""
     if claim.skill_id is None or claim.caller_id is None:
         return
     try:

@@ -1,6 +1,6 @@
 """Executes a service or distributed skill: calls its endpoints in order, through the outbound HTTP client.
 
-Nothing runs on this machine, so there is no sandbox. Only hosts of its ``network_allowlist`` are called.
+Nothing runs on this machine, so there is no sandbox. Calls only hosts of the skill's ``network_allowlist``.
 """
 
 import threading
@@ -105,7 +105,7 @@ class _Exchange:
         return {"status": self.answer.status, "bytes": len(self.answer.body)} if self.answer else None
 
     def wait(self, attempt: AttemptContext, seconds: float) -> StopReason | None:
-        """Returns None after the answer or the deadline, or a reason as soon as the run must stop."""
+        """Returns None after an answer, refusal or deadline, or a reason as soon as the run must stop."""
         thread = threading.Thread(target=self._send, args=(seconds,), daemon=True, name="endpoint")
         ends = time.monotonic() + seconds
         thread.start()

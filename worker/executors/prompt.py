@@ -62,7 +62,7 @@ def execute(attempt: AttemptContext, call: Call) -> AttemptResult:
 
 
 def context_of(manifest: Manifest) -> dict[str, Any]:
-    """The tools, model and effort that a prompt sets for its reader; None for values that it does not set."""
+    """The tools, model and effort that a prompt sets for its reader; unset ones are [] or None."""
     return {
         "allowedTools": list(manifest.allowed_tools),
         "model": manifest.model or None,

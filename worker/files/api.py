@@ -60,7 +60,7 @@ class Inputs(Endpoint):
 
 
 def _read(request: Request, name: str | None) -> tuple[str, Iterable[bytes], Any]:
-    """The file's name, its bytes as a stream, and the value that identifies the request; None without a key.
+    """The file's name, its bytes as a stream, and a value that identifies the request (None without a key).
 
     With an idempotency key, the stream is stored first: only its digest identifies the content.
     """

@@ -139,7 +139,7 @@ def _find(reference: Mapping[str, str], pointer: str, actor: Actor, rerun_of: Ru
 
 
 def _find_in_earlier_run(reference: Mapping[str, str], rerun_of: Run | None, actor: Actor) -> InputUse | None:
-    """The file in the earlier run, if found; a run keeps its files after the uploads have expired."""
+    """The file in ``rerun_of``, which keeps files of expired uploads; None if not found or not readable."""
     if rerun_of is None or not Run.objects.readable_by(actor).filter(pk=rerun_of.pk).exists():
         return None
     return next((use for use in uses_of(rerun_of.files) if use.named == reference), None)

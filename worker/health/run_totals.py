@@ -72,7 +72,7 @@ def _added(*parts: Iterable[tuple[Key, Sums]]) -> dict[Key, Sums]:
 
 
 def _ended_between(since: datetime | None, until: datetime) -> Iterator[tuple[Key, Sums]]:
-    """Yields each ended run as a key and sums; computed in Python, as SQLite compares durations slowly."""
+    """Yields key and sums per run that ended in the interval; SQLite would compare durations slowly."""
     ended = Run.objects.filter(finished_at__lte=until)
     if since:
         ended = ended.filter(finished_at__gt=since)

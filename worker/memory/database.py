@@ -114,7 +114,7 @@ def _remember(entries: Sequence[MemoryEntry]) -> list[StoreResult]:
 
 
 def empty_deleted() -> int:
-    """Empties memories whose deletion can no longer be undone; returns how many. The rows are kept."""
+    """Empties up to 1,000 memories whose deletion is final, but keeps their rows; returns how many."""
     deleted = Memory.objects.filter(deleted_at__lt=timezone.now() - UNDO_WINDOW).exclude(content="")
     keys = list(deleted.values_list("pk", flat=True)[:1_000])
     MemoryTerm.objects.filter(memory__in=keys).delete()

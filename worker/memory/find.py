@@ -32,7 +32,7 @@ def find_owner(name: str, actor: Actor) -> Owner:
 
 
 def find_team_owner(team: Team, actor: Actor) -> Owner:
-    """The team as owner; only its members can read its memories, even if the team is public."""
+    """The team as owner; raises NOT_FOUND unless the actor is a member or administrator."""
     if team.pk not in actor.team_ids and not actor.is_administrator:
         raise NOT_FOUND.refusal(what="team", name=team.slug)
     return Owner("", team_id=team.pk)
@@ -53,7 +53,7 @@ def may_delete(memory: Memory, actor: Actor) -> bool:
 
 
 def delete(memory: Memory, actor: Actor) -> None:
-    """Deletes one memory; ``restore`` undoes it for 15 minutes."""
+    """Deletes one memory or raises FORBIDDEN; ``restore`` undoes the deletion for 15 minutes."""
     if not may_delete(memory, actor):
         raise FORBIDDEN.refusal(action="delete memory")
     with transaction.atomic():
@@ -75,7 +75,7 @@ def delete_all(owner: Owner, actor: Actor) -> int:
 
 
 def restore(uid: str, actor: Actor) -> Memory:
-    """Restores a deleted memory; raises MEMORY_DELETED if its undo window has passed."""
+    """Restores a deleted memory; raises MEMORY_DELETED if it is too late or the memory was stored again."""
     rows = Memory.objects.deletable_by(actor).filter(uid=uid)
     if not rows.exists():
         raise NOT_FOUND.refusal(what="memory", name=uid[:80])
@@ -88,7 +88,7 @@ def restore(uid: str, actor: Actor) -> Memory:
 
 
 def restore_all(owner: Owner, actor: Actor) -> int:
-    """Restores the memories of one owner that the actor deleted recently; returns how many."""
+    """Restores the owner's memories that the actor deleted within the undo window; returns how many."""
     deletable = Memory.objects.deletable_by(actor).values("pk")
     with transaction.atomic():
         done = store().restore(owner_memories(owner).filter(pk__in=deletable, deleted_by=actor.user))

@@ -22,7 +22,7 @@ _WRITER_ROLES = (Role.MEMBER, Role.MAINTAINER, Role.OWNER)
 
 
 def propose(claim: Claim, outcome: Outcome) -> None:
-    """Stores an attempt's proposals, in the transaction that ends it; the run does not wait for reviews."""
+    """Stores an attempt's proposals, in the transaction that ends the attempt; no run waits for reviews."""
     run = Run.objects.select_related("team", "caller").get(pk=claim.run_id)
     proposals = _Proposals(run, not outcome.failure_code, OwnerResolver(run))
     rows = [proposals.row(seq, write) for seq, write in enumerate(outcome.memory_writes)]
@@ -93,7 +93,7 @@ class _Proposals:
         )
 
     def _may_commit(self, owner: Owner) -> bool:
-        """Whether no review is needed: the team decides; for team memory, the caller's role counts too."""
+        """Whether no review is needed: by the team's setting and, for team memory, the caller's role."""
         team = self.run.team
         if owner.type in (OwnerType.USER, OwnerType.TASK):
             return team is None or team.memory_review != MemoryReview.ALL

@@ -34,7 +34,7 @@ class RunStatus(models.TextChoices):
 
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, actor: Actor) -> RunQuerySet:
-        """Runs of the actor, of their teams and of their teams' skills; the content may be unreadable."""
+        """Runs of the actor, their teams and their teams' skills (administrators: all), readable or not."""
         if actor.is_administrator:
             return self
         if actor.user is None:
@@ -61,7 +61,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(then | Q(skill__in=Skill.objects.filter(now | before)))
 
     def readable_by(self, actor: Actor) -> RunQuerySet:
-        """Runs whose inputs, log, result and artifacts the actor can read: as caller or team maintainer."""
+        """Runs whose content the actor can read: as caller, maintainer of the run's team or administrator."""
         others = in_scope(actor, Action.READ_RUNS)  # a token that can only run reads its owner's runs
         if actor.is_administrator and others:
             return self

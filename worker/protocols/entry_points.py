@@ -28,7 +28,7 @@ _PHASE_FOLDERS = {"phases", "actions"}
 
 @dataclass(frozen=True)
 class Script:
-    """A script; ``protocol`` applies if the call names no action, ``phases`` are files that declare it."""
+    """A script; ``protocol`` applies if the call names no action, ``phases`` are files that name it."""
 
     id: str
     path: str

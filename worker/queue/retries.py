@@ -67,7 +67,7 @@ def defer(claim: Claim, seconds: float) -> bool:
 
 
 def make_runnable(digests: Collection[str]) -> int:
-    """Makes deferred runs of these versions runnable at once; returns how many."""
+    """Makes deferred runs of packages with these digests runnable at once; returns how many."""
     now = timezone.now()
     waiting = Run.objects.filter(status=RunStatus.QUEUED, digest__in=digests, run_after__gt=now)
     return waiting.update(run_after=now)

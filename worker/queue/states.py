@@ -69,7 +69,7 @@ def release(run: Run) -> bool:
 
 
 def refuse_waiting(run_id: int, failure_code: str, message: str) -> bool:
-    """Ends a waiting run that was not approved; returns False if it no longer waits."""
+    """Ends a run that waits for approval as refused; returns False if it no longer waits."""
     return bool(
         Run.objects.filter(pk=run_id, status=RunStatus.WAITING_APPROVAL).update(
             status=RunStatus.REFUSED, failure_code=failure_code, message=message, finished_at=timezone.now()
@@ -116,9 +116,9 @@ def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool
 
 
 def cancel(run_id: int) -> bool:
-    """Ends a waiting run at once; requests the stop of a running one and of its child runs.
+    """Ends a queued or waiting run at once; requests the stop of a running one. Also cancels its child runs.
 
-    Returns True if there was something to cancel.
+    Returns False if the run had already ended.
     """
     now = timezone.now()
     cancel_children(run_id)

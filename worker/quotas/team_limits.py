@@ -50,7 +50,7 @@ class LimitUsage:
 
 
 def usage_of(team: Team, names: Iterable[str] = NAMES) -> tuple[LimitUsage, ...]:
-    """The limits with their current usage."""
+    """The team's limits with these names, and their current usage."""
     day = TeamDailyUsage.objects.filter(team=team, day=today()).first() or TeamDailyUsage()
     used = {
         "concurrent_runs": lambda: Run.objects.filter(team=team, status=RunStatus.RUNNING, depth=0).count(),
@@ -77,7 +77,7 @@ def set_limits(team: Team, limits: Mapping[str, int | None], actor: Actor) -> No
 
 
 def count_run(team: Team | None) -> None:
-    """Counts a new run, in the transaction that inserts it; raises Refusal if a limit is exhausted."""
+    """Counts a new run, in the transaction that inserts it; raises Refusal at a daily or storage limit."""
     if team is None:
         return
     own = TeamLimits.objects.filter(team=team).first()
@@ -102,7 +102,7 @@ def count_cpu(team_id: int | None, seconds: float) -> None:
 
 
 def warnings_of(team: Team | None) -> Iterator[Problem]:
-    """Notices for limits that are at least 80 % used."""
+    """Yields a notice for each limit that is at least 80 % used."""
     own = TeamLimits.objects.filter(team=team).first() if team else None
     limited = [name for name in _CODES if _limit(own, name)]
     for use in usage_of(team, limited) if team and limited else ():
@@ -153,7 +153,7 @@ def _require_unspent(team: Team, name: str, used: int, limit: int) -> None:
 
 
 def usage_document(team: Team, actor: Actor) -> dict[str, object]:
-    """The limits with their usage; ``limit`` None means no limit. Raises FORBIDDEN for non-members."""
+    """The limits with their usage; ``limit`` None: no limit. Raises FORBIDDEN like ``require_reader``."""
     require_reader(team, actor)
     limits = [
         {

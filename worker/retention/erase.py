@@ -27,7 +27,7 @@ from worker.run_views.documents import run_document
 
 
 def erase_run(run: Run, *, actor: Actor) -> Run:
-    """Erases inputs, log, steps, answer and artifacts of a run; raises RUN_UNFINISHED before its end."""
+    """Erases a run's content; raises NOT_FOUND, FORBIDDEN or, before the run's end, RUN_UNFINISHED."""
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)
     if actor.token or not Run.objects.readable_by(actor).filter(pk=run.pk).exists():
@@ -44,7 +44,7 @@ def erase_run(run: Run, *, actor: Actor) -> Run:
 
 
 def erase_version(skill: Skill, number: str, digest: str) -> set[str]:
-    """Erases the ended runs of a purged version, cancels the others for ``sweep``; returns file digests."""
+    """Erases ended runs of a purged version; cancels others, which ``sweep`` erases. Returns file digests."""
     if not Version.objects.filter(digest=digest).exists():
         unpacking.remove_package(digest)
     return _stop_and_erase(Run.objects.filter(skill=skill, version_number=number))
@@ -103,7 +103,7 @@ def _stop_and_erase(runs: QuerySet[Run]) -> set[str]:
 def _erase(runs: QuerySet[Run]) -> set[str]:
     """Erases the content of runs that have ended; returns the digests of their files.
 
-    Returns none while any run is running, because it may have stored the same content and refer to it only at
+    Returns no digests while any run is running: it may have stored the same content and refer to that only at
     its end; the storage's sweep removes the content then.
     """
     ended = runs.filter(status__in=states.ENDED, erased_at=None)

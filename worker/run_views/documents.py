@@ -173,7 +173,7 @@ _PLATFORM = {"kind": "platform", "input": None, "output": None, "child": None}
 
 
 def host_accesses(run: Run) -> list[dict[str, Any]]:
-    """The hosts that the last attempt connected to; refused ones with message and remedy."""
+    """The hosts that the last attempt tried to reach; refused ones with message and remedy."""
     attempt = Attempt.objects.filter(run=run, number=run.attempt).only("network").first()
     return [{**dial, **_access_message(dial)} for dial in (attempt.network if attempt else [])]
 

@@ -58,7 +58,7 @@ class SkillStatistics:
 
 
 def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None) -> SkillStatistics:
-    """Statistics of the runs of the last 90 days that are visible to the actor."""
+    """Statistics of the newest ``MAX_RUNS`` ended runs of the last 90 days that are visible to the actor."""
     today = (now or timezone.now()).date()
     first = today - timedelta(days=HISTORY_DAYS - 1)
     ended = _load_ended_runs(skill, actor, first)

@@ -186,7 +186,7 @@ def _new_run(
 
 
 def _choose_protocol(run: Run, version: Version, request: Request) -> None:
-    """Sets protocol and entry; raises Refusal if the package has no such script, action or tool."""
+    """Sets the run's protocol and entry; raises Refusal if the package can't serve the request."""
     package = open_package(version.digest)
     script_request = request_for_script(run.request, run.files, package)
     call = protocols_prepare.prepare(

@@ -31,7 +31,7 @@ def _import(lease: ImportLease) -> None:
 
 
 def request_due() -> None:
-    """Requests the imports that are due by their interval."""
+    """Requests the imports whose interval has passed."""
     queue.request_due_imports(timezone.now())
 
 

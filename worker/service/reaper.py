@@ -51,7 +51,7 @@ class ReapResult:
 
 
 def reap_once() -> ReapResult:
-    """Recovers runs of dead workers and wakes slots for runs whose wake-up was missed."""
+    """Recovers runs of dead workers, repeats wake-ups, expires approvals, starts imports, sends webhooks."""
     now = clock.now()
     expired = retries.expire_leases(now) if _clock_jumps.is_reliable(now) else []
     for uid in expired:

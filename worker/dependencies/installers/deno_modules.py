@@ -52,7 +52,7 @@ _LOCK_KEY = re.compile(r"(@?[^@]+)@([^_]+)(?:_.*)?")
 
 
 def build_deno(build: Build) -> BuildResult:
-    """Builds the lock and the cache, or reuses those of a version with identical imports and config."""
+    """Builds lock and cache, or reuses those of a build with identical imports, config and package lock."""
     spec = build.asked
     _put_files(build, spec)
     specifiers = _specifiers(build, spec)
@@ -104,7 +104,7 @@ def _remote_specifiers(report: bytes) -> Iterator[str]:
 
 
 def _source(kind: str, *, required: bool) -> Source | None:
-    """The site's registry; if it is not set, None, or DEPENDENCIES_DISABLED if ``required``."""
+    """The site's registry, or None if it is not set; raises DEPENDENCIES_DISABLED instead if ``required``."""
     if not required and not getattr(settings, _REGISTRIES[kind]):
         return None
     return Source.required(_REGISTRIES[kind], kind)
@@ -121,7 +121,7 @@ def _check_hosts(specifiers: list[str]) -> None:
 
 
 def _fill_cache(build: Build, spec: Mapping[str, Any], registries: Registries, wants: str) -> BuildResult:
-    """Fills the cache by an earlier build's lock, otherwise by the package's lock, otherwise without one."""
+    """Fills the cache by this build's earlier lock; without one, by the package's lock, if any."""
     job = build.create_job_folder("fill")
     kept_lock = build.lease.job.lock.partition("\n")[2]
     lock = kept_lock or _without_addresses(_read_text(build, spec["lock"])) or _EMPTY_LOCK

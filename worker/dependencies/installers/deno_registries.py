@@ -63,7 +63,7 @@ class Registries:
         return self._page(self.npm, path) if _NAME.fullmatch(path) else HttpReply(404)
 
     def _page(self, npm: Source, name: str) -> HttpReply:
-        """The metadata of a package, with archives at our paths; versions without a SHA-512 are omitted."""
+        """The metadata of a package, with archive URLs of this server; omits versions without a SHA-512."""
         found = npm.find_page(quote(name, safe="@"), "application/json")
         if found is None:
             return HttpReply(404)

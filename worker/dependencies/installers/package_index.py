@@ -44,7 +44,7 @@ class Source:
 
     @classmethod
     def required(cls, setting: str, kind: str) -> Source:
-        """The registry of the setting; raises DEPENDENCIES_DISABLED if it is not set."""
+        """The registry at the URL in ``setting``; raises DEPENDENCIES_DISABLED if the setting is empty."""
         if not (address := getattr(settings, setting)):
             raise DEPENDENCIES_DISABLED.refusal(kind=kind, setting=setting)
         parts = urlsplit(address)
@@ -69,7 +69,7 @@ class Source:
             raise
 
     def find_page(self, path: str, accept: str) -> outbound.FetchResponse | None:
-        """Fetches the page; None for 404. Other failures are raised and kept in ``error``."""
+        """Fetches the page; None for 404. Any other status is raised as a refusal and kept in ``error``."""
         found = self.page(path, accept)
         if found.status not in (200, 404):
             self.error = OUTBOUND_STATUS.refusal(host=urlsplit(self.url).hostname, status=found.status)

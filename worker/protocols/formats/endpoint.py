@@ -29,7 +29,7 @@ def uses_endpoint(manifest: Manifest, request: Request) -> bool:
 
 
 def endpoint_call(manifest: Manifest, request: Request) -> Call:
-    """The call, with the first allowed endpoint as its entry; raises Refusal without one, or with stdin."""
+    """The call to the first allowed endpoint; raises Refusal if none is allowed or ``stdin`` is set."""
     if request.stdin is not None:
         raise STDIN_UNUSED.refusal().at("stdin")
     hosts = manifest.security.network_allowlist if manifest.security.network == "allowlist" else ()
@@ -76,7 +76,7 @@ def parse_answer(call: Call, status: int, body: bytes, schema: Mapping[str, Any]
 
 
 def _failed_status(status: int, value: object) -> Outcome:
-    """The outcome of an unsuccessful status; keeps the error of a SkillExecutionOutcome in the body."""
+    """The outcome of a status other than 2xx, with the body's error if the body is an object with one."""
     if isinstance(value, Mapping) and isinstance(value.get("error"), Mapping | str):
         return execute_module.outcome_of_result({**value, "status": "error"}, ())
     message = f"the endpoint answered with status {status}"

@@ -30,7 +30,7 @@ class PromptArguments:
 
 
 def prompt_protocol(paths: Iterable[str], manifest: Manifest, profile: Profile) -> Protocol | None:
-    """The protocol of a call that names no script, action or tool; None if a script answers it."""
+    """``fork`` or ``prompt`` if calls without script, action or tool go to the prompt; otherwise None."""
     if manifest.type == "static" or manifest.type in _ENDPOINTS:
         return None
     if manifest.context == "fork":

@@ -46,12 +46,12 @@ def render(
     skill_dir: str = "",
     session_id: str = "",
 ) -> Prompt:
-    """Replaces the placeholders of ``body`` with ``arguments``; appends them if there is no placeholder.
+    """Replaces placeholders in ``body``; appends ``arguments`` if none of them stands for an argument.
 
     ``$ARGUMENTS`` is the whole line, ``$ARGUMENTS[n]`` counts from 0, ``$name`` is the word of a declared
     name (or ``values[name]``). ``$n`` counts from 0 if the body contains ``$0``, otherwise from 1, as in
     older commands. An index out of range gives "". ``arguments=None`` keeps the placeholders of arguments;
-    an empty ``skill_dir`` or ``session_id`` keeps its own. Placeholders within arguments are not replaced.
+    an empty ``skill_dir`` or ``session_id`` keeps its placeholder. Placeholders within arguments are kept.
     """
     if arguments is None:
         places = {"CLAUDE_SKILL_DIR": skill_dir, "CLAUDE_SESSION_ID": session_id}
