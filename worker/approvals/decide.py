@@ -79,7 +79,10 @@ def may_grant(approval: Approval, actor: Actor) -> bool:
 
 
 def _lock(approval: Approval, actor: Actor, *, with_others: bool) -> Approval:
-    """Locks the run, or ``with_others`` all waiting runs of the team. Raises Refusal if decided or expired."""
+    """The approval, with its run locked; ``with_others`` locks the team's waiting runs too.
+
+    Raises Refusal if the run is decided or the approval has expired.
+    """
     which, team = Q(pk=approval.run_id), approval.run.team_id
     if team:
         Team.objects.select_for_update(no_key=True).get(pk=team)

@@ -194,7 +194,7 @@ def _load_run(key: int) -> Run:
 
 @contextmanager
 def open_channel(attempt: AttemptContext) -> Iterator[ChildRunChannel | None]:
-    """A context manager with the run's channel; with None if the skill requires no other."""
+    """A context manager that yields the run's channel, or None if the skill requires no other skill."""
     if not attempt.package.manifest.requires:
         yield None
         return

@@ -36,7 +36,7 @@ class Lineage:
 
 
 def lineage_of(parent: Run, *, seconds: float) -> Lineage:
-    """The lineage of one more child of a parent with ``seconds`` left; raises Refusal at a limit."""
+    """The lineage of one more child of a parent with ``seconds`` left; raises Refusal at a tree limit."""
     if parent.depth >= MAX_DEPTH:
         raise CHILD_TOO_DEEP.refusal(most=MAX_DEPTH)
     root = root_of(parent)

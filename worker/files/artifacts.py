@@ -80,7 +80,7 @@ def _collect(job_dir: Path, limits: Limits, omit: Callable[[str, str], None]) ->
 def _mask_names(
     found: Iterator[CollectedFile], mask: Mask, omit: Callable[[str, str], None]
 ) -> Generator[CollectedFile, None, None]:
-    """Yields the files with secrets masked in their names; of files with one masked name, only the first."""
+    """Yields the files with secrets masked in their names; of files with equal names, only the first."""
     names: set[str] = set()
     for one in found:
         path = mask.mask_name(one.path)

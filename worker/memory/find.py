@@ -75,7 +75,7 @@ def delete_all(owner: Owner, actor: Actor) -> int:
 
 
 def restore(uid: str, actor: Actor) -> Memory:
-    """Restores a deleted memory; raises MEMORY_DELETED if it is too late or the memory was stored again."""
+    """Restores a deleted memory; raises MEMORY_DELETED after the undo window or if it was stored again."""
     rows = Memory.objects.deletable_by(actor).filter(uid=uid)
     if not rows.exists():
         raise NOT_FOUND.refusal(what="memory", name=uid[:80])

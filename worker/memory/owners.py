@@ -40,7 +40,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class ResolvedOwner:
-    """``owner`` is None if unknown; ``is_foreign`` unless named are the run, its caller or the caller's team."""
+    """``owner`` is None if unknown; ``is_foreign`` unless it is the run, its caller or the caller's team."""
 
     owner: Owner | None
     is_foreign: bool = False

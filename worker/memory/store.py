@@ -57,7 +57,7 @@ class Store(Protocol):
         """Stores the entries; merges those with the same content, owner and type."""
 
     def search(self, text: str, query: MemoryQuery, *, limit: int) -> list[Memory]:
-        """At most ``limit`` matches for the text that ``query`` selects, best first."""
+        """At most ``limit`` of the query's memories that match the text, best first."""
 
     def list(self, query: MemoryQuery) -> MemoryQuerySet:
         """All memories that the query selects; the caller orders and limits them."""

@@ -28,7 +28,10 @@ class ApprovalDecision(models.TextChoices):
 
 class ApprovalQuerySet(models.QuerySet["Approval"]):
     def visible_to(self, actor: Actor) -> ApprovalQuerySet:
-        """Approvals of runs of the actor and of their teams (administrators: all), not of their skills."""
+        """Approvals of the actor's and their teams' runs; not of runs of their skills by other teams.
+
+        Administrators get all.
+        """
         if actor.is_administrator:
             return self
         if actor.user is None:

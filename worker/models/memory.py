@@ -83,7 +83,10 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         return self.none() if actor.user is None else self.filter(_owned_by(actor))
 
     def deletable_by(self, actor: Actor) -> MemoryQuerySet:
-        """Memories of the actor, maintained teams and readable runs (administrators: all); not for tokens."""
+        """Memories of the actor, of teams that they maintain, of runs that they can read; none for tokens.
+
+        Administrators get all.
+        """
         if actor.token:
             return self.none()
         if actor.is_administrator:
@@ -134,7 +137,10 @@ class MemoryWriteQuerySet(models.QuerySet["MemoryWrite"]):
         return self.filter(state=WriteState.WAITING)
 
     def decidable_by(self, actor: Actor) -> MemoryWriteQuerySet:
-        """Proposals for the actor, their runs and maintained teams (administrators: all); not for tokens."""
+        """Proposals for the actor, for teams that they maintain and for their runs; none for tokens.
+
+        Administrators get the proposals for all teams.
+        """
         if actor.token or actor.user is None:
             return self.none()
         maintained = [team for team, role in actor.roles.items() if role in _REVIEWING]

@@ -34,7 +34,10 @@ class RunStatus(models.TextChoices):
 
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, actor: Actor) -> RunQuerySet:
-        """Runs of the actor, their teams and their teams' skills (administrators: all), readable or not."""
+        """Runs of the actor, of their teams and of their teams' skills; the content may be unreadable.
+
+        Administrators get all.
+        """
         if actor.is_administrator:
             return self
         if actor.user is None:

@@ -77,7 +77,7 @@ def set_limits(team: Team, limits: Mapping[str, int | None], actor: Actor) -> No
 
 
 def count_run(team: Team | None) -> None:
-    """Counts a new run, in the transaction that inserts it; raises Refusal at a daily or storage limit."""
+    """Counts a new run, in its transaction; raises Refusal if a daily limit or the storage limit is spent."""
     if team is None:
         return
     own = TeamLimits.objects.filter(team=team).first()
