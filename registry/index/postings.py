@@ -174,7 +174,7 @@ def compute_postings(manifest: Manifest, body: str) -> dict[str, tuple[int, Fiel
 
 
 def scope_of(skill: Skill) -> str:
-    """The scope in which the skill's terms are counted: its team for private or reported skills."""
+    """The scope that counts the skill's terms: its team if private or reported, otherwise its visibility."""
     is_own = skill.is_reported or skill.effective_visibility == Visibility.PRIVATE
     return f"team:{skill.team_id}" if is_own else skill.effective_visibility
 
@@ -248,7 +248,9 @@ def _weight(frequency: float, rank: int) -> int:
 
 
 def _rank(mask: Field) -> int:
-    """The rank of a posting's best field. High ranks are read first: names, tags, descriptions, others."""
+    """The rank of a posting's best field: name, keywords and tags, description, others. High ranks are read
+    first.
+    """
     if mask & Field.NAME:
         return 3
     if mask & (Field.KEYWORDS | Field.TAGS):
@@ -317,7 +319,7 @@ def _phrase_keys(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def is_matchable_phrase(key: str) -> bool:
-    """Whether the phrase with this key is short enough to match."""
+    """Whether a phrase with this key can match: the key is neither empty nor too long."""
     return 0 < len(key) <= _MAX_KEY_CHARS and key.count(" ") < MAX_PHRASE_TOKENS
 
 
@@ -336,7 +338,9 @@ def _terms_of(skill: Skill) -> set[int]:
 
 
 def _move_counts(skill: Skill, *, before: set[int], after: set[int]) -> None:
-    """Subtracts ``before`` from the counts of the stored scope, and adds ``after`` to the current scope."""
+    """Lowers the counts of the terms ``before`` in the stored scope by 1, and raises those of ``after`` in
+    the current scope by 1.
+    """
     scope = scope_of(skill)
     unchanged = before & after if skill.search_scope == scope else set()
     for part in _batches(before - unchanged):

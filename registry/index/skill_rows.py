@@ -23,7 +23,7 @@ _DEFERRED_FIELDS = frozenset({"manifest", "body", "problems", "provenance", "cha
 
 @dataclass(frozen=True)
 class RankFields:
-    """The fields by which skills with the same match are filtered and ranked."""
+    """The fields that filter and rank matches in addition to their scores."""
 
     key: int
     paths: Sequence[str]

@@ -72,7 +72,7 @@ def fit(entries: Sequence[ListingEntry], budget: int) -> FittedEntries:
 
 
 def entries_within_budget(entries: Sequence[ListingEntry], budget: int) -> tuple[ListingEntry, ...]:
-    """The entries whose names fit into the budget, in order of priority, and all bundled entries.
+    """All bundled entries, and the first others whose names fit. ``entries`` are in order of priority.
 
     Bundled entries may exceed the budget. A quarter of the budget is always reserved for other entries.
     """

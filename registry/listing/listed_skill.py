@@ -55,7 +55,10 @@ def load_pins(keys: Mapping[int, tuple[int, int]], skills: Iterable[int]) -> dic
 
 
 def pin_keys(actor: Actor) -> Mapping[int, tuple[int, int]]:
-    """Canonical id and version id by skill id. Loads only ids, because every match needs them."""
+    """By skill id, canonical id and version id of skills recommended to the actor only as canonical.
+
+    Loads only ids, because every match needs them.
+    """
     if not sql.has_canonical_skills():
         return {}  # saves a query: most sites have no canonical skills
     return {skill: (key, version) for skill, key, version in sql.pin_rows(actor) if skill and version}
@@ -80,7 +83,7 @@ def _listed_skill(skill: Skill, pin: Canonical | None, shared: Collection[str]) 
 
 
 def _shared_slugs(slugs: Collection[str], reachable: QuerySet[Skill]) -> set[str]:
-    """The slugs that several recommendable skills have."""
+    """Those of ``slugs`` that several recommendable skills have."""
     same = reachable.filter(slug__in=slugs).order_by().values("slug").annotate(count=Count("pk"))
     return set(same.filter(count__gt=1).values_list("slug", flat=True))
 

@@ -59,7 +59,7 @@ class LoadedSkill:
 
 
 def skills_list(actor: Actor, *, paths: Collection[str] = (), limit: int = DEFAULT_LIMIT) -> LoadableSkills:
-    """The skills that the actor's agents may load, in the order of the listing."""
+    """At most ``limit`` skills for the actor's agents, in the listing's order, and the number of others."""
     reachable = Skill.objects.recommendable_to(actor)
     max_places = min(limit, choosing.MAX_PLACES)
     selection = choosing.select_skills(reachable, actor, paths, limit=max_places, now=timezone.now())
@@ -76,7 +76,7 @@ def skills_list(actor: Actor, *, paths: Collection[str] = (), limit: int = DEFAU
 
 def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> LoadedSkill:
     """Loads the skill with this id or name, or the first whose name contains ``name``. With ``is_use``,
-    counts as a use.
+    the load counts as a use.
     """
     version = find_loadable(name, actor)
     skill = version.skill
@@ -87,7 +87,7 @@ def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> LoadedSkill:
 
 
 def find_loadable(name: str, actor: Actor) -> Version:
-    """The version to load. Raises LOAD_NAME_MISSING, or LOAD_NOT_FOUND (also if agents may not load it)."""
+    """The version to load. Raises LOAD_NAME_MISSING, or LOAD_NOT_FOUND if agents may load none."""
     name = name.strip()
     if not name:
         raise LOAD_NAME_MISSING.refusal().at("name")
@@ -156,8 +156,8 @@ def _by_id(name: str, actor: Actor) -> Version | None:
 
 
 def _by_name(name: str, actor: Actor) -> Version | None:
-    """The version of the skill whose slug or name is or, failing that, contains ``name``; or None. The
-    actor's teams come first, then the most used skill.
+    """The version of the skill whose slug is ``name``, otherwise whose name is, otherwise whose slug or name
+    contains ``name``; or None. Of several skills, the actor's teams' come first, then the most used.
     """
     reachable, key = Skill.objects.recommendable_to(actor).select_related("team"), search_terms.name_key(name)
     pinned = listed_skill.canonical_pins(actor)
@@ -184,7 +184,7 @@ def _preferred(skills: QuerySet[Skill], actor: Actor) -> Skill | None:
 
 
 def _answered_version(skill: Skill | None, actor: Actor) -> Version | None:
-    """The latest version of the skill; for a canonical skill, the pinned version."""
+    """The skill's latest version; the pinned version if the skill is recommended only as canonical."""
     if skill is None:
         return None
     pin = listed_skill.canonical_pins(actor, [skill]).get(skill.pk)

@@ -54,7 +54,7 @@ class PlacedSkill:
 
 @dataclass(frozen=True)
 class Selection:
-    """The selected skills by priority, those with an unmet `paths` condition, and the totals."""
+    """The selected skills by priority, the first with an unmet `paths` condition, and the totals."""
 
     placed: tuple[PlacedSkill, ...]
     unmatched: tuple[Skill, ...]

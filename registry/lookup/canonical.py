@@ -23,8 +23,8 @@ _YANKED = gettext_noop("its version was yanked")
 
 
 def find_by_slug(slug: str, actor: Actor) -> Skill | None:
-    """The canonical skill of the slug, with ``resolved_canonical`` set; None if the actor may not see the
-    name.
+    """The canonical skill of the slug, with ``resolved_canonical`` set; None if there is none or the actor
+    may not see the name.
 
     Raises CANONICAL_UNAVAILABLE if the pinned version can't be used at present. No other version replaces it.
     """
@@ -41,7 +41,9 @@ def find_by_slug(slug: str, actor: Actor) -> Skill | None:
 
 
 def pinned_version(canonical: Canonical, requested: str) -> Version:
-    """The pinned version. Raises NOT_FOUND unless ``requested`` is "latest" or its number."""
+    """The pinned version. Raises NOT_FOUND if the version was purged, or if ``requested`` is neither "latest"
+    nor its number.
+    """
     version = canonical.version
     if version is None or (requested != "latest" and normalise(requested) != version.number):
         raise NOT_FOUND.refusal(what="version", name=f"{canonical}@{requested[:80]}")
@@ -74,7 +76,10 @@ def instructions_text(version: Version, folder: str) -> str:
 
 
 def record_canonical_use(skill: Skill, caller: str, kind: str) -> None:
-    """Counts a use of the canonical name. The preview of a new pin lists these callers."""
+    """Counts a use if the skill was found by its canonical name, at most one per name, caller and minute.
+
+    The preview of a new pin lists the callers.
+    """
     if skill.resolved_canonical is None:
         return
     now = timezone.now()

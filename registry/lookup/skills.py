@@ -84,7 +84,7 @@ def notices(version: Version, actor: Actor) -> tuple[Problem, ...]:
 
 
 def _reported_version(version: Version) -> Version | None:
-    """This version if it is reported, otherwise a reported version if the skill counts as reported."""
+    """This version if it is reported, otherwise any reported version if the skill counts as reported."""
     if version.reported_at or not version.skill.is_reported:
         return version if version.reported_at else None
     return version.skill.versions.filter(reported_at__isnull=False).select_related("skill__team").first()

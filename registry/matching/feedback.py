@@ -47,9 +47,10 @@ class FeedbackReport:
 
 
 def submit_feedback(version: Version, report: FeedbackReport, actor: Actor) -> bool:
-    """Stores the report, at most one per caller and minute; returns whether it counted as a use.
+    """Stores the report and returns whether it counted as a use.
 
-    Always returns True for a wrong match, so that the caller learns nothing about earlier reports.
+    Outcomes are limited to one per skill, caller and minute. A wrong match proposes a trigger test and
+    always returns True, so that the caller learns nothing about earlier reports.
     """
     skill = version.skill
     require(actor, Action.SEE, skill=skill)

@@ -228,6 +228,9 @@ def _posting_weight(weight: int, mask: int) -> int:
 
 
 def _best_skills(scores: Mapping[int, int], most: int) -> list[int]:
-    """The best skill ids by score, then id. Packs score and id into one number, which sorts fastest."""
+    """The ids of the ``most`` best skills, by score, then id.
+
+    Packs score and id into one number, which sorts fastest.
+    """
     ordered = nlargest(most, [score * _KEY_SPACE - skill for skill, score in scores.items()])
     return [-each % _KEY_SPACE for each in ordered]

@@ -117,7 +117,7 @@ def match(request: MatchQuery, actor: Actor, *, limit: int = 20) -> MatchResult:
 
 
 def _best_candidates(hits: Sequence[TriggerHit], scores: lexical.LexicalScores, limit: int) -> list[int]:
-    """The ids of the best candidates by trigger hits and by text relevance."""
+    """The skill ids, sorted, of the best ``limit`` trigger hits and of the best ``limit`` text scores."""
     ordered = sorted(hits, key=lambda each: (-each.score, each.skill))
     return sorted({each.skill for each in ordered[:limit]} | set(scores.best(limit)))
 
@@ -125,7 +125,7 @@ def _best_candidates(hits: Sequence[TriggerHit], scores: lexical.LexicalScores, 
 def _load_candidates(
     best: Sequence[int], request: MatchQuery, pins: Mapping[int, Canonical]
 ) -> list[Candidate]:
-    """The candidates whose `paths` condition is met. The ids must be of skills recommendable to the actor."""
+    """The candidates whose `paths` condition is met. ``best``: ids of skills recommendable to the actor."""
     found = (_resolve_pin(row, pins.get(row.key)) for row in load_rank_fields(best))
     return [each for each in found if path_conditions.any_file_matches(each.paths, request.paths)]
 
@@ -139,7 +139,7 @@ def _resolve_pin(row: RankFields, pin: Canonical | None) -> Candidate:
 
 
 def priority_of(skill: Skill) -> float:
-    """The priority, from 0 to 1, that the pinned version declares, otherwise the latest version."""
+    """The priority, from 0 to 1: the pinned version's if found by canonical name, otherwise the latest's."""
     return clamp_priority(
         pinned_manifest(skill.resolved_canonical).triggers.priority
         if skill.resolved_canonical

@@ -35,7 +35,7 @@ _PINNED_TRIGGERS = """
 
 
 def trigger_rows(keys: Sequence[str], kinds: Sequence[str], sql_filter: SqlFilter) -> list[TriggerRow]:
-    """The triggers of skills that pass the filter. The first column is the skill id."""
+    """The triggers with these keys and kinds, of skills that pass the filter. First column: skill id."""
     statement = _TRIGGERS.format(
         keys=placeholders(keys), kinds=placeholders(kinds), condition=sql_filter.condition
     )
@@ -43,7 +43,7 @@ def trigger_rows(keys: Sequence[str], kinds: Sequence[str], sql_filter: SqlFilte
 
 
 def trigger_prefixes(pairs: Sequence[str]) -> set[str]:
-    """The pairs of neighboring tokens that are the start of a trigger, of any skill."""
+    """Those of ``pairs``, each of two neighboring tokens, with which a trigger of any skill starts."""
     if not pairs:
         return set()
     values = ", ".join(["(%s)"] * len(pairs))
@@ -51,7 +51,7 @@ def trigger_prefixes(pairs: Sequence[str]) -> set[str]:
 
 
 def pinned_term_counts(texts: Sequence[str], versions: Sequence[int]) -> list[tuple[str, int, int]]:
-    """Text and id of each term that the versions have, and the number of these versions with it."""
+    """For each of ``texts`` that occurs in the versions: text, term id, and number of versions with it."""
     return _fetch_by_lists(_PINNED_COUNTS, texts=texts, versions=versions)
 
 
@@ -63,7 +63,7 @@ def pinned_postings(terms: Sequence[int], versions: Sequence[int]) -> list[Posti
 def pinned_trigger_rows(
     keys: Sequence[str], kinds: Sequence[str], versions: Sequence[int]
 ) -> list[TriggerRow]:
-    """The triggers of the versions. The first column is the version id."""
+    """The triggers of the versions with these keys and kinds. The first column is the version id."""
     return _fetch_by_lists(_PINNED_TRIGGERS, keys=keys, kinds=kinds, versions=versions)
 
 

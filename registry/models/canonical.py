@@ -41,7 +41,8 @@ class CanonicalQuerySet(models.QuerySet["Canonical"]):
 class Canonical(models.Model):
     """The canonical skill of a slug, pinned to one version; written only by ``registry.canonical``.
 
-    Without a version it is a mirror whose content has not been accepted yet.
+    Without a digest, it is a mirror whose content has not been accepted yet. With a digest but no version,
+    the pinned version was purged.
     """
 
     slug = models.CharField(max_length=64, unique=True)  # the name is _canonical_<slug>
@@ -93,7 +94,7 @@ class CanonicalChange(models.Model):
 
     @property
     def replaced(self) -> dict[str, str]:
-        """The skill and version that the change replaced, for undoing it."""
+        """The skill and version that the change replaced, for undoing it; empty if none."""
         skill, _, version = self.before.partition("@")
         return (
             {"skill": skill, "version": version}
@@ -103,7 +104,7 @@ class CanonicalChange(models.Model):
 
 
 class CanonicalUse(models.Model):
-    """A caller's uses of a canonical name. A change of the name affects these callers."""
+    """A caller's uses of a canonical name. A new pinned version affects these callers."""
 
     slug = models.CharField(max_length=64)
     caller = models.CharField(max_length=64)  # as in Use

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 class EventQuerySet(models.QuerySet["Event"]):
     def visible_to(self, actor: Actor) -> EventQuerySet:
-        """The events of the actor's teams."""
+        """The events of the actor's teams; for an administrator, all events."""
         return self if actor.is_administrator else self.filter(team_id__in=actor.team_ids)
 
 
@@ -52,7 +52,7 @@ class EventOutcome(models.TextChoices):
 
 class EventMatchQuerySet(models.QuerySet["EventMatch"]):
     def visible_to(self, actor: Actor) -> EventMatchQuerySet:
-        """The matches whose skill the actor may see. The event's sender may see more skills."""
+        """The matches whose skill the actor may see; the event's sender may see other skills."""
         return self.filter(skill__in=Skill.objects.visible_to(actor))
 
 

@@ -4,7 +4,7 @@ from registry.models.fields import DocumentField
 
 
 class IdempotencyKey(models.Model):
-    """The stored response to a POST. The same key and body return it for 24 hours."""
+    """The stored response to a POST. The same caller gets it for 24 hours with the same key and body."""
 
     caller = models.CharField(max_length=64)
     key = models.CharField(max_length=200)

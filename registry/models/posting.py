@@ -16,7 +16,7 @@ _Row = TypeVar("_Row", bound=models.Model)
 
 class ScopedQuerySet(models.QuerySet[_Row]):
     def visible_to(self, actor: Actor) -> Self:
-        """The rows of scopes visible to the actor. Search and match read only these."""
+        """The rows of scopes visible to the actor; for administrators, all. Search and match use these."""
         return self if actor.is_administrator else self.filter(scope__in=visible_scopes(actor))
 
 

@@ -50,7 +50,7 @@ class SecretGrant(models.Model):
 
 
 class VersionReview(models.Model):
-    """A team's review of a version by a person other than its publisher."""
+    """A team's review of a version by a person other than the version's publisher."""
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="reviews")
     team = models.ForeignKey(Team, models.CASCADE, related_name="+")

@@ -30,7 +30,9 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         return self.resolvable_by(actor).filter(merged_into=None, purged_at=None)
 
     def discoverable_by(self, actor: Actor) -> SkillQuerySet:
-        """The visible skills that search and lists show. Reported skills are included only for their team."""
+        """The visible skills that search and lists show. Reported skills are included only
+        for their team and administrators.
+        """
         visible = self.visible_to(actor)
         if actor.is_administrator:
             return visible
@@ -44,7 +46,7 @@ class SkillQuerySet(models.QuerySet["Skill"]):
     def resolvable_by(self, actor: Actor) -> SkillQuerySet:
         """The skills that addresses may lead the actor to: visible ones, and merged and purged ones.
 
-        A skill with only held versions is included only for its team.
+        A skill with only held versions is included only for its team and administrators.
         """
         if actor.is_administrator:
             return self

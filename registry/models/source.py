@@ -27,7 +27,7 @@ class SourceKind(models.TextChoices):
 
 class SourceQuerySet(models.QuerySet["Source"]):
     def visible_to(self, actor: Actor) -> SourceQuerySet:
-        """The sources of the actor's teams only, because an address can be confidential."""
+        """The sources of the actor's teams; for administrators, all. Addresses can be confidential."""
         return self if actor.is_administrator else self.filter(team_id__in=actor.team_ids)
 
 

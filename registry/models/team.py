@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 class TeamQuerySet(models.QuerySet["Team"]):
     def visible_to(self, actor: Actor) -> TeamQuerySet:
-        """The actor's own teams, and teams with a skill visible to the actor."""
+        """The actor's own teams, and teams with a skill visible to the actor. Administrators get all."""
         if actor.is_administrator:
             return self
         from registry.models.skill import Skill

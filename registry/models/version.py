@@ -18,7 +18,9 @@ _HELD = models.Q(held_at__isnull=False, released_at=None)
 
 class VersionQuerySet(models.QuerySet["Version"]):
     def visible_to(self, actor: Actor) -> VersionQuerySet:
-        """The versions of skills that the actor may see. Held versions are included only for their team."""
+        """The versions of skills that the actor may see. Held versions are included only for their team
+        and administrators.
+        """
         known = self.filter(skill__in=Skill.objects.resolvable_by(actor))
         if actor.is_administrator:
             return known

@@ -25,7 +25,7 @@ def split(text: str) -> list[str]:
 
 
 def any_file_matches(patterns: Sequence[str], paths: Collection[str]) -> bool:
-    """Whether a path matches, or there are no patterns. Files outside the project never match."""
+    """Whether a path inside the project matches. Always True without patterns or with only ``**``."""
     spec = _spec(tuple(patterns))
     return spec is None or any(spec.match_file(path) for path in _project_paths(paths))
 

@@ -59,7 +59,7 @@ def _entries(data: bytes, filename: str, limits: Limits) -> tuple[ArchiveEntry, 
 
 
 def _archive_layout(entries: Sequence[ArchiveEntry], data: bytes, limits: Limits) -> Layout:
-    """The layout of an archive with several SKILL.md; raises SKILL_AMBIGUOUS unless ``repack`` made it."""
+    """The layout of an archive. Several SKILL.md raise SKILL_AMBIGUOUS unless ``repack`` made the archive."""
     layout = lay_out(entries, limits, repacked=True)
     if repack(layout.files) != data:
         return lay_out(entries, limits)
@@ -81,7 +81,7 @@ def read_files(
 
 
 def read_path(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None = None) -> Package:
-    """Reads a local folder, archive or SKILL.md. The name of the folder or archive is the default name."""
+    """Reads a local folder, archive or SKILL.md. The folder's or archive's name is the default skill name."""
     if path.is_dir():
         return read_folder(path, limits=limits, profile=profile)
     if path.exists() and not path.is_file():

@@ -113,7 +113,9 @@ def requested_permissions(manifest: Manifest, *, has_scripts: bool) -> Requested
 
 
 def unsafe_properties(manifest: Manifest, *, has_scripts: bool) -> tuple[str, ...]:
-    """Sorted names of the fields that are not listed as safe. Empty if the skill needs no approval."""
+    """Sorted names of the fields not listed as safe, and SCRIPTS_PROPERTY if the skill has scripts. Empty if
+    the skill needs no approval.
+    """
     return tuple(
         sorted(
             {name for name, _value in _unsafe_fields(manifest)}

@@ -113,7 +113,7 @@ def migrate_folder(folder: Path, *, dry_run: bool) -> MigratedPackage:
 
 
 def migration_document(row: MigratedPackage) -> dict[str, Any]:
-    """The result as JSON; ``diff`` is also present after the migration."""
+    """The result as JSON. ``diff`` shows the changes, whether or not they were written."""
     found = row.migration
     return {
         "path": str(row.path),

@@ -46,7 +46,7 @@ def normalize_path(path: str) -> str:
 
 
 def path_problem(path: str, limits: Limits) -> Problem | None:
-    """The first rule that the path breaks, or None."""
+    """The problem for the first rule that the path breaks, or None."""
     label = printable(path)
     if len(path) > limits.path_characters:
         return errors.PATH_TOO_LONG.problem(reason=f"{len(path)} > {limits.path_characters}").at(label)

@@ -206,7 +206,7 @@ def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int,
 
 
 def _match_locals(data: bytes, records: list[Record], end: _End) -> tuple[Record, ...]:
-    """The records in data order. Raises Refusal unless their local records match and fill all bytes."""
+    """The records in data order. Raises Refusal unless the local records match, without gaps."""
     ordered = sorted(records, key=lambda record: record.offset)
     matched = []
     expected = 0

@@ -59,7 +59,7 @@ def _encode(before: bytes, text: str) -> bytes:
 
 
 def next_version(number: str, step: VersionStep) -> str:
-    """The next number after, for example, 1.2.3: 1.2.4, 1.3.0 or 2.0.0. A pre-release becomes its release."""
+    """The number one ``step`` later: 1.2.3 → 1.2.4, 1.3.0 or 2.0.0. A pre-release becomes its release."""
     return str(Version.parse(number).next_version(step))
 
 

@@ -29,7 +29,7 @@ def as_text(value: Any) -> str:
 
 
 def restore_fields(values: Values, lines: Lines, limits: Limits) -> tuple[Values, Lines]:
-    """Values and lines with stored fields moved to the top level, where shortened fields are replaced."""
+    """Values and lines with stored fields at the top level. There, only shortened fields are replaced."""
     metadata = values.get("metadata")
     if not isinstance(metadata, dict) or not any(key.startswith(PREFIX) for key in metadata):
         return values, lines

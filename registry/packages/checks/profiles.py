@@ -80,7 +80,7 @@ def single_scripts(files: tuple[PackageFile, ...]) -> tuple[PackageFile, ...]:
 
 
 def reads_json_requests(file: PackageFile) -> bool:
-    """Whether the script uses the JSON stdin protocol."""
+    """Whether the script uses the JSON stdin protocol; every script in ``.claude/skills/`` does."""
     if _AGENT_SKILL.fullmatch(file.path):
         return True
     source = file.data[:_MAX_SCANNED]

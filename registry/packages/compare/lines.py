@@ -102,7 +102,9 @@ class _Middle:
 
 
 def _without_common_ends(before: str, after: str) -> _Middle:
-    """The differing part of both texts and a margin, because half a million lines need 300 MB as objects."""
+    """The differing part of both texts with a margin. Only this part is split into lines, because half a
+    million lines need 300 MB as objects.
+    """
     start = _common_length(min(len(before), len(after)), lambda a, b: before[a:b] == after[a:b])
     most = min(len(before), len(after)) - start
     end = len(before) - _common_length(

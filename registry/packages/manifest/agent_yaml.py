@@ -15,7 +15,7 @@ AGENT_YAML = "agent.yaml"
 
 
 def with_agent_timeout(manifest: Manifest, files: tuple[PackageFile, ...], limits: Limits) -> Manifest:
-    """The manifest. If it has no timeout, gets the ``skills[].timeout`` (seconds) of its only script."""
+    """The manifest; if it has no timeout, with ``skills[].timeout`` (seconds) of its only script."""
     scripts = single_scripts(files)
     if manifest.security.timeout_ms is not None or len(scripts) != 1:
         return manifest
@@ -33,7 +33,7 @@ def _is_positive(value: Any) -> bool:
 
 
 def skill_rows(files: tuple[PackageFile, ...], limits: Limits) -> Iterator[Mapping[str, Any]]:
-    """Yields the valid rows of ``skills``. Skips unreadable files, because they must not block a script."""
+    """Yields the valid rows of ``skills`` in agent.yaml. An unreadable file is skipped, not reported."""
     for file in files:
         if PurePosixPath(file.path).name != AGENT_YAML or len(file.data) > limits.front_matter:
             continue

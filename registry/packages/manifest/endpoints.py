@@ -39,7 +39,7 @@ def _is_valid(fields: Fields, address: str, single: str) -> bool:
 
 
 def origin_of(address: str) -> tuple[str, int] | None:
-    """Host and port of an HTTP(S) URL; None for others, and with user names, spaces or backslashes."""
+    """Host and port of an HTTP(S) URL; None for other URLs, or with a user name, space or backslash."""
     if any(character <= " " or character == "\x7f" for character in address) or "\\" in address:
         return None
     try:

@@ -116,7 +116,7 @@ class Fields:
         return None
 
     def texts(self, *names: str, split: Callable[[str], list[str]] | None = None) -> tuple[str, ...]:
-        """The texts of a list. A single text is split: with ``split``, or at commas with a problem."""
+        """The texts of a list. A single text is split by ``split``, or at commas after adding a problem."""
         value = self.value(*names)
         if value is None:
             return ()

@@ -193,12 +193,12 @@ def _paths(fields: Fields, name: str) -> tuple[str, ...]:
 
 
 def normal_path(path: str) -> str:
-    """The normal form: ``./scripts//a.ts`` → ``scripts/a.ts``. Outside the package, keeps ``..`` or ``/``."""
+    """The normal form: ``./scripts//a.ts`` → ``scripts/a.ts``. Keeps ``..`` or ``/`` of outside paths."""
     return posixpath.normpath(path.replace("\\", "/").strip()) if path.strip() else ""
 
 
 def split_tools(text: str) -> list[str]:
-    """Splits at commas, or at white space without commas; keeps ``Bash(git add:*)`` in one piece."""
+    """Splits at commas, or at white space if there are no commas; keeps ``Bash(git add:*)`` in one piece."""
     return (
         _split_outside(text, ",") if len(_split_outside(text, ",")) > 1 else _split_outside(text, " \t\r\n")
     )

@@ -52,7 +52,7 @@ def read_manifest(front: FrontMatter, origin: Origin) -> ManifestResult:
 
 
 def _is_consequence(candidate: Problem, front: FrontMatter) -> bool:
-    """Whether the problem only follows from broken front matter: an unreadable field is not missing."""
+    """Whether broken front matter causes the problem: a notice, or a missing field that was not readable."""
     field = _MISSING_FIELDS.get(candidate.code)
     return candidate.severity == "notice" or (
         field is not None and (not front.values or field in front.unread)
@@ -213,7 +213,7 @@ def _part(name: str, value: Any) -> Any:
 
 
 def _known_values(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of fields that this dataclass has, with lists converted to tuples."""
+    """The values of fields that this dataclass has. Lists of tuple fields are converted to tuples."""
     return {
         field.name: tuple(values[field.name]) if field.default == () else values[field.name]
         for field in dataclasses.fields(kind)

@@ -44,11 +44,11 @@ def slugify(text: str) -> str:
 
 
 def slug_of(name: str, origin: Origin) -> str:
-    """The slug of a name, "" without a name.
+    """The slug of a name; without a name, that of the folder or archive name, or "".
 
-    If a slug can't represent letters of the name, such as Chinese ones, it comes from the folder or archive
-    name, or contains a digest of the name. Names that differ only in such letters must not share a slug, or
-    one skill would overwrite the other. The digest depends only on the name, so that it stays the same.
+    If a slug can't represent letters of the name, such as Chinese ones, the slug comes from the folder or
+    archive name, or contains a digest of the name. Names that differ only in such letters must not share a
+    slug, or one skill would overwrite the other. The digest depends only on the name and thus never changes.
     """
     if not _loses_letters(name) and (slug := slugify(name)):
         return slug
@@ -67,7 +67,7 @@ def _loses_letters(text: str) -> bool:
 
 
 def first_paragraph(body: str) -> tuple[str, int]:
-    """The first paragraph of prose as one line, and the index of the line where it begins."""
+    """The first paragraph of prose as one line, cut at 1,024 characters, and its first line's index."""
     paragraph: list[str] = []
     start, fence = 0, ""
     for number, line in enumerate(body.splitlines()):

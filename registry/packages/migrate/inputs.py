@@ -46,7 +46,7 @@ _ABP_KEYS = (
 
 
 def input_schema(abp: Mapping[str, Any] | None, body: str, source: str) -> dict[str, Any]:
-    """An object schema from the first with parameters: the only ABP tool, text or code. Empty without any."""
+    """An object schema of the parameters of the only ABP tool, otherwise of the text, finally of the code."""
     return (
         _tool_schema(abp)
         or _object_schema(_listed_parameters(body))
@@ -56,7 +56,7 @@ def input_schema(abp: Mapping[str, Any] | None, body: str, source: str) -> dict[
 
 
 def output_schema(abp: Mapping[str, Any] | None, source: str) -> dict[str, Any]:
-    """The type that the only ABP tool returns, otherwise ``object`` if the code states it, else ``{}``."""
+    """The only ABP tool's result as schema, otherwise an object if the code states it, otherwise ``{}``."""
     returns = (_only_tool(abp) or {}).get("returns")
     if isinstance(returns, Mapping) and isinstance(returns.get("type"), str):
         return {key: returns[key] for key in ("type", "description") if isinstance(returns.get(key), str)}

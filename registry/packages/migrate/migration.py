@@ -156,7 +156,9 @@ def _extract_block(front: FrontMatter, block: Block, entry: str | None) -> _Code
 
 
 def _without_block(package: Package, front: FrontMatter, entry: str | None) -> _Code:
-    """The code of a script that exports ``execute()``; a placeholder if a script is missing; else none."""
+    """The code of a script that exports ``execute()``; otherwise no code if there is a script or entry or the
+    skill is static; otherwise a placeholder.
+    """
     scripts = [path for path in package.paths if path.startswith("scripts/") and suffix(path) in RUNNABLE]
     for path in scripts:
         if exports_execute(source := _source(package, path)):

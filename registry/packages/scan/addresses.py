@@ -95,7 +95,7 @@ def host_of(address: str) -> str:
 
 def host_kind(address: str) -> HostKind:
     """The kind of the host: ``own`` (this machine, a private network or a placeholder), ``bare`` (a public IP
-    address), ``installer`` (a known one), ``plain`` (HTTP without TLS) or ``other``.
+    address), ``installer`` (of a known installer), ``plain`` (HTTP without TLS) or ``other``.
     """
     host = host_of(address).strip("[]")
     if (

@@ -12,7 +12,7 @@ _MEMBERS = ("additionalProperties", "unevaluatedProperties")
 
 
 def cost_of(schema: Mapping[str, Any], value: object, limit: int) -> int:
-    """An upper bound of the validator's visits; counting stops above ``limit``. 0 if surely within it."""
+    """An upper bound of the validator's visits; 0 if clearly within ``limit``. Stops counting above it."""
     parts, refers = _size(schema)
     if not refers and parts * _size(value)[0] <= limit:
         return 0

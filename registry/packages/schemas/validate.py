@@ -96,7 +96,7 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
 
 
 def _choice_types(error: jsonschema_rs.ValidationError) -> list[str]:
-    """The types that ``anyOf`` or ``oneOf`` allows if every branch fails because of the type; else none."""
+    """The types of ``anyOf`` or ``oneOf`` if every branch fails because of the type; otherwise ``[]``."""
     branches = getattr(error.kind, "context", None) or []
     firsts = [errors[0].kind for errors in branches if errors]
     if not branches or len(firsts) < len(branches) or any(kind.name != "type" for kind in firsts):
