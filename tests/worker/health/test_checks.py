@@ -54,12 +54,12 @@ def test_status_without_worker_and_reaper_fails(hello):
     assert [name for name, ok in results.items() if not ok] == ["reaper", "workers"]
 
 
-def test_empty_storage_of_a_new_site_is_fine(db, settings, tmp_path):
+def test_empty_storage_of_a_new_site_is_fine(db, local_storage, settings, tmp_path):
     settings.SKILLQUAY_VAR = tmp_path
     assert _status()[2]["storage"] is True
 
 
-def test_lost_storage_is_reported(site, settings, tmp_path):
+def test_lost_storage_is_reported(local_storage, site, settings, tmp_path):
     settings.SKILLQUAY_VAR = tmp_path
     assert _status()[2]["storage"] is False
 
