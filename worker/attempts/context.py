@@ -33,7 +33,7 @@ class RuntimeEnvironment:
 class AttemptContext:
     """One attempt: the claimed row, its package, and its job folder with ``input/`` and ``output/``.
 
-    What a run writes is in ``scratch`` if that is mounted, otherwise in ``folder``.
+    The run's files are in ``scratch`` if that is mounted, otherwise in ``folder``.
     """
 
     claim: Claim

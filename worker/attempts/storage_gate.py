@@ -35,7 +35,7 @@ def before_start() -> Iterator[None]:
 
 
 def is_storage_lost(error: Refusal) -> bool:
-    """Whether the whole storage can't be reached, not only one blob is missing. If so, closes the gate."""
+    """Whether the storage is unreachable, rather than one blob missing. If so, closes the gate."""
     global _lost
     is_lost = error.code == UNAVAILABLE.name or (error.code == BLOB_MISSING.name and not blobs.is_reachable())
     if is_lost and not _lost:

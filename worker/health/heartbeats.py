@@ -55,7 +55,7 @@ def stop(name: str) -> None:
 
 
 def forget_silent() -> None:
-    """Removes the rows of processes that were killed minutes ago."""
+    """Removes the rows of processes without a heartbeat for 10 minutes."""
     ServiceProcess.objects.filter(seen_at__lt=clock.now() - _FORGET_AFTER).delete()
 
 

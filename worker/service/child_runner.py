@@ -25,5 +25,5 @@ def request(
 
 
 def execute(claim: Claim) -> None:
-    """Executes the child to its end, waiting for its dependencies."""
+    """Waits for the child run's dependencies, then executes it until it ends."""
     conductor.execute(claim, wait=True)

@@ -133,7 +133,7 @@ def log(request: ActorRequest, uid: str) -> HttpResponseBase:
 
 @require_GET
 def artifact(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
-    """A file of the run, as a download that no browser opens."""
+    """A file of the run, as a download, so that browsers don't render it."""
     row = _artifact(request, uid, path)
     response = _download(blobs.open_blob(row.digest), path.rpartition("/")[2], "application/octet-stream")
     response["Content-Length"] = str(row.size)
