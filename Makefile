@@ -22,8 +22,8 @@ test-fast: $(VENV)/tests
 test-full: $(VENV)/tests bubblewrap
 	@$(PYTEST) --suite full -rs $(ARGS)
 
-test-clients: $(VENV)/tests
-	@echo "No client protocol is served yet: there are no client tests."
+test-clients: $(VENV)/tests bubblewrap
+	@$(PYTEST) --suite clients -n 0 tests/clients $(ARGS)
 
 soak: $(VENV)/tests bubblewrap
 	@end=$$(( $$(date +%s) + 60 * $(MINUTES) )); \
@@ -31,9 +31,8 @@ soak: $(VENV)/tests bubblewrap
 	  FAULT_TIMES=3 FUZZ_TIMES=20 $(PYTEST) --suite sample tests/faults tests/api/test_fuzz.py tests/worker/runs/test_generated.py $(ARGS) || exit 1; \
 	done
 
-screenshots: $(VENV)/tests
-	@mkdir -p screenshots
-	@SKILLQUAY_SHOTS=$(CURDIR)/screenshots $(BIN)/python -m pytest tests/browser $(ARGS)
+screenshots: $(VENV)/tests  # with IMAGES=docs/images, only the pictures of README.md
+	@$(BIN)/python -m tests.demo.screenshots $(if $(IMAGES),--images $(IMAGES),screenshots)
 
 format: $(VENV)/tests
 	$(BIN)/ruff format .

@@ -1,4 +1,4 @@
-"""The bare loops: the same argv, package and policy without queue, records, steps, logs and Django."""
+"""Bare loops for comparison: they start the measured script without queue, records, steps and Django."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from worker.sandbox.tiers import available
 
 
 def serve(pipe, job, var):
-    """Runs starts on request, until it receives None."""
+    """Receives pairs of kind and count, starts the script ``count`` times, sends ``count``; ends at None."""
     kinds = {"bare_subprocess": _subprocess, "bare_bwrapped": _bwrapped, "bare_sandboxed": _sandboxed}
     while message := pipe.recv():
         kind, count = message

@@ -1,4 +1,4 @@
-"""Measures request bodies: a site under ``up``, a crowd of anonymous clients, sign-ins and uploads."""
+"""Measures sign-ins and uploads on a site while many anonymous clients send slow requests."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main():
 
 @contextmanager
 def _site():
-    """The port and the web process's id of a site."""
+    """Runs a site with ``manage.py up``; yields its port and the process id of its web server."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
@@ -92,7 +92,7 @@ def _wait_for(url):
 
 
 def _sign_ins(url, seconds):
-    """Milliseconds of each sign-in, its page included."""
+    """Milliseconds of each sign-in, including the request for the form; at least five sign-ins."""
     times, until = [], time.monotonic() + seconds
     while time.monotonic() < until or len(times) < 5:
         started = time.perf_counter()
@@ -104,7 +104,7 @@ def _sign_ins(url, seconds):
 
 @contextmanager
 def _looks(pid):
-    """Collects (memory, disk) in bytes ten times a second."""
+    """Yields a list to which a thread adds (memory, disk) in bytes ten times a second."""
     found, ended = [], threading.Event()
 
     def look():

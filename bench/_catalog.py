@@ -1,4 +1,4 @@
-"""Measures match and search: a catalog in its own site and process, queried from a file."""
+"""Measures match and search with queries from a file, in a catalog with its own site and process."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -96,7 +96,7 @@ VERBS = {"match": _match, "search": _search, "search with facets": _faceted, "fa
 
 
 def _times(queries, rounds):
-    """Milliseconds by verb, reader, query and round; the long query joins words of the other queries."""
+    """Milliseconds by verb and reader, then round and query; long queries join words of the others."""
     long_texts = " ".join(row["query"] for row in queries).split()
     long_texts = [
         {"query": " ".join((long_texts[at:] + long_texts * 2)[:_LONG])}
@@ -118,7 +118,7 @@ def _rounds(ask, actor, queries, rounds):
 
 
 def _timed(ask, text, actor):
-    """Milliseconds by the clock and of CPU time, which includes SQLite."""
+    """Milliseconds by the clock, and of CPU time in this process, which includes SQLite."""
     begun, worked = time.perf_counter(), time.process_time()
     ask(text, actor)
     return [(time.perf_counter() - begun) * 1000, (time.process_time() - worked) * 1000]
@@ -130,7 +130,7 @@ def _answers(queries):
 
 
 class Catalog:
-    """A catalog filled by the indexing code of publishing, with rows written in bulk."""
+    """A catalog of ``skills``, indexed by the code of publishing; its rows are written in bulk."""
 
     def __init__(self, skills):
         self.skills = skills
@@ -203,7 +203,7 @@ class Catalog:
 
 @transaction.atomic
 def _accept(number, size):
-    """Creates ``number`` canonical skills, spread over the catalog, each in its latest version."""
+    """Makes the latest versions of ``number`` skills, spread over the catalog, canonical."""
     for skill in Skill.objects.filter(pk__in=[(each + 1) * size // number for each in range(number)]):
         row, _ = Canonical.objects.update_or_create(
             slug=skill.slug, defaults={"skill": skill, "version": skill.latest}
@@ -213,7 +213,7 @@ def _accept(number, size):
 
 @transaction.atomic
 def _copy(times):
-    """Copies the rows of the first skills, with keys shifted by ``times`` blocks."""
+    """Copies the rows of the first ``_INDEXED`` skills, with keys increased by ``times * _INDEXED``."""
     moved = times * _INDEXED
     ids = {"id": f"id + {moved}", "uid": f"CAST({moved} + id AS text)"}
     slug = {"slug": f"'{times}-' || id || '-' || substr(slug, 1, 48)", "latest_id": "NULL"}
@@ -249,7 +249,10 @@ def _rows(path):
 
 
 def _skills(rows):
-    """The corpus, then copies of it with the description, tags and body of other skills."""
+    """Yields manifest and body of each skill of the corpus, then of endless mixtures of these skills.
+
+    Replaces ``search_terms.terms`` with a cached function.
+    """
     search_terms.terms = _kept(search_terms.terms)
     for turn in count():
         for place, row in enumerate(rows):
@@ -269,7 +272,7 @@ def _skills(rows):
 
 
 def _kept(terms):
-    """Caches terms by text, as the copies repeat texts."""
+    """The function ``terms`` with a cache, because the copies repeat texts."""
     return cache(lambda text: tuple(terms(text)))
 
 

@@ -1,4 +1,4 @@
-"""Clients that follow a run's log over HTTP, disconnect, reconnect and count lines; without Django."""
+"""HTTP clients, without Django, that follow a run's log, disconnect, reconnect and count lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _SETTLED_S = 1.0  # after connecting: earlier lines are caught up, so their dela
 
 
 class Follower:
-    """Reads ``/events`` like a browser's EventSource, which remembers the last ``id``."""
+    """Reads ``/events`` like a browser's EventSource: a reconnect continues after the last ``id``.
+
+    With ``cookie``, also sends the requests of the run's page.
+    """
 
     def __init__(self, port, uid, token, dice, *, stays, cookie=""):
         self.port, self.uid, self.token, self.dice = port, uid, token, dice
@@ -84,7 +87,7 @@ class Follower:
                     self.delays.append((now - float(printed)) * 1000)
 
     async def _look(self):
-        """Requests what the run's page requests after an event."""
+        """Sends the request that the run's page sends after events, then pauses like the page."""
         begun = time.monotonic()
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:

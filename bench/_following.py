@@ -1,4 +1,4 @@
-"""Measures followers: a site in its own processes, printing runs, followers, and page requests meanwhile."""
+"""Measures a site while clients follow the logs of runs: the delay of lines, and page times."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -63,7 +63,7 @@ def main():
 
 
 def _round(number, member, web, options):
-    """One round: printing runs, page requests first without followers, then with all of them."""
+    """The figures of one round: page requests while runs print lines, without followers and with them."""
     uids = [member.start() for _ in range(options["runs"])]
     member.wait_until_all_run(uids)
     before = web.rss_mb()
@@ -114,7 +114,7 @@ async def _all(followers, dice):
 
 
 class _Member:
-    """A member with a token and a session, and the printing skill."""
+    """A user with a token, a session, and a team that has published ``SKILL``; sends requests to the site."""
 
     def __init__(self):
         user = User.objects.create_user("bench", password=None)
@@ -145,7 +145,6 @@ class _Member:
         self.ask(f"/api/v1/runs/{uid}/cancel", body={})
 
     def printed(self, uid):
-        """The line numbers in the stored log."""
         log = self.ask(f"/runs/{uid}/log/?raw=1", page=True).decode()
         return [int(line.split()[1]) for line in log.splitlines() if line.startswith("line ")]
 
@@ -164,8 +163,6 @@ class _Member:
 
 
 class _Web:
-    """Memory and CPU time of the web process."""
-
     def __init__(self, pid):
         self.pid = pid
 

@@ -1,4 +1,4 @@
-"""Measures the checks and metrics of a site in its own site."""
+"""Measures readiness checks and metrics, in a process with its own site."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main():
 
 
 def _fill(runs):
-    """Ended runs of the last month, each tenth failed."""
+    """Creates ended runs of the last 30 days; every tenth has failed."""
     dice, now = random.Random(9), timezone.now()
     values = {"skill_label": "bench/bench", "version_number": "1.0.0", "digest": "-", "protocol": "script"}
     for start in range(0, runs, _BATCH):

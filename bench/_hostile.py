@@ -1,4 +1,4 @@
-"""Measures another team's work beside hostile runs: a site in its own processes."""
+"""Measures how long a team's work takes while a hostile run of another team is running."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _watch_disk(least, over):
 
 
 class _Hostile:
-    """Keeps one hostile run going: starts the next one when it ends."""
+    """A context manager during which one hostile run is active: when the run ends, another one starts."""
 
     def __init__(self, site, kind):
         self.site, self.kind, self.over, self.runs = site, kind, threading.Event(), []
@@ -186,7 +186,7 @@ class _Site:
         self.ask(team, path, body=buffer.getvalue(), kind="application/zip")
 
     def work(self):
-        """Milliseconds in which the other team publishes 200 kB, uploads 5 MB and runs a script."""
+        """Milliseconds that team ``blue`` needs to publish 200 kB, to upload 5 MiB and to run a script."""
         number = next(self.number)
         return {
             "publish": _timed(lambda: self.publish("blue", f"other-{number}", HELLO, os.urandom(200_000))),

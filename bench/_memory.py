@@ -1,4 +1,4 @@
-"""Measures memory: a site under ``manage.py up`` with runs of several kinds."""
+"""Measures the memory of a site under ``manage.py up`` over many runs of several kinds."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _batch(actor, versions):
 
 
 def _resident_mb(supervisor):
-    """Megabytes of the supervisor, the worker's parent and the largest pool process."""
+    """Memory in MiB of supervisor, worker and the largest pool process; ``pool`` has the pool's pids."""
     worker = next(pid for pid in _children(supervisor) if b"celery" in _words(pid))
     pool = [pid for pid in _children(worker) if b"celery" in _words(pid)]
     return {
@@ -114,7 +114,7 @@ def _words(pid):
 
 
 def _resident(pid):
-    """Resident bytes of a process; 0 if it was replaced meanwhile."""
+    """Resident memory of a process in MiB; 0 if the process no longer exists."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except OSError:

@@ -1,4 +1,4 @@
-"""The Prefect flow (a process per run) and task (in warm task workers) that start the script."""
+"""A Prefect flow (one process per run) and a Prefect task (in warm workers) that start the script."""
 
 from __future__ import annotations
 

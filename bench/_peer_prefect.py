@@ -1,7 +1,7 @@
-"""Prefect in the peers' interpreter: its own server, a served flow and task workers.
+"""The driver for Prefect, which runs in the peers' interpreter: starts a server, a flow and task workers.
 
-Reads lines ``[kind, count]`` and prints the seconds from before the first request until the server reports
-the last run as completed.
+Reads lines ``[kind, count]``. Prints the seconds from the first request until the server reports the last run
+as completed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _settle(folder: str) -> None:
-    """Configures Prefect: database in ``folder``, listening on localhost only, no telemetry."""
+    """Sets environment variables: database in ``folder``, server on localhost only, no telemetry."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     os.environ |= {
@@ -62,7 +62,7 @@ def _settle(folder: str) -> None:
 
 @contextmanager
 def _running(module: list[str]) -> Iterator[None]:
-    """Runs a module; its output goes to a file, whose end is shown on failure."""
+    """Runs a module during the block; its output goes to a file, whose end is printed after SystemExit."""
     said = Path(os.environ["PREFECT_HOME"], f"{secrets.token_hex(4)}.log")
     with said.open("w") as file:
         process = subprocess.Popen([sys.executable, "-m", *module], stdout=file, stderr=file)
@@ -88,7 +88,7 @@ def _healthy() -> bool:
 
 
 class _Kinds:
-    """The timed kinds: each method queues runs and returns a function that reads their states."""
+    """The kinds of runs. The method of a kind queues runs and returns a function that reads their states."""
 
     def __init__(self, file: str) -> None:
         from prefect.client.orchestration import get_client  # reads its settings at import

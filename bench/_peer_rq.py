@@ -1,7 +1,7 @@
-"""RQ in the peers' interpreter: ``work`` starts a worker that forks per job, otherwise the driver.
+"""The driver for RQ, which runs in the peers' interpreter; with ``work``, a worker that forks for each job.
 
-The driver reads lines ``[kind, count]`` and prints the seconds from the message that queues all jobs at once
-until the last one has finished.
+The driver reads lines ``[kind, count]``. It queues all jobs at once and prints the seconds until the last job
+has finished.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _work(redis: str, name: str) -> None:
 
 
 def _burst(queue: Queue, kind: str, count: int, file: str) -> float:
-    """Seconds for a burst of jobs, created before the clock starts, like the runs in our queue."""
+    """Seconds for ``count`` jobs. Creates them before the time starts, as ``bench._site`` creates runs."""
     pipeline = queue.connection.pipeline()
     made = [Queue.prepare_data(KINDS[kind], args=(file,)) for _ in range(count)]
     jobs = {job.id for job in queue.enqueue_many(made, pipeline=pipeline)}

@@ -1,4 +1,4 @@
-"""Other queues in the same rounds, by drivers in the peers' interpreter that read requests line by line."""
+"""Measures other queues, the peers, by drivers in their own interpreter that read requests line by line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _IS_INSTALLED = "import importlib.util, sys; sys.exit(importlib.util.find_spec(s
 
 
 class Peers:
-    """The peers that the interpreter can import, started and warmed up; none without an interpreter."""
+    """The drivers of the peers that the interpreter can import, warmed up; none if ``interpreter`` is ""."""
 
     def __init__(self, interpreter: str, options: Mapping[str, Any]) -> None:
         self.drivers: dict[str, subprocess.Popen[str]] = {}
@@ -47,7 +47,7 @@ class Peers:
         return max(burst // _SLOW, processes) if self.kinds[kind] == "prefect" else burst
 
     def rate(self, kind: str, count: int) -> float:
-        """Runs per second, by the driver's clock."""
+        """Lets the driver start ``count`` runs of a kind; returns runs per second."""
         name = self.kinds[kind]
         stdin = self.drivers[name].stdin
         assert stdin

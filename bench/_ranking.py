@@ -1,4 +1,4 @@
-"""Measures the ranking by use of a million skills in its own site, by index reads and by a full sort."""
+"""Measures the ranking of a million skills by use: by index reads, and by a full sort."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main():
 
 
 def _fill(skills, now):
-    """Copies a row written by the ORM, with different uses: many skills with few, few with many."""
+    """Creates skills by copying a row that the ORM wrote. Many skills have few uses, few have many."""
     dice = random.Random(9)
     team = Team.objects.create(slug="bench", name="Bench")
     first = Skill.objects.create(
@@ -106,14 +106,14 @@ def _measure(name, actor, limit, rounds, now):
 
 
 def _sorted(skills, now):
-    """The skills in the order of the formula, sorted by the database without an index."""
+    """The skills by descending score; the database computes and sorts the scores without an index."""
     heat = now.timestamp() * log(2) / scores.HALF_LIFE.total_seconds()
     score = Greatest(Exp(F("hot_key") - heat), F("usage_count") * scores.FLOOR)
     return skills.order_by(score.desc(), "id")
 
 
 def _by_formula(limit, now):
-    """The keys of the highest scores, computed in Python from every row."""
+    """The primary keys of the ``limit`` highest scores, computed in Python from all rows."""
     rows = Skill.objects.values_list("pk", "usage_count", "last_used_at").iterator()
     scored = ((-scores.score(times, last, now), key) for key, times, last in rows)
     return [key for _, key in heapq.nsmallest(limit, scored)]

@@ -1,4 +1,4 @@
-"""Asks a site of its own for every page of hostile packages and runs."""
+"""Measures CPU time and memory of all pages of hostile packages and runs, in its own site."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main():
     logging.disable(logging.WARNING)
     settings.ALLOWED_HOSTS = ["*"]
     call_command("migrate", verbosity=0)
-    user = User.objects.create_user("bench")
+    user, second = (User.objects.create_user(name) for name in ("bench", "second"))
     client = Client()
     client.force_login(user)
     version = publish_files(tidy_files(), team=_team("runs", user), user=user)
@@ -38,7 +38,7 @@ def main():
             rows += _costs(client, kind, measuring.package_pages(heavy))
     for kind in RUNS:
         if not wanted or kind in wanted:
-            one, other = (make_heavy_run(kind, version, user, version.skill.team) for _ in range(2))
+            one, other = (make_heavy_run(kind, version, each, version.skill.team) for each in (user, second))
             rows += _costs(client, kind, measuring.run_pages(one, other))
             version.skill.runs.all().delete()
     print(json.dumps(rows))

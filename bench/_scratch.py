@@ -1,4 +1,4 @@
-"""Runs catalog measurements in their own site in a temporary folder; no other site is touched."""
+"""Runs measurements in a process with its own site in a temporary folder; changes no other site."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def add_arguments(parser):
 
 
 def measure_catalog(options, *, skills, rounds, answers, log, canonical=0):
-    """Measures the catalog at each size in ``skills``; an empty list uses the corpus unchanged."""
+    """Measures the catalog at each size in ``skills``; for an empty list, at the size of the corpus.
+
+    Raises RuntimeError if a file does not exist or the measurement fails.
+    """
     for name in ("corpus", "queries"):
         if not Path(options[name]).is_file():
             raise RuntimeError(f"{options[name]} does not exist: name a file with --{name}")
@@ -29,7 +32,10 @@ def measure_catalog(options, *, skills, rounds, answers, log, canonical=0):
 
 
 def run(module, arguments, *, database, log):
-    """Runs the module in a process with its own site; returns the JSON that it prints."""
+    """Runs the module in a process with its own site; returns the JSON that the module prints.
+
+    Raises RuntimeError if the process fails.
+    """
     log("filling the catalog; this takes some minutes where it is large")
     with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as folder:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("SKILLQUAY_")}

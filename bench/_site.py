@@ -1,4 +1,4 @@
-"""Measures one broker, in a process with its own site."""
+"""Measures the queue with one broker, in a process with its own site."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _request(number=0):
 
 
 def _job_of_run(actor, version):
-    """The argv, package and policy of one real run, for the bare loops."""
+    """The command, package and limits of one real run, for the bare loops. Writes the file ``start.json``."""
     run = runs.request_run(actor=actor, version=version, request=_request())
     inline.execute_here(run)
     run.refresh_from_db()
@@ -107,13 +107,13 @@ def _job_of_run(actor, version):
 
 
 def _plain(job):
-    """The argv and working folder without a sandbox."""
+    """The command and the working folder to start the script without a sandbox."""
     program, *rest = (part.replace("/skill/", f"{job['package']}/") for part in job["argv"])
     return [str(runtimes.installed()[program].program), *rest], str(settings.SKILLQUAY_VAR)
 
 
 def _bwrap(job):
-    """The sandbox's bubblewrap options, with a placeholder for the job folder."""
+    """The sandbox's options for bubblewrap; the path ``template`` in them stands for the job folder."""
     template = settings.SKILLQUAY_VAR / "jobs" / "template"
     (template / "input").mkdir(parents=True)
     like = Job(
@@ -128,7 +128,7 @@ def _bwrap(job):
 
 
 class _Loops:
-    """Warm processes for the bare loops, as many as the worker has."""
+    """Warm processes that run the bare loops, as many as the worker has."""
 
     def __init__(self, processes, job):
         context = get_context("spawn")
@@ -167,7 +167,7 @@ def _start_worker(processes):
 
 
 def _rounds(actor, version, loops, peers, options, until):
-    """The requested rounds; fewer, but at least three, on a busy machine."""
+    """The figures of the requested rounds. On a slow machine, stops at ``until``, but after three rounds."""
     rounds = []
     while len(rounds) < options["rounds"] and (len(rounds) < 3 or time.monotonic() < until):
         rounds.append(_round(len(rounds), actor, version, loops, peers, options))
@@ -189,7 +189,7 @@ def _log(line):
 
 
 def _round(number, actor, version, loops, peers, options):
-    """All kinds in one round; each round starts with another kind, so that load affects all kinds alike."""
+    """Runs per second of each kind. Each round starts with another kind, so that load affects all alike."""
     count = options["burst"]
     kinds = {
         "bare_subprocess": lambda: count / loops.time("bare_subprocess", count),
@@ -208,7 +208,11 @@ def _round(number, actor, version, loops, peers, options):
 
 
 def _burst(actor, version, count, *, wakes):
-    """Seconds until all runs have ended; requests come before the clock starts unless ``wakes`` is None."""
+    """Seconds until ``count`` runs have ended.
+
+    If ``wakes`` is None, includes the time to request the runs. Otherwise the time starts after all requests,
+    when ``wakes`` messages wake the worker.
+    """
     begun = time.perf_counter()
     if wakes is not None:
         runs.wake = lambda: False
@@ -223,7 +227,7 @@ def _burst(actor, version, count, *, wakes):
 
 
 def _pair(number, actor, version, loops):
-    """Milliseconds of one bare run and one queued run, in alternating order."""
+    """Milliseconds of one bare run and one queued run; every other pair starts with the queued run."""
     kinds = [("bare", lambda: loops.time("bare_sandboxed", 1)), ("queue", lambda: _single(actor, version))]
     times = {}
     for name, measure in kinds[:: 1 if number % 2 else -1]:

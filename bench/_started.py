@@ -1,7 +1,7 @@
-"""One start of the measured script by ``subprocess``: as it is, or by bubblewrap with the sandbox's options.
+"""Starts the measured script by ``subprocess``: without a sandbox, or in bubblewrap.
 
-Bare loops and peers call the same two functions. Standard library only, as peers have their own interpreter;
-the command is in a file, as a queue would carry arguments with every job.
+Bare loops and peers call these two functions. They need only the standard library, because peers have their
+own interpreter. The command is in a file, so that jobs of a queue carry only its path.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 
 
 def plain(file: str) -> bytes:
-    """The output of the script, without a sandbox."""
+    """Runs the script without a sandbox and returns its output."""
     return _run(*_read(file, "plain"))
 
 
 def bwrapped(file: str) -> bytes:
-    """The output of the script in bubblewrap with its own job folder, without limits and process control."""
+    """Runs the script in bubblewrap with its own job folder, without limits, and returns its output."""
     order = _read(file, "bwrap")
     folder = tempfile.mkdtemp(dir=order["jobs"])
     for name in ("input", "output"):
@@ -45,7 +45,6 @@ def _read(file: str, kind: str) -> Any:
 
 
 def _readable_fd(content: bytes) -> int:
-    """A file descriptor from which ``content`` can be read."""
     file = os.memfd_create("option")
     os.write(file, content)
     os.lseek(file, 0, os.SEEK_SET)

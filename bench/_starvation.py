@@ -1,4 +1,4 @@
-"""Simulates weeks of agents that use listed skills: by the site's listing, and ordered by use only."""
+"""Simulates weeks in which agents use listed skills: with the site's listing, and with one by use alone."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -35,18 +35,20 @@ def main():
 
 
 def _listing_keys(actor, now):
-    """The keys of the skills that the listing shows with their whole description."""
+    """The primary keys of the skills that the listing shows with their whole descriptions."""
     listed = listing.list_skills(actor, limit=_PLACES, now=now)
     return {row.listed.skill.pk for row in listed.rows if row.cut is listing.Truncation.NONE}
 
 
 def _most_used(actor, now):
-    """The keys of the most used skills; with this order listed skills stay the used ones."""
     return {skill.pk for skill in scores.most_used(Skill.objects.recommendable_to(actor), _PLACES, now=now)}
 
 
 class Weeks:
-    """One kind of request per skill; useful new skills serve the ten most common kinds better."""
+    """A simulation with one kind of request for each old skill.
+
+    Every fourth new skill is useful: it fits one of the most common kinds better than the old skill.
+    """
 
     def __init__(self, options, order):
         self.options, self.order, self.dice = options, order, random.Random(options["seed"])
@@ -84,7 +86,7 @@ class Weeks:
         }
 
     def _days(self, skills, weights):
-        """Simulates the days; returns those on which each skill was listed with its description."""
+        """Simulates the days; returns by primary key the days on which a skill was listed."""
         seen, kinds = {}, list(skills)
         for day in range(self.options["weeks"] * 7):
             now = _BEGIN + timedelta(days=day, hours=1)
@@ -106,7 +108,7 @@ class Weeks:
         return skill
 
     def _counts(self, skills, seen):
-        """How many skills were listed, their first days, and their days in the last week."""
+        """Figures on ``skills``: how many were listed, on which day first, and how often in the last week."""
         first = [seen[skill.pk][0] for skill in skills if skill.pk in seen]
         last = self.options["weeks"] * 7 - 7
         late = [sum(day >= last for day in seen.get(skill.pk, ())) for skill in skills]

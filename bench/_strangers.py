@@ -1,4 +1,4 @@
-"""Anonymous clients that hold what a server lets them hold: slow heads, slow bodies, invalid credentials."""
+"""Anonymous clients that hold connections with slow heads, slow bodies or invalid credentials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _PAUSE_S = 5.0  # until a refused client comes back
 
 
 class Crowd:
-    """``with Crowd(port, 1000):`` that many connections from 200 addresses of this machine, in a process."""
+    """A context manager that holds ``connections`` from 200 addresses of this machine, in another process.
+
+    At the end, ``responses`` has the number of responses by status.
+    """
 
     def __init__(self, port, connections, kinds=KINDS):
         self.command = [sys.executable, "-m", "bench._strangers", str(port), str(connections), *kinds]
@@ -82,7 +85,7 @@ class _Clients:
             writer.close()
 
     async def _send(self, writer, kind):
-        """First as much as the server takes at once, then a little each second."""
+        """Sends the head and, except for kind ``head``, a part of the body at once and the rest slowly."""
         writer.write(_head(kind))
         with suppress(OSError):
             for _ in range(_BURSTS.get(kind, 0)):
@@ -109,7 +112,7 @@ def _head(kind):
 
 
 def sign_in(url, username, password):
-    """Signs in as a browser does; returns the status, the last page, and whether there is a session."""
+    """Signs in like a browser; returns the status, the last page, and whether a session cookie was set."""
     jar = CookieJar()
     browser = build_opener(HTTPCookieProcessor(jar))
     page = browser.open(f"{url}/sign-in/", timeout=60).read().decode()
@@ -124,7 +127,7 @@ def sign_in(url, username, password):
 
 
 def held_bytes(pid):
-    """Bytes of memory of the process, and of the files without a name that it has open."""
+    """Two numbers of bytes: private memory of the process, and deleted files that the process has open."""
     [memory] = re.findall(r"^Private_Dirty: +(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)
     disk = 0
     for link in Path(f"/proc/{pid}/fd").iterdir():

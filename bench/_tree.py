@@ -1,4 +1,4 @@
-"""Measures imports: a tree of skills stored raw, imported and imported again in its own site."""
+"""Measures how long a tree of skills takes to be stored raw, imported, and imported again unchanged."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -48,7 +48,10 @@ def main():
 
 
 def _make(tree, count, corpus):
-    """Creates folders of one to four files; bodies come from the corpus, or are random words."""
+    """Creates a folder of one to five files for each skill; returns the number of files and of bytes.
+
+    Texts come from the corpus, or are random words if the corpus does not exist.
+    """
     chance, files, size = random.Random(7), 0, 0
     for number, (name, description, body) in enumerate(_skills(corpus, count, chance)):
         slug = f"{name[:55]}-{number}"
@@ -80,7 +83,7 @@ def _skills(corpus, count, chance):
 
 
 def _store(tree):
-    """The minimum work of an import: read, lay out, repack, write and sync to disk."""
+    """Does the minimum work of an import: reads, lays out and repacks each folder, and stores the archive."""
     for folder in sorted(tree.iterdir()):
         layout = lay_out(folder_entries(folder, package_limits()), package_limits(), repacked=True)
         blobs.store(repack(layout.files))
@@ -94,7 +97,7 @@ def _import(source, actor, outcome, count):
 
 
 def _time(act):
-    """Seconds by the clock and of CPU time, which includes SQLite."""
+    """Seconds by the clock, and of CPU time in this process, which includes SQLite."""
     begun, worked = time.perf_counter(), time.process_time()
     act()
     return [time.perf_counter() - begun, time.process_time() - worked]

@@ -1,4 +1,4 @@
-"""``bench bodies``: what anonymous clients hold, sign-in meanwhile, and uploads. See README.md."""
+"""``bench bodies``: sign-ins and uploads while anonymous clients hold memory and disk. See README.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def add_arguments(parser):
 
 
 def measure(options, *, log=lambda line: None):
-    """Measures an own site on SQLite with one web process, started by ``up``."""
+    """Measures a separate site on SQLite with one web process, started by ``manage.py up``."""
     arguments = {name: options[name] for name in ("connections", "seconds", "uploads")}
     found = _scratch.run("bench._bodies", arguments, database="", log=lambda line: log("starting a site"))
     return {"bench": "bodies", **arguments, **found}

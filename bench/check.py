@@ -1,4 +1,4 @@
-"""``bench check``: time to validate a package, in one process. See README.md."""
+"""``bench check``: the time to validate a package. See README.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_arguments(parser):
 
 
 def measure(options, *, log=lambda line: None):
-    """Checks every package like ``check_package --json``; those of the corpus as zips and as folders."""
+    """Checks every package like ``check_package --json``; packages of the corpus as zip and as folder."""
     if options["paths"]:
         return _measure({"given": _package_paths(options["paths"])}, options["profile"])
     if not Path(options["corpus"]).is_file():
@@ -32,7 +32,7 @@ def measure(options, *, log=lambda line: None):
 
 
 def _package_paths(paths):
-    """The package paths; of a folder without SKILL.md the paths of its entries."""
+    """Yields the paths of packages; for a folder without SKILL.md, the paths of its entries."""
     for path in map(Path, paths):
         if path.is_dir() and not any(item.name.lower() == "skill.md" for item in path.iterdir()):
             yield from sorted(path.iterdir())
@@ -60,7 +60,7 @@ def _corpus_packages(corpus, folder):
 
 
 def _skill_md(row):
-    """SKILL.md as authors write it, with unquoted values."""
+    """The bytes of a SKILL.md with unquoted values, as authors write them."""
     lines = ["---", f"name: {row['name']}", f"description: {' '.join(row['description'].split())}"]
     if row["tags"]:
         lines.append(f"tags: {', '.join(row['tags'])}")

@@ -1,4 +1,4 @@
-"""``bench follow``: many clients that follow logs, and page times meanwhile. See README.md."""
+"""``bench follow``: the delay of log lines for many followers, and page times meanwhile. See README.md."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def measure(options, *, log=lambda line: None):
 
 
 def _environment(folder, database, runs):
-    """The environment of a site in its own folder, with a worker per run, so that no run waits."""
+    """The environment of a site in its own folder, with one worker process per run, so that no run waits."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("SKILLQUAY_")}
     return environment | {
         "SKILLQUAY_VAR": folder,

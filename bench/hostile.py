@@ -1,4 +1,4 @@
-"""``bench hostile``: what another team still gets while a run does its worst. See README.md."""
+"""``bench hostile``: times of one team's work while another team's run is hostile. See README.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``bench import``: first and repeated import of 1,000 skills, compared with raw I/O. See README.md."""
+"""``bench import``: a first and a repeated import of many skills, compared with raw I/O. See README.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add_arguments(parser):
 
 
 def measure(options, *, log=lambda line: None):
-    """Runs each round in its own site in a temporary folder; this site's database is not touched."""
+    """Runs each round in its own site in a temporary folder; does not use this site's database."""
     rounds = []
     for number in range(options["rounds"]):
         log(f"round {number + 1} of {options['rounds']}: {options['skills']} skills")

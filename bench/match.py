@@ -1,4 +1,4 @@
-"""``bench match``: how often the expected skill is first, in the first 5 or 20. See README.md."""
+"""``bench match``: how often the expected skill is the first, or among the first 5 or 20. See README.md."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def measure(options, *, log=lambda line: None):
 
 
 def _quality(places):
-    """Recall and MRR of ``places``, which count from 1; None for skills not in the first 20."""
+    """Recall and mean reciprocal rank of ``places``: ranks from 1, or None for a skill that was not found."""
     among = {f"R@{most}": sum(place is not None and place <= most for place in places) for most in (1, 5, 20)}
     quality = {name: round(number / len(places), 4) for name, number in among.items()}
     return {**quality, "MRR": round(sum(1 / place for place in places if place) / len(places), 4)}

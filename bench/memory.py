@@ -14,14 +14,14 @@ def add_arguments(parser):
 
 
 def measure(options, *, log=lambda line: None):
-    """Measures an own site on SQLite and the embedded broker, started by ``up``."""
+    """Measures a separate site on SQLite and the embedded broker, started by ``manage.py up``."""
     arguments = {name: options[name] for name in ("runs", "every", "processes")}
     samples = _scratch.run("bench._memory", arguments, database="", log=lambda line: log("starting a site"))
     return {"bench": "memory", **arguments, "looks": samples, "mb_per_1000_runs": _slopes(samples)}
 
 
 def _slopes(samples):
-    """Growth of each kind of process per 1,000 runs, over the later half of the samples."""
+    """Growth in MiB per 1,000 runs of each kind of process, over the later half of the samples."""
     later = samples[len(samples) // 2 :]
     return {name: round(_slope([(sample["runs"], sample[name]) for sample in later]), 2) for name in _KINDS}
 

@@ -1,4 +1,4 @@
-"""``bench runs``: the queue compared with bare loops, in alternating rounds. See README.md."""
+"""``bench runs``: runs per second of the queue, compared with bare loops and peers. See README.md."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def add_arguments(parser):
 
 
 def measure(options, *, log=lambda line: None):
-    """Measures each broker in its own site in a temporary folder; this site's database is not touched."""
+    """Measures each broker in its own site in a temporary folder; does not use this site's database.
+
+    Omits Redis if it does not answer. Raises RuntimeError if peers are requested without Redis.
+    """
     brokers = {"embedded": "", "redis": options["redis"]}
     if options["only"]:
         brokers = {options["only"]: brokers[options["only"]]}

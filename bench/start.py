@@ -1,4 +1,4 @@
-"""``bench start``: what a scratch space adds to the start of a sandbox. See README.md."""
+"""``bench start``: the time that a scratch space adds to the start of a sandbox. See README.md."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: dict[str, Any], *, log: Any = lambda line: None) -> dict[str, Any]:
-    """Starts ``true`` with and without a scratch space, alternating; ``added_ms`` is of the pairs."""
+    """Starts ``true`` in each tier, in pairs without and with a scratch space.
+
+    ``added_ms`` is the median of the differences.
+    """
     starts = options["starts"]
     site = SandboxSettings(minimum="landlock")
     tiers = [report.name for report in usable_tiers(site) if report.usable and has_scratch(report.name, site)]

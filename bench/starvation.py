@@ -1,4 +1,4 @@
-"""``bench starvation``: whether new useful skills get listed among many used ones. See README.md."""
+"""``bench starvation``: whether useful new skills get listed among many used skills. See README.md."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def add_arguments(parser):
 
 
 def measure(options, *, log=lambda line: None):
-    """Starts each kind on each tier in turn, so that load affects all alike."""
+    """Starts each kind of script in each tier in turn, so that load affects all of them alike."""
     tiers = [report.name for report in available.usable_tiers() if report.usable]
     found = {tier: {kind: [] for kind in KINDS} for tier in tiers}
     for number in range(options["starts"]):
@@ -42,7 +42,7 @@ def measure(options, *, log=lambda line: None):
 
 
 def _past(tier, script, limit):
-    """Milliseconds from the limit until the last process ended, and until the worker was notified."""
+    """Milliseconds from the time limit until the last process was gone, and until the worker knew it."""
     with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as folder:
         package, job_dir = Path(folder, "package"), Path(folder, "job")
         package.mkdir()

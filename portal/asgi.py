@@ -1,6 +1,7 @@
-"""The ASGI application: Django behind a WSGI bridge, and middleware for requests that last or stream.
+"""The ASGI application: Django behind a WSGI bridge, and middleware for long waits, streams and bodies.
 
-The middleware checks permissions with one request to Django in the client's name; then it uses no thread.
+The middleware checks permissions by sending Django a request with the client's credentials. It occupies no
+web thread while it waits or streams.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            # The bridge takes ASCII only; a client may send raw bytes.
+            # The bridge accepts only ASCII, but a client may send raw bytes.
             scope["query_string"] = quote_from_bytes(scope["query_string"], safe=_QUERY_SAFE).encode()
         with log_context.bind("request", _set_request_id(scope)):
             await self.app(scope, receive, send)
 
 
 def _set_request_id(scope: Scope) -> str:
-    """Returns the request's id: the client's if valid, otherwise a new one, which is added to the headers."""
+    """Returns the request's id: the client's if valid, otherwise a new one, which replaces the header."""
     headers = scope.get("headers", [])
     uid = next((value.decode("latin-1") for name, value in headers if name == _REQUEST_ID), "")
     if not is_request_id(uid):

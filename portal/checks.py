@@ -1,4 +1,4 @@
-"""System checks for operators, run before the site starts; their ids are stable."""
+"""System checks that warn operators of unsafe settings when the site starts; their ids are stable."""
 
 import ipaddress
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The context of every page: theme, section, URL, actor and pending approvals."""
+"""The context processor of all pages: theme, current area, URL, request id, actor and pending approvals."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from portal.presenters.approvals import waiting_count
+from portal.presenters.navigation import area_of
 from registry.api.error_response import request_id
 
 THEMES = ("auto", "light", "dark")
@@ -19,7 +20,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
     theme = request.COOKIES.get("theme", "auto")
     return {
         "theme": theme if theme in THEMES else "auto",
-        "section": request.path_info.strip("/").split("/")[0],
+        "current_area": area_of(request.path_info),
         "here": request.get_full_path(),
         "request_id": request_id(request),
         "unsafe": settings.SKILLQUAY_SANDBOX == "unsafe",

@@ -9,13 +9,17 @@ import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+_ROLES = ("viewer", "member", "maintainer", "owner")
+_MAX_ISSUER = 200  # characters that the table of identities holds
+
 
 def text(name: str, default: str = "") -> str:
-    """The value; an empty variable counts as unset, as in compose and unit files."""
+    """The stripped value, or ``default`` if it is empty: compose files set unused variables to ""."""
     return os.environ.get(name, "").strip() or default
 
 
@@ -48,7 +52,7 @@ def names(name: str, default: tuple[str, ...] = ()) -> list[str]:
 
 
 def pairs(name: str) -> dict[str, str]:
-    """A mapping from a list such as ``opus=large, sonnet[1m]=long``."""
+    """The mapping in a value such as ``opus=large, sonnet[1m]=long``; {} if it is unset."""
     found = {}
     for part in names(name):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -84,13 +88,81 @@ def hosts(name: str) -> list[str]:
 
 
 def sources() -> dict[str, dict[str, str]]:
-    """The ``SKILLQUAY_SOURCE_<NAME>_<FIELD>`` variables by name and field, both in lower case."""
+    """The values of ``SKILLQUAY_SOURCE_<NAME>_<FIELD>`` by name and field, both in lower case."""
     found: dict[str, dict[str, str]] = {}
     fields = "ENDPOINT|REGION|ACCESS_KEY|SECRET_KEY|TOKEN|TEAMS"
     for name in sorted(os.environ):
         if match := re.fullmatch(rf"SKILLQUAY_SOURCE_([A-Z0-9]+)_({fields})", name):
             found.setdefault(match[1].lower(), {})[match[2].lower()] = text(name)
     return found
+
+
+def issuers() -> dict[str, dict[str, Any]]:
+    """The OIDC issuers in ``SKILLQUAY_OIDC_<NAME>_<FIELD>`` by name, in lower case, with the fields of
+    ``registry.single_sign_on.issuers.Issuer``.
+    """
+    pattern = re.compile(r"SKILLQUAY_OIDC_([A-Z0-9]+)_ISSUER")
+    matches = [match for name in sorted(os.environ) if (match := pattern.fullmatch(name)) and text(name)]
+    return {match[1].lower(): _issuer(match[0].removesuffix("_ISSUER"), match[1]) for match in matches}
+
+
+def _issuer(name: str, issuer: str) -> dict[str, Any]:
+    address = text(f"{name}_ISSUER")
+    parts = urlsplit(address)
+    is_local = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "::1", "localhost"}
+    if not parts.hostname or parts.query or parts.fragment or not (parts.scheme == "https" or is_local):
+        raise _invalid(
+            f"{name}_ISSUER", address.split("@")[-1], "an https:// address (http:// on this machine)"
+        )
+    if len(address) > _MAX_ISSUER:
+        raise _invalid(f"{name}_ISSUER", address, f"at most {_MAX_ISSUER} characters")
+    return {
+        "url": address,  # compared exactly: a slash at the end matters
+        "client_id": secret(f"{name}_CLIENT_ID", needed_by=f"{name}_ISSUER"),
+        "client_secret": text(f"{name}_CLIENT_SECRET"),
+        "label": text(f"{name}_LABEL", issuer.capitalize()),
+        "groups_claim": text(f"{name}_GROUPS_CLAIM", "groups"),
+        "groups": tuple(_group_role(f"{name}_GROUPS", part) for part in names(f"{name}_GROUPS")),
+        "administrator_group": text(f"{name}_ADMINISTRATOR_GROUP"),
+        "creates_users": flag(f"{name}_CREATE_USERS", False),
+    }
+
+
+def _group_role(name: str, part: str) -> tuple[str, str, str]:
+    """The group, team and role in ``group=team:role``. A group may contain ``=``."""
+    group, equals, given = part.rpartition("=")
+    team, colon, role = given.strip().partition(":")
+    if not (group.strip() and equals and team and colon) or role not in _ROLES:
+        raise _invalid(
+            name, part, "a list as engineers=docs:member,leads=docs:owner with the roles " + ", ".join(_ROLES)
+        )
+    return group.strip(), team, role
+
+
+def sign_up(name: str, *, domains: str, mail: str) -> str:
+    """closed, invitation, domain or open; ``domain`` requires domains and a mail server."""
+    value = choice(name, "closed", ("closed", "invitation", "domain", "open"))
+    if value == "domain" and not (text(domains) and text(mail)):
+        raise _invalid(name, value, f"{domains} and {mail} with this value")
+    return value
+
+
+def mail_server(name: str) -> dict[str, Any]:
+    """Django's EMAIL_… settings for ``smtp://user:password@host:port?tls=starttls|implicit|none``."""
+    parts = urlsplit(text(name))
+    tls = parse_qs(parts.query).get("tls", ["starttls"])[-1]
+    ports = {"starttls": 587, "implicit": 465, "none": 25}
+    if text(name) and (parts.scheme != "smtp" or not parts.hostname or tls not in ports):
+        raise _invalid(name, text(name).split("@")[-1], "smtp://user:password@host:587?tls=starttls")
+    return {
+        "EMAIL_HOST": parts.hostname or "",  # "": no mail
+        "EMAIL_PORT": parts.port or ports[tls],
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": tls == "starttls",
+        "EMAIL_USE_SSL": tls == "implicit",
+        "EMAIL_TIMEOUT": 10,  # seconds
+    }
 
 
 def secret(name: str, *, needed_by: str) -> str:
@@ -102,7 +174,10 @@ def secret(name: str, *, needed_by: str) -> str:
 
 
 def stored_key(path: Path) -> str:
-    """The key in ``path``, created on first use with mode 600; readers never see a partial file."""
+    """The key in ``path``, created on first use with mode 600; other processes never read a partial file.
+
+    Raises ImproperlyConfigured if the file is empty, or can't be read or created.
+    """
     try:
         if not path.exists():
             _make_key(path)
@@ -158,7 +233,10 @@ def folder(name: str, default: Path) -> Path:
 
 
 def writable_folder(name: str, default: Path) -> Path:
-    """The folder, created if missing; raises ImproperlyConfigured if this user can't write to it."""
+    """The folder, created with mode 700 if it is missing.
+
+    Raises ImproperlyConfigured if the process can't write to the folder.
+    """
     try:
         path = folder(name, default)
         path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Error codes of uploads and request bodies."""
+"""Error codes of uploads, request bodies, readiness checks and metrics."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
@@ -17,11 +17,14 @@ BODY_UNSTORABLE = declare("BODY_UNSTORABLE", lambda *, reason: ..., http=507, re
     _("Try again later, or ask an administrator to free disk space."),
 )
 CHECK_UNKNOWN = declare("CHECK_UNKNOWN", lambda *, name, known: ..., http=400)(
-    _("There is no check called `%(name)s`."), _("Use one of these names: %(known)s.")
+    _("The check `%(name)s` does not exist."), _("Use one of these names: %(known)s.")
 )
 METRICS_DENIED = declare("METRICS_DENIED", http=401)(
-    _("Metrics need a bearer token, or a request from this machine."),
-    _("Send the value of SKILLQUAY_METRICS_TOKEN as `Authorization: Bearer …`."),
+    _(
+        "Metrics require the bearer token of this site or, if none is set, a direct request from the server "
+        "itself."
+    ),
+    _("Set SKILLQUAY_METRICS_TOKEN and send its value as `Authorization: Bearer …`."),
 )
 BODY_LENGTH_AMBIGUOUS = declare("BODY_LENGTH_AMBIGUOUS", http=400)(
     _("The request has both `Content-Length` and `Transfer-Encoding`."), _("Send only one of these headers.")
@@ -30,5 +33,5 @@ ANONYMOUS_BODIES_FULL = declare(
     "ANONYMOUS_BODIES_FULL", lambda *, retry_after_s: ..., http=503, retryable=True
 )(
     _("Anonymous clients are sending too much data at the moment."),
-    _("Try again in some seconds, or sign in or send a valid access token."),
+    _("Try again in a few seconds, sign in, or send a valid access token."),
 )

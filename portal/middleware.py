@@ -1,4 +1,4 @@
-"""Middleware of all pages: private caching, refusal pages, and the change of one-time passwords."""
+"""Middleware for cache headers, error pages and the change of one-time passwords."""
 
 from collections.abc import Callable
 
@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
 from portal.pages.errors.views import SkillMoved, bad_request, page, refusal
+from registry.accounts import second_factors
 from registry.packages.problems import Refusal
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
@@ -17,7 +18,7 @@ _EXEMPT = frozenset({"password", "sign-out", "set-language", "set-theme"})
 
 
 class PrivateMiddleware:
-    """Marks responses as private, unless the view set ``Cache-Control``."""
+    """Sets ``Cache-Control: private, no-cache`` unless the view has set this header."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -33,7 +34,8 @@ class PrivateMiddleware:
 class RefusalMiddleware:
     """Turns ``Refusal`` into an error page or a redirect to sign-in, and ``SkillMoved`` into a redirect.
 
-    Wrong methods get an error page, too, such as a GET of a button's URL after signing in again.
+    Values that the database can't store get an error page, too, and so do wrong methods, such as the GET of a
+    button's URL after sign-in.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -55,8 +57,10 @@ class RefusalMiddleware:
         return refusal(request, exception) if isinstance(exception, Refusal) else None
 
 
-class FirstPasswordMiddleware:
-    """Redirects users with a one-time password to the password form."""
+class FirstStepMiddleware:
+    """Redirects users with a one-time password to the password form, and users without a required second
+    factor to its pages. Exempt are the API, which decides itself, and ``_EXEMPT``.
+    """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -70,6 +74,10 @@ class FirstPasswordMiddleware:
         name = request.resolver_match.url_name if request.resolver_match else None
         if name in _EXEMPT or request.path_info.startswith("/api/"):
             return None
-        if request.user.is_authenticated and request.user.must_change_password:
+        if not request.user.is_authenticated:
+            return None
+        if request.user.must_change_password:
             return redirect(reverse("password"))
+        if not (name or "").startswith("security") and second_factors.is_missing(request.user):
+            return redirect(reverse("security"))
         return None

@@ -1,4 +1,4 @@
-"""All settings, read from the environment at start; docs/reference/settings.md lists them."""
+"""Django's settings. docs/reference/settings.md lists the environment variables that set them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from portal import env
+from portal.sign_in.settings import *  # noqa: F403
+from portal.sign_in.settings import caches
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -114,6 +116,14 @@ SKILLQUAY_FORK_TOKENS = env.number("SKILLQUAY_FORK_TOKENS", 200_000, minimum=100
 SKILLQUAY_FORK_TURNS = env.number("SKILLQUAY_FORK_TURNS", 25, minimum=1, maximum=1000)
 SKILLQUAY_OUTBOUND_SECONDS = env.number("SKILLQUAY_OUTBOUND_SECONDS", 120, minimum=1, maximum=3600)
 SKILLQUAY_SOURCES = env.sources()
+# Sign-up and mail: registry.accounts
+globals().update(env.mail_server("SKILLQUAY_EMAIL_URL"))
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("SKILLQUAY_EMAIL_FROM", "skillquay@localhost")
+SKILLQUAY_SIGN_UP_DOMAINS = [domain.lower() for domain in env.names("SKILLQUAY_SIGN_UP_DOMAINS")]
+SKILLQUAY_SIGN_UP = env.sign_up(
+    "SKILLQUAY_SIGN_UP", domains="SKILLQUAY_SIGN_UP_DOMAINS", mail="SKILLQUAY_EMAIL_URL"
+)
+SKILLQUAY_OIDC = env.issuers()  # registry.single_sign_on
 
 
 # Django ----------------------------------------------------------------------------------------------------
@@ -144,15 +154,20 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_htmx",
     "csp",
-    "axes",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
 ]
 MIDDLEWARE = [
     "registry.api.middleware.RequestIdMiddleware",
     "portal.health.http_metrics.HttpMetricsMiddleware",
+    "portal.delivery.compression.CompressionMiddleware",
     "registry.api.middleware.ApiMiddleware",
     "registry.rates.middleware.RateLimitMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "portal.delivery.static_files.StaticFilesMiddleware",
     "portal.middleware.PrivateMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -161,16 +176,13 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "registry.identity.middleware.ActorMiddleware",
-    "portal.middleware.FirstPasswordMiddleware",
+    "registry.accounts.middleware.SessionClientMiddleware",
+    "portal.middleware.FirstStepMiddleware",
     "portal.middleware.RefusalMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "axes.middleware.AxesMiddleware",
-]
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.middleware.AccountMiddleware",
 ]
 TEMPLATES = [
     {
@@ -197,6 +209,7 @@ TIME_ZONE = "UTC"
 _HTTPS = SKILLQUAY_PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
 SESSION_COOKIE_HTTPONLY = True
+SESSION_ENGINE = "registry.models.session"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_TRUSTED_ORIGINS = ["{0.scheme}://{0.netloc}".format(urlsplit(SKILLQUAY_PUBLIC_URL))]
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -224,17 +237,17 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-AXES_FAILURE_LIMIT = 10
-AXES_COOLOFF_TIME = 0.25  # hours
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_RESET_ON_SUCCESS = True
-AXES_ENABLE_ADMIN = False
-AXES_VERBOSE = False
-AXES_LOCKOUT_CALLABLE = "portal.pages.account.session_views.locked_out"
+PASSWORD_RESET_TIMEOUT = 24 * 3600
 CSRF_FAILURE_VIEW = "portal.pages.errors.views.csrf_failure"
 
 STATIC_URL = "/static/"
+STATIC_ROOT = SKILLQUAY_VAR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "portal.delivery.static_files.StaticFilesStorage"},
+}
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = SKILLQUAY_MAX_REQUEST_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = SKILLQUAY_MAX_ARCHIVE_ENTRIES
@@ -269,6 +282,7 @@ def _database(address: str) -> dict[str, Any]:
 
 DATABASES = {"default": _database(env.url("DATABASE_URL", "", ("postgres", "postgresql", "sqlite")))}
 REDIS_URL = env.url("REDIS_URL", "", ("redis", "rediss"))
+CACHES = caches(REDIS_URL)
 STORAGE_URL = env.url("STORAGE_URL", "", ("s3",))
 SKILLQUAY_S3_ENDPOINT = env.url("SKILLQUAY_S3_ENDPOINT", "", ("http", "https"))
 SKILLQUAY_S3_REGION = env.text("SKILLQUAY_S3_REGION", "us-east-1")
@@ -298,11 +312,17 @@ SPECTACULAR_SETTINGS = {
     "SERVERS": [{"url": SKILLQUAY_PUBLIC_URL}],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_SUFFIX": "",
+    "COMPONENT_SPLIT_PATCH": False,  # the body of a PATCH is validated like any other
     "POSTPROCESSING_HOOKS": [
         "registry.api.reference.openapi.hash_enums_by_value",
         "drf_spectacular.hooks.postprocess_schema_enums",
     ],
     "ENUM_NAME_OVERRIDES": {
+        "AccessTokenState": ["active", "expired", "revoked"],
+        "AccountKind": "registry.models.UserKind.values",
+        "Role": "registry.models.Role.values",
+        "Scope": "registry.models.Scope.values",
+        "ServiceAccountRole": ["viewer", "member", "maintainer"],
         "Visibility": "registry.models.Visibility.values",
         "ApprovalDecision": "worker.approvals.decide.DECISIONS",
         "CanonicalChangeKind": "registry.models.CanonicalChangeKind.values",

@@ -62,7 +62,10 @@ class Supervisor:
         self.selector = selectors.DefaultSelector()
 
     def run(self) -> None:
-        """Runs until a signal has stopped every child; further signals have no effect."""
+        """Runs the programs until SIGTERM, SIGINT or SIGHUP; then stops them and returns.
+
+        Processes that are alive after ``grace_s`` seconds are killed. Further signals have no effect.
+        """
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._stop)
         while not self.stopping:
@@ -136,7 +139,7 @@ class Supervisor:
         assert child.running is not None
         stream = child.running.stdout
         assert stream is not None
-        with contextlib.suppress(BlockingIOError):  # its children may hold the other end
+        with contextlib.suppress(BlockingIOError):  # its children may keep the other end open
             while data := os.read(stream.fileno(), 65_536):
                 self._print_lines(child, data)
         if child.tail:
@@ -168,7 +171,7 @@ def _describe_exit(process: subprocess.Popen[bytes]) -> str:
 
 
 def _terminate_with_parent(parent: int) -> Callable[[], None]:
-    """A preexec function: the child gets SIGTERM if the supervisor dies."""
+    """A function for ``preexec_fn`` with which the child gets SIGTERM if the supervisor dies."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
 
     def prepare() -> None:

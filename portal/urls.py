@@ -1,10 +1,11 @@
-"""Routes of all pages: each area lists its own. Each tab has a URL, so that Back and bookmarks work."""
+"""The routes of all pages, which each area lists in its own module, and of the API."""
 
 from django.urls import URLPattern, URLResolver, include, path
 
 from portal.pages.account import urls as account
 from portal.pages.admin import urls as admin
 from portal.pages.approvals import urls as approvals
+from portal.pages.audit import urls as audit
 from portal.pages.canonical import urls as canonical
 from portal.pages.catalog import urls as catalog
 from portal.pages.errors import views as errors
@@ -15,21 +16,28 @@ from portal.pages.imports import urls as imports
 from portal.pages.listing import urls as listing
 from portal.pages.match import urls as match
 from portal.pages.memory import urls as memory
+from portal.pages.palette import urls as palette
 from portal.pages.publish import urls as publish
 from portal.pages.review import urls as review
 from portal.pages.rules import urls as rules
 from portal.pages.runs import urls as runs
 from portal.pages.secrets import urls as secrets
+from portal.pages.security import urls as security
 from portal.pages.skill import urls as skill
+from portal.pages.styleguide import urls as styleguide
 from portal.pages.teams import urls as teams
 from portal.pages.usage import urls as usage
+from portal.pages.users import urls as users
 from portal.pages.versions import urls as versions
 from registry.api.reference import pages
 from registry.events.api.webhooks import WebhookDelivery
 
 urlpatterns: list[URLPattern | URLResolver] = [
     *home.urlpatterns,
+    *palette.urlpatterns,
+    *styleguide.urlpatterns,
     *account.urlpatterns,
+    *security.urlpatterns,
     *teams.urlpatterns,
     *rules.urlpatterns,
     *memory.urlpatterns,
@@ -40,6 +48,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *canonical.urlpatterns,
     *runs.urlpatterns,
     *admin.urlpatterns,
+    *users.urlpatterns,
+    *audit.urlpatterns,
     *glossary.urlpatterns,
     *events.urlpatterns,
     *imports.urlpatterns,
@@ -51,6 +61,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         include(
             [
                 *teams.team_urlpatterns,
+                *audit.team_urlpatterns,
                 *rules.team_urlpatterns,
                 *memory.team_urlpatterns,
                 *secrets.team_urlpatterns,
@@ -62,6 +73,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "skills/<slug:team>/<slug:slug>/",
         include(
             [
+                *home.skill_urlpatterns,
                 *rules.skill_urlpatterns,
                 *skill.skill_urlpatterns,
                 *versions.skill_urlpatterns,
@@ -70,7 +82,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
             ]
         ),
     ),
-    # A version matches any word: its pages come after those with a fixed word in its place.
+    # The number matches any word, so these routes come after those with a fixed word in its place.
     path(
         "skills/<slug:team>/<slug:slug>/<str:number>/",
         include(

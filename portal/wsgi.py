@@ -1,4 +1,4 @@
-"""Django as WSGI: served by ``portal.asgi`` behind its middleware."""
+"""Django as a WSGI application, which ``portal.asgi`` serves behind its middleware."""
 
 import os
 

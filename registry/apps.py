@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from registry.versions.publishing.checks import PublicationChecks
 
 _ERRORS = (
+    "registry.accounts.errors",
     "registry.api.errors",
     "registry.canonical.errors",
     "registry.core.errors",
-    "registry.erasure.errors",
     "registry.events.errors",
     "registry.http_client.errors",
     "registry.identity.errors",
@@ -30,6 +30,7 @@ _ERRORS = (
     "registry.rules.errors",
     "registry.search.errors",
     "registry.secrets.errors",
+    "registry.single_sign_on.errors",
     "registry.storage.errors",
     "registry.subscriptions.errors",
     "registry.trigger_tests.errors",
@@ -54,7 +55,7 @@ class RegistryConfig(AppConfig):
 
 
 def _publication_checks() -> PublicationChecks:
-    """The publication checks: phrase notices and trigger tests. Imported late: they import matching."""
+    """The module with the checks that run at publication. Imported late, because it imports matching."""
     from registry.trigger_tests import on_publish
 
     return on_publish

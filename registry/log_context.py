@@ -1,4 +1,4 @@
-"""The request or run that log lines belong to: ``request=…`` or ``run=…`` on every line."""
+"""Marks log lines with the request or run that they belong to, as ``request=…`` or ``run=…``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _current: ContextVar[tuple[str, str]] = ContextVar("log_context", default=("", "
 
 @contextmanager
 def bind(kind: str, uid: str) -> Iterator[None]:
-    """Context manager: marks log lines of its block, in this thread or task, with ``kind=uid``."""
+    """Marks the log lines of a ``with`` block with ``kind=uid``, in the current thread or task only."""
     token = _current.set((kind, uid))
     try:
         yield
@@ -21,7 +21,7 @@ def bind(kind: str, uid: str) -> Iterator[None]:
 
 
 def current_id(kind: str) -> str:
-    """The id that is bound for this kind; "" if none is."""
+    """The id that ``bind`` set for this kind ("request" or "run"); "" if none is set."""
     bound, uid = _current.get()
     return uid if bound == kind else ""
 

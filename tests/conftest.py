@@ -8,12 +8,17 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import cluster, migrated
 
 pytest_plugins = ["tests.skipping", "tests.suites"]
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
+
+# A machine that is busy with other tests draws slowly; that is no failure.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 @pytest.hookimpl(trylast=True)
@@ -83,8 +88,15 @@ def keep_connections():
 
 @pytest.fixture(autouse=True)
 def var_folder(tmp_path_factory, settings):
-    """Gives each test its own folder for files, and its own prefix on S3."""
+    """Gives each test its own folder for files, without collected static files, and its own prefix on S3."""
+    from django.contrib.staticfiles.storage import staticfiles_storage
+    from django.core.files.storage import storages
+    from django.utils.functional import empty
+
     settings.SKILLQUAY_VAR = tmp_path_factory.mktemp("var")
+    settings.STATIC_ROOT = settings.SKILLQUAY_VAR / "static"
+    vars(storages)["_storages"].pop("staticfiles", None)
+    setattr(staticfiles_storage, "_wrapped", empty)  # noqa: B010
     settings.STORAGE_URL = cluster.own_storage()
     return settings.SKILLQUAY_VAR
 
@@ -95,6 +107,13 @@ def own_rate_counts(monkeypatch):
     from registry.rates.counters import RateCounter
 
     monkeypatch.setattr("registry.rates.counters.counter", RateCounter(f"{secrets.token_hex(8)}:"))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(settings):
+    """Starts each test with an empty cache, also in a Redis that outlives the test."""
+    if settings.REDIS_URL:
+        settings.CACHES = {"default": settings.CACHES["default"] | {"KEY_PREFIX": secrets.token_hex(8)}}
 
 
 @pytest.fixture
@@ -113,6 +132,36 @@ def rate_limits(settings, monkeypatch):
 def local_storage(settings):
     """Stores blobs on the local disk even if the suite runs on S3."""
     settings.STORAGE_URL = ""
+
+
+@pytest.fixture(scope="session")
+def s3_server():
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    yield "http://{}:{}".format(*server.get_host_and_port())
+    server.stop()
+
+
+@pytest.fixture(params=["disk", "s3"])
+def place(request, settings, tmp_path):
+    """Runs a test twice: with blobs on a disk, and on S3 over HTTP."""
+    settings.STORAGE_URL = ""
+    if request.param == "s3":
+        import boto3
+
+        settings.SKILLQUAY_S3_ENDPOINT = request.getfixturevalue("s3_server")
+        settings.SKILLQUAY_S3_ACCESS_KEY = settings.SKILLQUAY_S3_SECRET_KEY = "testing"
+        settings.STORAGE_URL = f"s3://{tmp_path.name.replace('_', '-')}/some/prefix"
+        boto3.client(
+            "s3",
+            endpoint_url=settings.SKILLQUAY_S3_ENDPOINT,
+            aws_access_key_id="testing",
+            aws_secret_access_key="testing",
+            region_name="us-east-1",
+        ).create_bucket(Bucket=tmp_path.name.replace("_", "-"))
+    return request.param
 
 
 def _user(username, **more):

@@ -17,11 +17,14 @@ _copies: dict[str, str] = {}  # vendor → what is copied: a file, or the name o
 @contextmanager
 def kept(folder: Path) -> Iterator[None]:
     """Copies the suite's own database, while it is migrated and empty."""
+    from django.conf import settings
     from django.db import connection, connections
 
     from tests import cluster, tables
 
-    if not connection.introspection.table_names():  # of the tests that were chosen none needs a database
+    # If none of the chosen tests needs a database, this is the checkout's own one.
+    is_own = str(connection.settings_dict["NAME"]) == str(settings.SKILLQUAY_VAR / "skillquay.sqlite3")
+    if is_own or not connection.introspection.table_names():
         yield
         return
     tables.record()

@@ -3,6 +3,7 @@
 - ``sample`` (``make test``): everything; of each matrix a seeded choice.
 - ``fast`` (``make test-fast``): the tests that need no database, browser, sandbox or real client.
 - ``services`` (second pass of ``.ci/run``): the tests that touch database, broker or storage.
+- ``clients`` (``make test-clients``): the tests with real clients, which no other suite runs.
 - ``full`` (``make test-full``): the tests with a matrix, every combination of it, and those marked ``full``.
 """
 
@@ -17,7 +18,7 @@ from random import Random
 
 import pytest
 
-SUITES = ("sample", "fast", "services", "full")
+SUITES = ("sample", "fast", "services", "clients", "full")
 SLOW_FOLDERS = ("api", "attacks", "browser", "clients", "examples", "faults", "sandbox", "soak")
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "django_db_setup"}
 _SEED = "TEST_SEED"
@@ -55,6 +56,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _belongs(item: pytest.Item, suite: str, sampled: set[pytest.Item]) -> bool:
+    is_client = item.path.parent.name == "clients"
+    if is_client or suite == "clients":
+        return is_client and suite == "clients"
     is_full = item.get_closest_marker("full") is not None
     is_matrix = _matrix_values(item) is not None
     if suite == "full":
@@ -81,9 +85,14 @@ def _uses_services(item: pytest.Item) -> bool:
 
 
 def _matrix_values(item: pytest.Item) -> tuple[object, ...] | None:
-    """The item's values of the axes of its ``matrix`` mark; None if it has no mark or none of the axes."""
+    """The item's values of the axes of its ``matrix`` mark, its own name if the mark names none.
+
+    None if the item has no mark or none of the axes.
+    """
     mark = item.get_closest_marker("matrix")
     params = getattr(getattr(item, "callspec", None), "params", {})
+    if mark is not None and not mark.args:
+        return (item.name,)
     if mark is None or not set(mark.args) & set(params):
         return None
     return tuple(params.get(axis) for axis in mark.args)

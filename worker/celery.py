@@ -13,6 +13,7 @@ from celery.utils.nodenames import default_nodename
 from kombu import Connection
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")  # checks load every page, and Celery ignores their result
 
 from django.conf import settings
 
@@ -20,8 +21,8 @@ from worker.core.host import host_name
 from worker.queue.transport import ALIAS, folders
 
 _PR_SET_PDEATHSIG = 1
-_MAX_RETRY_S = 5
-_TASK_MARGIN_S = 900  # unpacking, collecting, which waits for a lost storage, and recording
+_MAX_RETRY_S = 2
+_TASK_MARGIN_S = 900  # for unpacking, recording, and collecting, which can wait for a lost storage
 
 
 def _broker() -> dict[str, Any]:
@@ -54,7 +55,7 @@ app.conf.update(
     include=["worker.service.tasks"],
     accept_content=["json"],
     task_serializer="json",
-    task_acks_late=False,  # a message is a wake-up: losing one loses nothing, repeating one does nothing
+    task_acks_late=False,  # a message only wakes a worker: a lost or repeated one does no harm
     task_ignore_result=True,
     task_default_queue=_queue(),
     task_time_limit=settings.SKILLQUAY_MAX_RUN_SECONDS + _TASK_MARGIN_S,
@@ -75,7 +76,7 @@ app.conf.update(
 
 
 def count_messages() -> int:
-    """The number of messages in the broker that no worker has fetched."""
+    """The number of this site's messages in the broker that no worker has fetched."""
     with app.connection_for_write() as connection:
         queue: Any = app.amqp.queues[app.conf.task_default_queue](connection.default_channel)
         return int(queue.queue_declare().message_count)
@@ -98,7 +99,10 @@ def _wake_on_signals(sender: Any, **kwargs: object) -> None:
 
 @worker_process_init.connect
 def _die_with_parent(**kwargs: object) -> None:
-    """Lets the kernel kill this child when its worker dies, so that the child claims no more runs."""
+    """Lets the kernel kill this child when its worker dies, so that the child claims no more runs.
+
+    Also undoes ``_wake_on_signals``: the child has no event loop.
+    """
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.set_wakeup_fd(-1)
 

@@ -1,6 +1,7 @@
 """Built-in skills that teach agents to find, run and publish skills on this site.
 
-In a text, ``⟦api-skill team slug⟧`` becomes the URL of route ``api-skill`` with TEAM and SLUG.
+In a text, ``⟦api-skill team slug⟧`` becomes the URL of the route ``api-skill`` with the placeholders TEAM and
+SLUG.
 """
 
 import re
@@ -23,14 +24,17 @@ _ADDRESS = re.compile(r"⟦([a-z-]+)((?: [a-z]+)*)⟧")
 
 
 def packages() -> Iterator[Package]:
-    """The packages, without version: publishing gives a changed text or site URL the next patch version."""
+    """Yields the packages. They have no version, so publishing a changed text creates a new patch version."""
     for text in sorted(_TEXTS.glob("*.md")):
         written = _ADDRESS.sub(_address, text.read_text(encoding="utf-8"))
         yield read_files([("SKILL.md", written.encode())], filename=f"{text.stem}.md")
 
 
 def publish_builtin(actor: Actor) -> int:
-    """Publishes new and changed packages as public, bundled skills, and returns their number."""
+    """Publishes new and changed packages as public, bundled skills, and returns their number.
+
+    Creates the team ``TEAM`` if it does not exist.
+    """
     team, _ = Team.objects.get_or_create(slug=TEAM, defaults={"name": "Skillquay"})
     done = [
         publish(package, team=team, actor=actor, visibility=Visibility.PUBLIC, source=SOURCE)

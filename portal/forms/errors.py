@@ -1,4 +1,4 @@
-"""Shows refusals to the user: at the form fields that they concern, or above the page."""
+"""Shows refusals to the user: at the fields of a form, or as a message on the next page."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from registry.packages.problems import Problem, Refusal
 
 
 class RefusalHandler:
-    """Ends a ``with`` block at a refusal, and passes the refusal to ``handle``."""
+    """A context manager that suppresses a ``Refusal`` raised in its block and passes it to ``handle``."""
 
     def __init__(self, handle: Callable[[Refusal], None]) -> None:
         self.handle = handle
@@ -26,12 +26,12 @@ class RefusalHandler:
 
 
 def add_refusals(form: forms.BaseForm) -> RefusalHandler:
-    """A context manager that adds a refusal of its block to the form."""
+    """A context manager that suppresses a ``Refusal`` raised in its block and adds it to the form."""
     return RefusalHandler(partial(add_refusal, form))
 
 
 def show_refusals(request: ActorRequest) -> RefusalHandler:
-    """A context manager that shows a refusal of its block on the next page."""
+    """A context manager that suppresses a ``Refusal`` raised in its block and shows it on the next page."""
     return RefusalHandler(partial(show_refusal, request))
 
 

@@ -5,7 +5,7 @@ MAX_CHARACTERS = 4000  # of a field in a query string
 
 
 class PathsForm(forms.Form):
-    """A form with a field for the files that the user works on."""
+    """A form with a field for the files that the user works on; cleans to a tuple of paths."""
 
     paths = forms.CharField(
         label=_("Files you are working on"),

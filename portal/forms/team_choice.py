@@ -3,22 +3,33 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import Case, Q, QuerySet, When
 from django.utils.translation import gettext_lazy as _
 
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
 from registry.models import Team
 
+BUNDLED_TEAMS = ("examples", "skillquay")  # set_up creates them for the skills that come with Skillquay
+_BUNDLED_LAST = Case(When(slug__in=BUNDLED_TEAMS, then=1), default=0)
+
 
 def publishing_teams(actor: Actor) -> QuerySet[Team]:
-    """The teams for which the actor may publish."""
-    visible = Team.objects.visible_to(actor).order_by("slug")
-    return visible.filter(pk__in=[team.pk for team in visible if may(actor, Action.PUBLISH, team=team)])
+    """The teams for which the actor may publish. Those of bundled skills come last, so that no form selects
+    them first.
+    """
+    visible = Team.objects.visible_to(actor)
+    allowed = [team.pk for team in visible if may(actor, Action.PUBLISH, team=team)]
+    return visible.filter(pk__in=allowed).order_by(_BUNDLED_LAST, "slug")
+
+
+def has_team_to_publish(teams: QuerySet[Team], chosen: str = "") -> bool:
+    """Whether ``teams`` has a team that is not for bundled skills, or the team with the slug ``chosen``."""
+    return teams.filter(~Q(slug__in=BUNDLED_TEAMS) | Q(slug=chosen)).exists()
 
 
 class TeamChoiceForm(forms.Form):
-    """A form with a choice of ``teams``, the teams for which the actor may act."""
+    """A form with a required choice among ``teams``; views pass the teams for which the actor may act."""
 
     team = forms.ModelChoiceField(
         label=_("Team"), queryset=Team.objects.none(), empty_label=None, to_field_name="slug"

@@ -1,4 +1,4 @@
-"""Forms for changes of published versions and skills; the reasons are visible to all readers."""
+"""Forms that change published versions and skills. Reasons are shown to everyone who sees the skill."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -22,7 +22,7 @@ class VisibilityForm(forms.Form):
 
 
 class YankForm(forms.Form):
-    reason = _reason(_("Shown to everyone with this version pinned."))
+    reason = _reason(_("Shown to everyone who has pinned this version."))
 
 
 class DeprecateVersionForm(forms.Form):
@@ -64,7 +64,7 @@ class PurgeForm(forms.Form):
     """Requires typing ``expected``, so that nothing is purged by accident."""
 
     confirmation = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"autocomplete": "off"}))
-    reason = _reason(_("Kept on record with the digest and your name."))
+    reason = _reason(_("Recorded with the digest and your name."))
 
     def __init__(self, *args: object, expected: str, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
@@ -89,6 +89,6 @@ FORMS: dict[str, type[forms.Form]] = {
 
 
 def forms_for(version: Version) -> dict[str, forms.Form]:
-    """The forms on a version's page, by verb."""
+    """The unbound forms on a version's page, by verb."""
     initial = {"changelog": {"changelog": version.changelog}}
     return {verb: form(auto_id=f"{verb}-%s", initial=initial.get(verb)) for verb, form in FORMS.items()}

@@ -1,4 +1,4 @@
-"""``/-/live``, ``/-/ready`` and ``/metrics``, answered in front of Django: its threads may be busy."""
+"""``/-/live``, ``/-/ready`` and ``/metrics``, answered without Django, whose threads may all be busy."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from registry.packages.problems import Refusal
 from worker.health.checks import NAMES, read_state
 from worker.health.status import ready_document
 
-FRESH_S = 1.0  # requests within this time share one answer, however many come
+FRESH_S = 1.0  # requests within this time share one answer
 _FORWARDED = frozenset({b"forwarded", b"via", b"x-forwarded-for", b"x-real-ip"})
 
 
 class HealthEndpoints:
-    """Answers probes and scrapes; passes every other request on."""
+    """Answers GET and HEAD of the three paths; passes all other requests to ``app``."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -93,7 +93,9 @@ class _Shared:
 
 
 def _may_read_metrics(scope: Scope) -> bool:
-    """Whether the request has SKILLQUAY_METRICS_TOKEN or, if none is set, comes from this machine itself."""
+    """Whether the request has the token SKILLQUAY_METRICS_TOKEN or, if that is unset, comes from this machine
+    without a proxy.
+    """
     headers = scope["headers"]
     if token := settings.SKILLQUAY_METRICS_TOKEN:
         sent = next((value for name, value in headers if name == b"authorization"), b"")

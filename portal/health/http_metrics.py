@@ -31,7 +31,7 @@ _durations = Histogram(
 
 
 class HttpMetricsMiddleware:
-    """Counts each request by view, method and status."""
+    """Counts requests by view, method and status, and measures their durations."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -48,7 +48,7 @@ class HttpMetricsMiddleware:
 
 
 def _view(request: HttpRequest) -> str:
-    """The name of the view, or its route; the same for all objects, so that labels stay few."""
+    """The name of the URL pattern, or its route, so that all objects of a kind share one label."""
     match = request.resolver_match
     if match is None:
         return "static" if request.path_info.startswith("/static/") else "none"

@@ -1,4 +1,4 @@
-"""Metrics of the site as a whole, which every process reads from the database: the same on each host."""
+"""The text of ``/metrics``: metrics of the site from the database, and metrics of this host."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _totals = BoundedCall(run_totals)
 
 
 def metrics_text(state: SiteState) -> bytes:
-    """All metrics in Prometheus's text format; without those of the database if it does not answer."""
+    """All metrics in Prometheus's text format; omits those from the database if it does not answer."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_SiteCollector(state, _read_totals() if state.figures else None))
     return generate_latest(registry) + generate_latest(http_registry())

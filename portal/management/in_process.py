@@ -1,4 +1,4 @@
-"""Sends API requests within this process, through the real URLs and middleware."""
+"""Sends API requests to Django within this process, without a server, through URLs and middleware."""
 
 import json
 import logging
@@ -35,7 +35,7 @@ class Call:
 
 
 class InProcessClient(BaseHandler):
-    """Sends requests as one actor."""
+    """Sends requests as ``actor``, without a token or session."""
 
     def __init__(self, actor: Actor) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class InProcessClient(BaseHandler):
         self.load_middleware()
 
     def send(self, call: Call) -> HttpResponseBase:
-        """The response. With ``?wait=``, waits like the server until the run or import ends."""
+        """The response. With ``?wait=``, waits like the server for the end of the run or import."""
         match = WAIT_PATHS.fullmatch(call.path)
         query, wait_s = split_wait(call.query.encode())
         if match is None or wait_s is None:
@@ -51,7 +51,7 @@ class InProcessClient(BaseHandler):
         return self._wait(replace(call, query=query.decode()), match[1], wait_s)
 
     def all_pages(self, call: Call) -> HttpResponseBase:
-        """One response with the items of all pages; an error or an unpaginated response unchanged."""
+        """One response with the items of all pages; returns an error or a response without pages as it is."""
         items: list[Any] = []
         while True:
             response = self.send(call)
@@ -87,7 +87,7 @@ class InProcessClient(BaseHandler):
 
 
 def chunks(response: HttpResponseBase) -> Iterable[bytes]:
-    """The body, in chunks if it is streamed."""
+    """The body of the response, in chunks if it is streamed."""
     if isinstance(response, StreamingHttpResponse):
         return iter(response)
     return [response.content] if isinstance(response, HttpResponse) else []

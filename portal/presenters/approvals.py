@@ -1,24 +1,54 @@
-"""Presents approval requests for the run page and the inbox, with what the reader may decide."""
+"""Presents approval requests, for the run page and the list of requests."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.utils import timezone
 
 from portal.presenters.results import inputs_line
+from portal.presenters.skill.approval_reason import approval_reason
 from portal.presenters.skill.permissions import permission_lines
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, teams_where
 from registry.packages.unsafe_properties import permissions_from_document
 from worker.approvals import decide, requests
+from worker.core.display_budget import MAX_LISTED
 from worker.models import Approval, Run
 
+_MAX_NAMES = 20  # of each kind of permission in a list of approvals
+_MAX_INPUTS = 300  # characters of the inputs in a list
 
-def approval_row(approval: Approval, actor: Actor) -> dict[str, Any]:
-    """A row for templates. ``inputs`` and ``rule_name`` are None if the reader may not see them."""
-    run, rule_name = approval.run, requests.exact_rule_name(approval, actor)
-    readable = Run.objects.readable_by(actor).filter(pk=run.pk).exists()
+
+def approval_rows(approvals: Iterable[Approval], actor: Actor) -> list[dict[str, Any]]:
+    """Rows of a list, with the inputs in one line.
+
+    ``inputs`` is None if the actor may not see them, or if they are too long for a list.
+    """
+    approvals = list(approvals)
+    names = requests.exact_rule_names(approvals, actor)
+    rows = [_row(approval, actor, names.get(approval.pk), max_names=_MAX_NAMES) for approval in approvals]
+    readable = Run.objects.readable_by(actor).filter(pk__in=[row["run"].pk for row in rows])
+    may_read = set(readable.values_list("pk", flat=True))
+    texts = readable.small_values("request", max_characters=MAX_LISTED)
+    for row in rows:
+        key = row["run"].pk
+        row["inputs"] = inputs_line(texts[key], max_length=_MAX_INPUTS) if key in texts else None
+        row["has_long_inputs"] = key in may_read and key not in texts
+    return rows
+
+
+def _row(
+    approval: Approval, actor: Actor, rule_name: str | None, *, max_names: int | None = None
+) -> dict[str, Any]:
+    """An approval request for templates, without inputs, with the actions that the actor may take.
+
+    ``max_names`` limits the names of each kind of permission.
+    """
+    run = approval.run
+    requested = permissions_from_document(approval.requested_permissions)
+    added = permissions_from_document(approval.added_permissions)
     state = requests.state_of(approval)
     left_s = (approval.expires_at - timezone.now()).total_seconds()
     return {
@@ -27,9 +57,9 @@ def approval_row(approval: Approval, actor: Actor) -> dict[str, Any]:
         "state": state,
         "is_waiting": state == "waiting",
         "hours_left": max(0, round(left_s / 3600)),
-        "requested": permission_lines(permissions_from_document(approval.requested_permissions)),
-        "added": permission_lines(permissions_from_document(approval.added_permissions)),
-        "inputs": inputs_line(run.request) if readable else None,
+        "reason": approval_reason(approval),
+        "requested": permission_lines(requested, max_names=max_names),
+        "added": permission_lines(added, max_names=max_names),
         "rule_name": rule_name,
         "may_decide": decide.may_decide(approval, actor),
         "may_always_allow": rule_name is not None and decide.may_grant(approval, actor),
@@ -38,13 +68,17 @@ def approval_row(approval: Approval, actor: Actor) -> dict[str, Any]:
 
 def approval_of_run(run: Run, actor: Actor) -> dict[str, Any] | None:
     found = requests.approvals(actor).filter(run=run).first()
-    return approval_row(found, actor) if found else None
+    return _row(found, actor, requests.exact_rule_name(found, actor)) if found else None
 
 
 def waiting_count(actor: Actor) -> int | None:
-    """Number of runs that wait for the actor's decision; None if the actor may decide none.
+    """The number of runs that wait for the actor's decision; None if the actor may decide none.
 
-    One query, as every page shows it.
+    Sends one query, because every page shows the number.
     """
-    decides = actor.is_administrator or teams_where(actor, Action.APPROVE)
-    return Approval.objects.waiting().decidable_by(actor).count() if decides else None
+    return Approval.objects.waiting().decidable_by(actor).count() if decides_approvals(actor) else None
+
+
+def decides_approvals(actor: Actor) -> bool:
+    """Whether the actor may approve runs of any team."""
+    return bool(actor.is_administrator or teams_where(actor, Action.APPROVE))

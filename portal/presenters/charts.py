@@ -30,7 +30,10 @@ class Block:
 
 
 def bars(spans: Sequence[tuple[float, float]]) -> list[Bar]:
-    """A bar for each pair of start and duration, on one scale from 0 to the latest end."""
+    """A bar for each pair of start and duration, on one scale from 0 to the latest end.
+
+    A bar is at least ``_MIN_WIDTH`` wide.
+    """
     whole = max((start + duration for start, duration in spans), default=0.0)
     return [_bar(start, duration, whole) for start, duration in spans]
 
@@ -43,7 +46,10 @@ def _bar(start: float, duration: float, whole: float) -> Bar:
 
 
 def columns(days: Sequence[Sequence[int]], *, height: float) -> list[Block]:
-    """Stacked columns, one per day; the highest column fills ``height``."""
+    """The blocks of stacked columns, one column per day; zero counts have no block.
+
+    The highest column fills ``height``.
+    """
     highest = max((sum(parts) for parts in days), default=0) or 1
     step = WIDTH / max(len(days), 1)
     found = []
@@ -58,8 +64,12 @@ def columns(days: Sequence[Sequence[int]], *, height: float) -> list[Block]:
     return found
 
 
-def dots(runs: Sequence[tuple[Run, float | None]], *, height: float) -> list[dict[str, Any]]:
-    """A dot per run, by start and duration; a square root scale keeps short runs distinguishable."""
+def dots(runs: Sequence[tuple[Run, float | None]]) -> list[dict[str, Any]]:
+    """A dot for each run with a duration (in ms), by creation time and duration; [] for few runs.
+
+    Positions are percentages of the drawing. The duration has a square root scale, so that short runs
+    remain distinguishable.
+    """
     timed = [(run, run.created_at.timestamp(), took) for run, took in runs if took is not None]
     if len(timed) < _MIN_RUNS:
         return []
@@ -67,10 +77,10 @@ def dots(runs: Sequence[tuple[Run, float | None]], *, height: float) -> list[dic
     longest = max(took for _, _, took in timed) or 1.0
     return [
         {
-            "x": round(8 + (at - first) / ((last - first) or 1.0) * (WIDTH - 16), 1),
-            "y": round(6 + (height - 12) * (1 - (took / longest) ** 0.5), 1),
+            "x": round(8 + (at - first) / ((last - first) or 1.0) * 90, 2),
+            "y": round(8 + 80 * (1 - (took / longest) ** 0.5), 2),
             "tone": TONES.get(run.status, ("quiet",))[0],
-            "at": run.created_at,
+            "run": run,
             "duration_ms": took,
         }
         for run, at, took in timed

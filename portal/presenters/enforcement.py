@@ -1,4 +1,4 @@
-"""Labels for the limits of a run and the mechanisms that enforced them."""
+"""Labels for the limits of a run and the mechanisms that enforce them."""
 
 from collections.abc import Mapping
 
@@ -23,13 +23,13 @@ MECHANISMS: Mapping[str, str | Promise] = {
     "time limit": _("time limit"),
     "namespace": _("separate namespace"),
     "proxy": _("dedicated proxy"),
-    "none": _("nothing"),
+    "none": _("not enforced"),
 }
 NAMES = frozenset({"cgroup", "rlimit", "seccomp", "tmpfs", "loop device"})  # the same in every language
 
 
 def enforcement_rows(sandbox: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str]]:
-    """Each limit, and whether the kernel enforced it or checks at intervals, as labels."""
+    """Pairs of labels: a limit, and the mechanism that enforces it; empty without a report."""
     enforcement = sandbox.get("enforcement") or {}
     return [
         (str(LIMITS.get(limit, limit)), _label(limit, mechanism)) for limit, mechanism in enforcement.items()

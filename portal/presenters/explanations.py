@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext
 
 from registry.packages.problems import CODES, code_named, fill_known
+from worker.models import Run
+from worker.run_views.cause import cause_of, cause_text
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,9 @@ class Explanation:
 def explain(
     code: str, params: Mapping[str, object] | None = None, *, message: str = "", remedy: str = ""
 ) -> Explanation:
-    """The translated texts of the code, with values from ``params`` or from the stored English texts.
+    """The translated texts of the code, with values from ``params``, otherwise from the stored texts.
+
+    ``message`` and ``remedy`` are the English texts that were stored with the code.
 
     For undeclared codes, such as those of a skill, the texts are general and ``known`` is False.
     """
@@ -28,7 +32,7 @@ def explain(
     if declared is None:
         return Explanation(
             code,
-            gettext("This code comes from the skill; see its message and the log."),
+            gettext("The skill defines this failure code; see its message and the log."),
             gettext("Ask the skill's authors or read its documentation."),
             False,
         )
@@ -42,18 +46,36 @@ def explain(
     )
 
 
+def failure_text(run: Run) -> str:
+    """The cause of a failed run; the platform's own messages in the reader's language."""
+    cause = cause_of(run)
+    if cause is None or cause.type != run.failure_code:
+        return cause_text(run)
+    if only_names_exit(cause.message):
+        return gettext("The script ended with exit code %(code)s.") % {"code": run.exit_code}
+    if is_standard_message(cause.type, cause.message):
+        return explain(cause.type, message=cause.message).meaning
+    return cause_text(run)
+
+
+def only_names_exit(message: str) -> bool:
+    """Whether the message has no more than the exit code, which the run has too."""
+    return _EXIT.fullmatch(message) is not None
+
+
+_EXIT = re.compile(r"the script ended with exit code \d+(?: and no JSON answer)?")
 _PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]")
 
 
 def is_standard_message(code: str, message: str) -> bool:
-    """Whether a stored message is the text of its code, with or without values."""
+    """Whether a stored message is only the standard text of its code, whatever values it contains."""
     return code in CODES and extract_params(code_named(code).message, message) is not None
 
 
 def extract_params(template: str, text: str) -> dict[str, str] | None:
-    """The values that were put into ``template`` to produce ``text``; None if it was not produced from it.
+    """The values that turn ``template`` into ``text``; None if no values do.
 
-    Searches one literal piece after another, in linear time.
+    Ignores final periods. Searches one literal piece after another, in linear time.
     """
     first, *rest = _PLACEHOLDER.split(template.rstrip("."))
     text, at, found = text.rstrip("."), len(first), {}

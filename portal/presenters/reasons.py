@@ -1,4 +1,4 @@
-"""Labels of match reasons, and the matched sentence split at the ends of its matched parts."""
+"""Labels of match reasons, and the user's sentence split into matched and other parts."""
 
 from collections.abc import Iterable, Sequence
 
@@ -32,7 +32,10 @@ KINDS: dict[str, str | Promise] = {
 
 
 def segments(sentence: str, rows: Sequence[Match]) -> list[dict[str, str]]:
-    """The whole sentence, split where a match reason begins or ends; ``title`` names the matched skills."""
+    """The whole sentence in parts: dicts with ``text`` and, for matched parts, ``title``.
+
+    ``title`` names the matched skills and fields.
+    """
     found: list[dict[str, str]] = []
     at = 0
     for start, end in _matched_spans(reason for row in rows for reason in row.reasons):

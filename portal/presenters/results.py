@@ -1,4 +1,4 @@
-"""Shapes JSON values for a page: as a table, a tree, Markdown or text, limited in size."""
+"""Presents JSON values as a table, a tree, Markdown or text, limited in size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ Kind = Literal["none", "table", "tree", "markdown", "text", "scalar"]
 
 @dataclass(frozen=True)
 class Node:
-    """A value of a JSON tree: a scalar has ``text``, others ``children``; "cut" replaces omitted values."""
+    """A value of a JSON tree: scalars have ``text``, others ``children``.
+
+    The kind "cut" replaces ``size`` omitted values.
+    """
 
     key: str
     kind: Literal["object", "array", "string", "number", "word", "cut"]
@@ -37,7 +40,10 @@ class Node:
 
 @dataclass(frozen=True)
 class DisplayValue:
-    """A value in the shape that a page shows; ``json`` is the whole value as text to copy."""
+    """A value as a page shows it. ``omitted`` counts the characters or table rows that are not shown.
+
+    ``json`` is the whole table or tree as text to copy, "" if it is too long.
+    """
 
     kind: Kind
     text: str = ""
@@ -49,9 +55,9 @@ class DisplayValue:
 
 
 def display_value(value: object, *, format: str = "", max_values: int = MAX_NODES) -> DisplayValue:
-    """The value in its shape; ``format`` is the script's hint ("markdown", "text", "object" …).
+    """The value as a page shows it; ``format`` is the script's hint ("markdown", "text", "object" …).
 
-    ``max_values`` limits the drawn values or table cells, and texts accordingly, as a page may show many.
+    ``max_values`` limits the values of a tree or the cells of a table. The limit for texts shrinks with it.
     """
     part = min(1.0, max_values / MAX_NODES)
     characters = int(MAX_TEXT * part)
@@ -73,7 +79,7 @@ def display_value(value: object, *, format: str = "", max_values: int = MAX_NODE
 
 
 def _json(value: object, part: float) -> str:
-    """The indented JSON to copy; "" if it is longer than ``part`` of the page's limit.
+    """The indented JSON to copy; "" if it is longer than the share ``part`` of the page's limit.
 
     Estimates the size first: ten megabytes of deeply nested lists indent to a gigabyte.
     """
@@ -97,7 +103,7 @@ def _rows(
 
 
 def _columns(value: object) -> tuple[str, ...]:
-    """The columns of a list of flat objects; empty for anything else."""
+    """The columns of a list of flat objects; () for other values and for over ``_MAX_COLUMNS`` columns."""
     if not isinstance(value, list) or not value or not all(isinstance(row, dict) and row for row in value):
         return ()
     columns = tuple(dict.fromkeys(key for row in value[:MAX_ROWS] for key in row))
@@ -112,7 +118,10 @@ def _cell(value: object) -> str:
 
 
 class _Tree:
-    """Builds at most ``max_nodes`` nodes of ``characters`` in all; a "cut" node replaces omitted values."""
+    """Builds at most ``max_nodes`` nodes, with at most ``characters`` characters in all.
+
+    A "cut" node, which is not counted, replaces omitted values.
+    """
 
     def __init__(self, max_nodes: int, characters: int) -> None:
         self.left, self.characters = max_nodes, characters
@@ -154,19 +163,26 @@ class _Tree:
         return Node(key, kind, children=tuple(children), size=size, open=depth < 2 or size <= 3)
 
 
+def output_of(result: Mapping[str, Any]) -> object:
+    """The output to show: ``output`` of the result unless it is empty, otherwise ``outputs``."""
+    output = result.get("output")
+    return output if output not in (None, {}, "") else result.get("outputs")
+
+
 def one_line(value: object, *, max_length: int = 120) -> str:
-    """A value in one short line, for a row of a list."""
+    """The value in one line of at most ``max_length`` characters."""
     text = value if isinstance(value, str) else json_text(value, indent=None)
     text = " ".join(text[: max_length * 4].split())
     return text if len(text) <= max_length else text[: max_length - 1] + "…"
 
 
 def inputs_line(request: Mapping[str, Any], *, max_length: int = 120) -> str:
-    """The script, action or tool and the inputs of a run request, in one line."""
+    """The script, action or tool, the arguments and the inputs of a run request, in one line."""
     named = [str(request[name]) for name in ("script", "action", "tool") if request.get(name)]
+    named += [" ".join(_pair(argument) for argument in request.get("arguments") or [])]
     inputs = request.get("inputs")
     pairs = [f"{key}={_pair(value)}" for key, value in inputs.items()] if isinstance(inputs, Mapping) else []
-    return one_line(" · ".join(named + pairs), max_length=max_length)
+    return one_line(" · ".join(filter(None, named + pairs)), max_length=max_length)
 
 
 def _pair(value: object) -> str:

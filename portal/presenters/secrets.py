@@ -8,7 +8,7 @@ from registry.secrets import grants, reviews, run_secrets, values
 
 
 def secret_rows(team: Team, actor: Actor) -> list[dict[str, Any]]:
-    """Each secret with its grants, each grant with the hosts that runs can send the secret to."""
+    """The team's secrets with their grants: pairs of a grant and the hosts that can receive the secret."""
     found: dict[int, list[tuple[SecretGrant, tuple[str, ...]]]] = {}
     for grant in grants.grants_of(team):
         found.setdefault(grant.secret_id, []).append((grant, grants.grant_hosts(grant)))
@@ -24,7 +24,7 @@ def missing_secrets(version: Version, team: Team | None) -> dict[str, Any] | Non
 
 
 def version_secrets(version: Version, team: Team, actor: Actor) -> dict[str, Any]:
-    """The secrets that a version names, and the hosts and skills that its runs can pass them to."""
+    """The secrets that a version needs, its review, and the hosts and skills that can receive the secrets."""
     return {
         "version": version,
         "needs": run_secrets.secret_statuses(version, team),

@@ -1,6 +1,7 @@
 "use strict";
 // Everything here is comfort: each page works without it.
 (() => {
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const keep = (name, value) => {
     document.cookie = `${name}=${encodeURIComponent(value)}; path=/; max-age=31536000; samesite=lax`;
   };
@@ -9,13 +10,13 @@
   keep("zone", Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC");
 
   // Theme: at once here, and by the form's POST where scripts are off.
-  for (const form of document.querySelectorAll("form[data-theme-form]")) {
+  for (const form of all("form[data-theme-form]")) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const theme = event.submitter.value;
       keep("theme", theme);
       document.documentElement.dataset.theme = theme;
-      for (const button of form.querySelectorAll("button")) {
+      for (const button of all("button", form)) {
         button.setAttribute("aria-pressed", String(button === event.submitter));
       }
       form.closest("details").open = false;
@@ -24,7 +25,7 @@
 
   // <button class="copy" data-copy="#id" data-done="Copied" hidden>: shown only where it can work.
   const copyButtons = () => {
-    for (const button of document.querySelectorAll("[data-copy][hidden]")) button.hidden = !navigator.clipboard;
+    for (const button of all("[data-copy][hidden]")) button.hidden = !navigator.clipboard;
   };
   copyButtons();
   document.addEventListener("htmx:load", copyButtons);
@@ -32,7 +33,7 @@
     const button = event.target.closest("[data-copy]");
     if (!button) return;
     const source = document.querySelector(button.dataset.copy);
-    await navigator.clipboard.writeText(source.value ?? source.textContent);
+    await navigator.clipboard.writeText(source.value ?? source.dataset.text ?? source.textContent);
     const label = button.querySelector("[data-label]") || button;
     const before = label.textContent;
     label.textContent = button.dataset.done;
@@ -41,7 +42,7 @@
 
   // Menus close on Escape and on a click elsewhere.
   const closeMenus = (except) => {
-    for (const menu of document.querySelectorAll("details.menu[open]")) if (menu !== except) menu.open = false;
+    for (const menu of all("details.menu[open]")) if (menu !== except) menu.open = false;
   };
   document.addEventListener("click", (event) => closeMenus(event.target.closest("details.menu")));
   document.addEventListener("keydown", (event) => {
@@ -51,82 +52,106 @@
     menu?.querySelector("summary").focus();
   });
 
-  // <div class="log" data-follow>: stays at its end while lines arrive, until paused or scrolled up.
-  for (const log of document.querySelectorAll("[data-follow]")) {
-    const pause = document.querySelector("[data-follow-pause]");
-    const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 24;
-    let following = true;
-    const set = (on) => {
-      following = on;
-      pause?.setAttribute("aria-pressed", String(!on));
-      log.setAttribute("aria-live", on ? "polite" : "off");
-      if (on) log.scrollTop = log.scrollHeight;
-    };
-    if (pause) {
-      pause.hidden = false;
-      pause.addEventListener("click", () => set(!following));
+  // Messages become toasts; those of success leave after a while, unless the pointer or focus is on them.
+  const SHOWN_MS = 8000;
+  const corner = document.getElementById("toasts");
+  for (const toast of corner ? all(".toast", corner) : []) {
+    const close = toast.querySelector("[data-close]");
+    close.hidden = false;
+    close.addEventListener("click", () => toast.remove());
+    if (!toast.matches(".success")) continue;
+    const later = () => setTimeout(() => {
+      if (toast.matches(":hover, :focus-within")) later();
+      else toast.remove();
+    }, SHOWN_MS);
+    later();
+  }
+  corner?.classList.add("toasts");
+
+  // Shortcuts use Ctrl or ⌘, because single keys get in the way of speech input and screen readers.
+  const mac = /Mac|iPhone|iPad/.test(navigator.platform);
+  for (const key of all("[data-shortcut]")) {
+    key.textContent = `${mac ? "⌘" : "Ctrl "}${key.dataset.shortcut.replace(/^k$/, "K")}`;
+    key.hidden = false;
+  }
+  const open = (dialog) => { if (!dialog.open) dialog.showModal(); };
+  const palette = document.getElementById("palette");
+  const shortcuts = document.getElementById("shortcuts");
+  document.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+    if (event.key === "k") { event.preventDefault(); openPalette(); }
+    if (event.key === "/") { event.preventDefault(); open(shortcuts); }
+    if (event.key === "Enter" && event.target.matches("textarea, input")) event.target.form?.requestSubmit();
+  });
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest("[data-open-palette], [data-open-shortcuts]");
+    if (!opener || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    document.querySelector("#sidebar:popover-open")?.hidePopover();
+    if (opener.matches("[data-open-palette]")) openPalette(); else open(shortcuts);
+  });
+  for (const dialog of [palette, shortcuts]) {
+    dialog?.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  }
+
+  // The command palette: the server finds, the arrow keys choose.
+  const results = document.getElementById("palette-results");
+  const field = document.getElementById("palette-q");
+  let asked = 0;
+  const find = async () => {
+    const mine = ++asked;
+    const answer = await fetch(`${palette.dataset.url}?part=results&q=${encodeURIComponent(field.value)}`);
+    if (mine !== asked || !answer.ok) return;
+    results.innerHTML = await answer.text();
+    choose(0);
+  };
+  const options = () => all("[role=option]", results);
+  const choose = (place) => {
+    const rows = options();
+    const wanted = rows[(place + rows.length) % rows.length];
+    for (const row of rows) row.setAttribute("aria-selected", String(row === wanted));
+    wanted?.scrollIntoView({ block: "nearest" });
+    field.setAttribute("aria-activedescendant", wanted?.id ?? "");
+  };
+  const openPalette = () => {
+    open(palette);
+    field.select();
+    find();
+  };
+  let typing = 0;
+  field?.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(find, 120);
+  });
+  field?.addEventListener("keydown", (event) => {
+    const rows = options();
+    const at = rows.findIndex((row) => row.getAttribute("aria-selected") === "true");
+    if (event.key === "ArrowDown") choose(at + 1);
+    else if (event.key === "ArrowUp") choose(at - 1);
+    else if (event.key === "Enter" && rows[at]) rows[at].click();
+    else return;
+    event.preventDefault();
+  });
+
+  // Parts of a page that change by themselves: <section id data-refresh="10"> is fetched again every 10 seconds.
+  const content = (part) => part.innerHTML.replace(/name="csrfmiddlewaretoken" value="\w+"/g, "");
+  const refresh = async () => {
+    if (document.hidden) return;
+    const answer = await fetch(location.href);
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of all("[data-refresh]")) {
+      const next = page.getElementById(part.id);
+      const busy = part.contains(document.activeElement) || part.querySelector("details[open], :checked");
+      if (next && !busy && content(part) !== content(next)) part.innerHTML = next.innerHTML;
     }
-    log.addEventListener("scroll", () => { if (!atEnd() && following) set(false); }, { passive: true });
-    new MutationObserver(() => { if (following) log.scrollTop = log.scrollHeight; })
-      .observe(log, { childList: true, subtree: true });
-    set(true);
-  }
+  };
+  const live = document.querySelector("[data-refresh]");
+  if (live) setInterval(refresh, 1000 * live.dataset.refresh);
 
-  // <div data-live="…" data-events="…">: the events are a doorbell; what is shown is made by the server alone.
-  const live = document.querySelector("[data-live]");
-  if (live) {
-    const log = document.getElementById("log");
-    const LINES = 1, ALL = 2, WHOLE_MS = 20000;
-    let position = live.dataset.position, busy = false, wanted = 0, over = false, timer = 0;
-    let wholeUntil = performance.now() + WHOLE_MS;
-    const show = (text) => {
-      const page = new DOMParser().parseFromString(text, "text/html");
-      for (const part of page.querySelectorAll("[data-live-part]")) {
-        const old = document.getElementById(part.id);
-        const busyHere = old?.contains(document.activeElement) && part.id !== "run-outcome";
-        const opened = old?.querySelector("details[open]");
-        if (old && !(opened && part.id === "run-steps") && !busyHere && old.innerHTML !== part.innerHTML) old.replaceWith(part);
-      }
-      const fresh = page.getElementById("log-new");
-      if (fresh.children.length && log) {
-        log.append(...fresh.children);
-        document.getElementById("log-empty").hidden = true;
-      }
-      position = fresh.dataset.position || position;
-      over = fresh.hasAttribute("data-ended");
-    };
-    // Lines come often and are quickly made; the rest is looked at when it may have changed, and once in a while.
-    const look = async (event) => {
-      const asked = performance.now();
-      wanted = Math.max(wanted, event?.type === "log" && asked < wholeUntil ? LINES : ALL);
-      if (busy) return;
-      const part = wanted === LINES ? "&part=log" : "";
-      busy = true;
-      wanted = 0;
-      if (!part) wholeUntil = asked + WHOLE_MS;
-      try {
-        const answer = await fetch(`${live.dataset.live}?attempt=${live.dataset.attempt}&position=${position}${part}`);
-        if (answer.ok) show(await answer.text());
-      } catch { /* the network is away: the next look may find it */ }
-      if (over) {
-        clearInterval(timer);
-        log?.removeAttribute("role");
-        log?.removeAttribute("aria-live");
-        document.querySelector("[data-follow-pause]")?.remove();
-        const empty = document.getElementById("log-empty");
-        if (empty) empty.textContent = empty.dataset.ended;
-        return;
-      }
-      const took = performance.now() - asked;  // a server with many readers is asked less often by each
-      setTimeout(() => { busy = false; if (wanted) look({ type: "log" }); }, Math.max(400, 8 * took));
-    };
-    const poll = () => { timer ||= setInterval(look, 2000); };
-    const bell = new EventSource(live.dataset.events);
-    for (const name of ["log", "progress", "step", "status"]) bell.addEventListener(name, look);
-    bell.addEventListener("end", () => { bell.close(); look(); poll(); });
-    bell.addEventListener("error", () => { if (bell.readyState === EventSource.CLOSED) poll(); });
-  }
+  // A finished log opens at its end.
+  for (const log of all("[data-at-end]")) log.scrollTop = log.scrollHeight;
 
-  // The first thing to read after a refused form is what to mend.
-  document.querySelector(".error-summary")?.focus();
+  // The first thing to read after a refused form is what to fix.
+  document.querySelector(".error-summary:not([data-part=component] *)")?.focus();
 })();

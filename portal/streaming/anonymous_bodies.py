@@ -1,10 +1,9 @@
-"""The budget for request bodies of anonymous clients: bytes in memory and on disk, counted together."""
+"""Limits the bytes that request bodies of anonymous clients use in memory and on disk together."""
 
 import asyncio
 import hashlib
 import time
 from collections import Counter
-from ipaddress import IPv6Address
 from types import TracebackType
 from typing import Self
 
@@ -16,9 +15,10 @@ from portal.streaming.inner_request import App, Scope
 from registry.api.errors import BODY_TOO_LARGE
 from registry.core.errors import UNAVAILABLE
 from registry.identity.errors import TOKEN_INVALID
+from registry.rates.limits import network_of
 
 FREE_BYTES = 16_384  # of each request, always accepted: enough to sign in
-REQUEST_BYTES = 12_288  # of memory that a request takes besides its content
+REQUEST_BYTES = 12_288  # of memory that a request uses in addition to its content
 CHECK_BYTES = 65_536  # at this size the credential is checked; until then a request counts as anonymous
 ANONYMOUS_BYTES = 2**20  # of one address
 TOTAL_ANONYMOUS_BYTES = 32_000_000  # of all addresses and web processes of this host
@@ -29,17 +29,19 @@ _CREDENTIAL_HEADERS = (b"authorization", b"cookie")
 
 
 class AnonymousBudget:
-    """Counts the bytes that bodies of anonymous requests hold, by client address."""
+    """Counts the bytes that bodies of anonymous requests use, by client address."""
 
     def __init__(self) -> None:
-        webhook = settings.SKILLQUAY_MAX_EVENT_BYTES + FREE_BYTES  # is signed, not signed in
+        webhook = (
+            settings.SKILLQUAY_MAX_EVENT_BYTES + FREE_BYTES
+        )  # signed deliveries have no session or token
         self.per_address = max(ANONYMOUS_BYTES, webhook)
         self.total = max(TOTAL_ANONYMOUS_BYTES // settings.SKILLQUAY_WEB_PROCESSES, self.per_address)
         self.held: Counter[str] = Counter()
         self.sum = 0
 
     def add(self, address: str, size: int) -> bool:
-        """Counts ``size`` more bytes of the address; returns whether both limits are kept."""
+        """Counts ``size`` more bytes for the address; returns False if a limit is exceeded."""
         self.held[address] += size
         self.sum += size
         return self.held[address] <= self.per_address and self.sum <= self.total
@@ -52,7 +54,7 @@ class AnonymousBudget:
 
 
 class CredentialCheck:
-    """Asks Django whether requests have a valid token or session, one at a time; caches answers briefly."""
+    """Checks by requests to Django, one at a time, whether credentials are valid; caches the results."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -61,7 +63,10 @@ class CredentialCheck:
         self.known: dict[bytes, tuple[bool, float]] = {}
 
     async def is_valid(self, scope: Scope) -> bool:
-        """Whether the request has a valid credential; raises Refusal if too many checks are waiting."""
+        """Whether the request has a valid token or session.
+
+        Raises ANONYMOUS_BODIES_FULL if too many checks are waiting, and UNAVAILABLE if Django fails.
+        """
         header = credential(scope)
         if not header:
             return False
@@ -91,11 +96,14 @@ class CredentialCheck:
 
 
 class BodyShare:
-    """The bytes of the budget that one request holds; none once its credential is known to be valid."""
+    """The bytes that one request takes from the budget; none for the body once its credential is valid.
+
+    Use it as a context manager, which releases the bytes at the end.
+    """
 
     def __init__(self, scope: Scope, budget: AnonymousBudget, check: CredentialCheck) -> None:
         self.scope, self.budget, self.check = scope, budget, check
-        self.address = _address(scope)
+        self.address = network_of(str((scope.get("client") or ("", 0))[0]))
         self.head = sum(len(name) + len(value) for name, value in scope["headers"])
         self.size = 0  # counted in the budget
         self.checked = self.signed_in = False
@@ -111,7 +119,10 @@ class BodyShare:
         self.budget.sum -= REQUEST_BYTES
 
     async def grow(self, size: int) -> None:
-        """Counts a body of ``size`` bytes; raises Refusal if an anonymous one exceeds the budget."""
+        """Updates the budget for a body of ``size`` bytes so far, unless the credential is valid.
+
+        Raises Refusal if an anonymous body exceeds the budget or its credential can't be checked.
+        """
         if self.signed_in:
             return
         more = self.head + size - self.size
@@ -139,7 +150,7 @@ class BodyShare:
 
 
 def credential(scope: Scope) -> tuple[bytes, bytes] | None:
-    """The header that may prove who sends the request: a bearer token, otherwise a session's cookie."""
+    """The header with the request's bearer token, otherwise with its session cookie; None without both."""
     headers = dict(scope["headers"])
     token = headers.get(b"authorization", b"")
     if token[:7].lower() == b"bearer ":
@@ -147,13 +158,3 @@ def credential(scope: Scope) -> tuple[bytes, bytes] | None:
     cookies = b"; ".join(value for name, value in scope["headers"] if name == b"cookie")
     is_session = f"{settings.SESSION_COOKIE_NAME}=".encode() in cookies
     return (b"cookie", cookies) if is_session else None
-
-
-def _address(scope: Scope) -> str:
-    """The client's address; of an IPv6 address the network, which belongs to one client."""
-    host = str((scope.get("client") or ("", 0))[0])
-    try:
-        address = IPv6Address(host)
-    except ValueError:
-        return host
-    return str(address.ipv4_mapped or int(address) >> 64)

@@ -1,4 +1,4 @@
-"""Runs Django as WSGI behind the event loop; a short response crosses to the loop once, not in pieces."""
+"""Runs Django as WSGI behind the event loop, and passes responses to the loop in large pieces."""
 
 import asyncio
 from concurrent.futures import Future
@@ -32,7 +32,7 @@ class WsgiBridge(WSGIMiddleware):
 
 
 class _Responder(WSGIResponder):
-    """Buffers messages: passing one to the loop costs two switches of the interpreter lock."""
+    """Buffers messages, because passing one to the loop costs two switches of the interpreter lock."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -40,7 +40,10 @@ class _Responder(WSGIResponder):
         self.size = 0
 
     async def answer(self, scope: Scope, receive: Receive, send: Send, client: Receive | None) -> None:
-        """Sends Django's response; nothing if ``client`` disconnects before a thread takes the request."""
+        """Sends Django's response; nothing if ``client`` disconnects before a thread takes the request.
+
+        Raises the exception with which Django's response ended, if any.
+        """
         self.to_client = send
         environ = build_environ(scope, Body(self.loop, receive))  # type: ignore[arg-type]
         call = self.executor.submit(copy_context().run, self.wsgi, environ, self.start_response)
@@ -65,7 +68,10 @@ class _Responder(WSGIResponder):
 
 
 async def _is_abandoned(call: Future[None], done: asyncio.Future[None], client: Receive) -> bool:
-    """Waits for an end or disconnect; returns whether it cancelled a call that no thread had taken."""
+    """Waits until the call is done or the client disconnects.
+
+    Returns True if it has cancelled the call, which is possible only before a thread takes it.
+    """
     disconnect = asyncio.ensure_future(wait_for_disconnect(client))
     try:
         await asyncio.wait({done, disconnect}, return_when=asyncio.FIRST_COMPLETED)

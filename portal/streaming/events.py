@@ -1,6 +1,7 @@
 """``/api/v1/runs/<uid>/events``: a run's log, progress, steps and status as server-sent events.
 
-A page that follows a run requests ``…/live/`` after each event; the number of concurrent requests is limited.
+The page of a run requests ``…/live/`` after each event. Only ``_MAX_CONCURRENT`` of these requests use a web
+thread at the same time.
 """
 
 import asyncio
@@ -29,7 +30,10 @@ _END = b"event: end\ndata: {}\n\n"
 
 
 class EventMiddleware:
-    """Streams a run's events after one permission check by Django, and limits live page requests."""
+    """Streams a run's events, and limits concurrent ``…/live/`` requests.
+
+    Django checks the permission before the stream and every ``RECHECK_PERMISSION_S`` seconds.
+    """
 
     def __init__(self, app: inner_request.App) -> None:
         self.app = app
@@ -63,7 +67,10 @@ class EventMiddleware:
             return await inner_request.get(self.app, scope, f"/api/v1/runs/{uid}/log", b"limit=1")
 
     async def _follow(self, scope: inner_request.Scope, uid: str, send: inner_request.Send) -> None:
-        """Sends events from the client's position on, until the run, permission or ``MAX_STREAM_S`` ends."""
+        """Sends events from the client's position on.
+
+        Stops when the run ends, when the client loses its permission, or after ``MAX_STREAM_S`` seconds.
+        """
         started = checked = time.monotonic()
         batch, chunk = await events_since(uid, _position(scope))
         while not batch.ended and time.monotonic() - started < MAX_STREAM_S:
@@ -99,7 +106,7 @@ async def _send(chunk: bytes, send: inner_request.Send, *, more: bool = True) ->
 
 
 def _position(scope: inner_request.Scope) -> str:
-    """The client's last position: ``Last-Event-ID`` of a reconnecting browser, or ``?after=``."""
+    """The client's last position, from ``Last-Event-ID`` (a reconnect) or ``?after=``; "" without both."""
     headers: list[tuple[bytes, bytes]] = scope["headers"]
     reconnected = next((value.decode("latin1") for name, value in headers if name == b"last-event-id"), "")
     return reconnected or parse_qs(scope["query_string"].decode()).get("after", [""])[0]

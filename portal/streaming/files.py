@@ -1,6 +1,6 @@
-"""Sends files and long responses without a thread each: Django opens the file, the event loop sends it.
+"""Sends files from the event loop, so that a slow client occupies no web thread.
 
-A long response that is not a file is written to one, so that a stalled client holds no thread or memory.
+A long response is written to a temporary file first, so that a slow client does not occupy memory either.
 """
 
 import asyncio
@@ -14,19 +14,19 @@ from portal.streaming.inner_request import App, Message, Receive, Scope, Send
 from portal.streaming.ranges import requested_range
 
 CHUNK_BYTES = 262_144  # bytes
-STALL_TIMEOUT_S = 60.0  # for a client to take one chunk
+STALL_TIMEOUT_S = 60.0  # for a client to receive one chunk
 _FILE_KEY = "skillquay.file"
 
 
 class StreamedFile:
-    """The ``wsgi.file_wrapper`` that marks a response as a file to send from the event loop."""
+    """The ``wsgi.file_wrapper`` for responses whose file the event loop sends."""
 
     def __init__(self, file: IO[bytes], block_size: int = CHUNK_BYTES) -> None:
         self.file = file
 
 
 def defer_file_sending(django: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
-    """The WSGI app, which puts the file of a file response into the ASGI scope and returns no body."""
+    """Wraps the WSGI app. For a file response, puts the file into the ASGI scope and returns no body."""
 
     def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         environ["wsgi.file_wrapper"] = StreamedFile
@@ -40,7 +40,10 @@ def defer_file_sending(django: Callable[..., Iterable[bytes]]) -> Callable[..., 
 
 
 class FileMiddleware:
-    """Sends the file that ``defer_file_sending`` put into the scope, or the requested range of the file."""
+    """Sends the file that ``defer_file_sending`` put into the scope, or the requested range, and closes it.
+
+    Sends long bodies through a temporary file.
+    """
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -75,7 +78,7 @@ async def _send_head(head: list[Message], send: Send) -> None:
 
 
 async def _send_file_response(scope: Scope, head: Message, send: Send) -> None:
-    """Sends the whole file, or the range that the client requested."""
+    """Sends the head and the whole file, or the range that the client requested."""
     file: IO[bytes] = scope[_FILE_KEY]
     whole = head["status"] == 200 and await asyncio.to_thread(file.seekable)
     part = None
@@ -92,7 +95,7 @@ async def _send_file_response(scope: Scope, head: Message, send: Send) -> None:
 
 
 async def _send_body(message: Message, send: Send) -> None:
-    """Sends a body that Django returned in one chunk, through a file if it is long."""
+    """Sends a message with a body, through a temporary file if the body is long."""
     body = message.get("body", b"")
     if len(body) <= CHUNK_BYTES:
         return await send(message)
@@ -114,7 +117,10 @@ def _write(body: bytes) -> IO[bytes]:
 
 
 async def _send_file(file: IO[bytes], send: Send, *, limit: int | None = None) -> None:
-    """Sends the file from its current position to its end, or at most ``limit`` bytes."""
+    """Sends the file from its current position to its end, or at most ``limit`` bytes.
+
+    Raises TimeoutError if the client takes no data for ``STALL_TIMEOUT_S`` seconds.
+    """
     while chunk := await asyncio.to_thread(
         file.read, CHUNK_BYTES if limit is None else min(CHUNK_BYTES, limit)
     ):

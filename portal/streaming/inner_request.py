@@ -1,4 +1,4 @@
-"""Requests that an ASGI middleware sends to the wrapped app on behalf of its client."""
+"""Requests that ASGI middleware sends to the wrapped app with the headers of its client."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -33,14 +33,17 @@ class AppResponse:
 
 
 async def get(app: App, scope: Scope, path: str, query: bytes = b"") -> AppResponse:
-    """The response to a GET with the client's own credentials and languages."""
+    """The app's response to a GET with the client's headers, such as credentials and languages.
+
+    Omits the headers about a body.
+    """
     headers = [pair for pair in scope["headers"] if pair[0] not in _BODY_HEADERS]
     inner = {**scope, "method": "GET", "path": path, "raw_path": path.encode(), "query_string": query}
     return await call_app(app, {**inner, "headers": headers}, _empty)
 
 
 async def call_app(app: App, scope: Scope, receive: Receive) -> AppResponse:
-    """The complete response of the app; only for small responses."""
+    """The complete response of the app, collected in memory: only for small responses."""
     response = AppResponse(500, [], b"")
 
     async def collect(message: Message) -> None:

@@ -37,9 +37,9 @@ class ByteRange:
 def requested_range(
     request_headers: Iterable[tuple[bytes, bytes]], response_headers: Headers
 ) -> ByteRange | None:
-    """The range that a request wants of a response; None if the whole is to be sent.
+    """The range of the response that the request selects; None if the whole response must be sent.
 
-    Several ranges, a failed ``If-Range`` check and compressed bytes mean the whole.
+    Returns None for several ranges, after a failed ``If-Range`` check and for compressed responses.
     """
     request, answer = dict(request_headers), {name.lower(): value for name, value in response_headers}
     length = answer.get(b"content-length", b"")

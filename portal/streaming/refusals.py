@@ -1,4 +1,4 @@
-"""Refusals of requests that never reach Django: error documents for the API, pages for browsers."""
+"""Responses to refused requests that don't reach Django: JSON for the API, pages for browsers."""
 
 from io import BytesIO
 
@@ -13,7 +13,7 @@ from registry.packages.problems import Refusal
 
 
 def refusal_response(scope: Scope, refused: Refusal) -> AppResponse:
-    """The response to the refused request, in its language. It closes the connection."""
+    """The response to the refused request, in the client's language; its headers close the connection."""
     request = ASGIRequest(scope, BytesIO())
     with translation.override(translation.get_language_from_request(request)):
         if scope["path"].startswith(API_PREFIXES):

@@ -1,4 +1,4 @@
-"""Spools request bodies before Django reads them: a stalled upload holds a file, never a web thread."""
+"""Stores request bodies before Django reads them, so that a slow upload occupies no web thread."""
 
 import asyncio
 import io
@@ -17,7 +17,7 @@ from registry.api.errors import BODY_TOO_LARGE
 from registry.packages.problems import Refusal
 
 IDLE_TIMEOUT_S = 20.0  # an upload is refused after this time without data
-WINDOW_S = 30.0  # MIN_BYTES_PER_S holds for each such stretch of waiting for data
+WINDOW_S = 30.0  # MIN_BYTES_PER_S is required in each period of this length spent waiting for data
 MIN_BYTES_PER_S = 2_000
 IN_MEMORY = 4_096  # bytes of a body; a longer one is a file, whose space returns to the system at once
 CHUNK_BYTES = 65_536
@@ -33,7 +33,10 @@ class ClientDisconnected(Exception):
 
 
 class BodyMiddleware:
-    """Refuses slow and oversized bodies, and gives the app the spooled body."""
+    """Receives the whole body, then calls the app with the stored body.
+
+    Refuses bodies that are too slow, too large, or beyond the budget of anonymous clients.
+    """
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -82,7 +85,10 @@ class BodyMiddleware:
             raise BODY_TOO_LARGE.refusal(limit=limit)
 
     async def _spool(self, receive: Receive, spool: IO[bytes], share: BodyShare) -> int:
-        """Reads the whole body into ``spool`` and returns its size in bytes."""
+        """Reads the whole body into ``spool`` and returns its size in bytes.
+
+        Raises Refusal or ClientDisconnected.
+        """
         size, more, pace = 0, True, _Pace(receive)
         while more:
             chunk, more = await pace.next_chunk()
@@ -92,14 +98,14 @@ class BodyMiddleware:
             await share.grow(size)
             if share.signed_in:
                 await asyncio.to_thread(_write, spool, chunk)
-            else:  # little, and more than that would arrive while the request waits for a thread
+            else:  # small: more would arrive while the request waits for a thread
                 _write(spool, chunk)
-            chunk = b""  # not held while waiting for the next
+            chunk = b""  # frees it while waiting for the next
         spool.seek(0)
         return size
 
     async def _refuse(self, scope: Scope, refused: Refusal, receive: Receive, send: Send) -> None:
-        """Sends the refusal. Reads on for a while: many clients read only after sending their body."""
+        """Sends the refusal and reads on for a while: many clients read only after sending their body."""
         response = refusal_response(scope, refused)
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         await send({"type": "http.response.body", "body": response.body, "more_body": True})
@@ -111,9 +117,9 @@ class BodyMiddleware:
 
 
 class _Pace:
-    """Receives the chunks of a body; raises BODY_STALLED if they arrive too slowly.
+    """Receives the chunks of a body. Raises BODY_STALLED for a slow client, or ClientDisconnected.
 
-    Counts only the time spent waiting for the client: a slow disk of ours is not the client's fault.
+    Counts only the time spent waiting for the client, not the time to write to disk.
     """
 
     def __init__(self, receive: Receive) -> None:
@@ -154,7 +160,7 @@ def _write(spool: IO[bytes], chunk: bytes) -> None:
 
 
 def _discard(spool: IO[bytes]) -> None:
-    with suppress(OSError):  # a full disk: what was not written is not needed
+    with suppress(OSError):  # a full disk: the unwritten rest is not needed
         spool.close()
 
 

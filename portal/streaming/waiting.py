@@ -1,4 +1,4 @@
-"""``?wait=30`` on runs and imports: Django answers at once, then the event loop waits and requests again."""
+"""``?wait=30`` on runs and imports: the event loop waits for the end without occupying a web thread."""
 
 import json
 import re
@@ -9,11 +9,14 @@ from portal.streaming.watch import wait_for_end
 
 MAX_WAIT_S = 60.0
 _WAITING_APPROVAL = "waiting_approval"
-WAIT_PATHS = re.compile(r"/api/v1/(?:sources/[0-9a-z]{26}/)?(runs|imports)(?:/[0-9a-z]{26})?")
+WAIT_PATHS = re.compile(r"/api/v1/(?:sources/[0-9a-z]{26}/)?(runs|imports)(?:/[0-9a-z]{26}(?:/rerun)?)?")
 
 
 class WaitMiddleware:
-    """Delays the response until the run or import ends, or for the given seconds."""
+    """Delays the response until the run or import ends, its approval is decided, or ``wait`` seconds pass.
+
+    Requests the run or import again after its end; otherwise the response is the first one.
+    """
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -25,7 +28,8 @@ class WaitMiddleware:
         query, wait_s = split_wait(scope["query_string"])
         if wait_s is None:
             return await self.app(scope, receive, send)
-        first = await call_app(self.app, {**scope, "query_string": query}, receive)
+        readable = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]  # read below
+        first = await call_app(self.app, {**scope, "headers": readable, "query_string": query}, receive)
         uid, kind = unfinished_id(first), match[1]
         if uid and await wait_for_end(wait_kind(first, kind), uid, wait_s):
             query = query if scope["method"] == "GET" else b""
@@ -35,7 +39,10 @@ class WaitMiddleware:
 
 
 def split_wait(query_string: bytes) -> tuple[bytes, float | None]:
-    """The query without ``wait``, and the seconds. If they are absent or invalid: the same query and None."""
+    """The query without ``wait``, and its seconds, at most ``MAX_WAIT_S``.
+
+    If ``wait`` is absent or invalid, the same query and None.
+    """
     pairs = parse_qsl(query_string.decode(), keep_blank_values=True)
     waits = [value for key, value in pairs if key == "wait"]
     if len(waits) != 1 or not re.fullmatch(r"\d{1,4}", waits[0]) or waits[0].strip("0") == "":
@@ -45,7 +52,7 @@ def split_wait(query_string: bytes) -> tuple[bytes, float | None]:
 
 
 def unfinished_id(response: AppResponse) -> str | None:
-    """The id of the run or import in the response, None if it has ended or the request failed."""
+    """The id of the run or import in the response; None if it has ended or the request failed."""
     if response.status not in (200, 201, 202):
         return None
     document = json.loads(response.body)
@@ -58,10 +65,12 @@ def unfinished_id(response: AppResponse) -> str | None:
 
 
 def wait_kind(response: AppResponse, kind: str) -> str:
-    """What to wait for: ``approvals`` while a run waits for approval, so that the decision ends the wait."""
+    """``approvals`` if the run in the response waits for approval, so that the decision ends the wait;
+    otherwise ``kind``.
+    """
     return "approvals" if json.loads(response.body).get("status") == _WAITING_APPROVAL else kind
 
 
 def _merge_headers(first: AppResponse, last: AppResponse) -> list[tuple[bytes, bytes]]:
-    """The last response's headers, and those of the first that only the client's own request gets."""
+    """The headers of ``last``, and those of ``first`` about the location and rate limits."""
     return last.headers + [pair for pair in first.headers if pair[0].startswith((b"location", b"ratelimit-"))]

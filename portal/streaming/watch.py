@@ -1,4 +1,4 @@
-"""Waits for changes of runs and imports: one query serves all waiting clients."""
+"""Waits for changes of runs and imports; one query serves all clients that wait for the same kind."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ class RowWatcher:
         self.task: asyncio.Task[None] | None = None
 
     async def wait_until(self, uid: str, condition: Callable[[Any], bool], *, within_s: float) -> bool:
-        """Whether ``condition(row)`` becomes true within ``within_s`` seconds; a missing row is None."""
+        """Whether ``condition(row)`` becomes true within ``within_s`` seconds; ``row`` is None if missing.
+
+        Raises the database's error if a query fails.
+        """
         loop = asyncio.get_running_loop()
         waiter = _Waiter(condition, loop.create_future(), loop.time())
         self.waiting.setdefault(uid, set()).add(waiter)
@@ -87,7 +90,7 @@ class RowWatcher:
         return [(uid, waiter) for uid, waiters in self.waiting.items() for waiter in waiters]
 
     async def _pause(self, took_s: float) -> None:
-        """Sleeps, longer as the newest client's wait grows; at least a multiple of the query's duration."""
+        """Sleeps for at least ``_REST_FACTOR`` times the query's duration, and longer if no client is new."""
         slept = 0.0
         while self.waiting and slept < max(_REST_FACTOR * took_s, self._pause_s()):
             await asyncio.sleep(self.min_pause_s)
@@ -125,7 +128,7 @@ _CONDITIONS: dict[str, Callable[[Any], bool]] = {
 
 
 async def wait_for_end(kind: str, uid: str, wait_s: float) -> bool:
-    """Waits up to ``wait_s`` seconds; returns whether the run, import or approval has ended."""
+    """Waits up to ``wait_s`` seconds; returns whether the run or import ended or the approval was decided."""
     return await _watchers[kind].wait_until(uid, _CONDITIONS[kind], within_s=wait_s)
 
 
@@ -135,7 +138,7 @@ async def wait_for_change(uid: str, seen: Head | None, wait_s: float) -> bool:
 
 
 async def events_since(uid: str, position: str) -> tuple[EventBatch, bytes]:
-    """The events after ``position`` and their bytes; clients at the same position share one read."""
+    """The events after ``position``, and their text as bytes; clients at one position share a query."""
     key = (uid, position)
     if key not in _reads_in_progress:
         future = _reads_in_progress[key] = asyncio.ensure_future(_query(_read_events, *key))
@@ -155,7 +158,7 @@ async def _query(query: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _query_in_thread(query: Callable[..., Any], *arguments: Any) -> Any:
-    """Runs ``query``; retries once with a new connection, as the old one may have died since its last use."""
+    """Runs ``query``; retries once with a new connection, because the old one may be broken."""
     if time.monotonic() - getattr(_thread, "since", 0.0) > CONNECTION_S:
         connection.close()
         _thread.since = time.monotonic()

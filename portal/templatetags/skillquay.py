@@ -1,5 +1,6 @@
 """Template tags and filters: icons, statuses, times, sizes, and safe output of untrusted text."""
 
+import re
 from collections.abc import Iterable, Mapping, Sized
 from datetime import datetime
 from itertools import islice
@@ -18,17 +19,20 @@ from portal.presenters.content.text import mark_hidden, visible
 from portal.presenters.content.units import duration
 from portal.presenters.icons import ICONS
 from portal.presenters.reasons import FIELDS, KINDS
+from portal.presenters.skill.kind import SkillKind, kind_of
 from portal.presenters.status import TONES
 from registry.matching.match import MatchReason
+from registry.models import Skill
 from worker.core.display_budget import MAX_CELL, MAX_ROWS
 
 register = template.Library()
 register.filter(duration)
+_BACKTICKS = re.compile(r"`([^`<>]+)`")
 
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """An icon of ``portal.presenters.icons``; decorative, always next to a label."""
+    """An icon of ``portal.presenters.icons``, hidden from screen readers: put it next to a label."""
     return format_html(
         '<svg class="icon{}" viewBox="0 0 16 16" aria-hidden="true">{}</svg>',
         " spin" if name == "running" else "",
@@ -38,13 +42,18 @@ def icon(name: str) -> SafeString:
 
 @register.simple_tag
 def badge(tone: str, icon_name: str, text: object) -> SafeString:
-    """A badge of icon, text and color; tones: ok warn bad running info quiet."""
+    """A badge with icon and text, or a colored icon without text.
+
+    ``tone`` sets the color: ok, warn, bad, running, info or quiet.
+    """
+    if not text:
+        return format_html('<span class="lone {}">{}</span>', tone, icon(icon_name))
     return format_html('<span class="badge {}">{} {}</span>', tone, icon(icon_name), text)
 
 
 @register.simple_tag
 def status(value: str) -> SafeString:
-    """The badge of a run's status, a step's status or a problem's severity."""
+    """The badge of a value in ``TONES``, such as a run's status; for other values, a badge with the value."""
     tone, icon_name, label = TONES.get(value, ("quiet", "dot", value))
     return format_html(
         '<span class="badge {}" data-state="{}">{} {}</span>', tone, value, icon(icon_name), str(label)
@@ -54,13 +63,19 @@ def status(value: str) -> SafeString:
 # Untrusted text ---------------------------------------------------------------------------------------
 @register.filter
 def plain(value: object) -> SafeString:
-    """Untrusted text as safe HTML: escaped, isolated in direction, hidden characters shown."""
+    """Untrusted text as safe HTML: escaped, hidden characters shown, writing direction isolated."""
     return mark_safe(f"<bdi>{mark_hidden(str(escape('' if value is None else value)))}</bdi>")
 
 
 @register.filter
+def marked(value: object) -> SafeString:
+    """``plain`` for the platform's sentences: text between backticks becomes code."""
+    return mark_safe(_BACKTICKS.sub(r"<code>\1</code>", plain(value)))
+
+
+@register.filter
 def plain_attr(value: object) -> str:
-    """``plain`` for titles and attributes, which can't hold elements."""
+    """Untrusted text in one line for titles and attributes, with hidden characters written as codes."""
     return visible(str("" if value is None else value)).replace("\n", " ")
 
 
@@ -86,7 +101,7 @@ def omitted_rows(rows: Sized | None) -> int:
 # Times and sizes -----------------------------------------------------------------------------------------
 @register.simple_tag(takes_context=True)
 def when(context: template.Context, moment: datetime | None) -> SafeString:
-    """The time since ``moment``; on hover, the exact time in the reader's zone."""
+    """The time since ``moment``; on hover, the exact time in the reader's time zone. "–" for None."""
     if moment is None:
         return mark_safe('<span class="muted">–</span>')
     ago = timesince(moment, depth=1)
@@ -95,8 +110,21 @@ def when(context: template.Context, moment: datetime | None) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
+def clock(context: template.Context, moment: datetime | None) -> SafeString:
+    """The time in the reader's time zone, with the date unless it is today, and the time since then."""
+    if moment is None:
+        return mark_safe('<span class="muted">–</span>')
+    zone = _zone(context)
+    local, today = moment.astimezone(zone), timezone.now().astimezone(zone).date()
+    text = date_format(local, "H:i" if local.date() == today else "Y-m-d H:i")
+    seconds = (timezone.now() - moment).total_seconds()
+    ago = gettext("just now") if seconds < 60 else _ago(timesince(moment, depth=1))
+    return _time(context, moment, f"{text} · {ago}")
+
+
+@register.simple_tag(takes_context=True)
 def day(context: template.Context, moment: datetime | None) -> SafeString:
-    """The date; on hover, the exact time in the reader's zone."""
+    """The date; on hover, the exact time in the reader's time zone. "–" for None."""
     if moment is None:
         return mark_safe('<span class="muted">–</span>')
     return _time(context, moment, date_format(moment.astimezone(_zone(context)), "Y-m-d"))
@@ -104,7 +132,7 @@ def day(context: template.Context, moment: datetime | None) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def exact(context: template.Context, moment: datetime | None) -> SafeString:
-    """Date and time in the reader's zone."""
+    """Date and time in the reader's time zone; "–" for None."""
     if moment is None:
         return mark_safe('<span class="muted">–</span>')
     return _time(context, moment, _exact(moment, _zone(context)))
@@ -137,26 +165,27 @@ def _zone(context: template.Context) -> ZoneInfo:
 
 @register.filter
 def milliseconds(value: float | None) -> str:
-    """A number of milliseconds as text, formatted by ``duration``."""
+    """A number of milliseconds as text such as ``3 min 5 s``; "–" for None."""
     return "–" if value is None else duration(value / 1000)
 
 
 @register.filter
 def size(count: int | None) -> str:
-    """``512 B``, ``1.4 kB``, ``20 MB``: decimal units, as download pages count."""
+    """A number of bytes as text in decimal units, such as ``512 B``, ``1.4 kB``, ``20 MB``; "–" for None."""
     if count is None:
         return "–"
     amount = float(count)
     for unit in ("B", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
+        if round(amount) < 1000:
+            digits = 0 if unit == "B" or round(amount, 1) >= 10 else 1
+            return f"{amount:.{digits}f} {unit}"
         amount /= 1000
     return f"{amount:.1f} GB"
 
 
 @register.filter
 def short_digest(digest: str) -> str:
-    """The first twelve digits of ``sha256:…``."""
+    """The first 12 hexadecimal digits of a digest, without ``sha256:``."""
     return digest.removeprefix("sha256:")[:12]
 
 
@@ -172,21 +201,33 @@ def link_with(context: template.Context, **changes: object) -> str:
 
 
 @register.simple_tag(takes_context=True)
+def link_to_page(context: template.Context, number: int, parameter: str = "") -> str:
+    """The current query string with the page number set in ``parameter``, "page" by default."""
+    return link_with(context, **{parameter or "page": number})
+
+
+@register.simple_tag(takes_context=True)
 def link_for_filter(context: template.Context, name: str, value: str = "") -> str:
-    """The current query string with one filter set or removed, back on the first page."""
+    """The current query string with one filter set (removed if ``value`` is "") and without ``page``."""
     return link_with(context, **{name: value, "page": ""})
 
 
 @register.filter
 def at(mapping: Mapping[object, object] | None, key: object) -> object:
-    """``mapping[key]``; None if the key is missing."""
+    """``mapping[key]``; None if the key is missing or ``mapping`` is empty or None."""
     return mapping.get(key) if mapping else None
+
+
+@register.filter
+def kind(skill: Skill) -> SkillKind:
+    """The kind of the skill, for ``components/kind.html``."""
+    return kind_of(skill)
 
 
 # Match reasons ---------------------------------------------------------------------------------
 @register.simple_tag
 def field_name(name: str) -> str:
-    """The label of a skill field."""
+    """The label of a field that a match reason names; the name itself if it has no label."""
     return str(FIELDS.get(name, name))
 
 

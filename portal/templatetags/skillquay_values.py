@@ -16,17 +16,19 @@ register = template.Library()
 
 @register.filter
 def step_time(value: float | None) -> str:
-    """A step's duration; below one second in milliseconds."""
-    if value is None or value >= 1000:
+    """A step's duration in milliseconds as text; below one second as ``250 ms``."""
+    if value is None or round(value) >= 1000:
         return milliseconds(value)
-    return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+    if 0 < value < 0.05:
+        return "< 0.1 ms"
+    return f"{value:.0f} ms" if round(value, 1) >= 10 else f"{value:.1f} ms"
 
 
 @register.simple_tag(takes_context=True)
 def markdown_text(context: template.Context, text: str) -> SafeString:
-    """Markdown of a run as HTML, without links to files and without external requests.
+    """Untrusted Markdown as HTML, without links to package files and without images.
 
-    All texts of a page share its CPU time.
+    All texts of a page share one limit of CPU time.
     """
     cpu = vars(context["request"]).setdefault("display_cpu", CpuTime())
     return markdown.render(text, paths=(), page=lambda path: path, raw=lambda path: path, cpu=cpu)
@@ -34,8 +36,12 @@ def markdown_text(context: template.Context, text: str) -> SafeString:
 
 @register.filter
 def json_tree(node: Node) -> SafeString:
-    """A JSON tree as list items; built in Python, because a template takes ten times as long."""
-    return mark_safe("".join(_items(node)))
+    """A JSON tree as list items, without braces around an object at its root.
+
+    Built in Python, because a template takes ten times as long.
+    """
+    items = node.children if node.kind == "object" and node.children else (node,)
+    return mark_safe("".join(piece for item in items for piece in _items(item)))
 
 
 def _items(node: Node) -> Iterator[str]:

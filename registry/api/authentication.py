@@ -1,6 +1,6 @@
-"""Authentication of API requests: bearer token, then session (with CSRF), otherwise anonymous.
+"""Authentication of API requests: bearer token, otherwise session with a CSRF check, otherwise anonymous.
 
-An invalid credential is refused instead of treated as anonymous. A ``ShellRequest`` carries its actor; only
+An invalid token is refused and never treated as anonymous. A ``ShellRequest`` carries its own actor; only
 code in this process can create one.
 """
 
@@ -14,6 +14,7 @@ from django.utils.datastructures import MultiValueDict
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
+from registry.accounts import second_factors
 from registry.api.errors import CREDENTIALS_UNREADABLE, CSRF_FAILED
 from registry.identity import tokens
 from registry.identity.actors import ANONYMOUS, Actor
@@ -23,7 +24,7 @@ from registry.models import Token, User
 
 
 class ShellRequest(WSGIRequest):
-    """A request from the machine's own shell, on behalf of ``shell_actor``."""
+    """A request made by a command on this machine. Its actor is ``shell_actor``."""
 
     shell_actor: Actor
 
@@ -54,18 +55,22 @@ class SessionAuthentication(BaseAuthentication):
             return None
         if actor.user.must_change_password:
             raise FORBIDDEN.refusal(action="use the API with a one-time password")
+        if second_factors.is_missing(actor.user):
+            raise FORBIDDEN.refusal(action="use the API without a second factor")
         _enforce_csrf(inner)
         return actor.user, None
 
 
 def request_actor(request: Request) -> Actor:
-    """The actor that authentication set on the request; anonymous if there is none."""
+    """The actor of the request: the token's or session's user, the shell's actor, or the anonymous actor."""
     found = request._request.actor  # type: ignore[attr-defined]
     return found if isinstance(found, Actor) else ANONYMOUS
 
 
 def bearer_secret(header: str) -> str:
-    """The secret in an Authorization header, unverified. Raises CREDENTIALS_UNREADABLE if malformed."""
+    """The secret of the bearer token in an Authorization header. It is not compared with stored tokens.
+    Raises CREDENTIALS_UNREADABLE if the header contains no bearer token.
+    """
     scheme, _, secret = header.strip().partition(" ")
     if scheme.lower() != "bearer" or not secret.strip() or not secret.isascii():
         raise CREDENTIALS_UNREADABLE.refusal()
@@ -78,8 +83,8 @@ class _HeaderCsrf(CsrfViewMiddleware):
 
 
 def _enforce_csrf(request: HttpRequest) -> None:
-    """Raises CSRF_FAILED unless the X-CSRFToken header has the token. Ignores form fields, because looking
-    for a token there would read the body.
+    """Raises CSRF_FAILED if Django's CSRF check fails. Only the header X-CSRFToken counts: looking for the
+    token in form fields would read the body.
     """
     shadow = copy.copy(request)
     shadow._post, shadow._files = QueryDict(), MultiValueDict()  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Reading untrusted request bodies with limits: strict JSON, raw bytes, and multipart forms."""
+"""Reads untrusted request bodies within limits: strict JSON, raw bytes and multipart forms."""
 
 import json
 import math
@@ -16,18 +16,19 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
 from registry.api import errors
+from registry.packages.archive.paths import printable
 from registry.packages.problems import Refusal
 
 MAX_DEPTH = 64
 MAX_CONTAINERS = 50_000  # lists and objects per body; bounds the work, because each is visited several times
-CHUNK_BYTES = 65_536  # bytes
-_MAX_IN_MEMORY_BYTES = 2**20  # bytes
-_MAX_ANNOUNCED_BYTES = 2**40  # upper bound of Content-Length; each endpoint has its own limit
+CHUNK_BYTES = 65_536
+_MAX_IN_MEMORY_BYTES = 2**20
+_MAX_ANNOUNCED_BYTES = 2**40  # upper bound of Content-Length; each endpoint has its own, lower limit
 
 
 @dataclass(frozen=True)
 class FormPart:
-    """One file of a form; ``path`` is the name sent by the client, including folders, unchecked."""
+    """An uploaded file of a form. ``path`` is the unchecked file name from the client, with folders."""
 
     field: str
     path: str
@@ -55,7 +56,7 @@ class Form:
 
 
 class StrictJson(BaseParser):
-    """Parses a UTF-8 JSON document; accepts only values that every database and client can store."""
+    """Parses a JSON body with ``strict_json``. Raises BODY_TOO_LARGE above SKILLQUAY_MAX_REQUEST_BYTES."""
 
     media_type = "application/json"
 
@@ -67,7 +68,7 @@ class StrictJson(BaseParser):
 
 
 class RawBody(BaseParser):
-    """Leaves the body unread, so that the view can read it in chunks."""
+    """Accepts every media type and does not read the body, so that the view can read it in chunks."""
 
     media_type = "*/*"
 
@@ -76,7 +77,11 @@ class RawBody(BaseParser):
 
 
 def strict_json(data: bytes) -> Any:
-    """The parsed document. Raises JSON_INVALID for bad syntax, duplicate keys and unstorable values."""
+    """The parsed JSON document. It contains only values that every database and client can store.
+
+    Raises JSON_INVALID for bad syntax or encoding, duplicate keys, more than MAX_DEPTH levels or
+    MAX_CONTAINERS lists and objects, NaN, infinite numbers, NUL and lone surrogates.
+    """
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
         raise errors.JSON_INVALID.refusal(reason=f"more than {MAX_CONTAINERS} lists and objects")
     try:
@@ -105,7 +110,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         duplicate = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"duplicate key {duplicate[:80]!a}")
+        raise ValueError(f'duplicate key "{printable(duplicate, 80)}"')
     return found
 
 
@@ -121,7 +126,7 @@ def _finite(text: str) -> float:
 
 
 def _check(value: Any, pointer: str, levels_left: int) -> None:
-    """Raises JSON_INVALID for values that Python's parser accepts but databases or clients can't store."""
+    """Raises JSON_INVALID for NUL, lone surrogates and deep nesting, which Python's parser accepts."""
     if isinstance(value, str):
         if "\0" in value or not _encodable(value):
             raise errors.JSON_INVALID.refusal(reason="a text contains NUL or a lone surrogate").at(pointer)
@@ -148,7 +153,9 @@ def _too_deep() -> Refusal:
 
 
 def require_length(request: HttpRequest) -> None:
-    """Raises Refusal for bodies that can't be read: encoded, chunked without a length, or too long."""
+    """Checks the headers of a request before its body is read. Raises MEDIA_TYPE_UNSUPPORTED for an encoded
+    body, LENGTH_REQUIRED for a chunked one without a Content-Length, and BODY_TOO_LARGE above 1 TiB.
+    """
     if encoding := request.headers.get("Content-Encoding", ""):
         raise errors.MEDIA_TYPE_UNSUPPORTED.refusal(type=encoding[:100], accepted="identity")
     if "chunked" in request.headers.get("Transfer-Encoding", "").lower() and not content_length(request):
@@ -163,7 +170,9 @@ def content_length(request: HttpRequest | Request) -> int:
 
 
 def body_chunks(request: Request, *, limit: int) -> Iterator[bytes]:
-    """Yields the raw body in chunks. Refuses more than ``limit`` bytes, or fewer than Content-Length."""
+    """Yields the raw body in chunks of at most CHUNK_BYTES; nothing without a Content-Length. Raises
+    BODY_TOO_LARGE above ``limit`` bytes, and BODY_INVALID if the body is shorter than its Content-Length.
+    """
     announced, read = content_length(request), 0
     if announced > limit:
         raise errors.BODY_TOO_LARGE.refusal(limit=limit)
@@ -175,7 +184,11 @@ def body_chunks(request: Request, *, limit: int) -> Iterator[bytes]:
 
 
 def read_form(request: Request, *, limit: int) -> Form:
-    """A multipart form of at most ``limit`` bytes. Unlike Django's parser, keeps folders in file names."""
+    """Reads a multipart form of at most ``limit`` bytes. The files are closed with the request. Unlike
+    Django's parser, keeps the folders in file names.
+
+    Raises BODY_TOO_LARGE, or BODY_INVALID if the form is malformed.
+    """
     if content_length(request) > limit:
         raise errors.BODY_TOO_LARGE.refusal(limit=limit)
     collect = _PartCollector()
@@ -198,7 +211,7 @@ class _Multipart(MultiPartParser):
 
 
 class _PartCollector(FileUploadHandler):
-    """Keeps small files in memory and large ones in unnamed temporary files."""
+    """Keeps files of up to 1 MiB in memory and larger ones in unnamed temporary files."""
 
     part: FormPart | None = None
 

@@ -9,6 +9,7 @@ from rest_framework.views import APIView
 
 from registry.api import authentication, bodies
 from registry.api.errors import PATH_UNKNOWN, QUERY_INVALID
+from registry.api.schema import Query, read_query
 from registry.identity.actors import Actor
 from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.identity.permissions import Action, require_scope
@@ -18,7 +19,7 @@ from registry.rates.limits import RateLimit, count_request
 
 
 class _SingleMediaType(BaseContentNegotiation):
-    """Ignores the Accept header: an endpoint has a single media type for responses."""
+    """Ignores the Accept header, because each endpoint has one media type for responses."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
         kind = (request.content_type or "").split(";")[0].strip().lower()
@@ -29,7 +30,7 @@ class _SingleMediaType(BaseContentNegotiation):
 
 
 class Endpoint(APIView):
-    """An endpoint; a token's scopes must cover one of the method's ``required_actions``."""
+    """An endpoint of the API. A token's scopes must cover one of the method's ``required_actions``."""
 
     http_method_names = ["get", "head", "post", "patch", "put", "delete"]
     content_negotiation_class = _SingleMediaType
@@ -37,6 +38,7 @@ class Endpoint(APIView):
     required_actions: ClassVar[Mapping[str, tuple[Action, ...]]] = {}
     rate_limits: ClassVar[Mapping[str, RateLimit]] = {}
     requires_sign_in: ClassVar[bool] = False
+    contacts_servers: ClassVar[bool] = False  # if True, requests fail if another server can't be reached
     is_safe_post: ClassVar[bool] = False  # if True, POST changes nothing, so anonymous clients may send it
 
     @property
@@ -56,11 +58,15 @@ class Endpoint(APIView):
         if not actor.is_signed_in and (self.requires_sign_in or changes):
             raise SIGN_IN_REQUIRED.refusal()
         require_scope(actor, *self.required_actions.get(method, ()))
+        if request.query_params and not getattr(getattr(self, method.lower(), None), "query", None):
+            read_query(Query, request)
         if kind := self.rate_limits.get(method):
             self.count(kind)
 
     def count(self, kind: RateLimit) -> None:
-        """Counts the request against a rate limit; requests from the machine's own shell have none."""
+        """Counts the request against the rate limit; raises RATE_LIMITED above it. A ``ShellRequest`` has no
+        limits.
+        """
         if not isinstance(self.request._request, authentication.ShellRequest):
             count_request(self.request._request, self.actor, kind)
 

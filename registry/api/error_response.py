@@ -35,12 +35,14 @@ _BODY_BROKEN = (MultiPartParserError, UnreadablePostError, RawPostDataException,
 
 
 def handle_exception(exception: Exception, context: Mapping[str, Any]) -> HttpResponse:
-    """DRF's exception handler. It never returns None, so clients never get Django's HTML error pages."""
+    """DRF's exception handler. Always returns an error response, so that clients never get Django's HTML
+    pages.
+    """
     return response_for(exception, context["request"])
 
 
 def response_for(exception: Exception, request: HttpRequest | Request) -> HttpResponse:
-    """The response to a request that raised this exception."""
+    """The error response for the exception. An unexpected exception is logged and gets the code INTERNAL."""
     if isinstance(exception, Refusal):
         return problem_response(request, *exception.problems)
     if isinstance(exception, drf_errors.MethodNotAllowed):
@@ -53,7 +55,9 @@ def response_for(exception: Exception, request: HttpRequest | Request) -> HttpRe
 
 
 def problem_response(request: HttpRequest | Request, *problems: Problem) -> HttpResponse:
-    """The error response for the problems; the first one determines code and status."""
+    """The error response for the problems, in the active language. The first problem determines code, status
+    and Retry-After.
+    """
     first = problems[0]
     code = code_named(first.code)
     document = {
@@ -65,7 +69,8 @@ def problem_response(request: HttpRequest | Request, *problems: Problem) -> Http
         "request_id": request_id(request),
         "problems": [each.document(gettext) for each in problems],
     }
-    response = HttpResponse(json.dumps(document), content_type="application/json", status=code.http)
+    text = json.dumps(document, ensure_ascii=False).encode(errors="backslashreplace")  # for lone surrogates
+    response = HttpResponse(text, content_type="application/json", status=code.http)
     response["Cache-Control"] = "private, no-store"
     if code.retryable:
         response["Retry-After"] = str(first.params.get("retry_after_s", _RETRY_AFTER_S))
@@ -75,7 +80,7 @@ def problem_response(request: HttpRequest | Request, *problems: Problem) -> Http
 
 
 def request_id(request: HttpRequest | Request) -> str:
-    """The id of this request in the response and in the log."""
+    """The request's id, which is in the response and the log. The first call creates it."""
     inner = request._request if isinstance(request, Request) else request
     if not hasattr(inner, "request_id"):
         inner.request_id = log_context.current_id("request") or new_uid()  # type: ignore[attr-defined]
@@ -83,7 +88,7 @@ def request_id(request: HttpRequest | Request) -> str:
 
 
 def status_problem(status: int, request: HttpRequest) -> Problem:
-    """The problem that replaces an error response of Django or another library."""
+    """The problem to send instead of an error response that Django or another library created."""
     if status == 405:
         return errors.METHOD_NOT_ALLOWED.problem(method=str(request.method)[:20])
     if status == 413:
@@ -106,7 +111,7 @@ _PROBLEM_RULES: tuple[tuple[tuple[type[Exception], ...], Callable[[Any], Problem
     ((Http404, drf_errors.NotFound), lambda e: errors.PATH_UNKNOWN.problem()),
     (
         (django_errors.PermissionDenied, drf_errors.PermissionDenied),
-        lambda e: FORBIDDEN.problem(action="this"),
+        lambda e: FORBIDDEN.problem(action="make this request"),
     ),
     (
         (drf_errors.NotAuthenticated, drf_errors.AuthenticationFailed),

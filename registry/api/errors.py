@@ -1,4 +1,4 @@
-"""Error codes of HTTP requests: body, fields, credentials, idempotency keys and preconditions."""
+"""Error codes of HTTP requests: credentials, paths, bodies, fields, idempotency keys and preconditions."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
@@ -20,7 +20,7 @@ METHOD_NOT_ALLOWED = declare("METHOD_NOT_ALLOWED", lambda *, method: ..., http=4
 )
 MEDIA_TYPE_UNSUPPORTED = declare("MEDIA_TYPE_UNSUPPORTED", lambda *, type, accepted: ..., http=415)(
     _("Unsupported content type or encoding of the request body: %(type)s."),
-    _("Send the body without `Content-Encoding`, as one of: %(accepted)s."),
+    _("Use a supported type or encoding: %(accepted)s."),
 )
 LENGTH_REQUIRED = declare("LENGTH_REQUIRED", http=411)(
     _("The `Content-Length` header is missing."),
@@ -28,7 +28,7 @@ LENGTH_REQUIRED = declare("LENGTH_REQUIRED", http=411)(
 )
 BODY_TOO_LARGE = declare("BODY_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("The request body exceeds %(limit)s bytes or has too many parts."),
-    _("Send less data at once or sign in, or ask an administrator to raise the limit."),
+    _("Send less data at once, sign in, or ask an administrator to raise the limit."),
 )
 BODY_INVALID = declare("BODY_INVALID", lambda *, reason: ..., http=400)(
     _("Can't read the request body: %(reason)s."), _("Send a complete body that matches its `Content-Type`.")
@@ -55,10 +55,13 @@ QUERY_UNKNOWN = declare("QUERY_UNKNOWN", lambda *, field, known: ..., http=400)(
 )
 CURSOR_INVALID = declare("CURSOR_INVALID", http=400)(
     _("The value of `cursor` or `since` is not valid for this list."),
-    _("Start without it, then send the value from the previous response with the same filters."),
+    _(
+        "Send the first request without this parameter, then the value from the previous response "
+        "with the same filters."
+    ),
 )
 IDEMPOTENCY_KEY_INVALID = declare("IDEMPOTENCY_KEY_INVALID", http=400)(
-    _("`Idempotency-Key` must be 1 to 200 printable ASCII characters."),
+    _("`Idempotency-Key` must be 1 to 200 printable ASCII characters without spaces."),
     _("Use a new UUID for each operation."),
 )
 IDEMPOTENCY_KEY_REUSED = declare("IDEMPOTENCY_KEY_REUSED")(
@@ -70,7 +73,7 @@ IDEMPOTENCY_UNDER_WAY = declare("IDEMPOTENCY_UNDER_WAY", http=409, retryable=Tru
 )
 PRECONDITION_FAILED = declare("PRECONDITION_FAILED", http=412)(
     _("The resource has changed since you last read it."),
-    _("Read it again, and send the new ETag as `If-Match`."),
+    _("Read the resource again, and send its new ETag as `If-Match`."),
 )
 INTERNAL = declare("INTERNAL", http=500, retryable=True)(
     _("Something went wrong on our side."),

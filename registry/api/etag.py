@@ -1,4 +1,4 @@
-"""ETags: set on every GET, compared with If-None-Match for 304 responses and with If-Match before changes."""
+"""ETags of API responses: If-None-Match leads to a 304 response, and If-Match guards changes."""
 
 import hashlib
 import json
@@ -22,13 +22,13 @@ Response = TypeVar("Response", bound=HttpResponseBase)
 
 
 def document_response(request: Request, document: Document, *, status: int = 200) -> HttpResponse:
-    """A JSON response, or 304 if If-None-Match has the document's ETag."""
+    """A private JSON response with an ETag; 304 if a GET or HEAD has this ETag in If-None-Match."""
     data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     return _response(request, data, kind="application/json", status=status)
 
 
 def text_response(request: Request, text: str, *, kind: str) -> HttpResponse:
-    """A text response, or 304 if If-None-Match has the text's ETag."""
+    """A private text response of media type ``kind`` with an ETag; 304 as in ``document_response``."""
     return _response(request, text.encode(), kind=f"{kind}; charset=utf-8", status=200)
 
 
@@ -46,7 +46,7 @@ def etag_of(data: bytes) -> str:
 
 
 def document_etag(document: Document) -> str:
-    """The ETag that ``document_response`` sets for this document."""
+    """The ETag that ``document_response`` sets for this document, with its quotes."""
     return etag_of(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
 
 
@@ -61,24 +61,29 @@ def not_modified(request: Request, etag: str) -> HttpResponse | None:
 
 
 def require_match(request: Request, document: Document) -> None:
-    """Raises PRECONDITION_FAILED if If-Match is set and has neither ``*`` nor the document's ETag."""
+    """Raises PRECONDITION_FAILED if If-Match is set and has neither ``*`` nor the document's ETag.
+
+    Accepts the ETag of a compressed response, which is weak only because of its encoding.
+    """
     header = request.META.get("HTTP_IF_MATCH")
     if header is None or header.strip() == "*":
         return
-    if document_etag(document) not in parse_etags(header):
+    if document_etag(document) not in (tag.removeprefix("W/") for tag in parse_etags(header)):
         raise PRECONDITION_FAILED.refusal()
 
 
 def set_private(response: Response) -> Response:
-    """Sets the cache headers of a response that depends on the actor: private, always revalidated."""
+    """Sets the cache headers of a response that depends on the actor: private and revalidated at every use.
+    Returns the response.
+    """
     response["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ("Authorization", "Cookie", "Accept-Language"))
     return response
 
 
 def set_immutable(response: HttpResponseBase, request: Request, skill: Skill) -> HttpResponseBase:
-    """Sets the cache headers of bytes that never change: public only if the skill is public and the
-    request anonymous.
+    """Sets the cache headers of bytes that never change, and returns the response. Shared caches may store
+    them only if the skill is public and the actor anonymous.
 
     Responses for a canonical name are revalidated, because the name can move to another version.
     """

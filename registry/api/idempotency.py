@@ -1,7 +1,7 @@
 """``Idempotency-Key``: a repeated POST takes effect once.
 
-The change and its stored response are one transaction, which also holds the key's lock. So a crash leaves
-both or neither, and frees the key at once. Refusals are not stored, because they change nothing.
+The change and its stored response are saved in one transaction, which also holds the key's lock. A crash
+therefore saves both or neither, and frees the key at once. Refusals change nothing and are not stored.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ KEY_HEADER = "Idempotency-Key"
 KEY_LIFETIME = timedelta(hours=24)
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _HEADERS = ("Location", "ETag", "Cache-Control")
-_in_progress: dict[tuple[str, str], object] = {}  # callers and keys in this process
+_in_progress: dict[tuple[str, str], object] = {}  # requests of this process, by caller and key
 
 
 def idempotent(
@@ -39,11 +39,10 @@ def idempotent(
 ) -> Callable[
     [Callable[Concatenate[E, Request, P], HttpResponse]], Callable[Concatenate[E, Request, P], HttpResponse]
 ]:
-    """Decorator: the endpoint method runs once per ``Idempotency-Key``; repeated requests get the stored
-    response.
+    """Decorator that calls a POST method through ``run_once``, for requests with a JSON body.
 
-    A key is for one method, path and JSON body; with ``shape``, the body's validated values count. A request
-    that differs raises IDEMPOTENCY_KEY_REUSED.
+    With ``shape``, the body is validated first, and its validated values identify the request. Requests
+    without the header ``Idempotency-Key`` run normally.
     """
 
     def decorate(
@@ -65,10 +64,13 @@ def idempotent(
 
 
 def run_once(request: Request, content: Any, act: Callable[[], HttpResponse]) -> HttpResponse:
-    """The response of ``act``, or the response stored for the request's key. ``content`` identifies the body.
-    Raises IDEMPOTENCY_KEY_REUSED if the key was used with another method, path or content.
+    """The response of ``act``, or the stored response if the caller used the request's key in the last 24
+    hours. Without a key, just calls ``act``. ``content`` identifies the body; ``json.dumps`` must accept it.
 
-    Use this in methods whose access checks must also run for a repeated request, or whose body is not JSON;
+    Raises IDEMPOTENCY_KEY_INVALID for a malformed key; IDEMPOTENCY_KEY_REUSED if the key was used with
+    another method, path or content; IDEMPOTENCY_UNDER_WAY while the first request runs.
+
+    Call this directly if access checks must also run for repeated requests, or if the body is not JSON;
     otherwise use ``idempotent``.
     """
     key = request.headers.get(KEY_HEADER)
@@ -94,8 +96,8 @@ def run_once(request: Request, content: Any, act: Callable[[], HttpResponse]) ->
 
 @contextmanager
 def _sole_request(caller: str, key: str) -> Iterator[None]:
-    """Context manager. Raises IDEMPOTENCY_UNDER_WAY if this process already handles a request with the key:
-    on SQLite, the second request would wait and block a thread.
+    """Context manager that raises IDEMPOTENCY_UNDER_WAY if this process already handles a request with the
+    key. On SQLite, the second request would otherwise wait and block a thread.
     """
     mark = object()
     if _in_progress.setdefault((caller, key), mark) is not mark:
@@ -112,7 +114,9 @@ def _digest(request: Request, content: Any) -> str:
 
 
 def _holder(actor: Actor) -> str:
-    """The owner of a key: a caller or one token, so that a token can't read responses to other tokens."""
+    """The holder of a key: the token if there is one, otherwise the caller. So a token can't read responses
+    to other tokens.
+    """
     return f"{actor.caller}:{actor.token.uid}" if actor.token else actor.caller
 
 

@@ -1,4 +1,4 @@
-"""Middleware: the id of each request, and error documents for the API's paths."""
+"""Middleware that gives requests an id, and turns errors under the API's paths into error documents."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,9 @@ _KEPT_HEADERS = ("Allow", "Retry-After")
 
 
 class RequestIdMiddleware:
-    """Gives each request an id, or keeps a valid one of the client. Responses and log lines contain it."""
+    """Gives each request an id: the client's ``X-Request-ID`` if it is valid, otherwise a new one. The
+    response header ``X-Request-ID`` and the log lines contain it.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -33,12 +35,16 @@ class RequestIdMiddleware:
 
 
 def is_request_id(text: str) -> bool:
-    """Whether a client may choose this text as the id of its request."""
+    """Whether a client may choose this text as request id: 8 to 64 letters, digits, dots, hyphens or
+    underscores.
+    """
     return _REQUEST_ID.fullmatch(text) is not None
 
 
 class ApiMiddleware:
-    """Turns errors under /api/ and /hooks/ into error documents."""
+    """Under /api/ and /hooks/, turns error responses that are not JSON, and exceptions outside DRF, into
+    error documents.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

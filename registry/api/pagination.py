@@ -1,4 +1,4 @@
-"""Cursor pagination. A cursor is the position after the last item of one list with one set of filters."""
+"""Cursor pagination. A cursor is a position in one list with one set of filters."""
 
 import base64
 import hashlib
@@ -18,7 +18,9 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True)
 class Page:
-    """The requested page: size, start position, and a digest of the list and its filters."""
+    """The requested page: its size, the position after which it starts (None for the first page), and a
+    digest of the list and its filters.
+    """
 
     limit: int
     after: tuple[Any, ...] | None
@@ -30,7 +32,10 @@ class Page:
 
 
 def read_page(name: str, query: Mapping[str, Any], *, kinds: tuple[type, ...]) -> Page:
-    """The page that the query names; ``kinds``: the types of a cursor's values. Raises CURSOR_INVALID."""
+    """The page that the validated query requests from the list ``name``. ``kinds`` are the types of the
+    values in a cursor. Raises CURSOR_INVALID if the cursor is malformed or belongs to another list or other
+    filters.
+    """
     filters = {key: str(value) for key, value in query.items() if key not in ("cursor", "limit", "wait")}
     of = hashlib.sha256(json.dumps([name, filters], sort_keys=True).encode()).hexdigest()[:12]
     cursor = query.get("cursor")
@@ -51,7 +56,9 @@ def _read_cursor(cursor: str, of: str, kinds: tuple[type, ...]) -> tuple[Any, ..
 
 
 def newest_first(rows: QuerySet[Row], page: Page) -> tuple[list[Row], str | None]:
-    """A page of rows, newest first by their time-ordered uid, and the cursor of the next page, if any."""
+    """The rows of the page, newest first by their time-ordered ``uid``, and the cursor of the next page (None
+    on the last page).
+    """
     if page.after:
         rows = rows.filter(uid__lt=page.after[0])
     return _split_page(rows.order_by("-uid")[: page.limit + 1], page, lambda row: [row.uid])  # type: ignore[attr-defined]

@@ -1,10 +1,11 @@
-"""Base serializers of request bodies and queries; the OpenAPI document is generated from the same classes."""
+"""Base serializers of request bodies and queries. The OpenAPI document is generated from the same classes."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from django.http import QueryDict
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiRequest, OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -14,12 +15,12 @@ from registry.core.errors import FIELD_REQUIRED
 from registry.packages.problems import Problem, Refusal
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-MAX_WAIT_S = 3600  # upper bound of `wait` in requests; the server waits for less
+MAX_WAIT_S = 3600  # largest accepted `wait`; the server waits for at most 60 seconds
 _MAX_UNKNOWN_KEYS = 20  # unknown keys listed in one refusal
 
 
-# A JSON object or query that refuses unknown keys: a misspelled filter must not list everything. Without a
-# docstring, which the API schema would show for subclasses.
+# A JSON object or query that refuses unknown keys: a misspelled filter must not list everything. It has no
+# docstring, because the API schema would show it for subclasses.
 class Shape(serializers.Serializer[Any]):
     def unknown(self, data: Mapping[str, Any]) -> list[str]:
         return sorted(str(key)[:80] for key in data if key not in self.fields)[:_MAX_UNKNOWN_KEYS]
@@ -69,8 +70,24 @@ class StrictText(serializers.CharField):
         return super().to_internal_value(data)
 
 
+@extend_schema_field(OpenApiTypes.BINARY)
+class UploadField(serializers.FileField):
+    """A file of a form. The OpenAPI document shows a plain ``FileField`` as an address."""
+
+
+def binary_bodies(media_types: Iterable[str]) -> dict[str, OpenApiRequest]:
+    """The OpenAPI description of raw request bodies, by media type."""
+    return {media_type: OpenApiRequest(OpenApiTypes.BINARY) for media_type in media_types}
+
+
+def binary_answer(*media_types: str) -> dict[tuple[int, str], OpenApiResponse]:
+    """The OpenAPI description of a download, for the ``answer`` of an operation."""
+    content = OpenApiResponse(OpenApiTypes.BINARY, description="The content, as an attachment.")
+    return {(200, media_type): content for media_type in media_types}
+
+
 class Operations:
-    """Makes decorators that document endpoint methods under one tag."""
+    """Creates decorators that describe endpoint methods in the OpenAPI document, under the tag ``tag``."""
 
     def __init__(self, tag: str) -> None:
         self.tag = tag
@@ -85,9 +102,10 @@ class Operations:
         answer: Any = None,
         tag: str = "",
     ) -> Callable[[Method], Method]:
-        """A decorator that documents a method. The method's docstring is the description.
+        """A decorator for an endpoint method. The method's docstring becomes the description.
 
-        ``answer``: a shape for 200, a mapping from statuses to shapes, or None for 204 without content.
+        ``answer`` is the serializer of a 200 response, a mapping from statuses to serializers, or None for a
+        204 without content.
         """
         answers = answer if isinstance(answer, Mapping) else {200: answer} if answer else {204: None}
         documented: Callable[[Method], Method] = extend_schema(
@@ -98,14 +116,22 @@ class Operations:
             request=body,
             responses=answers,
         )
-        return documented
+
+        def describe(method: Method) -> Method:
+            described = documented(method)
+            described.query = query  # type: ignore[attr-defined]  # for Endpoint.initial
+            return described
+
+        return describe
 
 
 def read_query(
     shape: type[Query], request: Request, *, defaults: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """The validated query parameters. Raises one refusal with all repeated parameters, otherwise with all
-    invalid ones. ``defaults`` are form fields, which the query overrides.
+    """The validated query parameters. ``defaults`` are form fields used for absent parameters.
+
+    Raises one Refusal with a QUERY_INVALID problem per repeated parameter. If none is repeated, raises one
+    with a problem for each unknown or invalid parameter.
     """
     if repeated := _repeated_parameters(shape, request.query_params):
         raise Refusal(*repeated)
@@ -115,12 +141,14 @@ def read_query(
 
 
 def read_body(shape: type[Shape], body: Any) -> dict[str, Any]:
-    """The validated JSON body. Raises one refusal with all problems."""
+    """The validated JSON body. Raises one Refusal with a problem for each unknown or invalid field."""
     return _read(shape, body, "FIELD")
 
 
 def _repeated_parameters(shape: type[Query], data: QueryDict) -> list[Problem]:
-    """A problem for each parameter that is given more than once, because only the last value would count."""
+    """A problem for each parameter that occurs more than once but is not a list. Without this check, only the
+    last value would count.
+    """
     fields, many = shape().fields, (serializers.ListField, serializers.MultipleChoiceField)
     return [
         QUERY_INVALID.problem(field=name, reason="Send it only once.").at(name)

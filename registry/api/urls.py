@@ -1,7 +1,8 @@
-"""Routes of the registry's API; each package lists its own."""
+"""Routes of the registry's API, collected from the packages."""
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from registry.accounts import urls as accounts
 from registry.api.reference import urls as reference
 from registry.canonical import urls as canonical
 from registry.erasure import urls as erasure
@@ -19,6 +20,7 @@ from registry.versions import urls as versions
 
 urlpatterns: list[URLPattern | URLResolver] = [
     *reference.urlpatterns,
+    *accounts.urlpatterns,
     *canonical.urlpatterns,
     *erasure.urlpatterns,
     *events.urlpatterns,
@@ -34,6 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "teams/<str:team>/",
         include(
             [
+                *accounts.team_urlpatterns,
                 *rules.team_urlpatterns,
                 *secrets.team_urlpatterns,
                 *subscriptions.team_urlpatterns,

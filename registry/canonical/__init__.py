@@ -1,1 +1,1 @@
-"""Canonical skills: administrators pin one version of one skill per slug."""
+"""Canonical skills: for each slug, administrators can pin one version that the site recommends."""

@@ -1,4 +1,4 @@
-"""Endpoints of canonical skills: look-up and text for all users, changes and decisions for administrators."""
+"""API endpoints of canonical skills, and the look-up of a skill by its bare slug."""
 
 from typing import Any
 
@@ -44,8 +44,8 @@ class _CanonicalEndpoint(Endpoint):
     required_actions = dict.fromkeys(("GET", "PUT", "POST", "DELETE"), (Action.SEE,))
 
     def require_slug(self, slug: str) -> str:
-        """The slug without prefix. Raises NOT_FOUND if the actor may not see the name, otherwise FORBIDDEN
-        unless the actor is an administrator.
+        """The slug without prefix. Raises FORBIDDEN unless the actor may set canonical skills, or NOT_FOUND
+        if the actor can't even see the name.
         """
         bare = slug.removeprefix(PREFIX)
         pins.require_may_set(bare, self.actor)
@@ -74,7 +74,9 @@ class Canonicals(Endpoint):
 
     @operation("list_canonical", "List canonical skills", query=PageQuery, answer=page_schema(CanonicalDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists canonical skills by slug. Administrators also see mirrors without an accepted version."""
+        """Lists canonical skills, sorted by slug. Administrators also see mirrors without an accepted
+        version.
+        """
         page = pagination.read_page("canonical", read_query(PageQuery, request), kinds=(str,))
         after = page.after[0] if page.after else ""
         rows = list(pins.resolvable_by(self.actor).filter(slug__gt=after)[: page.limit + 1])
@@ -223,7 +225,7 @@ class CanonicalText(Endpoint):
     def get(self, request: Request, slug: str) -> HttpResponse:
         """Returns a line `Base directory for this skill: …`, then SKILL.md without front matter.
         `${CLAUDE_SKILL_DIR}` is replaced by that directory. Commands in the text are not executed, and
-        arguments are not inserted. The request counts as a load.
+        arguments are not inserted. The request counts as a use of the skill.
         """
         place = read_query(TextQuery, request).get("dir")
         skill = skills.find_skill(PREFIX + slug.removeprefix(PREFIX), self.actor)

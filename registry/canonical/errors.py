@@ -11,11 +11,15 @@ CANONICAL_SLUG = declare("CANONICAL_SLUG", lambda *, skill, slug: ...)(
     _("Can't use %(skill)s for the canonical name %(slug)s: it has a different slug."),
     _("Choose a skill with the same slug as the canonical name."),
 )
+CANONICAL_MIRROR_NAME = declare("CANONICAL_MIRROR_NAME", lambda *, skill, slug: ..., severity="warning")(
+    _("The mirror contains %(skill)s, not a skill with the slug %(slug)s, so nothing is proposed."),
+    _("Correct `name` in the mirrored SKILL.md, or mirror the address under the skill's own slug."),
+)
 CANONICAL_YANKED = declare("CANONICAL_YANKED", lambda *, version, reason: ..., http=409)(
     _("%(version)s was yanked: %(reason)s"), _("Choose another version.")
 )
 CANONICAL_MOVED = declare("CANONICAL_MOVED", lambda *, version, digest: ..., http=409)(
-    _("The canonical version has changed to %(version)s (digest %(digest)s)."),
+    _("The digest does not match %(version)s, whose digest is %(digest)s."),
     _("Review that version, then send its digest."),
 )
 CANONICAL_NO_PROPOSAL = declare("CANONICAL_NO_PROPOSAL", lambda *, name: ..., http=409)(

@@ -1,7 +1,7 @@
-"""Writes the search terms and triggers of pinned versions.
+"""Writes the search terms and triggers of the versions that canonical names pin.
 
-These rows are separate from those of the latest version, so publishing does not change them. Purging the
-version deletes them.
+These rows are separate from those of a skill's latest version, so publishing does not change them. Purging
+the version deletes them.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,11 @@ _CATALOG_TERMS = (indexing.DOC_COUNT_TERM, indexing.CJK_DOC_COUNT_TERM)
 
 
 def index(canonical: Canonical) -> None:
-    """Writes the pinned version's terms and triggers, deletes unpinned ones, in the caller's transaction."""
+    """Writes the terms and triggers of the pinned version, and its name and index state on `canonical`.
+
+    Deletes the rows of versions that are no longer pinned. Takes the index writer lock, so it requires a
+    transaction. Does nothing if no version is pinned.
+    """
     version = canonical.version
     if version is None:
         return
@@ -43,8 +47,8 @@ def delete_unpinned() -> None:
 
 
 def reindex(*, every: bool = False) -> Iterator[str]:
-    """Rewrites the rows of older index versions (with ``every``, all rows), in one transaction per name.
-    Yields the names.
+    """Rewrites the search rows that an older index version wrote, or all of them with ``every``. Uses one
+    transaction per canonical name, and yields the name after the commit.
     """
     rows = Canonical.objects.filter(version__isnull=False).order_by("pk")
     for key in list(
@@ -54,11 +58,14 @@ def reindex(*, every: bool = False) -> Iterator[str]:
             canonical = rows.select_for_update(of=("self",)).select_related("version").filter(pk=key).first()
             if canonical:
                 index(canonical)
-                yield str(canonical)
+        if canonical:
+            yield str(canonical)
 
 
 def _write(version: Version, manifest: Manifest) -> None:
-    """Replaces the rows of a version. Omits phrases added on this site: no administrator reviewed them."""
+    """Replaces the rows of a version. Trigger phrases added on this site are omitted, because no
+    administrator reviewed them.
+    """
     postings = indexing.compute_postings(manifest, version.body)
     for text in _CATALOG_TERMS:
         postings.pop(text, None)

@@ -1,4 +1,6 @@
-"""Changes that administrators make: set, mirror, accept, reject or unset a canonical skill."""
+"""Changes of canonical skills by administrators (set, mirror, accept, reject, unset), and look-ups for
+everyone.
+"""
 
 from collections.abc import Mapping
 
@@ -7,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from registry.canonical import pinned_postings
-from registry.canonical.errors import CANONICAL_MOVED, CANONICAL_NO_PROPOSAL
+from registry.canonical.errors import CANONICAL_MIRROR_NAME, CANONICAL_MOVED, CANONICAL_NO_PROPOSAL
 from registry.canonical.proposals import LATEST, pending_version, require_pinnable
 from registry.core import text
 from registry.core.errors import NOT_FOUND
@@ -36,17 +38,19 @@ from registry.versions.errors import SKILL_EXISTS
 from registry.versions.lifecycle.channels import check_channel
 
 MIRROR_INTERVAL_S = 86_400
-_MAX_REFUSED_ROWS = 5  # problems of refused import rows shown for a mirror
+_MAX_REFUSED_ROWS = 5  # refused import rows whose problems are shown for a mirror
 
 
 @transaction.atomic
 def set_canonical(
     slug: str, version: Version, actor: Actor, *, reason: str, tracked_channel: str = LATEST, digest: str = ""
 ) -> Canonical:
-    """Pins ``_canonical_<slug>`` to this version and its digest.
+    """Pins ``_canonical_<slug>`` to this version and its digest. Unlinks a mirror that did not import the
+    skill, and stops its refreshes.
 
-    ``tracked_channel`` is the channel whose newer versions are proposed, or "". Raises CANONICAL_MOVED if
-    ``digest`` is given and the version has another one.
+    ``tracked_channel`` is the channel whose newer versions are proposed, or "" for none. Besides the refusals
+    of ``require``, ``require_pinnable`` and ``check_channel``, raises TEXT_INVALID for the reason. Raises
+    CANONICAL_MOVED if ``digest`` is given and is not the version's digest.
     """
     require(actor, Action.SET_CANONICAL, skill=version.skill)
     reason = _validated_reason(reason)
@@ -56,6 +60,7 @@ def set_canonical(
     _require_digest(version, digest or version.digest)
     canonical = _lock_or_create(slug)
     if canonical.mirror_id != version.skill.origin_id:
+        _stop_mirror(canonical)
         canonical.mirror = None
     canonical.tracked_channel = tracked_channel
     _pin(canonical, version, actor, CanonicalChangeKind.SET, reason)
@@ -73,9 +78,13 @@ def mirror(
     options: Mapping[str, object] | None = None,
     interval_s: int | None = MIRROR_INTERVAL_S,
 ) -> Canonical:
-    """Makes the canonical skill a copy of the skill at a URL, owned by a team and refreshed regularly.
+    """Makes the canonical skill a copy, owned by ``team``, of the skill at the URL ``location``.
 
-    An administrator must accept each copy, including the first, before it is used.
+    Queues an import unless one is pending, and repeats it every ``interval_s`` seconds, or never if that is
+    None. An administrator must accept each copy, including the first, before it is used.
+
+    Raises the refusals of ``require``, ``prepare_source`` and ``save_source``, SLUG_INVALID, and TEXT_INVALID
+    for the reason. Raises SKILL_EXISTS if the team has an unrelated skill with this slug.
     """
     require(actor, Action.SET_CANONICAL)
     slug, reason = text.validated_slug(slug), _validated_reason(reason)
@@ -85,6 +94,8 @@ def mirror(
         raise SKILL_EXISTS.refusal(skill=str(existing)).at("team")
     source = sources.save_source(source, actor, visibility=Visibility.SITE, interval_s=interval_s)
     canonical = _lock_or_create(slug)
+    if canonical.mirror_id != source.pk:
+        _stop_mirror(canonical)
     canonical.mirror, canonical.tracked_channel = source, LATEST
     canonical.save()
     _record(canonical, actor, CanonicalChangeKind.MIRRORED, reason, before=_pinned_label(canonical))
@@ -95,7 +106,12 @@ def mirror(
 
 @transaction.atomic
 def accept(slug: str, actor: Actor, *, digest: str, reason: str = "") -> Canonical:
-    """Pins the pending version. Raises CANONICAL_MOVED unless ``digest`` is the digest of that version."""
+    """Pins the pending version. Raises CANONICAL_NO_PROPOSAL if none is pending, and CANONICAL_MOVED unless
+    ``digest`` is its digest.
+
+    Other refusals: those of ``require`` and ``require_pinnable``, NOT_FOUND for the name, TEXT_INVALID for
+    the reason.
+    """
     canonical, version = _require_pending(slug, actor)
     _require_digest(version, digest)
     require_pinnable(version.skill.slug, version)
@@ -105,7 +121,11 @@ def accept(slug: str, actor: Actor, *, digest: str, reason: str = "") -> Canonic
 
 @transaction.atomic
 def reject(slug: str, actor: Actor, *, digest: str, reason: str) -> Canonical:
-    """Stops proposing the pending version. Raises CANONICAL_MOVED unless ``digest`` is its digest."""
+    """Stops proposing the pending version; later versions are proposed again. Raises CANONICAL_NO_PROPOSAL if
+    none is pending, and CANONICAL_MOVED unless ``digest`` is its digest.
+
+    Other refusals: those of ``require``, NOT_FOUND for the name, TEXT_INVALID for the reason.
+    """
     canonical, version = _require_pending(slug, actor)
     _require_digest(version, digest)
     canonical.rejected_digest = version.digest
@@ -123,13 +143,14 @@ def reject(slug: str, actor: Actor, *, digest: str, reason: str) -> Canonical:
 
 @transaction.atomic
 def unset(slug: str, actor: Actor, *, reason: str) -> None:
-    """Removes the name. The skill stays; a mirror is no longer refreshed."""
+    """Removes the canonical name and its search rows. The skill and the history stay; a mirror is no longer
+    refreshed. Raises FORBIDDEN, NOT_FOUND for the name, or TEXT_INVALID for the reason.
+    """
     require(actor, Action.SET_CANONICAL)
     reason = _validated_reason(reason)
     canonical = _find(slug)
     _record(canonical, actor, CanonicalChangeKind.UNSET, reason, before=_pinned_label(canonical))
-    if canonical.mirror_id:
-        Source.objects.filter(pk=canonical.mirror_id).update(interval_s=None, next_at=None)
+    _stop_mirror(canonical)
     canonical.delete()
     pinned_postings.delete_unpinned()
 
@@ -139,14 +160,16 @@ def may_set(actor: Actor) -> bool:
 
 
 def require_may_set(slug: str, actor: Actor) -> None:
-    """Raises NOT_FOUND if the actor may not see the name, otherwise FORBIDDEN unless they may set it."""
+    """Raises FORBIDDEN unless the actor may set canonical skills, or NOT_FOUND if the actor can't even see
+    the name.
+    """
     if not may_set(actor):
         find_canonical(slug, actor)
         require(actor, Action.SET_CANONICAL)
 
 
 def history(slug: str) -> QuerySet[CanonicalChange]:
-    """Every change of the name, newest first, even if the name was removed."""
+    """Changes of the canonical name, newest first. Removing the name keeps them."""
     return CanonicalChange.objects.filter(slug=slug).select_related("by").order_by("-pk")
 
 
@@ -154,13 +177,20 @@ def last_import(canonical: Canonical) -> Import | None:
     return canonical.mirror.imports.order_by("-pk").first() if canonical.mirror else None
 
 
-def mirror_problems(report: Import) -> tuple[Problem, ...]:
+def mirror_problems(report: Import, slug: str) -> tuple[Problem, ...]:
+    """The problems of the mirror's import, such as a skill whose slug is not ``slug``."""
+    read = report.rows.filter(outcome__in=(ImportOutcome.PUBLISHED, ImportOutcome.UNCHANGED))
+    labels = list(read.order_by("pk").values_list("skill", flat=True)[:_MAX_REFUSED_ROWS])
+    if labels and slug not in {label.rpartition("/")[2] for label in labels}:
+        return (CANONICAL_MIRROR_NAME.problem(skill=labels[0], slug=slug),)
     refused = report.rows.filter(outcome=ImportOutcome.REFUSED).order_by("pk")[:_MAX_REFUSED_ROWS]
     return (*load_problems(report), *(problem for row in refused for problem in load_problems(row)))
 
 
 def resolvable_by(actor: Actor) -> QuerySet[Canonical]:
-    """The canonical names that the actor may see, with skill and version. Administrators see all."""
+    """Canonical names that the actor may see, sorted by slug, with skill, version and mirror loaded. Only
+    administrators see names without a pinned version.
+    """
     rows = Canonical.objects.select_related("skill__team", "version__skill__team", "mirror__team")
     if not actor.is_administrator:
         visible = Skill.objects.resolvable_by(actor).exclude(visibility=Visibility.PRIVATE)
@@ -169,7 +199,9 @@ def resolvable_by(actor: Actor) -> QuerySet[Canonical]:
 
 
 def find_canonical(slug: str, actor: Actor) -> Canonical:
-    """The row of the name, with or without its prefix. Raises NOT_FOUND if the actor may not see the name."""
+    """The canonical skill with this slug, which may include the prefix. Raises NOT_FOUND if the actor may not
+    see the skill.
+    """
     canonical = resolvable_by(actor).filter(slug=slug.removeprefix(PREFIX)).first()
     if canonical is None:
         raise _not_found(slug)
@@ -204,6 +236,13 @@ def _not_found(slug: str) -> Refusal:
 def _lock_or_create(slug: str) -> Canonical:
     Canonical.objects.get_or_create(slug=slug)
     return _find(slug)
+
+
+def _stop_mirror(canonical: Canonical) -> None:
+    """Ends the scheduled imports of the mirror, if any, unless another canonical name has the same mirror."""
+    others = Canonical.objects.filter(mirror=canonical.mirror_id).exclude(pk=canonical.pk)
+    if canonical.mirror_id and not others.exists():
+        Source.objects.filter(pk=canonical.mirror_id).update(interval_s=None, next_at=None)
 
 
 def _pin(

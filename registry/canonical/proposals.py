@@ -58,14 +58,16 @@ class Proposal:
 
     @property
     def added_permissions(self) -> PermissionSet:
-        """Permissions that only the new version requests; without an old version, all that it requests."""
+        """The permissions that the new version adds; all of its permissions if there is no old version."""
         if self.comparison:
             return self.comparison.added_permissions
         return permissions_of(manifest_of(self.after.manifest))
 
 
 def preview_change(slug: str, after: Version, actor: Actor) -> Proposal:
-    """The effect of pinning this version. Raises Refusal unless the actor may set canonical skills."""
+    """The effect of pinning ``after``. Raises Refusal if the actor may not set canonical skills, or if the
+    version can't be pinned.
+    """
     require(actor, Action.SET_CANONICAL, skill=after.skill)
     require_pinnable(slug, after)
     canonical = Canonical.objects.filter(slug=slug).select_related("version__skill__team").first()
@@ -73,14 +75,16 @@ def preview_change(slug: str, after: Version, actor: Actor) -> Proposal:
 
 
 def build_proposal(canonical: Canonical, after: Version) -> Proposal:
-    """The effect of pinning ``after``, whether or not it can be accepted now."""
+    """The effect of pinning ``after``, without checking whether it can be pinned."""
     before = canonical.version
     comparison = compare_versions(before, after) if before else None
     return Proposal(canonical.slug, before, after, comparison, tuple(affected_callers(canonical.slug)))
 
 
 def require_pinnable(slug: str, version: Version) -> None:
-    """Refuses private skills, skills without the slug or a redirect from it, and held or yanked versions."""
+    """Raises CANONICAL_SLUG unless the skill has this slug or a redirect from it, and CANONICAL_PRIVATE for a
+    private skill. Raises VERSION_HELD or CANONICAL_YANKED for a held or yanked version.
+    """
     skill = version.skill
     if skill.slug != slug and not skill.redirects.filter(slug=slug).exists():
         raise CANONICAL_SLUG.refusal(skill=str(skill), slug=slug).at("skill")
@@ -93,7 +97,9 @@ def require_pinnable(slug: str, version: Version) -> None:
 
 
 def pending_version(canonical: Canonical) -> Version | None:
-    """The tracked channel's version if undecided, or None. For a mirror's `latest`, the last imported one."""
+    """The version on the tracked channel that is neither pinned nor rejected, or None. For a mirror that
+    tracks `latest`, the version that its last import read.
+    """
     skill = mirrored_skill(canonical) if canonical.mirror_id else canonical.skill
     if skill is None or not canonical.tracked_channel:
         return None
@@ -108,12 +114,12 @@ def pending_version(canonical: Canonical) -> Version | None:
 
 
 def mirrored_skill(canonical: Canonical) -> Skill | None:
-    """The skill that the mirror has imported, or None before its first import."""
+    """The skill with this slug that the mirror has imported, or None before its first import."""
     return Skill.objects.filter(origin=canonical.mirror_id, slug=canonical.slug).first()
 
 
 def _last_mirrored_digest(canonical: Canonical, skill: Skill) -> str:
-    """The skill's digest in the latest import that read the mirror's source; empty if there is none."""
+    """The skill's digest in the latest import that read the mirror's source; "" if there is none."""
     read_outcomes = (ImportOutcome.PUBLISHED, ImportOutcome.UNCHANGED)
     rows = ImportRow.objects.filter(
         report__source=canonical.mirror_id, skill=str(skill), outcome__in=read_outcomes

@@ -27,14 +27,18 @@ LANGUAGE_UNKNOWN = declare("LANGUAGE_UNKNOWN", lambda *, language, known: ...)(
 )
 PHRASE_LANGUAGE_MISSING = declare("PHRASE_LANGUAGE_MISSING", lambda *, language: ..., severity="notice")(
     _("The skill has no trigger phrase in %(language)s, which is one of the team's languages."),
-    _("Add one to `triggers.phrases`, or generate suggestions in the skill's settings."),
+    _("Add a phrase to `triggers.phrases`, or generate suggestions in the skill's settings."),
 )
 FIELD_REQUIRED = declare("FIELD_REQUIRED", lambda *, field: ...)(
-    _("`%(field)s` is required."), _("Add it to the request; /api/docs/ describes what each field accepts.")
+    _("`%(field)s` is required."),
+    _("Add the field to the request; /api/docs/ describes what each field accepts."),
 )
 UPLOAD_EMPTY = declare("UPLOAD_EMPTY", http=400)(
-    _("The request contains no package or file."),
-    _("Send the archive as the body or as the form field `package`, or the files as `files`."),
+    _("The request has no body, or its form contains no file."),
+    _(
+        "Send the content as the request body or in a form field; /api/docs/ describes what each "
+        "endpoint accepts."
+    ),
 )
 SECRET_UNREADABLE = declare("SECRET_UNREADABLE", http=503)(
     _("Can't decrypt the webhook's signing secret: SKILLQUAY_SECRET_KEY has changed."),

@@ -14,13 +14,15 @@ R = TypeVar("R")
 
 
 class Hook(Generic[P, R]):
-    """Receivers that run in order in the sender's transaction. An exception rolls the transaction back."""
+    """Calls its receivers in order. An exception in a receiver propagates to the sender and rolls back the
+    sender's transaction.
+    """
 
     def __init__(self) -> None:
         self.receivers: list[Callable[P, R]] = []
 
     def connect(self, receiver: Callable[P, R]) -> None:
-        """Adds a receiver, once; called from an app's ``ready``."""
+        """Adds a receiver unless it is already connected. Called from an app's ``ready``."""
         if receiver not in self.receivers:
             self.receivers.append(receiver)
 
@@ -37,5 +39,7 @@ dependency_state_hook: Hook[[Version], DependencyState] = Hook()
 
 
 def dependency_state(version: Version) -> DependencyState:
-    """The state of the version's dependencies; ``none`` if the version needs no build."""
+    """The build state of the version's dependencies: the first receiver result that is not ``none``.
+    ``none`` if the version needs no build.
+    """
     return next((state for state in dependency_state_hook.send(version) if state != "none"), "none")

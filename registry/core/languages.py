@@ -18,12 +18,14 @@ LANGUAGES = ("en", "zh")
 
 
 def languages_of(team: Team) -> tuple[str, ...]:
-    """The team's languages, or the site's if the team has none."""
+    """The codes of the team's languages; the site's (``SKILLQUAY_LANGUAGES``) if the team has set none."""
     return tuple(team.languages) or tuple(settings.SKILLQUAY_LANGUAGES)
 
 
 def validated_languages(languages: Sequence[str]) -> list[str]:
-    """The languages without duplicates. Raises LANGUAGE_UNKNOWN if one of them can't be detected."""
+    """The languages in order, without duplicates. Raises LANGUAGE_UNKNOWN for a language that is not in
+    ``LANGUAGES``.
+    """
     for language in languages:
         if language not in LANGUAGES:
             raise LANGUAGE_UNKNOWN.refusal(language=language[:20], known=", ".join(LANGUAGES)).at("languages")
@@ -31,7 +33,7 @@ def validated_languages(languages: Sequence[str]) -> list[str]:
 
 
 def missing_languages(team: Team, phrases: Iterable[str]) -> tuple[Problem, ...]:
-    """One notice for each of the team's languages in which no phrase is written."""
+    """One PHRASE_LANGUAGE_MISSING notice for each of the team's languages in which no phrase is written."""
     present = {language_of(text) for text in phrases}
     return tuple(
         PHRASE_LANGUAGE_MISSING.problem(language=language).at("SKILL.md")

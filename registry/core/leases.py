@@ -1,4 +1,4 @@
-"""Jobs that one worker at a time may write: claim, renew, finish, and take over from dead workers."""
+"""Leases on jobs. Only the worker with the lease writes a job; others can claim it once the lease expires."""
 
 import threading
 from collections.abc import Iterator
@@ -17,7 +17,9 @@ _RENEW_S = 20.0
 
 
 class LeasedJob(models.Model):
-    """A job that a worker holds while ``lease_until`` is in the future."""
+    """Base of jobs. A worker holds a job while ``lease_until`` is set; after that time, another worker may
+    claim it.
+    """
 
     # each claim adds 1, so that earlier claims can't write
     attempt = models.PositiveSmallIntegerField(default=0)
@@ -33,7 +35,7 @@ Job = TypeVar("Job", bound=LeasedJob)
 
 
 class LeaseLost(Exception):
-    """Another worker has taken over the job; this one must stop writing."""
+    """The job was finished, released or claimed by another worker. The former holder must stop writing."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Lease(Generic[Job]):
     attempt: int
 
     def row(self) -> QuerySet[Job]:
-        """The job's row; empty if the lease was lost."""
+        """The job's row as a queryset; empty if the lease was lost."""
         rows: QuerySet[Job] = type(self.job)._default_manager.filter(pk=self.job.pk)
         return rows.filter(attempt=self.attempt, lease_until__isnull=False)
 
@@ -52,7 +54,7 @@ class Lease(Generic[Job]):
         return bool(self.row().update(lease_until=timezone.now() + LEASE_TIME))
 
     def lock(self) -> None:
-        """Locks the row within a transaction; raises LeaseLost if the lease was lost."""
+        """Locks the row until the transaction ends. Raises LeaseLost if the lease was lost."""
         if self.row().select_for_update().first() is None:
             raise LeaseLost
 
@@ -61,19 +63,21 @@ class Lease(Generic[Job]):
         return bool(self.row().update(finished_at=timezone.now(), lease_until=None, **changes))
 
     def release(self, **changes: Any) -> None:
-        """Gives the job back to the queue and saves ``changes``, because this process is stopping. The
-        attempt does not count.
+        """Returns the job to the queue and saves ``changes``, for a process that is stopping. The attempt
+        does not count. Does nothing if the lease was lost.
         """
         self.row().update(lease_until=None, attempt=self.attempt - 1, **changes)
 
 
 def expired(now: datetime) -> Q:
-    """A condition for jobs whose lease has expired, as their worker did not renew it."""
+    """Filter for jobs whose worker did not renew the lease in time."""
     return Q(lease_until__lt=now)
 
 
 def claim(rows: QuerySet[Job], now: datetime, **changes: Any) -> Job | None:
-    """Claims the oldest of ``rows`` that no other worker is claiming; returns it with ``changes`` or None."""
+    """Claims the oldest job in ``rows`` that no other worker is claiming: counts an attempt, starts a lease
+    and saves ``changes``. Returns the job, or None if there is none to claim.
+    """
     skip_locked = bool(connection.features.has_select_for_update_skip_locked)
     with transaction.atomic():
         job = rows.select_for_update(skip_locked=skip_locked).order_by("pk").first()
@@ -89,7 +93,9 @@ def claim(rows: QuerySet[Job], now: datetime, **changes: Any) -> Job | None:
 
 @contextmanager
 def keep_alive(lease: Lease[Any]) -> Iterator[None]:
-    """Context manager: renews the lease in a thread. After a database error, tries again later."""
+    """Renews the lease in a thread until the ``with`` block ends. After a database error, it tries again at
+    the next renewal. A lost lease is not reported: ``lock`` and ``finish`` detect it.
+    """
     stop = threading.Event()
 
     def renew_until_stopped() -> None:

@@ -6,7 +6,6 @@ from registry.packages.limits import Limits
 
 
 def package_limits() -> Limits:
-    """The size limits of one package."""
     return Limits(
         archive=settings.SKILLQUAY_MAX_ARCHIVE_BYTES,
         unpacked=settings.SKILLQUAY_MAX_UNPACKED_BYTES,

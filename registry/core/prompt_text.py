@@ -1,4 +1,4 @@
-"""Sanitizing publishers' text for an agent's prompt.
+"""Makes publishers' text safe to put in an agent's prompt.
 
 Widths are terminal columns; a Chinese character takes two.
 """
@@ -27,18 +27,20 @@ def one_line(text: str) -> str:
 
 
 def short_line(text: str) -> str:
-    """One line of at most ``MAX_LINE_CHARACTERS``, so that one description cannot fill a prompt."""
+    """The text as one line of at most ``MAX_LINE_CHARACTERS``, so that one description cannot fill a prompt.
+    It ends with ``…`` if shortened.
+    """
     line = one_line(text)
     return line if len(line) <= MAX_LINE_CHARACTERS else line[: MAX_LINE_CHARACTERS - 1] + ELLIPSIS
 
 
 def neutralize_markup(text: str) -> str:
-    """The line with tags, code marks and links replaced by look-alikes of the same width."""
+    """The text with characters of tags, code and links replaced by look-alikes of the same width."""
     return text.translate(_MARKUP_LOOKALIKES).replace("](", ")(")
 
 
 def width(text: str) -> int:
-    """The width in columns; expects text from ``one_line``."""
+    """The width in terminal columns of a text from ``one_line``."""
     return len(text) if text.isascii() else sum(max(wcwidth(one), 0) for one in text)
 
 

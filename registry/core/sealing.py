@@ -1,4 +1,4 @@
-"""Encryption of recoverable secrets with the site's key, so that a stolen database reveals none."""
+"""Encrypts recoverable secrets with the site's key, so that a stolen database does not reveal them."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ def seal(secret: str) -> str:
 
 
 def unseal(sealed: str) -> str:
-    """The decrypted secret. Raises SECRET_UNREADABLE if the site's key has changed."""
+    """The decrypted secret. Raises SECRET_UNREADABLE if it was sealed with another site key."""
     try:
         return _site_fernet().decrypt(sealed.encode()).decode()
     except InvalidToken:
@@ -22,7 +22,7 @@ def unseal(sealed: str) -> str:
 
 
 def fernet(text: str) -> Fernet:
-    """A Fernet cipher whose key is derived from the text."""
+    """A Fernet cipher whose key is the SHA-256 of the text."""
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()))
 
 

@@ -1,7 +1,7 @@
 """Converts text to search terms, in the same way for indexed text and queries and on every database.
 
-Words are folded (NFKC, no accents, lower case), split at case changes and hyphens, and lightly stemmed.
-Chinese, Japanese and Korean have no spaces, so pairs of neighboring characters are indexed as words.
+Words are normalized (NFKC, no accents, lower case), split at case changes and hyphens, and lightly stemmed.
+Chinese, Japanese and Korean (CJK) have no spaces, so pairs of neighboring characters are indexed as words.
 """
 
 import re
@@ -43,7 +43,7 @@ _SUFFIX_RULES = sorted(
 
 
 class TextToken(NamedTuple):  # three times faster than a dataclass; a text has hundreds
-    """A word, or one character of a script without spaces. Phrases are compared token by token."""
+    """A stemmed word or one CJK character. ``start`` and ``end`` are its offsets in the original text."""
 
     key: str
     start: int
@@ -53,7 +53,7 @@ class TextToken(NamedTuple):  # three times faster than a dataclass; a text has 
 
 @dataclass(frozen=True)
 class QueryWord:
-    """A word of a query with its search term and its position."""
+    """A word of a query, or a pair of CJK characters, with its search term and its offsets in the query."""
 
     term: str
     text: str  # as written
@@ -64,7 +64,9 @@ class QueryWord:
 
 
 def terms(text: str) -> Iterator[str]:
-    """Yields the index terms of a text in order, with repetitions."""
+    """Yields the index terms of a text, with repetitions: stemmed words, parts of words such as fooBar, CJK
+    characters and pairs of them.
+    """
     for run in _RUN.finditer(fold(text)):
         if run["cjk"]:
             yield from run[0]
@@ -77,20 +79,24 @@ def terms(text: str) -> Iterator[str]:
 
 
 def prefixes(text: str) -> Iterator[str]:
-    """Yields the prefix terms of the words of a name or tag, such as ``re*`` and ``rep*``."""
+    """Yields prefix terms of the words of a name or tag, such as ``re*`` and ``rep*`` for "repo". A prefix
+    has 2 to 15 characters and is shorter than its word.
+    """
     for word in whole_words(text):
         yield from (f"{word[:length]}*" for length in range(2, min(len(word), 16)))
 
 
 def whole_words(text: str) -> Iterator[str]:
-    """Yields the words unstemmed in lower case, and the parts of words such as fooBar; skips Chinese."""
+    """Yields the words unstemmed in lower case, and the parts of words such as fooBar. Skips CJK text."""
     for run in _RUN.finditer(fold(text)):
         if not run["cjk"]:
             yield from {run[0].lower(), *(part.lower() for part in _CASE_CHANGE.split(run[0]))}
 
 
 def query_words(text: str) -> list[QueryWord]:
-    """The distinct words of a query, without stop words and single Chinese characters if others remain."""
+    """The words of a query in order, one per term. Stop words and single CJK characters are dropped if other
+    words remain.
+    """
     folded, starts, ends = _fold_with_offsets(text)
     found: dict[str, QueryWord] = {}
     for run in _RUN.finditer(folded):
@@ -104,7 +110,9 @@ def query_words(text: str) -> list[QueryWord]:
 
 
 def text_tokens(text: str, *, limit: int | None = None) -> list[TextToken]:
-    """The words and characters of a text with their positions, in order; at most ``limit``."""
+    """The tokens of a text in order, at most ``limit``: stemmed words and single CJK characters, with their
+    offsets.
+    """
     folded, starts, ends = _fold_with_offsets(text)
     found: list[TextToken] = []
     for run in _RUN.finditer(folded):
@@ -119,7 +127,7 @@ def text_tokens(text: str, *, limit: int | None = None) -> list[TextToken]:
 
 
 def phrase_key(text: str) -> str:
-    """The tokens of a phrase as one key: equal for the same words in the same order."""
+    """The keys of a phrase's tokens joined by spaces: equal for the same stemmed words in the same order."""
     return " ".join(token.key for token in text_tokens(text))
 
 
@@ -130,8 +138,8 @@ def has_cjk(text: str) -> bool:
 def typo_keys(word: str) -> set[str]:
     """The word, its term, and each of them with one letter deleted.
 
-    Two words that are one typo apart share a key, even if the typo is in a suffix that stemming removes.
-    Only words of 4 to 20 ASCII letters have keys, and only terms of 5 to 20: shorter ones share too many.
+    Two words that are one typo apart share a key, even if the typo is in a suffix that stemming removes. Only
+    words of 4 to 20 ASCII letters and terms of 5 to 20 have keys, because shorter ones would share too many.
     """
     whole = {each for each in (word, stem(word)) if _has_typo_keys(each) and (each == word or len(each) > 4)}
     return whole | {each[:at] + each[at + 1 :] for each in whole for at in range(len(each))}
@@ -142,7 +150,9 @@ def _has_typo_keys(word: str) -> bool:
 
 
 def name_key(text: str) -> str:
-    """The folded words of a text, separated by single spaces; names are compared by this key."""
+    """The normalized words of a text in lower case, separated by single spaces. Names are compared by this
+    key.
+    """
     return " ".join(run[0].lower() for run in _RUN.finditer(fold(text)))
 
 
@@ -153,7 +163,9 @@ def fold(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """A word without its English suffix; rough, but the same for indexed text and queries."""
+    """The word in lower case without its English suffix, cut to ``MAX_TERM_LENGTH``. The result is rough, but
+    the same for indexed text and queries.
+    """
     return _stem(word.lower()[:MAX_TERM_LENGTH])
 
 
@@ -172,7 +184,7 @@ def _stem(word: str) -> str:
 
 
 def _root(word: str) -> str:
-    """The common root of a word family: translate, translation and translator give one term."""
+    """The word with a known suffix removed or replaced, so that translate and translator share a term."""
     if len(word) >= 6:
         for ending, replacement in _SUFFIX_RULES:
             if word.endswith(ending) and len(word) - len(ending) >= 4:
@@ -218,7 +230,7 @@ def _is_single_cjk(term: str) -> bool:
 
 
 def _fold_with_offsets(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """The folded text, and for each of its characters its start and end in the original text."""
+    """The folded text, the start offsets and the end offsets of its characters in the original text."""
     if all(len(_fold_character(character)) == 1 for character in set(text)):
         return fold(text), range(len(text)), range(1, len(text) + 1)
     folded = [_fold_character(character) for character in text]
@@ -234,7 +246,9 @@ def _fold_with_offsets(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
 
 @lru_cache(maxsize=8192)
 def _fold_character(character: str) -> str:
-    """One character without accents and width variants. Case is kept: words are split at case changes."""
+    """The character without accent and width variant: none, one or more characters. Case is kept, because
+    words are split at case changes.
+    """
     apart = unicodedata.normalize("NFKD", character)
     base = "".join(part for part in apart if not "\u0300" <= part <= "\u036f")
     return unicodedata.normalize("NFC", base)

@@ -10,7 +10,9 @@ _RESERVED = frozenset({"api", "listing", "match", "new", "settings"})
 
 
 def validated(text: str, *, field: str, max_length: int, allow_blank: bool = False) -> str:
-    """The stripped text. Raises TEXT_INVALID if blank (unless allowed), too long or not storable."""
+    """The text without surrounding whitespace. Raises TEXT_INVALID if the text is blank (unless
+    ``allow_blank``), is longer than ``max_length``, or contains NUL or surrogate characters.
+    """
     text = text.strip()
     broken = "\0" in text or any("\ud800" <= character <= "\udfff" for character in text)
     if broken or len(text) > max_length or not (text or allow_blank):
@@ -19,7 +21,7 @@ def validated(text: str, *, field: str, max_length: int, allow_blank: bool = Fal
 
 
 def validated_slug(text: str) -> str:
-    """The slug. Raises SLUG_INVALID if it is malformed or reserved."""
+    """The slug, unchanged. Raises SLUG_INVALID if it is malformed, reserved or longer than 64 characters."""
     if len(text) > 64 or not SLUG.fullmatch(text) or text in _RESERVED:
         raise SLUG_INVALID.refusal(slug=text[:80]).at("slug")
     return text

@@ -1,6 +1,7 @@
 """Endpoints that export and erase the caller's own data. They require a session."""
 
-from django.http import HttpResponse
+from django.http import FileResponse, HttpResponse
+from django.http.response import HttpResponseBase
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -9,7 +10,7 @@ from registry.api.documents.skills import Doc
 from registry.api.endpoint import Endpoint
 from registry.api.errors import FIELD_INVALID
 from registry.api.schema import Operations, Shape, StrictText, read_body
-from registry.erasure import people
+from registry.erasure import export, people
 from registry.identity.errors import SIGN_IN_REQUIRED
 
 operation = Operations("site")
@@ -18,6 +19,7 @@ operation = Operations("site")
 class ExportDoc(Doc):
     account = serializers.DictField()
     memberships = serializers.ListField(child=serializers.DictField())
+    pins = serializers.ListField(child=serializers.DictField(), help_text="Skills on your home page.")
     tokens = serializers.ListField(
         child=serializers.DictField(), help_text="API tokens, without their secrets."
     )
@@ -41,11 +43,17 @@ class MyExport(Endpoint):
     requires_sign_in = True
 
     @operation("export_me", "Export your data", answer=ExportDoc)
-    def get(self, request: Request) -> HttpResponse:
+    def get(self, request: Request) -> HttpResponseBase:
         """Returns all data stored about you, including the inputs and outputs of your runs."""
         if self.actor.user is None:
             raise SIGN_IN_REQUIRED.refusal()
-        return etag.document_response(request, people.export_person(self.actor.user, self.actor))
+        written = export.write_export(self.actor.user, self.actor)
+        if unchanged := etag.not_modified(request, written.etag):
+            written.file.close()
+            return unchanged
+        response = FileResponse(written.file, content_type="application/json")
+        response["ETag"] = written.etag
+        return etag.set_private(response)
 
 
 class MyErasure(Endpoint):
@@ -53,9 +61,9 @@ class MyErasure(Endpoint):
 
     @operation("erase_me", "Erase your account", body=EraseAccountRequest, answer=ErasedAccountDoc)
     def post(self, request: Request) -> HttpResponse:
-        """Permanently deletes your account, tokens, sessions and the content of your runs. Versions that you
-        published stay under an opaque name. Fails if you are the last administrator, or the last owner of a
-        team with other members.
+        """Permanently anonymizes your account, and deletes your tokens, your sessions and the content of your
+        runs. Versions that you published stay under an opaque name. Fails if you are the last administrator,
+        or the last owner of a team with other members.
         """
         user = self.actor.user
         if user is None:

@@ -1,6 +1,8 @@
-"""Hooks for other apps: erase data of a version, and export or erase data of a person."""
+"""Hooks that let apps erase their data about a version, and export or erase their data about a person."""
 
+import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -10,15 +12,30 @@ from registry.index import postings
 from registry.models import Skill, User
 from registry.storage import blobs
 
+
+@dataclass(frozen=True)
+class StoredJson:
+    """An exported value as JSON text from the database. Parsed only on demand, to save memory."""
+
+    text: str
+
+    @property
+    def value(self) -> Any:
+        return json.loads(self.text)
+
+
 version_erased: Hook[[Skill, str, str], Iterable[str]] = Hook()
-"""Takes skill, number and digest; returns digests that may have become unused."""
+"""Takes the skill, the version number and its digest. Returns digests of blobs that may now be unused."""
 person_exported: Hook[[User], Mapping[str, Any]] = Hook()
+"""Returns lists of documents by name, as iterators, because a list may be long."""
 person_erased: Hook[[User], Iterable[str]] = Hook()
-"""Returns digests that may have become unused."""
+"""Returns digests of blobs that may now be unused."""
 
 
 def erase_version(skill: Skill, number: str, digest: str) -> set[str]:
-    """Erases data derived from the version; returns digests of blobs that may have become unused."""
+    """Erases the data derived from the version. Returns the digests that may have become unused, including
+    the version's.
+    """
     return {digest, *(each for digests in version_erased.send(skill, number, digest) for each in digests)}
 
 
@@ -31,12 +48,15 @@ def erase_person(user: User) -> set[str]:
 
 
 def discard_on_commit(digests: Iterable[str]) -> None:
-    """After the commit, deletes the unreferenced blobs. If that fails, a later sweep deletes them."""
+    """After the commit, deletes the blobs with these digests, except those still referenced. If that fails, a
+    later sweep deletes them.
+    """
     unused = sorted(digests)
-    transaction.on_commit(lambda: _discard(unused), robust=True)
+    transaction.on_commit(lambda: discard(unused), robust=True)
 
 
-def _discard(digests: list[str]) -> None:
+def discard(digests: list[str]) -> None:
+    """Deletes the blobs with these digests at once, except those still referenced."""
     with transaction.atomic():
         # Waits for publishers of the same bytes to commit; later ones store the bytes again.
         postings.lock_index_writers()

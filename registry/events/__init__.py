@@ -1,1 +1,1 @@
-"""Receives events from other systems, and starts or proposes the skills that declare their type."""
+"""Receives events from other systems, and starts or proposes the skills that declare the event type."""

@@ -31,7 +31,7 @@ EVENT_NOT_PROPOSED = declare("EVENT_NOT_PROPOSED", lambda *, skill: ..., http=40
 )
 EVENT_UNDECLARED = declare("EVENT_UNDECLARED", lambda *, skill, type, known: ...)(
     _("%(skill)s does not declare the event type %(type)s."),
-    _("Choose one of the types in `triggers.event_types` of its SKILL.md: %(known)s."),
+    _("Choose one of the types in `triggers.event_types` of the skill's SKILL.md: %(known)s."),
 )
 EVENTS_UNAVAILABLE = declare("EVENTS_UNAVAILABLE", http=503)(
     _("This server can't start runs from events."),
@@ -43,12 +43,12 @@ WEBHOOK_HEADERS_INVALID = declare("WEBHOOK_HEADERS_INVALID", lambda *, header: .
 )
 WEBHOOK_STALE = declare("WEBHOOK_STALE", lambda *, seconds: ..., http=403)(
     _("The delivery's timestamp differs from the current time by more than %(seconds)s seconds."),
-    _("Sign each delivery with the time of sending, and synchronize the sender's clock."),
+    _("Sign each delivery with the time it is sent, and synchronize the sender's clock."),
 )
 WEBHOOK_SIGNATURE_INVALID = declare("WEBHOOK_SIGNATURE_INVALID", http=403)(
     _("The delivery's signature is invalid."),
     _(
-        "Sign timestamp.id.body, byte for byte, with the endpoint's secret, as described in"
+        "Sign timestamp.id.body, byte for byte, with the webhook's secret, as described in"
         " docs/reference/events.md."
     ),
 )
@@ -56,12 +56,12 @@ WEBHOOK_DELIVERY_REPEATED = declare("WEBHOOK_DELIVERY_REPEATED", lambda *, id: .
     _("The delivery %(id)s was already received."), _("No action needed; use a unique ID for each new event.")
 )
 WEBHOOK_GONE = declare("WEBHOOK_GONE", http=403)(
-    _("The webhook endpoint that started this run was deleted."),
-    _("Start the skill manually, or create another endpoint."),
+    _("The webhook that started this run was deleted."),
+    _("Start the skill manually, or create another webhook."),
 )
 WEBHOOK_OWNER_MISSING = declare("WEBHOOK_OWNER_MISSING", http=403)(
-    _("The user who created this endpoint was deleted or deactivated, or can't run skills for its team."),
-    _("Ask a maintainer of the team to delete the endpoint and create a new one."),
+    _("The user who created this webhook was deleted or deactivated, or can't run skills for its team."),
+    _("Ask a maintainer of the team to delete the webhook and create a new one."),
 )
 WEBHOOK_OVERLAP_INVALID = declare("WEBHOOK_OVERLAP_INVALID", lambda *, most: ...)(
     _("The old secret can stay valid for 0 to %(most)s hours."),

@@ -1,4 +1,4 @@
-"""Receives events: stores each once, and starts or proposes the skills that declare its type."""
+"""Receives events: stores each event once, and starts or proposes the skills that declare its type."""
 
 import json
 import re
@@ -44,7 +44,7 @@ MAX_TYPE_CHARACTERS = 200
 MAX_MATCHES = 50
 EVENT_ID = re.compile(
     r"[\x21-\x2d\x2f-\x7e]{1,128}"
-)  # printable ASCII without the full stop, which separates the signed parts
+)  # printable ASCII without the period, which separates the signed parts
 _MINUTE = timedelta(minutes=1)
 
 run_starter: Hook[[Version, Event, Actor], str] = Hook()  # returns the uid of the run
@@ -67,7 +67,9 @@ class ReceivedEvent:
 
 
 def event_team(actor: Actor, named: str = "") -> Team:
-    """The named team, or the actor's only team. Raises EVENT_TEAM_REQUIRED unless there is exactly one."""
+    """The named team, or the actor's only team. Raises NOT_FOUND if the actor can't see the named team.
+    Without a name, raises EVENT_TEAM_REQUIRED unless the actor has exactly one team.
+    """
     if named:
         return find_team(named, actor)
     own = list(Team.objects.filter(pk__in=actor.team_ids).order_by("slug"))
@@ -90,8 +92,12 @@ def events(actor: Actor) -> QuerySet[Event]:
 def receive(
     incoming: IncomingEvent, actor: Actor, *, team: Team, webhook: WebhookEndpoint | None = None
 ) -> ReceivedEvent:
-    """Stores the event and starts or proposes matching skills. For a known id, returns the stored event;
-    raises WEBHOOK_DELIVERY_REPEATED for a webhook, and EVENT_ID_REUSED if the content differs.
+    """Stores the event and starts or proposes the skills that declare its type. For a known id, returns the
+    stored event.
+
+    Raises the refusals of ``require``, and EVENT_ID_INVALID, EVENT_PAYLOAD_INVALID, EVENT_TOO_LARGE or
+    TEXT_INVALID for the content. Raises EVENTS_TOO_MANY above the sender's rate. For a known id, raises
+    WEBHOOK_DELIVERY_REPEATED for a webhook, and EVENT_ID_REUSED if the content differs.
     """
     require(actor, Action.RUN, team=team)
     event = _build_event(incoming, actor, team, webhook)
@@ -110,7 +116,9 @@ def receive(
 
 
 def start_proposed_skill(event: Event, skill: Skill, actor: Actor) -> EventMatch:
-    """Starts a proposed or refused skill in the actor's name. Raises EVENT_NOT_PROPOSED for other skills."""
+    """Starts a proposed or refused skill in the actor's name. Raises EVENT_NOT_PROPOSED for other skills, and
+    the refusals of the permission check, the version look-up and the start.
+    """
     require(actor, Action.RUN, team=event.team)
     with transaction.atomic():
         rows = EventMatch.objects.visible_to(actor).select_for_update(of=("self",))
@@ -125,7 +133,7 @@ def start_proposed_skill(event: Event, skill: Skill, actor: Actor) -> EventMatch
 
 
 def delete_expired_events() -> int:
-    """Deletes events past the retention time; returns the number of deleted rows, including matches."""
+    """Deletes events past the retention time. Returns the number of deleted rows, including their matches."""
     until = timezone.now() - timedelta(days=settings.SKILLQUAY_EVENT_DAYS)
     return Event.objects.filter(received_at__lt=until).delete()[0]
 
@@ -153,7 +161,9 @@ def _build_event(incoming: IncomingEvent, actor: Actor, team: Team, webhook: Web
 
 
 def _find_earlier(event: Event) -> ReceivedEvent | None:
-    """The stored event of this origin and id, or None. Raises Refusal for webhooks and changed content."""
+    """The stored event of this origin and id, or None. For a stored event, raises WEBHOOK_DELIVERY_REPEATED
+    for a webhook, and EVENT_ID_REUSED if the content differs.
+    """
     rows = Event.objects.select_related("team", "sender", "webhook")
     same = rows.filter(origin=event.origin, external_id=event.external_id).first()
     if same is None:
@@ -175,12 +185,16 @@ def _check_rate(origin: str) -> None:
 
 
 def _match_skills(event: Event, actor: Actor, mode: str) -> None:
-    """Starts the skills that the team set to start, unless ``mode`` is PROPOSE; proposes the other ones."""
+    """Saves a match for each skill that declares the type. Starts those to which the team has subscribed with
+    the mode START, unless ``mode`` is PROPOSE; proposes the others.
+    """
     subscriptions = EventSubscription.objects.filter(
         team=event.team, event_type=event.type, mode=EventMode.START
     )
     started = set(subscriptions.values_list("skill_id", flat=True)) if mode == EventMode.START else set()
-    for rank, skill in enumerate(_declaring_skills(event.type, actor)):
+    ranked = enumerate(_declaring_skills(event.type, actor))
+    # Each start locks the skill's run counter. Events that lock them in different orders could deadlock.
+    for rank, skill in sorted(ranked, key=lambda each: each[1].pk):
         match = EventMatch(event=event, skill=skill, rank=rank, outcome=EventOutcome.PROPOSED)
         version = skill.resolved_canonical.version if skill.resolved_canonical else skill.latest
         match.version_number = version.number if version else ""
@@ -190,7 +204,9 @@ def _match_skills(event: Event, actor: Actor, mode: str) -> None:
 
 
 def _declaring_skills(type_: str, actor: Actor) -> Sequence[Skill]:
-    """The recommendable skills that declare the type, by priority, then usage; at most ``MAX_MATCHES``."""
+    """Skills recommendable to the actor that declare the type, sorted by priority, then by usage score; at
+    most ``MAX_MATCHES``.
+    """
     pinned = PinnedSkills(pin_keys(actor))
     accepted = {skill for skill, *_ in pinned.triggers([type_], [TriggerKind.EVENT])}
     declaring = Trigger.objects.filter(kind=TriggerKind.EVENT, key=type_).exclude(skill__in=pinned.keys)

@@ -1,4 +1,4 @@
-"""A team's subscriptions: which skills an event type starts or proposes."""
+"""Event subscriptions of teams: they set whether an event type starts or only proposes a skill."""
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -24,7 +24,10 @@ def find_subscription(uid: str, actor: Actor) -> EventSubscription:
 
 
 def subscribe(team: Team, skill: Skill, event_type: str, mode: str, *, actor: Actor) -> EventSubscription:
-    """Sets the mode of a skill's event type. Raises EVENT_UNDECLARED if the skill doesn't declare it."""
+    """Saves ``mode``: whether events of this type start the skill for the team or only propose it. Raises the
+    refusals of ``require``, EVENT_UNDECLARED if the skill does not declare the type, and ValueError for an
+    unknown mode.
+    """
     require(actor, Action.EVENTS, team=team)
     known = declared_event_types(skill)
     if event_type not in known:
@@ -55,6 +58,6 @@ def starts_run(team: Team, skill: Skill, event_type: str) -> bool:
 
 
 def declared_event_types(skill: Skill) -> list[str]:
-    """The event types that the skill's latest version declares."""
+    """The event types that the skill's latest version declares, in alphabetical order."""
     rows = skill.triggers.filter(kind=TriggerKind.EVENT).order_by("text")
     return list(rows.values_list("text", flat=True))

@@ -27,7 +27,7 @@ from registry.events import errors
 from registry.events.receive import EVENT_ID, IncomingEvent, ReceivedEvent, receive
 from registry.identity import audit
 from registry.identity.actors import Actor
-from registry.identity.permissions import Action, may, require
+from registry.identity.permissions import Action, may, require, require_unarchived
 from registry.models import Scope, Team, Token, WebhookEndpoint
 from registry.packages.problems import Refusal
 
@@ -41,7 +41,7 @@ _MAX_SIGNATURES = 10
 
 @dataclass(frozen=True)
 class Envelope:
-    """The headers of a delivery, parsed but not verified."""
+    """The parsed headers of a delivery. The signatures are not verified yet."""
 
     id: str
     timestamp: str
@@ -56,12 +56,16 @@ def endpoints(actor: Actor) -> QuerySet[WebhookEndpoint]:
 def find_endpoint(uid: str, actor: Actor) -> WebhookEndpoint:
     found = endpoints(actor).filter(uid=uid).first()
     if found is None:
-        raise NOT_FOUND.refusal(what="webhook endpoint", name=uid[:80])
+        raise NOT_FOUND.refusal(what="webhook", name=uid[:80])
     return found
 
 
 def create(team: Team, *, name: str, prefix: str = "", actor: Actor) -> tuple[WebhookEndpoint, str]:
-    """Creates an endpoint; returns it with its secret, which is shown only once."""
+    """Creates an endpoint and returns it with its secret, which can't be read again.
+
+    Raises the refusals of ``require``, TEXT_INVALID for name or prefix, and WEBHOOK_OWNER_MISSING unless the
+    actor has a user that may run skills for the team.
+    """
     require(actor, Action.EVENTS, team=team)
     secret = _new_secret()
     endpoint = WebhookEndpoint(
@@ -79,7 +83,9 @@ def create(team: Team, *, name: str, prefix: str = "", actor: Actor) -> tuple[We
 
 
 def rotate(endpoint: WebhookEndpoint, actor: Actor, *, overlap_h: int = DEFAULT_OVERLAP_H) -> str:
-    """Replaces the secret; returns the new one. The old one stays valid for ``overlap_h`` hours."""
+    """Replaces the secret and returns the new one. The old one stays valid for ``overlap_h`` hours. Raises
+    the refusals of ``require``, and WEBHOOK_OVERLAP_INVALID for a number outside 0 to ``MAX_OVERLAP_H``.
+    """
     require(actor, Action.EVENTS, team=endpoint.team)
     if not 0 <= overlap_h <= MAX_OVERLAP_H:
         raise errors.WEBHOOK_OVERLAP_INVALID.refusal(most=MAX_OVERLAP_H).at("overlap_hours")
@@ -96,7 +102,7 @@ def rotate(endpoint: WebhookEndpoint, actor: Actor, *, overlap_h: int = DEFAULT_
 
 
 def remove(endpoint: WebhookEndpoint, actor: Actor) -> None:
-    """Deletes the endpoint; later deliveries get 404. Its events stay."""
+    """Deletes the endpoint; later deliveries get 404. Its events stay. Raises the refusals of ``require``."""
     require(actor, Action.EVENTS, team=endpoint.team)
     with transaction.atomic():
         audit.record(actor, "webhook.delete", endpoint.uid, team=endpoint.team, name=endpoint.name)
@@ -104,16 +110,20 @@ def remove(endpoint: WebhookEndpoint, actor: Actor) -> None:
 
 
 def delivery_endpoint(uid: str) -> WebhookEndpoint:
-    """The endpoint with this delivery URL, without an access check: the signature is the credential."""
+    """The endpoint with this uid. Access is not checked here, because the delivery's signature is the
+    credential. Raises NOT_FOUND if there is none.
+    """
     rows = WebhookEndpoint.objects.select_related("team", "created_by")
     endpoint = rows.filter(uid=uid).first()
     if endpoint is None:
-        raise NOT_FOUND.refusal(what="webhook endpoint", name=uid[:80])
+        raise NOT_FOUND.refusal(what="webhook", name=uid[:80])
     return endpoint
 
 
 def read_envelope(headers: Mapping[str, str]) -> Envelope:
-    """The headers of a delivery. Raises Refusal if one is missing or invalid, or the time is far off."""
+    """The parsed headers of a delivery. Raises WEBHOOK_HEADERS_INVALID if one is missing or invalid, and
+    WEBHOOK_STALE if the time is off by more than ``MAX_SKEW_S``.
+    """
     id_, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not EVENT_ID.fullmatch(id_):
         raise errors.WEBHOOK_HEADERS_INVALID.refusal(header="webhook-id")
@@ -128,7 +138,9 @@ def read_envelope(headers: Mapping[str, str]) -> Envelope:
 
 
 def check_signature(endpoint: WebhookEndpoint, envelope: Envelope, body: bytes) -> None:
-    """Raises WEBHOOK_SIGNATURE_INVALID if no signature matches a valid secret; compares in constant time."""
+    """Raises WEBHOOK_SIGNATURE_INVALID unless a signature matches a valid secret; compares in constant time.
+    Raises SECRET_UNREADABLE if the current secret can't be decrypted.
+    """
     signed = f"{envelope.timestamp}.{envelope.id}.".encode() + body
     known = [hmac.new(secret, signed, hashlib.sha256).digest() for secret in _valid_secrets(endpoint)]
     fits = [hmac.compare_digest(one, other) for one in known for other in envelope.signatures]
@@ -137,8 +149,11 @@ def check_signature(endpoint: WebhookEndpoint, envelope: Envelope, body: bytes) 
 
 
 def deliver(endpoint: WebhookEndpoint, envelope: Envelope, document: Any) -> ReceivedEvent:
-    """Receives the event in a verified body. The event type is ``type`` after the endpoint's prefix; the
-    payload is ``data``, or the whole body if it has no ``data``.
+    """Receives the event in a verified body. The event type is the endpoint's prefix followed by the body's
+    ``type``; the payload is ``data``, or the whole body if it has no ``data``.
+
+    Raises EVENT_PAYLOAD_INVALID if the body is not an object, FIELD_REQUIRED without a type, and the refusals
+    of ``endpoint_actor`` and ``receive``.
     """
     if not isinstance(document, dict):
         raise errors.EVENT_PAYLOAD_INVALID.refusal(reason="it is not a JSON object")
@@ -151,9 +166,11 @@ def deliver(endpoint: WebhookEndpoint, envelope: Envelope, document: Any) -> Rec
 
 
 def endpoint_actor(endpoint: WebhookEndpoint) -> Actor:
-    """The endpoint's creator, acting as with a token for this team and the run scope. Raises
-    WEBHOOK_OWNER_MISSING if the creator was deleted or deactivated or may not run skills for the team.
+    """The endpoint's creator as an actor, limited to the endpoint's team and the run scope. Raises
+    TEAM_ARCHIVED, or WEBHOOK_OWNER_MISSING if the creator was deleted or deactivated or may not run skills
+    for the team.
     """
+    require_unarchived(endpoint.team)
     user = endpoint.created_by
     if user is None or not user.is_active:
         raise errors.WEBHOOK_OWNER_MISSING.refusal()
@@ -166,7 +183,9 @@ def endpoint_actor(endpoint: WebhookEndpoint) -> Actor:
 
 
 def actor_of_run(run_uid: str) -> Actor:
-    """The actor of the endpoint that started the run. Raises WEBHOOK_GONE if the endpoint was deleted."""
+    """The actor of the endpoint that started the run. Raises WEBHOOK_GONE if the endpoint was deleted, and
+    WEBHOOK_OWNER_MISSING like ``endpoint_actor``.
+    """
     rows = WebhookEndpoint.objects.select_related("team", "created_by")
     endpoint = rows.filter(events__matches__run_uid=run_uid).first()
     if endpoint is None:
@@ -188,7 +207,9 @@ def _valid_secrets(endpoint: WebhookEndpoint) -> Iterator[bytes]:
 
 
 def _signatures(header: str) -> Iterator[bytes]:
-    """Yields at most ``_MAX_SIGNATURES`` signatures of version 1; ignores others and invalid base64."""
+    """Yields the decoded signatures of version 1 among the first ``_MAX_SIGNATURES``; skips other versions
+    and invalid base64.
+    """
     for part in header.split()[:_MAX_SIGNATURES]:
         version, _, text = part.partition(",")
         if version == "v1" and text:

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from django.conf import settings
 
@@ -28,7 +28,9 @@ _PORTS = {"https": 443, "http": 80}
 
 @dataclass(frozen=True)
 class Target:
-    """A parsed URL, checked for its form only; ``path`` includes the query."""
+    """A URL whose form is valid and whose host is not resolved yet. ``path`` is percent-encoded and includes
+    the query.
+    """
 
     url: str
     scheme: str
@@ -42,8 +44,10 @@ class Target:
 
 
 def parse_target(url: str) -> Target:
-    """Parses a URL; raises OUTBOUND_ADDRESS if its form is not acceptable."""
-    if any(character <= " " or character == "\x7f" for character in url):
+    """Parses an http or https URL. Raises OUTBOUND_ADDRESS if the scheme, host or port is invalid, or if the
+    URL contains a user name, spaces or control characters.
+    """
+    if any(character <= " " or character == "\x7f" or "\ud800" <= character <= "\udfff" for character in url):
         raise _invalid_address(gettext_noop("it contains spaces or control characters"))
     try:
         parts = urlsplit(url)
@@ -59,6 +63,15 @@ def parse_target(url: str) -> Target:
     return Target(url, parts.scheme, host, port, quote(path, safe=_URL_SAFE))
 
 
+def parse_redirect(current: Target, location: str) -> Target:
+    """Parses a ``Location`` header, which may be relative. Raises OUTBOUND_ADDRESS like ``parse_target``."""
+    try:
+        url = urljoin(current.url, location)
+    except ValueError:
+        raise _invalid_address(gettext_noop("its host or port is invalid")) from None
+    return parse_target(url)
+
+
 def _ascii_host(name: str) -> str:
     if ":" in name:
         return str(ipaddress.IPv6Address(name))
@@ -66,8 +79,8 @@ def _ascii_host(name: str) -> str:
 
 
 def resolve_target(target: Target) -> list[str]:
-    """Resolves the host once and returns its allowed addresses. Raises OUTBOUND_FAILED if it can't be
-    resolved, and OUTBOUND_REFUSED (for http, OUTBOUND_ADDRESS) if no address is allowed.
+    """Resolves the host once and returns its allowed addresses. Raises OUTBOUND_FAILED if the host can't be
+    resolved, and OUTBOUND_REFUSED (for http, OUTBOUND_ADDRESS) if none of its addresses is allowed.
     """
     addresses = _resolve(target)
     if not _is_host_allowed(target):
@@ -80,7 +93,9 @@ def resolve_target(target: Target) -> list[str]:
 
 
 def resolve_host(host: str, port: int) -> list[str]:
-    """The addresses of the host that may be dialled with any protocol: public ones and allowed ones."""
+    """The host's addresses that connections of any protocol may use: public ones and those in
+    SKILLQUAY_OUTBOUND_ALLOW. Raises OUTBOUND_FAILED or OUTBOUND_REFUSED if there are none.
+    """
     return resolve_target(Target("", "https", host, port, "/"))
 
 
@@ -91,7 +106,9 @@ def _is_allowed(address: Address, scheme: str) -> bool:
 
 
 def is_local(address: Address) -> bool:
-    """Whether the address is this machine's, whose services may be protected only by a firewall."""
+    """Whether the address belongs to this machine, whose services may be protected only by a firewall. Always
+    False if the kernel lets sockets bind to addresses of other machines.
+    """
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
@@ -102,13 +119,17 @@ def is_local(address: Address) -> bool:
 
 
 def _allows_nonlocal_bind(version: int) -> bool:
-    """Whether the kernel lets a socket bind to any address, which makes the bind test meaningless."""
+    """Whether the kernel lets a socket bind to an address of another machine, so that the bind test of
+    ``is_local`` proves nothing.
+    """
     switch = Path(f"/proc/sys/net/ipv{version}/ip_nonlocal_bind")
     return switch.exists() and switch.read_text().strip() != "0"
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address is global unicast. If an IPv6 address embeds IPv4 addresses, those decide."""
+    """Whether the address belongs to the public internet. An IPv6 address that embeds IPv4 addresses is
+    public only if all of those are.
+    """
     inner = list(_embedded_ipv4(address))
     if inner:
         return all(is_public(each) for each in inner)
@@ -140,7 +161,7 @@ def _resolve(target: Target) -> list[Address]:
 
 
 def _is_host_allowed(target: Target) -> bool:
-    """Whether SKILLQUAY_OUTBOUND_ALLOW lists the host by name, alone or with this port."""
+    """Whether SKILLQUAY_OUTBOUND_ALLOW lists the host, with this port or without a port."""
     host = f"[{target.host}]" if ":" in target.host else target.host
     names = {entry.lower() for entry in settings.SKILLQUAY_OUTBOUND_ALLOW}
     return bool({target.host, host, f"{host}:{target.port}"} & names)

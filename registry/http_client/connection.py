@@ -23,7 +23,9 @@ _USER_AGENT = "skillquay"
 
 
 class Deadline:
-    """The deadline of an exchange, at which a timer shuts the socket down, even mid-response."""
+    """Context manager for the time limit of an exchange. A timer shuts the watched socket down at the
+    deadline, even in the middle of a response.
+    """
 
     def __init__(self, host: str, seconds: float) -> None:
         self.host, self.seconds = host, seconds
@@ -54,7 +56,9 @@ class Deadline:
         return time.monotonic() >= self.expires_at
 
     def watch_socket(self, sock: socket.socket | None) -> None:
-        """Shuts down ``sock`` at the deadline; pass a duplicate, because TLS detaches the original socket."""
+        """Sets the socket to shut down at the deadline, or None for no socket, and closes the previous one.
+        Pass a duplicate, because TLS detaches the original socket.
+        """
         previous, self.sock = self.sock, sock
         if previous:
             previous.close()
@@ -74,7 +78,7 @@ class Deadline:
 
 
 class _PinnedHTTPConnection(HTTPConnection):
-    """Connects to the checked address; the Host header and TLS use the host name."""
+    """Connects to ``pinned_address``, which was checked; the Host header and TLS use the host name."""
 
     pinned_address: str
     deadline: Deadline
@@ -100,7 +104,9 @@ def send(
     deadline: Deadline,
     limit: int,
 ) -> FetchStream:
-    """Sends a request and returns the response once its headers have arrived; the caller reads the body."""
+    """Sends a request and returns the response once its headers have arrived. The caller reads and closes it.
+    Network errors raise OUTBOUND_… refusals.
+    """
     connection = _connect(target, deadline)
     try:
         connection.request(
@@ -117,7 +123,9 @@ def send(
 
 
 def _connect(target: Target, deadline: Deadline) -> HTTPConnection:
-    """Connects to the first checked address that is reachable, in the resolver's order."""
+    """Connects to the first allowed address that is reachable, in the resolver's order. If none is, raises
+    the refusal for the last error.
+    """
     last: Exception = OSError()
     for address in resolve_target(target):
         connection = _new_connection(target, deadline)
@@ -140,7 +148,9 @@ def _new_connection(target: Target, deadline: Deadline) -> _PinnedHTTPConnection
 
 
 def _ssl_context() -> ssl.SSLContext:
-    """A TLS context that trusts the system's certificate authorities and SKILLQUAY_OUTBOUND_CA."""
+    """A TLS context that trusts the system's certificate authorities and those in the file
+    SKILLQUAY_OUTBOUND_CA.
+    """
     context = ssl.create_default_context()
     if settings.SKILLQUAY_OUTBOUND_CA:
         context.load_verify_locations(settings.SKILLQUAY_OUTBOUND_CA)

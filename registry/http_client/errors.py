@@ -29,5 +29,5 @@ OUTBOUND_REDIRECTS = declare("OUTBOUND_REDIRECTS", lambda *, most: ..., http=502
 )
 OUTBOUND_STATUS = declare("OUTBOUND_STATUS", lambda *, host, status: ..., http=502)(
     _("%(host)s responded with status %(status)s."),
-    _("Check the address, and add credentials if it requires them."),
+    _("Check the address and the credentials, or try again later if the status is 500 or higher."),
 )

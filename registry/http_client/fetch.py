@@ -1,15 +1,15 @@
-"""The HTTP client for every address that a user, a package or a remote server supplied.
+"""The HTTP client for every URL from a user, a package or a remote server.
 
-A host name is resolved once, its addresses are checked, and only a checked address is dialled; redirects
-get the same checks. Proxy settings, netrc files and credentials of the host are never read.
+For each request, the host is resolved once and only an allowed address is contacted; redirects get the same
+checks. Proxy settings, netrc files and credentials of the host are never read.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
-from registry.http_client.addresses import Target, parse_target
+from registry.http_client.addresses import Target, parse_redirect, parse_target
 from registry.http_client.connection import Deadline, send
 from registry.http_client.errors import OUTBOUND_REDIRECTS
 from registry.http_client.response import FetchStream
@@ -43,10 +43,11 @@ def fetch(
     follow: bool = True,
     on_deadline: Callable[[Deadline], None] | None = None,
 ) -> FetchResponse:
-    """Sends a request and returns the response, whatever its status.
+    """Sends a request and returns the response, whatever its status. All errors are OUTBOUND_… refusals.
 
-    ``limit`` is the maximum size of the decoded body in bytes. Without ``follow``, a redirect is returned
-    like any response. ``on_deadline`` receives the deadline, which can stop the exchange from another thread.
+    ``limit`` is the maximum size of the decoded body in bytes, ``timeout`` the seconds for the whole
+    exchange. With ``follow=False``, a redirect is returned like any response. ``on_deadline`` receives the
+    deadline, by which another thread can stop the exchange.
     """
     exchange = stream(
         url,
@@ -74,8 +75,8 @@ def stream(
     follow: bool = True,
     on_deadline: Callable[[Deadline], None] | None = None,
 ) -> Iterator[FetchStream]:
-    """Context manager like ``fetch``: the caller reads the body in chunks. All errors are OUTBOUND_…
-    refusals.
+    """Like ``fetch``, but as a context manager whose caller reads the body in chunks. Closes the response at
+    the end.
     """
     request_headers = {name.lower(): value for name, value in (headers or {}).items()}
     current = parse_target(url)
@@ -92,7 +93,7 @@ def stream(
                     response.close()
                 return
             response.close()
-            redirected = parse_target(urljoin(current.url, location))
+            redirected = parse_redirect(current, location)
             method, body = _method_after(response.status, method, body)
             request_headers = _headers_after(current, redirected, request_headers, body)
             current = redirected
@@ -108,7 +109,9 @@ def _method_after(status: int, method: str, body: bytes | None) -> tuple[str, by
 def _headers_after(
     current: Target, redirected: Target, headers: dict[str, str], body: bytes | None
 ) -> dict[str, str]:
-    """The headers for a redirected request; another origin gets no credentials and no ``x-`` headers."""
+    """The headers for a redirected request: no content type without a body, and no credentials or ``x-``
+    headers for another origin.
+    """
     remaining = {name: value for name, value in headers.items() if body is not None or name != "content-type"}
     if current.origin == redirected.origin:
         return remaining
@@ -120,5 +123,7 @@ def _headers_after(
 
 
 def redact_url(url: str) -> str:
-    """The URL for use in messages: at most 500 characters, without the query, which may hold a signature."""
+    """The URL for use in messages: at most 500 characters, without the fragment, and without the query, which
+    may contain a signature.
+    """
     return urlsplit(url)._replace(query="", fragment="").geturl()[:500]

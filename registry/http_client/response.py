@@ -40,7 +40,9 @@ class FetchStream:
         self._deadline, self._limit, self._read = deadline, limit, 0
 
     def read(self, size: int = _CHUNK) -> bytes:
-        """Waits for data and returns 1 to ``size`` bytes, or no bytes at the end of the body."""
+        """Waits for data and returns 1 to ``size`` bytes; ``b""`` at the end of the body.
+        Raises OUTBOUND_FAILED, OUTBOUND_TIMEOUT or OUTBOUND_TOO_LARGE.
+        """
         try:
             chunk = self._response.read1(min(size, _CHUNK))
         except (HTTPError, HTTPException, OSError, ValueError) as error:
@@ -61,7 +63,9 @@ class FetchStream:
         return b"".join(self.iter_chunks())
 
     def require(self, *statuses: int) -> None:
-        """Raises OUTBOUND_STATUS unless the status is one of these. The error omits the untrusted body."""
+        """Raises OUTBOUND_STATUS unless the response has one of these statuses. The error omits the body,
+        which is untrusted.
+        """
         if self.status not in statuses:
             host = self._target.host
             raise OUTBOUND_STATUS.refusal(host=host, status=self.status).at(host)
@@ -72,7 +76,9 @@ class FetchStream:
 
 
 def network_refusal(target: Target, deadline: Deadline, error: Exception) -> Refusal:
-    """The refusal for a network error. Its text is fixed: the error's text may reveal internal addresses."""
+    """OUTBOUND_TIMEOUT after the deadline or for a TimeoutError, otherwise OUTBOUND_FAILED with a fixed
+    reason, because the text of ``error`` may reveal internal addresses.
+    """
     if deadline.is_expired or isinstance(error, TimeoutError):
         return deadline.refusal()
     return OUTBOUND_FAILED.refusal(host=target.host, reason=LazyMessage(_reason(error))).at(target.host)

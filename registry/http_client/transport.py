@@ -1,4 +1,4 @@
-"""An httpx transport that sends requests through ``fetch``, for libraries that use httpx themselves."""
+"""An httpx transport that sends requests through ``fetch``, for libraries with their own httpx client."""
 
 import logging
 
@@ -15,10 +15,10 @@ _RESPONSE_HEADERS_DROPPED = ("content-encoding", "content-length", "transfer-enc
 
 
 class OutboundTransport(httpx2.AsyncBaseTransport):
-    """Sends a client's requests through ``fetch``; ``refused`` is set if the last request was refused.
+    """Sends an httpx client's requests through ``fetch``, without following redirects.
 
-    ``limit`` is the maximum response size in bytes, ``timeout`` the seconds for one exchange. Redirects are
-    not followed.
+    ``limit`` is the maximum response size in bytes, ``timeout`` the seconds for one exchange. A refused
+    request raises TransportError, and ``refused`` is the refusal until the next request.
     """
 
     def __init__(self, *, limit: int, timeout: float) -> None:
@@ -50,11 +50,11 @@ class OutboundTransport(httpx2.AsyncBaseTransport):
         )
 
     def client(self) -> httpx2.AsyncClient:
-        """An httpx client that uses this transport only: no proxy, no netrc, no redirects."""
+        """An httpx client that uses only this transport: no proxy, no netrc file, no redirects."""
         return httpx2.AsyncClient(transport=self, trust_env=False, follow_redirects=False)
 
     def abort(self) -> None:
-        """Stops the current request and refuses later ones. May be called from any thread."""
+        """Stops the current request and makes later ones time out at once. May be called from any thread."""
         self._is_aborted = True
         for deadline in tuple(self._deadlines):
             deadline.stop()

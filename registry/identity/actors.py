@@ -1,9 +1,12 @@
 """The actor of a request: anonymous, a user in a session, a token for its owner, or the shell."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from registry.core.errors import NOT_FOUND
+from registry.identity.errors import SERVICE_ACCOUNT_IN_SHELL
 from registry.models import Membership, Role, Scope, Token, User
 
 
@@ -13,6 +16,7 @@ class Actor:
     token: Token | None = None
     scopes: frozenset[str] = field(default_factory=lambda: frozenset(Scope.values))
     is_shell: bool = False  # the command line of this machine, which has administrator rights
+    operator: Actor | None = None  # the shell's own actor, if a command acts as this user with ``--as``
 
     @property
     def is_signed_in(self) -> bool:
@@ -41,7 +45,9 @@ class Actor:
 
     @property
     def caller(self) -> str:
-        """The key under which uses, cached results and idempotency keys of this caller are stored."""
+        """The key under which uses, cached results and idempotency keys are stored: ``user:<id>``, ``shell``
+        or ``anonymous``.
+        """
         if self.user:
             return f"user:{self.user.pk}"
         return "shell" if self.is_shell else "anonymous"
@@ -51,16 +57,23 @@ ANONYMOUS = Actor()
 
 
 def administrator_actor() -> Actor:
-    """The shell's actor: an administrator. Its user is the oldest active administrator, if there is one."""
+    """The actor of the command line, with administrator rights. Its user is the oldest active administrator,
+    or None.
+    """
     oldest = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     return Actor(user=oldest, is_shell=True)
 
 
 def shell_actor(username: str = "") -> Actor:
-    """The administrator; with ``--as USER``, that active user with only their own permissions."""
+    """The actor of a command: the administrator, or with ``--as USER`` that user with their own permissions.
+    Raises NOT_FOUND if there is no active user with this name, and SERVICE_ACCOUNT_IN_SHELL for a service
+    account, whose rights come only from the scopes of its tokens.
+    """
     if not username:
         return administrator_actor()
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
         raise NOT_FOUND.refusal(what="user", name=username)
-    return Actor(user=user)
+    if user.is_service:
+        raise SERVICE_ACCOUNT_IN_SHELL.refusal(user=username)
+    return Actor(user=user, operator=administrator_actor())

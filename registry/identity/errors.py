@@ -6,8 +6,8 @@ from registry.packages.problems import gettext_noop as _
 FORBIDDEN = declare("FORBIDDEN", lambda *, action: ..., http=403)(
     _("You don't have permission for this action: %(action)s."),
     _(
-        "Ask an owner of the team, or sign in if you used an access token; see "
-        "docs/reference/permissions.md for the permissions of each role."
+        "Ask an owner of the team or an administrator, or sign in if you used an access token; "
+        "see docs/reference/permissions.md for the permissions of each role."
     ),
 )
 SIGN_IN_REQUIRED = declare("SIGN_IN_REQUIRED", http=401)(
@@ -15,17 +15,37 @@ SIGN_IN_REQUIRED = declare("SIGN_IN_REQUIRED", http=401)(
 )
 TOKEN_INVALID = declare("TOKEN_INVALID", http=401)(
     _("The access token is unknown, expired or revoked, or its owner's account is inactive."),
-    _("Create a new token on your account page."),
+    _("Use a valid token of an active account; you can create tokens on your account page."),
 )
 TOKEN_SCOPE_MISSING = declare("TOKEN_SCOPE_MISSING", lambda *, scopes, needed: ..., http=403)(
     _("The access token has none of the required scopes; its scopes: %(scopes)s."),
     _("Use a token with one of these scopes: %(needed)s."),
 )
 TOKEN_SCOPE_UNKNOWN = declare("TOKEN_SCOPE_UNKNOWN", lambda *, scopes: ...)(
-    _("Token scopes must be one or more of: %(scopes)s."), _("Choose at least one valid scope.")
+    _("Token scopes must be one or more of: %(scopes)s."),
+    _("Choose one or more of these scopes, and no others."),
 )
 TOKEN_EXPIRY_INVALID = declare("TOKEN_EXPIRY_INVALID")(
     _("The expiry date must be in the future and within a year."), _("Choose a date within the next year.")
+)
+TOKEN_LIMIT_EXCEEDED = declare("TOKEN_LIMIT_EXCEEDED", lambda *, field: ..., http=403)(
+    _("An access token can't give out a token that can do more than itself: %(field)s."),
+    _("Choose fewer scopes, an earlier expiry date or the same team, or sign in to manage tokens."),
+)
+SERVICE_ACCOUNT_IN_SHELL = declare("SERVICE_ACCOUNT_IN_SHELL", lambda *, user: ..., http=403)(
+    _("%(user)s is a service account, which acts only with access tokens."),
+    _("Name a person with `--as`, or call the API with a token of the service account."),
+)
+TOKEN_ENDED = declare("TOKEN_ENDED", http=409)(
+    _("The access token has expired or was revoked."), _("Create a new token.")
+)
+OVERLAP_INVALID = declare("OVERLAP_INVALID", lambda *, most: ...)(
+    _("After a rotation, the old secret can work for 0 to %(most)s hours."),
+    _("Choose a number of hours in this range."),
+)
+UNDO_EXPIRED = declare("UNDO_EXPIRED", http=409)(
+    _("This change can no longer be undone."),
+    _("Create a new token, or ask an owner of the team to add you again."),
 )
 TEAM_EXISTS = declare("TEAM_EXISTS", lambda *, slug: ..., http=409)(
     _("The team %(slug)s already exists."), _("Choose another name.")
@@ -37,7 +57,11 @@ MEMBER_EXISTS = declare("MEMBER_EXISTS", lambda *, user: ..., http=409)(
     _("%(user)s is already a member of the team."), _("Change the role instead.")
 )
 LAST_OWNER = declare("LAST_OWNER", lambda *, user, team: ..., http=409)(
-    _("%(user)s is the only owner of %(team)s."), _("Make another member an owner first.")
+    _("%(user)s is the only owner of %(team)s."), _("Make another user an owner of the team first.")
+)
+TEAM_ARCHIVED = declare("TEAM_ARCHIVED", lambda *, team: ..., http=409)(
+    _("The team %(team)s is archived. Its skills can only be read."),
+    _("Ask an owner of the team or an administrator to unarchive it."),
 )
 RUN_TEAM_INVALID = declare("RUN_TEAM_INVALID", lambda *, team: ..., http=403)(
     _("You can't run skills as this team: %(team)s."), _("Choose a team that you are a member of.")

@@ -1,4 +1,4 @@
-"""Middleware that sets the actor of a request."""
+"""Middleware that sets ``request.actor`` from the session, and the client address of audit entries."""
 
 from collections.abc import Callable
 
@@ -6,28 +6,37 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.functional import SimpleLazyObject
 
+from registry.identity import client_address
 from registry.identity.actors import ANONYMOUS, Actor
 from registry.models import User
 
 
 class ActorRequest(HttpRequest):
-    """The type of requests that views get: a request with an actor."""
+    """The type of ``request`` in views, with the actor that ``ActorMiddleware`` sets."""
 
     actor: Actor
 
 
 class ActorMiddleware:
-    """Sets ``request.actor`` from the session, lazily: the session is read at the first use."""
+    """Sets ``request.actor`` from the session, lazily: the session is read at the first use of the actor."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         request.actor = SimpleLazyObject(lambda: session_actor(request))  # type: ignore[attr-defined]
-        return self.get_response(request)
+        with client_address.bind(_address_of(request)):
+            return self.get_response(request)
+
+
+def _address_of(request: HttpRequest) -> str:
+    """The client address, which the server has read from trusted proxies. Requests of the shell have none."""
+    return "" if hasattr(request, "shell_actor") else request.META.get("REMOTE_ADDR", "")
 
 
 def session_actor(request: HttpRequest) -> Actor:
-    """The actor of the session's user, or the anonymous actor."""
+    """The actor of the session's user; the anonymous actor if no active person is signed in."""
     user = request.user
-    return Actor(user=user) if isinstance(user, User) and user.is_active else ANONYMOUS
+    if isinstance(user, User) and user.is_active and not user.is_service:
+        return Actor(user=user)
+    return ANONYMOUS

@@ -5,7 +5,7 @@ from typing import Literal
 
 from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
-from registry.identity.errors import FORBIDDEN, TOKEN_SCOPE_MISSING
+from registry.identity.errors import FORBIDDEN, TEAM_ARCHIVED, TOKEN_SCOPE_MISSING
 from registry.models import Scope, Skill, Team, Visibility
 
 
@@ -26,6 +26,7 @@ class Action(StrEnum):
     SET_CANONICAL = "set canonical"
     GLOSSARY = "write glossary"
     LIMITS = "set limits of a team"
+    USERS = "manage users"
     TRANSFER = "transfer"
     DELETE = "delete"
 
@@ -64,9 +65,13 @@ TABLE: dict[Action, tuple[Cell, Cell, Cell, Cell, Cell, Cell, Cell]] = {
     Action.SET_CANONICAL: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
     Action.GLOSSARY: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
     Action.LIMITS: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
+    Action.USERS: (_NO, _NO, _NO, _NO, _NO, _NO, _YES),
     Action.TRANSFER: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
     Action.DELETE: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
 }
+
+# The actions that an archived team still allows.
+READING = frozenset({Action.SEE, Action.INSTALL, Action.READ_RUNS, Action.REPORT})
 
 # The actions that each token scope allows. Actions without a scope need a session.
 SCOPES: dict[Scope, frozenset[Action]] = {
@@ -74,6 +79,7 @@ SCOPES: dict[Scope, frozenset[Action]] = {
     Scope.RUN: frozenset({Action.SEE, Action.RUN}),
     Scope.PUBLISH: frozenset({Action.SEE, Action.PUBLISH, Action.RELEASE}),
     Scope.SETTINGS: frozenset({Action.SEE, Action.SETTINGS}),
+    Scope.ADMINISTER: frozenset({Action.SEE, Action.MEMBERS, Action.USERS}),
 }
 
 _VISIBILITIES = {
@@ -83,7 +89,7 @@ _VISIBILITIES = {
 
 
 def standing(actor: Actor, team_id: int | None) -> Standing:
-    """The actor's current relation to the team."""
+    """The actor's current relation to the team. Without a team, signed-in users are strangers."""
     if actor.is_administrator:
         return Standing.ADMINISTRATOR
     if not actor.is_signed_in:
@@ -98,12 +104,14 @@ def allows(cell: Cell, visibility: str) -> bool:
 
 
 def in_scope(actor: Actor, action: Action) -> bool:
-    """Whether the actor's token, if any, has a scope that covers the action."""
+    """Whether the actor uses no token, or a token with a scope that covers the action."""
     return actor.token is None or any(action in SCOPES[Scope(scope)] for scope in actor.scopes)
 
 
 def require_scope(actor: Actor, *actions: Action) -> None:
-    """Raises TOKEN_SCOPE_MISSING if the token covers none of the actions; FORBIDDEN if no token could."""
+    """Raises TOKEN_SCOPE_MISSING if the actor's token covers none of the actions, or FORBIDDEN if no scope
+    covers any of them. Accepts every actor without a token, and every actor if ``actions`` is empty.
+    """
     if not actions or any(in_scope(actor, action) for action in actions):
         return
     needed = sorted(scope for scope in Scope if SCOPES[scope] & set(actions))
@@ -112,9 +120,31 @@ def require_scope(actor: Actor, *actions: Action) -> None:
     raise TOKEN_SCOPE_MISSING.refusal(scopes=", ".join(sorted(actor.scopes)), needed=", ".join(needed))
 
 
-def may(actor: Actor, action: Action, *, team: Team | None = None, skill: Skill | None = None) -> bool:
-    """Whether the actor may perform the action on the skill, or on the team itself if no skill is given."""
-    return _role_permits(actor, action, team, skill) and in_scope(actor, action)
+def may(
+    actor: Actor,
+    action: Action,
+    *,
+    team: Team | None = None,
+    skill: Skill | None = None,
+    even_archived: bool = False,
+) -> bool:
+    """Whether role and token permit the action on the skill, or on the team itself if no skill is given.
+
+    An archived team permits only reading. ``even_archived`` is for actions that don't change the team, such
+    as reading its audit log.
+    """
+    permitted = _role_permits(actor, action, team, skill) and in_scope(actor, action)
+    return permitted and (even_archived or not _is_archived(action, skill.team if skill else team))
+
+
+def require_unarchived(team: Team | None) -> None:
+    """Raises TEAM_ARCHIVED if the team is archived."""
+    if team and team.archived_at:
+        raise TEAM_ARCHIVED.refusal(team=team.slug)
+
+
+def _is_archived(action: Action, team: Team | None) -> bool:
+    return action not in READING and team is not None and team.archived_at is not None
 
 
 def _role_permits(actor: Actor, action: Action, team: Team | None, skill: Skill | None) -> bool:
@@ -125,17 +155,30 @@ def _role_permits(actor: Actor, action: Action, team: Team | None, skill: Skill 
 
 
 def teams_where(actor: Actor, action: Action) -> list[int]:
-    """The ids of the teams in which role and token permit the action, whatever a skill's visibility."""
+    """The ids of the actor's own teams in which role and token permit the action for every visibility.
+    Administrators get only teams that they are members of.
+    """
     columns = list(Standing)
     cells = {team: TABLE[action][columns.index(Standing(role.value))] for team, role in actor.roles.items()}
     return [team for team, cell in cells.items() if cell == _YES and in_scope(actor, action)]
 
 
-def require(actor: Actor, action: Action, *, team: Team | None = None, skill: Skill | None = None) -> None:
-    """Raises Refusal unless the actor may perform the action: NOT_FOUND if they can't see the skill or team,
-    TOKEN_SCOPE_MISSING if only the token's scope is missing, otherwise FORBIDDEN.
+def require(
+    actor: Actor,
+    action: Action,
+    *,
+    team: Team | None = None,
+    skill: Skill | None = None,
+    even_archived: bool = False,
+) -> None:
+    """Raises Refusal unless the actor may perform the action: NOT_FOUND if the actor can't see the skill or
+    team, TOKEN_SCOPE_MISSING if only the token's scope is missing, TEAM_ARCHIVED if only the archived team is
+    in the way, otherwise FORBIDDEN. ``even_archived`` is the same as for ``may``.
     """
-    if may(actor, action, team=team, skill=skill):
+    if may(actor, action, team=team, skill=skill, even_archived=True):
+        owner = skill.team if skill else team
+        if not even_archived and _is_archived(action, owner):
+            require_unarchived(owner)
         return
     if skill and not may(actor, Action.SEE, skill=skill):
         raise NOT_FOUND.refusal(what="skill", name=str(skill))

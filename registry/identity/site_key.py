@@ -1,4 +1,4 @@
-"""Recognizes processes whose SKILLQUAY_SECRET_KEY is not the site's: they can't decrypt its secrets."""
+"""Detects processes whose SKILLQUAY_SECRET_KEY is not the site's. They can't decrypt the site's secrets."""
 
 import hashlib
 import hmac
@@ -15,12 +15,12 @@ _ROW = 1
 
 
 def is_accepted() -> bool:
-    """Whether this process has the site's key; a site without a recorded key accepts any."""
+    """Whether this process has the site's key. A site without a recorded key accepts every key."""
     return SiteKey.objects.filter(pk=_ROW).exclude(fingerprint=_fingerprint()).count() == 0
 
 
 def record() -> None:
-    """Records this process's key as the site's, unless one is recorded."""
+    """Records this process's key as the site's, unless a key is already recorded."""
     SiteKey.objects.get_or_create(pk=_ROW, defaults={"fingerprint": _fingerprint()})
 
 

@@ -1,27 +1,35 @@
-"""Access tokens: 256 random bits, shown once, stored as SHA-256."""
+"""Access tokens: created, rotated, revoked and checked. A secret is shown once and stored as a digest."""
 
-import hashlib
-import re
-import secrets
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime, timedelta
 
 from django.db import OperationalError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from registry.core import text
 from registry.core.errors import NOT_FOUND
-from registry.identity import audit
+from registry.identity import audit, client_address, errors
 from registry.identity.actors import Actor
-from registry.identity.errors import FORBIDDEN, TOKEN_EXPIRY_INVALID, TOKEN_INVALID, TOKEN_SCOPE_UNKNOWN
-from registry.models import Scope, Team, Token, User
+from registry.identity.permissions import (
+    Action,
+    in_scope,
+    may,
+    require_scope,
+    require_unarchived,
+    teams_where,
+)
+from registry.identity.token_format import PREFIX, digest, is_well_formed, new_secret
+from registry.models import Scope, Team, Token, User, UserKind
 
-TOKEN_PREFIX = "sq_"  # recognized by secret scanners
-MAX_LIFETIME = timedelta(days=366)
+DEFAULT_DAYS = 30
+MAX_DAYS = 366
+DEFAULT_OVERLAP_HOURS = 24
+MAX_OVERLAP_HOURS = 7 * 24
+UNDO_PERIOD = timedelta(minutes=10)
 LAST_USED_INTERVAL = timedelta(minutes=1)
-_SECRET = re.compile(TOKEN_PREFIX + "[A-Za-z0-9_-]{43}")
+_SHOWN = len(PREFIX) + 6  # characters of a secret that lists show
 
 
 def issue(
@@ -33,19 +41,27 @@ def issue(
     by: Actor,
     team: Team | None = None,
 ) -> tuple[Token, str]:
-    """Creates a token; returns it with its secret, which is never available again."""
-    _require_token_administrator(owner, by)
-    _check_scopes_and_expiry(scopes, expires_at)
+    """Creates a token and returns it with its secret, which can't be read again.
+
+    Raises FORBIDDEN unless the actor manages the owner's tokens, TOKEN_LIMIT_EXCEEDED if the actor uses a
+    token that can do less, and NOT_FOUND if the owner is not in ``team``. Raises TEXT_INVALID,
+    TOKEN_SCOPE_UNKNOWN or TOKEN_EXPIRY_INVALID for the other fields.
+    """
+    _require_manager(owner, team, by)
+    if not scopes or not set(scopes) <= set(Scope.values):
+        raise errors.TOKEN_SCOPE_UNKNOWN.refusal(scopes=", ".join(Scope.values)).at("scopes")
+    _check_expiry(expires_at)
     if team and not (owner.is_superuser or owner.memberships.filter(team=team).exists()):
         raise NOT_FOUND.refusal(what="team", name=team.slug)
-    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    _require_within(by, scopes, expires_at, team)
+    secret = new_secret()
     with transaction.atomic():
         token = Token.objects.create(
             owner=owner,
             team=team,
             name=text.validated(name, field="name", max_length=120),
-            prefix=secret[:9],
-            secret_hash=_hash(secret),
+            prefix=secret[:_SHOWN],
+            secret_hash=digest(secret),
             scopes=sorted(scopes),
             expires_at=expires_at,
         )
@@ -53,56 +69,192 @@ def issue(
     return token, secret
 
 
+@transaction.atomic
+def rotate(
+    token: Token,
+    by: Actor,
+    *,
+    overlap_hours: int = DEFAULT_OVERLAP_HOURS,
+    expires_at: datetime | None = None,
+) -> tuple[Token, str]:
+    """Gives the token a new secret and returns both. The secret before it works for ``overlap_hours`` more;
+    an even older one stops working. ``expires_at`` of None keeps the token's expiry date.
+
+    Raises as ``issue`` does, TOKEN_ENDED for a token that has expired or was revoked, and OVERLAP_INVALID.
+    """
+    _require_manager(token.owner, token.team, by)
+    now, token = timezone.now(), Token.objects.select_for_update().get(pk=token.pk)
+    if state_of(token, now) != "active":
+        raise errors.TOKEN_ENDED.refusal()
+    if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
+        raise errors.OVERLAP_INVALID.refusal(most=MAX_OVERLAP_HOURS).at("overlap_hours")
+    if expires_at:
+        _check_expiry(expires_at)
+        token.expires_at = expires_at
+    _require_within(by, token.scopes, token.expires_at, token.team, rotated=token)
+    secret = new_secret()
+    token.previous_hash = token.secret_hash if overlap_hours else None
+    token.previous_expires_at = now + timedelta(hours=overlap_hours) if overlap_hours else None
+    token.secret_hash, token.prefix = digest(secret), secret[:_SHOWN]
+    token.save(update_fields=["secret_hash", "prefix", "previous_hash", "previous_expires_at", "expires_at"])
+    audit.record(by, "token.rotate", token.uid, team=token.team, name=token.name, overlap_hours=overlap_hours)
+    return token, secret
+
+
 def revoke(token: Token, by: Actor) -> None:
-    """Revokes the token with immediate effect. A second call changes nothing."""
-    _require_token_administrator(token.owner, by)
+    """Revokes the token with immediate effect. A second call changes nothing. Raises FORBIDDEN unless the
+    actor manages the owner's tokens.
+    """
+    _require_manager(token.owner, token.team, by, even_archived=True)
     with transaction.atomic():
-        revoked = Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
-        if revoked:
+        change = {"revoked_at": timezone.now(), "revoked_by": by.user}
+        if Token.objects.filter(pk=token.pk, revoked_at=None).update(**change):
             audit.record(by, "token.revoke", token.uid, team=token.team, name=token.name)
-    token.refresh_from_db(fields=["revoked_at"])
+    token.refresh_from_db(fields=["revoked_at", "revoked_by"])
+
+
+def restore(token: Token, by: Actor) -> None:
+    """Undoes a revocation. Only the person who revoked the token can, within UNDO_PERIOD and in a session.
+    Raises UNDO_EXPIRED otherwise, and if the token has expired.
+    """
+    _require_manager(token.owner, token.team, by, even_archived=True)
+    now = timezone.now()
+    with transaction.atomic():
+        rows = Token.objects.filter(pk=token.pk, revoked_at__gt=now - UNDO_PERIOD, expires_at__gt=now)
+        own = rows.filter(revoked_by=by.user) if by.user and not by.token else rows.none()
+        if not own.update(revoked_at=None, revoked_by=None):
+            raise errors.UNDO_EXPIRED.refusal()
+        audit.record(by, "token.restore", token.uid, team=token.team, name=token.name)
+    token.refresh_from_db(fields=["revoked_at", "revoked_by"])
+
+
+def managed_tokens(by: Actor) -> QuerySet[Token]:
+    """The tokens that the actor may list, rotate and revoke: their own, and those of service accounts of
+    teams whose members they manage. Administrators in a session get all tokens. An actor with a token
+    without the scope ``administer`` gets none.
+    """
+    rows = Token.objects.select_related("owner", "team")
+    if not in_scope(by, Action.MEMBERS):
+        return rows.none()
+    if by.is_administrator and not by.token:
+        return rows
+    service = Q(owner__kind=UserKind.SERVICE)
+    if not by.is_administrator:
+        service &= Q(team__in=teams_where(by, Action.MEMBERS))
+    own = Q(owner=by.user) if by.user else Q(pk__in=())
+    if by.token and by.token.team_id:
+        own &= Q(team=by.token.team_id)
+    return rows.filter(own | service)
 
 
 def find_token(uid: str, by: Actor) -> Token:
-    """The actor's token; any for administrators. Raises NOT_FOUND for others, or if the actor has a token."""
-    rows = Token.objects.select_related("owner", "team").filter(uid=uid)
-    token = rows.first() if by.is_administrator else rows.filter(owner=by.user).first()
-    if token is None or by.token:
+    """The token with this uid. Raises NOT_FOUND for tokens that the actor does not manage."""
+    token = managed_tokens(by).filter(uid=uid).first()
+    if token is None:
         raise NOT_FOUND.refusal(what="token", name=uid[:40])
     return token
 
 
+def manages(owner: User, team: Team | None, by: Actor, *, even_archived: bool = False) -> bool:
+    """Whether the actor may manage the owner's tokens for ``team``: their own; those of a service account as
+    an owner of its team; all of them as an administrator in a session.
+    """
+    if by.user == owner or (by.is_administrator and not by.token):
+        return True
+    return owner.is_service and may(by, Action.MEMBERS, team=team, even_archived=even_archived)
+
+
+def state_of(token: Token, now: datetime) -> str:
+    """``active``, ``expired`` or ``revoked``."""
+    if token.revoked_at:
+        return "revoked"
+    return "expired" if token.expires_at <= now else "active"
+
+
+def in_state(rows: QuerySet[Token], state: str, now: datetime) -> QuerySet[Token]:
+    """The tokens whose ``state_of`` is this one."""
+    if state == "revoked":
+        return rows.filter(revoked_at__isnull=False)
+    rows = rows.filter(revoked_at=None)
+    return rows.filter(expires_at__lte=now) if state == "expired" else rows.filter(expires_at__gt=now)
+
+
+def expiry_after(days: int | None, by: Actor) -> datetime:
+    """The time after this number of days; without ``days``, after DEFAULT_DAYS or when the actor's own token
+    expires.
+    """
+    expires_at = timezone.now() + timedelta(days=DEFAULT_DAYS if days is None else days)
+    return min(expires_at, by.token.expires_at) if by.token and days is None else expires_at
+
+
 def actor_of(secret: str) -> Actor:
-    """The actor that this token secret authenticates. Every failure raises the same TOKEN_INVALID."""
+    """The actor that this token secret authenticates. Stores time and address of the use once a minute at
+    most. Every failure raises the same TOKEN_INVALID.
+    """
     now = timezone.now()
-    token = None
-    if _SECRET.fullmatch(secret):
-        token = (
-            Token.objects.select_related("owner", "team")
-            .filter(secret_hash=_hash(secret), revoked_at=None, expires_at__gt=now, owner__is_active=True)
-            .first()
-        )
+    token = _find_active(digest(secret), now) if is_well_formed(secret) else None
     if token is None:
-        raise TOKEN_INVALID.refusal()
+        raise errors.TOKEN_INVALID.refusal()
     stale = Q(last_used_at=None) | Q(last_used_at__lte=now - LAST_USED_INTERVAL)
     if token.last_used_at is None or token.last_used_at <= now - LAST_USED_INTERVAL:
+        address = client_address.current()[:64]
         with suppress(OperationalError):  # a full disk must not stop readers
-            Token.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+            Token.objects.filter(stale, pk=token.pk).update(last_used_at=now, last_used_address=address)
     return Actor(user=token.owner, token=token, scopes=frozenset(token.scopes))
 
 
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
+def _find_active(stored: str, now: datetime) -> Token | None:
+    """The token with this current or previous digest, if it and its owner are active."""
+    secrets = Q(secret_hash=stored) | Q(previous_hash=stored, previous_expires_at__gt=now)
+    rows = Token.objects.select_related("owner", "team").filter(secrets, revoked_at=None, expires_at__gt=now)
+    token = rows.filter(owner__is_active=True).first()
+    archived = token and token.owner.is_service and token.team and token.team.archived_at
+    return None if archived else token
 
 
-def _require_token_administrator(owner: User, by: Actor) -> None:
-    """Raises FORBIDDEN if the actor uses a token, or is neither ``owner`` nor an administrator."""
-    if by.token or not (by.is_administrator or by.user == owner):
-        raise FORBIDDEN.refusal(action="administer tokens")
+def _require_manager(owner: User, team: Team | None, by: Actor, *, even_archived: bool = False) -> None:
+    """Raises FORBIDDEN unless the actor manages the owner's tokens, TOKEN_SCOPE_MISSING for a token without
+    the scope ``administer``, and TEAM_ARCHIVED for a service account of an archived team.
+    """
+    if not manages(owner, team, by, even_archived=True):
+        raise errors.FORBIDDEN.refusal(action="manage tokens")
+    require_scope(by, Action.MEMBERS)
+    if owner.is_service and not even_archived:
+        require_unarchived(team)
 
 
-def _check_scopes_and_expiry(scopes: Collection[str], expires_at: datetime) -> None:
-    if not scopes or not set(scopes) <= set(Scope.values):
-        raise TOKEN_SCOPE_UNKNOWN.refusal(scopes=", ".join(Scope.values)).at("scopes")
-    if not timezone.now() < expires_at <= timezone.now() + MAX_LIFETIME:
-        raise TOKEN_EXPIRY_INVALID.refusal().at("expires_at")
+def _require_within(
+    by: Actor,
+    scopes: Collection[str],
+    expires_at: datetime,
+    team: Team | None,
+    *,
+    rotated: Token | None = None,
+) -> None:
+    """Raises TOKEN_LIMIT_EXCEEDED if the actor uses a token, and a token with these properties could do more.
+    Rules count too: a new token would lack the deny rules of the actor's token, and the secret of a rotated
+    one comes with its allow rules.
+    """
+    own = by.token
+    if own is None:
+        return
+    gains_rules = _has_rules(own, "deny") or (rotated is not None and _has_rules(rotated, "allow"))
+    exceeded = {
+        "scopes": not set(scopes) <= by.scopes,
+        "expires_at": expires_at > own.expires_at,
+        "team": own.team_id is not None and (team is None or team.pk != own.team_id),
+        "rules": gains_rules and (rotated is None or rotated.pk != own.pk),
+    }
+    for field, exceeds in exceeded.items():
+        if exceeds:
+            raise errors.TOKEN_LIMIT_EXCEEDED.refusal(field=field).at(field)
+
+
+def _has_rules(token: Token, effect: str) -> bool:
+    return token.rules.filter(effect=effect, removed_at=None).exists()
+
+
+def _check_expiry(expires_at: datetime) -> None:
+    now = timezone.now()
+    if not now < expires_at <= now + timedelta(days=MAX_DAYS):
+        raise errors.TOKEN_EXPIRY_INVALID.refusal().at("expires_at")

@@ -1,4 +1,4 @@
-"""Endpoints of imports with their reports, and of the sources of teams."""
+"""Endpoints of imports, their reports, and the sources of teams."""
 
 import hashlib
 from typing import Any
@@ -6,8 +6,6 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils.translation import gettext
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiRequest
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -17,17 +15,25 @@ from registry.api.documents.sources import SourceDoc
 from registry.api.endpoint import Endpoint
 from registry.api.errors import MEDIA_TYPE_UNSUPPORTED
 from registry.api.idempotency import idempotent, run_once
-from registry.api.schema import Operations, PageQuery, Shape, StrictText, WaitQuery, read_body, read_query
+from registry.api.schema import (
+    Operations,
+    PageQuery,
+    Shape,
+    StrictText,
+    WaitQuery,
+    binary_bodies,
+    read_body,
+    read_query,
+)
 from registry.core.errors import UPLOAD_EMPTY
 from registry.core.time import rfc3339
 from registry.identity.permissions import Action
 from registry.imports import queue, sources
 from registry.imports.drift import detect_drift
 from registry.imports.errors import TEAM_REQUIRED
-from registry.imports.report import count_outcomes, load_problems
+from registry.imports.report import MAX_PROBLEMS, count_outcomes, first_problems
 from registry.lookup import skills
 from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind, Visibility
-from registry.packages.problems import Problem
 
 operation = Operations("imports")
 ARCHIVES = ("application/zip", "application/gzip", "application/x-gzip", "application/octet-stream")
@@ -48,17 +54,20 @@ class ImportRequest(Shape):
     visibility = serializers.ChoiceField(
         required=False,
         choices=Visibility.choices,
-        help_text="The visibility of new skills; default: private.",
+        help_text="The visibility of new skills; default: private. Other values require the maintainer role.",
     )
     interval_s = serializers.IntegerField(
         required=False,
         allow_null=True,
-        help_text="Seconds between scheduled imports; if absent, the source is imported only on request.",
+        help_text="Seconds between scheduled imports, at least 300; not for folders. If absent, the "
+        "source is imported only on request.",
     )
 
 
 class ImportArchiveQuery(WaitQuery):
-    team = serializers.CharField(required=False, max_length=64, help_text="The team to import into.")
+    team = serializers.CharField(
+        required=False, max_length=64, help_text="The team to import into; required for an archive."
+    )
     filename = serializers.CharField(
         required=False, max_length=255, help_text="The name of the uploaded archive."
     )
@@ -102,7 +111,8 @@ class ImportRowDoc(Doc):
     skill = serializers.CharField(help_text="`team/slug`, empty if unknown.")
     version = serializers.CharField()
     digest = serializers.CharField()
-    problems = ProblemDoc(many=True)
+    problems = ProblemDoc(many=True, help_text=f"At most {MAX_PROBLEMS} problems.")
+    omitted = serializers.IntegerField(help_text="The number of further problems.")
 
 
 class ImportSummaryDoc(Doc):
@@ -116,7 +126,10 @@ class ImportSummaryDoc(Doc):
     counts = serializers.DictField(
         child=serializers.IntegerField(), help_text="The number of rows by outcome."
     )
-    problems = ProblemDoc(many=True, help_text="Problems that concern the whole import.")
+    problems = ProblemDoc(
+        many=True, help_text=f"Problems that concern the whole import, at most {MAX_PROBLEMS}."
+    )
+    omitted = serializers.IntegerField(help_text="The number of further problems of the whole import.")
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -152,11 +165,7 @@ class Imports(Endpoint):
         "import_skills",
         "Import skills from a source",
         query=ImportArchiveQuery,
-        body={
-            _JSON: ImportRequest,
-            "application/zip": OpenApiRequest(OpenApiTypes.BINARY),
-            "application/gzip": OpenApiRequest(OpenApiTypes.BINARY),
-        },
+        body={_JSON: ImportRequest, **binary_bodies(ARCHIVES)},
         answer={200: ImportDoc, 202: ImportSummaryDoc},
     )
     def post(self, request: Request) -> HttpResponse:
@@ -236,6 +245,7 @@ class SourceDetail(Endpoint):
 
 
 class SourceDrift(Endpoint):
+    contacts_servers = True
     required_actions = {"GET": (Action.PUBLISH,)}
     requires_sign_in = True
 
@@ -273,7 +283,7 @@ def import_summary(report: Import) -> dict[str, Any]:
         "total": report.total,
         "processed": report.processed,
         "counts": count_outcomes(report),
-        "problems": _problem_documents(load_problems(report)),
+        **_problem_fields(report),
         "created_at": rfc3339(report.created_at),
         "started_at": rfc3339(report.started_at),
         "finished_at": rfc3339(report.finished_at),
@@ -288,16 +298,20 @@ def row_document(row: ImportRow) -> dict[str, Any]:
         "skill": row.skill,
         "version": row.version,
         "digest": row.digest,
-        "problems": _problem_documents(load_problems(row)),
+        **_problem_fields(row),
     }
 
 
-def _problem_documents(problems: tuple[Problem, ...]) -> list[dict[str, object]]:
-    return [each.document(gettext) for each in problems]
+def _problem_fields(of: Import | ImportRow) -> dict[str, Any]:
+    problems, omitted = first_problems(of)
+    return {"problems": [each.document(gettext) for each in problems], "omitted": omitted}
 
 
 def _read_request(request: Request) -> tuple[dict[str, Any], bytes | None]:
-    """The validated import request, and the bytes of an archive if the body is one."""
+    """The validated import request, and the bytes of the archive or None for a JSON body. Raises
+    UPLOAD_EMPTY, MEDIA_TYPE_UNSUPPORTED, TEAM_REQUIRED for an archive without a team, or the errors of the
+    body and the query.
+    """
     kind = (request.content_type or "").split(";")[0].strip().lower()
     if not bodies.content_length(request):
         raise UPLOAD_EMPTY.refusal()
@@ -306,9 +320,7 @@ def _read_request(request: Request) -> tuple[dict[str, Any], bytes | None]:
         body = b"".join(bodies.body_chunks(request, limit=settings.SKILLQUAY_MAX_REQUEST_BYTES))
         return read_body(ImportRequest, bodies.strict_json(body)), None
     if kind not in ARCHIVES:
-        raise MEDIA_TYPE_UNSUPPORTED.refusal(
-            type=kind[:100] or "-", accepted=", ".join((_JSON, *ARCHIVES[:2]))
-        )
+        raise MEDIA_TYPE_UNSUPPORTED.refusal(type=kind[:100] or "-", accepted=", ".join((_JSON, *ARCHIVES)))
     if "team" not in query:
         raise TEAM_REQUIRED.refusal().at("team")
     content = b"".join(bodies.body_chunks(request, limit=settings.SKILLQUAY_MAX_IMPORT_ARCHIVE_BYTES))

@@ -1,8 +1,8 @@
-"""The types that readers of sources return: a candidate for each folder or file that may be a skill.
+"""The types that source readers return, such as a candidate for each folder or file that may be a skill.
 
 Each kind of source has a module in ``readers`` (folder, archive, url, git, mcp) with two functions:
 
-    check(location, options, actor) -> (location, options)   validated, or Refusal
+    check(location, options, actor) -> (location, options)   validated; raises Refusal
     read(source, actor, scratch) -> SourceContent            ``scratch``: an empty folder that exists until
                                                              the last candidate is read
 """
@@ -18,7 +18,8 @@ from registry.packages.problems import Problem
 class SkillCandidate:
     """A possible skill whose files are not read yet.
 
-    ``read`` returns its files with SKILL.md at the root, or raises Refusal for the report row.
+    ``read`` returns the files with SKILL.md at the root. It raises Refusal with the problems for the report
+    row.
     """
 
     path: str  # path in the source with "/"; identifies the report row
@@ -33,7 +34,7 @@ class SkillCandidate:
 
 @dataclass(frozen=True)
 class SkippedPath:
-    """A folder or file that is not a candidate, and the reason."""
+    """A folder or file that is not a candidate, and the reason for the report row."""
 
     path: str
     reason: Problem
@@ -41,7 +42,7 @@ class SkippedPath:
 
 @dataclass(frozen=True)
 class SourceContent:
-    """The content of a source. ``state`` is its revision: a commit, an ETag, a digest, or ""."""
+    """The content of a source. ``state`` is its revision: a commit, an ETag or a digest; "" for a folder."""
 
     items: Iterable[SkillCandidate | SkippedPath]
     state: str = ""

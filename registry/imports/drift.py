@@ -1,4 +1,4 @@
-"""Differences between a source and the skills imported from it."""
+"""Differences between a source and its last import."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from registry.models import Skill, Source, SourceKind
 
 @dataclass(frozen=True)
 class SourceState:
-    """The current revision of a repository and the one imported last."""
+    """The current revision of a git source, and the revision imported last."""
 
     now: str
     imported: str
@@ -22,7 +22,11 @@ class SourceState:
 
 
 def check_source(source: Source, actor: Actor) -> SourceState:
-    """The current revision and the last imported one. Raises IMPORT_OPTION unless the source is git."""
+    """The current revision of a git source, requested from the repository, and the revision imported last.
+
+    Requires permission to publish for the team. Raises IMPORT_OPTION for other kinds of sources, and the
+    errors of ``git.current_state``.
+    """
     require(actor, Action.PUBLISH, team=source.team)
     if source.kind != SourceKind.GIT:
         raise IMPORT_OPTION.refusal(option=source.kind).at("kind")
@@ -31,7 +35,11 @@ def check_source(source: Source, actor: Actor) -> SourceState:
 
 @dataclass(frozen=True)
 class Drift:
-    """Changes of a source since its last import. ``now`` is None for sources other than git."""
+    """The changes of a source since its last import. ``now`` is the current revision, or None unless the
+    source is a git repository.
+
+    ``overwritten_by`` are its skills whose latest version does not come from an import.
+    """
 
     now: str | None
     imported: str
@@ -43,14 +51,18 @@ class Drift:
 
 
 def detect_drift(source: Source, actor: Actor) -> Drift:
-    """The current revision of a git source, and the source's skills whose latest version is no import."""
+    """Compares the source with its last import. Contacts only git sources, and then raises the errors of
+    ``git.current_state``. Requires permission to publish for the team.
+    """
     require(actor, Action.PUBLISH, team=source.team)
     now = check_source(source, actor).now if source.kind == SourceKind.GIT else None
     return Drift(now, source.last_revision, tuple(overwritten_skills(source, actor)))
 
 
 def overwritten_skills(source: Source, actor: Actor) -> list[Skill]:
-    """Skills of this source, visible to the actor, whose latest version does not come from an import."""
+    """The source's skills that the actor may see and whose latest version does not come from an import,
+    sorted by slug.
+    """
     skills = Skill.objects.visible_to(actor).filter(origin=source, latest__isnull=False)
     rows = skills.select_related("team", "latest").order_by("slug")
     return [skill for skill in rows if skill.latest and not skill.latest.provenance]

@@ -9,11 +9,11 @@ IMPORT_NO_SKILL_MD = declare("IMPORT_NO_SKILL_MD", severity="notice")(
 )
 IMPORT_NOT_IN_ROOT = declare("IMPORT_NOT_IN_ROOT", severity="notice")(
     _("This skill was skipped because it is not inside a skills folder."),
-    _("Add its parent folder to the `paths` option, or import with the `recursive` option."),
+    _("Add the skill's parent folder to the `paths` option, or import with the `recursive` option."),
 )
 IMPORT_ROOT_MISSING = declare("IMPORT_ROOT_MISSING", severity="notice")(
-    _("This skills folder does not exist, but the settings or the `paths` option name it."),
-    _("Create the folder, or remove its path."),
+    _("The settings or the `paths` option name this skills folder, but it does not exist."),
+    _("Create the folder, or remove its path from the settings or the option."),
 )
 IMPORT_SETTINGS = declare("IMPORT_SETTINGS", severity="notice")(
     _("Can't read ship.json: the file is not valid JSON, or `skills.paths` is not a list of paths."),
@@ -21,7 +21,7 @@ IMPORT_SETTINGS = declare("IMPORT_SETTINGS", severity="notice")(
 )
 IMPORT_NO_FOLDER = declare("IMPORT_NO_FOLDER", severity="notice")(
     _("This file was skipped because a skill in this location must be a folder."),
-    _("Move it into its own folder as SKILL.md, or into commands/."),
+    _("Move the file into its own folder as SKILL.md, or into commands/."),
 )
 IMPORT_HIDDEN = declare("IMPORT_HIDDEN", severity="notice")(
     _("This folder was skipped because its name starts with a dot."),
@@ -33,7 +33,7 @@ IMPORT_IGNORED = declare("IMPORT_IGNORED", severity="notice")(
 )
 IMPORT_LINK_BROKEN = declare("IMPORT_LINK_BROKEN", severity="notice")(
     _("This link was skipped because it does not point to a folder."),
-    _("Point the link to a folder with a SKILL.md, or delete it."),
+    _("Point the link to a folder with a SKILL.md, or delete the link."),
 )
 IMPORT_OUTSIDE = declare("IMPORT_OUTSIDE", severity="notice")(
     _("This path was skipped because it points outside the imported folder."),
@@ -48,11 +48,11 @@ IMPORT_SAME_CONTENT = declare("IMPORT_SAME_CONTENT", lambda *, other: ..., sever
 )
 IMPORT_SHADOWED = declare("IMPORT_SHADOWED", lambda *, skill, other: ..., severity="notice")(
     _("This folder was skipped: %(skill)s is imported from %(other)s, which is nested deeper."),
-    _("Rename one of them to import both."),
+    _("Rename one of the two skills to import both."),
 )
 IMPORT_CLASH = declare("IMPORT_CLASH", lambda *, other, skill: ...)(
     _("This skill was not imported: %(other)s also has the name %(skill)s, but different content."),
-    _("Rename or remove one of them."),
+    _("Rename or remove one of the two skills."),
 )
 IMPORT_NOT_A_SKILL = declare("IMPORT_NOT_A_SKILL", lambda *, name: ..., severity="notice")(
     _("%(name)s was skipped because it is a module, test or text file."),
@@ -77,14 +77,14 @@ IMPORT_LOCATION = declare("IMPORT_LOCATION", lambda *, location, reason: ...)(
     _("Can't read %(location)s: %(reason)s."), _("Check the path or address.")
 )
 IMPORT_OPTION = declare("IMPORT_OPTION", lambda *, option: ...)(
-    _("The option `%(option)s` is unknown or has an invalid value."),
+    _("The option `%(option)s` is unknown, has an invalid value or conflicts with another option."),
     _("Leave out or correct the option; see docs/reference/imports.md for the options of each source type."),
 )
 IMPORT_INTERVAL = declare("IMPORT_INTERVAL", lambda *, seconds, least: ...)(
     _("This source can't be imported every %(seconds)s seconds."),
     _(
-        "Use at least %(least)s seconds, or no interval for imports on demand; folders and "
-        "archives have no interval."
+        "Use at least %(least)s seconds, or leave out the interval to import on demand; folders and "
+        "archives can't have one."
     ),
 )
 TEAM_REQUIRED = declare("TEAM_REQUIRED")(
@@ -100,4 +100,8 @@ IMPORT_USER_MISSING = declare("IMPORT_USER_MISSING")(
 IMPORT_ERROR = declare("IMPORT_ERROR", lambda *, reason: ..., http=500, retryable=True)(
     _("The import failed because of a server error: %(reason)s."),
     _("Import again; if it still fails, ask an administrator to check the server log."),
+)
+IMPORT_ARCHIVE_GONE = declare("IMPORT_ARCHIVE_GONE", lambda *, archive: ..., http=410)(
+    _("%(archive)s was deleted, because it contained a purged version."),
+    _("Upload an archive without the purged version."),
 )

@@ -23,7 +23,7 @@ _MAX_MEMORY_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class ImportPlan:
-    """A candidate or skipped path with its report row. A candidate to publish has no row yet."""
+    """The plan for a candidate or skipped path: its report row, or None for a candidate to publish."""
 
     item: SkillCandidate | SkippedPath
     row: ReportRow | None
@@ -48,7 +48,9 @@ def read_package(candidate: SkillCandidate) -> Package:
 def plan_imports(
     items: Sequence[SkillCandidate | SkippedPath], known: Mapping[str, ImportedSkill], team: Team
 ) -> list[ImportPlan]:
-    """A plan for each item, in the same order, with built packages up to ``_MAX_MEMORY_BYTES``."""
+    """A plan for each item, in the same order. Keeps built packages up to ``_MAX_MEMORY_BYTES`` in total; the
+    others are built again when they are published.
+    """
     bytes_left = _MAX_MEMORY_BYTES
     plans = []
     for each in items:
@@ -67,7 +69,9 @@ def _plan_skipped(each: SkippedPath) -> ImportPlan:
 
 
 def _plan_candidate(candidate: SkillCandidate, known: Mapping[str, ImportedSkill], team: Team) -> ImportPlan:
-    """The plan for a candidate. Builds the package only if its content changed since the last import."""
+    """The plan for a candidate: unchanged if its digest is that of the last import, refused if it can't be
+    read or has errors, otherwise to be published.
+    """
     try:
         layout = lay_out(candidate.read(), package_limits(), repacked=True)
         digest = digest_of(repack(layout.files))
@@ -89,7 +93,9 @@ def _plan_candidate(candidate: SkillCandidate, known: Mapping[str, ImportedSkill
 
 
 def _resolve_conflicts(plans: Sequence[ImportPlan]) -> list[ImportPlan]:
-    """Keeps the deepest candidate per slug and version. If the deepest ones differ, all these are refused."""
+    """Of the candidates with the same slug and tag version, keeps the most deeply nested one. If several are
+    equally deep and their contents differ, all of these are refused.
+    """
     rivals: dict[tuple[str, str], list[ImportPlan]] = defaultdict(list)
     for each in plans:
         if each.label and isinstance(each.item, SkillCandidate):
@@ -99,7 +105,9 @@ def _resolve_conflicts(plans: Sequence[ImportPlan]) -> list[ImportPlan]:
 
 
 def _losers(group: Sequence[ImportPlan]) -> Iterator[tuple[ImportPlan, ReportRow]]:
-    """Yields the candidates that are not published, with their rows. Skips those already refused."""
+    """Yields the candidates that lose to another one in the group, with their report rows. Omits those that
+    are already refused.
+    """
     deepest = max(_depth(each) for each in group)
     top = [each for each in group if _depth(each) == deepest]
     for each in group:

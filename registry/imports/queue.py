@@ -1,4 +1,6 @@
-"""The import queue. One worker at a time holds an import; if that worker dies, another can claim it."""
+"""The queue of imports. Only one worker at a time has the lease of an import; if it dies, another can claim
+the import.
+"""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -26,15 +28,21 @@ class ImportLease(Lease[Import]):
     """The exclusive right to write the rows of one import."""
 
     def end(self, *problems: Problem) -> None:
-        """Ends the import as done, or as failed with these problems."""
+        """Marks the import as done, or with problems as failed. Does nothing if the lease was lost."""
         self.finish(
             status=ImportStatus.FAILED if problems else ImportStatus.DONE,
             problems=[serialize_problem(each) for each in problems],
         )
 
+    def requeue(self) -> None:
+        """Puts the import back into the queue; the reaper wakes a worker for it."""
+        self.release(status=ImportStatus.QUEUED)
+
 
 def request_import(source: Source, actor: Actor) -> Import:
-    """Queues an import of the source. Raises IMPORT_UNDER_WAY if one is already queued or running."""
+    """Queues an import of the source, and wakes the workers after the commit. Requires permission to publish
+    for the team. Raises IMPORT_UNDER_WAY if an import is queued or running.
+    """
     require(actor, Action.PUBLISH, team=source.team)
     with transaction.atomic():
         Source.objects.select_for_update().get(pk=source.pk)
@@ -48,7 +56,7 @@ def request_import(source: Source, actor: Actor) -> Import:
 
 
 def start_import(source: Source, actor: Actor) -> ImportLease:
-    """Creates an import and claims it for this process."""
+    """Creates an import and claims it for this process. Raises the errors of ``request_import``."""
     with transaction.atomic():
         report = request_import(source, actor)
         lease = _claim(Import.objects.filter(pk=report.pk), timezone.now())
@@ -65,17 +73,19 @@ def has_claimable(now: datetime) -> bool:
 
 
 def count_running(now: datetime) -> int:
-    """The number of running imports whose lease is valid."""
+    """The number of running imports whose lease has not expired."""
     return Import.objects.filter(status=ImportStatus.RUNNING, lease_until__gte=now).count()
 
 
 def filter_unfinished(uids: Collection[str]) -> list[str]:
-    """The uids of the imports that are not finished. Deleted imports count as finished."""
+    """Those of ``uids`` whose import exists and is not finished."""
     return list(Import.objects.filter(uid__in=uids, finished_at=None).values_list("uid", flat=True))
 
 
 def claim_next(now: datetime) -> ImportLease | None:
-    """Claims the oldest import that is queued or whose lease expired, if any; fails it after MAX_ATTEMPTS."""
+    """Claims the oldest import that is queued or whose lease has expired; None if there is none. An import
+    that MAX_ATTEMPTS workers left unfinished is marked as failed instead.
+    """
     while lease := _claim(_claimable(now), now):
         if lease.attempt <= MAX_ATTEMPTS:
             return lease
@@ -93,7 +103,9 @@ def _claim(rows: QuerySet[Import], now: datetime) -> ImportLease | None:
 
 
 def requesting_actor(lease: ImportLease) -> Actor:
-    """The user who requested the import, with current permissions. Raises IMPORT_USER_MISSING."""
+    """The user who requested the import, with the permissions they have now. Raises IMPORT_USER_MISSING if
+    the user was deleted or is inactive.
+    """
     user = lease.job.requested_by
     if user is None or not user.is_active:
         raise IMPORT_USER_MISSING.refusal()
@@ -101,9 +113,13 @@ def requesting_actor(lease: ImportLease) -> Actor:
 
 
 def request_due_imports(now: datetime) -> Sequence[str]:
-    """Queues an import of each source that is due, unless one is unfinished; returns the imports' ids."""
+    """Queues an import of each source that is due, unless one is unfinished, and sets when the source is due
+    next. Sources of deactivated users and archived teams are skipped. Returns the uids of the new imports.
+    """
     uids = []
-    for source in Source.objects.select_related("created_by", "team").filter(next_at__lte=now):
+    for source in Source.objects.select_related("created_by", "team").filter(
+        next_at__lte=now, created_by__is_active=True, team__archived_at=None
+    ):
         with transaction.atomic():
             later = now + timedelta(seconds=source.interval_s or 0)
             # Several reapers may run: the condition on next_at lets only one of them queue the import.
@@ -118,6 +134,6 @@ def request_due_imports(now: datetime) -> Sequence[str]:
 
 
 def delete_old_reports(source: Source) -> None:
-    """Deletes all but the newest MAX_REPORTS reports of a source."""
+    """Deletes all imports of the source except the newest MAX_REPORTS."""
     old = source.imports.order_by("-pk").values_list("pk", flat=True)[MAX_REPORTS:]
     Import.objects.filter(pk__in=list(old)).delete()

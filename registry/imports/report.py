@@ -1,4 +1,4 @@
-"""Import reports: reads and writes the rows, one per path of the source, and the progress."""
+"""Reads and writes import reports: the rows, one per path of the source, and the progress."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +10,12 @@ from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Sour
 from registry.packages.problems import Problem
 from registry.versions.publishing.version_rows import serialize_problem
 
+MAX_PROBLEMS = 20  # of a row or of the whole import, on pages and in API responses
+
 
 @dataclass(frozen=True)
 class ReportRow:
-    """The outcome for one folder or file."""
+    """The outcome of an import for one folder or file of the source."""
 
     path: str
     outcome: ImportOutcome
@@ -25,7 +27,7 @@ class ReportRow:
 
 @dataclass(frozen=True)
 class ImportedSkill:
-    """The version imported from a path last time, if it still exists."""
+    """A version that was imported from a path and still exists."""
 
     label: str  # team/slug
     version: str
@@ -37,7 +39,9 @@ class ImportedSkill:
 
 
 def previously_imported(source: Source) -> Mapping[str, ImportedSkill]:
-    """Imported versions that still exist, by path, from the last successful and the running import."""
+    """The versions that the last successful import published or found unchanged, by path. Those of the
+    running import take precedence. Versions that no longer exist are omitted.
+    """
     done = source.imports.filter(status=ImportStatus.DONE).order_by("-pk").values("pk")[:1]
     unfinished = source.imports.filter(status=ImportStatus.RUNNING).values("pk")
     ids = [row["pk"] for row in (*done, *unfinished)]
@@ -53,7 +57,9 @@ def previously_imported(source: Source) -> Mapping[str, ImportedSkill]:
 
 
 def load_rows(report: Import) -> tuple[tuple[ReportRow, ...], tuple[Problem, ...]]:
-    """The rows of a report in order, and the problems that concern the whole import."""
+    """The rows of the report in the order in which they were written, and the problems of the
+    whole import.
+    """
     rows = tuple(
         ReportRow(
             row.path, ImportOutcome(row.outcome), row.skill, row.version, row.digest, load_problems(row)
@@ -64,14 +70,19 @@ def load_rows(report: Import) -> tuple[tuple[ReportRow, ...], tuple[Problem, ...
 
 
 def count_outcomes(report: Import) -> dict[str, int]:
-    """The number of rows by outcome, including zeros."""
+    """The number of rows by outcome, with 0 for outcomes without rows."""
     counted = report.rows.values_list("outcome").annotate(count=Count("pk"))
     return dict.fromkeys(ImportOutcome.values, 0) | dict(counted)
 
 
 def load_problems(of: ImportRow | Import) -> tuple[Problem, ...]:
-    """The stored problems of a row or of a whole import."""
     return tuple(Problem(**row) for row in of.problems)
+
+
+def first_problems(of: ImportRow | Import) -> tuple[tuple[Problem, ...], int]:
+    """The first MAX_PROBLEMS problems, and the number of omitted ones."""
+    problems = tuple(Problem(**row) for row in of.problems[:MAX_PROBLEMS])
+    return problems, len(of.problems) - len(problems)
 
 
 class ReportWriter:
@@ -86,7 +97,9 @@ class ReportWriter:
         Import.objects.filter(pk=self.report.pk).update(total=total, processed=0)
 
     def write(self, rows: Sequence[ReportRow]) -> None:
-        """Writes or overwrites rows, in the transaction that publishes their versions."""
+        """Writes the rows, replacing rows with the same path; also renews the lease and updates the progress.
+        Call this in the transaction that publishes the rows' versions.
+        """
         ImportRow.objects.bulk_create(
             [self._model(self._mark_published(row)) for row in rows],
             update_conflicts=True,
@@ -99,7 +112,7 @@ class ReportWriter:
         Import.objects.filter(pk=self.report.pk).update(processed=self.done)
 
     def _mark_published(self, row: ReportRow) -> ReportRow:
-        """The row, marked PUBLISHED if an earlier attempt of this import published the version."""
+        """The row, with the outcome PUBLISHED if an earlier attempt of this import published its version."""
         if row.outcome == ImportOutcome.UNCHANGED and self.published.get(row.path) == row.digest:
             return replace(row, outcome=ImportOutcome.PUBLISHED)
         return row

@@ -1,4 +1,4 @@
-"""Runs imports: reads a source, publishes its candidates as versions and writes a report row for each."""
+"""Runs imports: reads a source, publishes its candidates as versions, and writes a report row for each."""
 
 import logging
 import shutil
@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from registry.core.leases import LeaseLost, keep_alive
+from registry.erasure import hooks as erasure
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.imports import queue
@@ -22,28 +23,35 @@ from registry.imports.errors import IMPORT_EMPTY, IMPORT_ERROR
 from registry.imports.plan import ImportPlan, plan_imports
 from registry.imports.queue import ImportLease
 from registry.imports.report import ReportRow, ReportWriter, previously_imported
-from registry.models import Import, ImportOutcome, ImportStatus, Skill, Source
+from registry.models import Import, ImportOutcome, ImportStatus, Skill, Source, SourceKind
 from registry.packages.problems import Refusal
+from registry.storage import blobs
+from registry.versions.errors import SKILL_PURGED, VERSION_PURGED
 from registry.versions.publishing.publish import preview_publication, publish
 
 log = logging.getLogger(__name__)
 _BATCH = 10  # skills per transaction; publishing one blocks other SQLite writers for tens of milliseconds
-_SQLITE_PAUSE_S = 0.06  # pause per batch: other SQLite writers poll every 0.1 s and would starve
+_SQLITE_PAUSE_S = 0.06  # after each batch; without it, other SQLite writers, which retry every 0.1 s, starve
 _ROWS = 500  # rows per transaction
 _MAX_PATH_CHARS = 1000
 _FOLDER = "imports"
 
 
 def run_import(lease: ImportLease, actor: Actor) -> None:
-    """Runs the leased import until it is done, or failed with stored problems.
+    """Runs the leased import and marks it as done, or as failed with problems. Then deletes old reports of
+    the source.
 
-    Idempotent: after a crash, the next attempt publishes only the remaining skills.
+    After a crash, the next attempt publishes only the remaining skills. If another worker takes the lease
+    over, this attempt stops. If the storage can't be reached, raises the refusal and keeps the lease; the
+    caller must end or requeue the import.
     """
     report = Import.objects.select_related("source__team").get(pk=lease.job.pk)
     try:
         with keep_alive(lease), _scratch(report) as scratch:
             _import(report, lease, actor, scratch)
     except Refusal as refused:
+        if blobs.is_lost(refused):
+            raise
         lease.end(*refused.problems)
     except LeaseLost:
         log.warning("Import %s was taken over by another worker; stopping", report.uid)
@@ -57,19 +65,28 @@ def run_import(lease: ImportLease, actor: Actor) -> None:
 
 
 def import_now(source: Source, actor: Actor) -> Import:
-    """Imports in this process, without a worker, and returns the report."""
+    """Imports the source in this process and returns the report. Raises the errors of ``request_import``."""
     lease = queue.start_import(source, actor)
-    run_import(lease, actor)
+    try:
+        run_import(lease, actor)
+    except Refusal as refused:
+        lease.end(*refused.problems)
     return Import.objects.get(pk=lease.job.pk)
 
 
 def preview_import(source: Source, actor: Actor) -> list[ReportRow]:
-    """The rows that an import would write (dry run)."""
+    """The rows that an import would write. Reads the source but writes nothing. Raises Refusal if the actor
+    may not publish, or if the source can't be read or is empty.
+    """
     require(actor, Action.PUBLISH, team=source.team)
     with tempfile.TemporaryDirectory(prefix="skillquay-import-") as scratch:
-        items = _unique_candidates(_read(source, actor, Path(scratch)), source)
-        plans = plan_imports(items, previously_imported(source) if source.pk else {}, source.team)
-        return [each.row or _preview_candidate(each, source, actor) for each in plans]
+        try:
+            items = _unique_candidates(_read(source, actor, Path(scratch)), source)
+            plans = plan_imports(items, previously_imported(source) if source.pk else {}, source.team)
+            return [each.row or _preview_candidate(each, source, actor) for each in plans]
+        finally:
+            if source.kind == SourceKind.ARCHIVE:  # stored by ``prepare_source``
+                erasure.discard([source.last_revision])
 
 
 def _import(report: Import, lease: ImportLease, actor: Actor, scratch: Path) -> None:
@@ -82,7 +99,19 @@ def _import(report: Import, lease: ImportLease, actor: Actor, scratch: Path) -> 
         writer.set_total(len(items))
         plans = plan_imports(items, previously_imported(source), source.team)
         _publish_all(plans, source, actor, writer)
-    Source.objects.filter(pk=source.pk).update(last_revision=content.state[:100])
+    rows = Source.objects.filter(pk=source.pk)
+    if source.kind == SourceKind.ARCHIVE and _refused_purged(report):
+        rows.update(last_revision="")
+        erasure.discard([content.state])
+    else:
+        rows.update(last_revision=content.state[:100])
+
+
+def _refused_purged(report: Import) -> bool:
+    """Whether the import refused a candidate because its content or skill was purged."""
+    refused = report.rows.filter(outcome=ImportOutcome.REFUSED).values_list("problems", flat=True)
+    codes = {str(problem["code"]) for problems in refused.iterator() for problem in problems}
+    return not codes.isdisjoint((VERSION_PURGED.name, SKILL_PURGED.name))
 
 
 def _read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
@@ -93,7 +122,9 @@ def _read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
 
 
 def _unique_candidates(content: SourceContent, source: Source) -> list[SkillCandidate | SkippedPath]:
-    """The source's candidates and skipped paths, each path once. Raises IMPORT_EMPTY if there are none."""
+    """The source's candidates and skipped paths; of several with the same path, the last. Raises IMPORT_EMPTY
+    if there are none.
+    """
     items = {each.path[:_MAX_PATH_CHARS]: each for each in content.items}
     if not items:
         raise IMPORT_EMPTY.refusal(location=source.location)
@@ -101,7 +132,7 @@ def _unique_candidates(content: SourceContent, source: Source) -> list[SkillCand
 
 
 def _publish_all(plans: Sequence[ImportPlan], source: Source, actor: Actor, writer: ReportWriter) -> None:
-    """Publishes in batches. The rows, versions and progress of a batch are saved in one transaction."""
+    """Publishes in batches. Each batch saves its versions, rows and progress in one transaction."""
     existing_slugs = frozenset(Skill.objects.filter(team=source.team).values_list("slug", flat=True))
     batch: list[ImportPlan] = []
     for each in plans:
@@ -144,6 +175,8 @@ def _publish_candidate(
             origin_path=candidate.path,
         )
     except Refusal as refused:
+        if blobs.is_lost(refused):
+            raise
         return ReportRow(candidate.path, ImportOutcome.REFUSED, plan.label, problems=refused.problems)
     outcome = ImportOutcome.PUBLISHED if publication.created else ImportOutcome.UNCHANGED
     version = publication.version
@@ -163,7 +196,7 @@ def _preview_candidate(plan: ImportPlan, source: Source, actor: Actor) -> Report
 
 
 def sweep_scratch() -> int:
-    """Removes the scratch folders of imports that no longer run; returns the count."""
+    """Removes the scratch folders of imports that are not running; returns the count."""
     alive = set(Import.objects.filter(status=ImportStatus.RUNNING).values_list("uid", flat=True))
     removed = 0
     for folder in _root().iterdir():
@@ -181,7 +214,9 @@ def _root() -> Path:
 
 @contextmanager
 def _scratch(report: Import) -> Iterator[Path]:
-    """Context manager: an empty folder for this attempt. ``sweep_scratch`` removes leftovers of crashes."""
+    """Context manager that yields an empty folder for this attempt and removes it at the end. After a crash,
+    ``sweep_scratch`` removes it.
+    """
     folder = Path(tempfile.mkdtemp(prefix=f"{report.uid}-", dir=_root()))
     try:
         yield folder

@@ -1,4 +1,4 @@
-"""Creates, finds and removes the import sources of teams."""
+"""Creates, finds and deletes the import sources of teams."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -33,9 +33,12 @@ def prepare_source(
     options: Mapping[str, object] | None = None,
     content: bytes | None = None,
 ) -> Source:
-    """The team's existing source of this kind, location and options, or a new one that is not saved yet.
+    """The team's source with this kind, location and options, or a new one, which is not saved. Stores only
+    the archive in ``content``, as a blob.
 
-    ``content`` is the bytes of an archive. A dry run uses the source without saving it.
+    Requires permission to publish for the team. Raises IMPORT_OPTION for an unknown kind, UPLOAD_EMPTY for an
+    archive without content, IMPORT_LOCATION for a location that is too long, and the errors of the reader's
+    ``check``.
     """
     require(actor, Action.PUBLISH, team=team)
     if kind not in SourceKind.values:
@@ -60,7 +63,12 @@ def prepare_source(
 def save_source(
     source: Source, actor: Actor, *, visibility: str = "", interval_s: int | None = None
 ) -> Source:
-    """Saves a prepared source, to be imported on demand or every ``interval_s`` seconds."""
+    """Saves a prepared source with these settings and the actor as its creator. ``interval_s`` is the time
+    between scheduled imports in seconds; None for imports on demand only.
+
+    Requires permission to publish for the team; a visibility other than private requires a maintainer. Raises
+    VISIBILITY_UNKNOWN, or IMPORT_INTERVAL for an interval that is out of range or not possible for this kind.
+    """
     require(actor, Action.PUBLISH, team=source.team)
     source.visibility = _visibility(visibility, source.team, actor)
     source.interval_s = _interval(interval_s, source.kind)
@@ -72,7 +80,7 @@ def save_source(
 
 
 def detect_kind(location: str) -> SourceKind:
-    """The kind of source that a location suggests."""
+    """The kind of source that a location suggests. A path is an archive if it is a file on this machine."""
     if location.startswith("mcp+"):
         return SourceKind.MCP
     if location.startswith(("git+", "git://", "ssh://", "git@")) or location.removesuffix("/").endswith(
@@ -85,7 +93,7 @@ def detect_kind(location: str) -> SourceKind:
 
 
 def remove_source(source: Source, actor: Actor) -> None:
-    """Deletes the source and its reports; skills imported from it stay."""
+    """Deletes the source and its reports; skills imported from it stay. Requires permission to publish."""
     require(actor, Action.PUBLISH, team=source.team)
     audit.record(actor, "source.remove", source.location, team=source.team, kind=source.kind)
     source.delete()
@@ -99,7 +107,7 @@ def find_source(uid: str, actor: Actor) -> Source:
 
 
 def visible_imports(actor: Actor) -> QuerySet[Import]:
-    """Imports visible to the actor."""
+    """The imports of all sources that the actor may see."""
     visible = Import.objects.filter(source__in=Source.objects.visible_to(actor))
     return visible.select_related("source__team")
 

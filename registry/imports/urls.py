@@ -1,4 +1,4 @@
-"""API routes of imports and their sources."""
+"""API routes of imports and sources."""
 
 from django.urls import path
 

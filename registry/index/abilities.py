@@ -9,12 +9,12 @@ from registry.packages.package import Manifest
 
 
 class Ability(IntFlag):
-    SCRIPT = 1  # it has scripts
-    SCHEMA = 2  # it has an input schema
+    SCRIPT = 1  # has scripts
+    SCHEMA = 2  # has an input schema
     SECRET = 4
     FILES = 8
     NETWORK = 16
-    RUN = 32  # it can run with a script, an endpoint or an agent loop; a prompt can only be loaded
+    RUN = 32  # can run with a script, an endpoint or an agent loop; a prompt can only be loaded
 
 
 def detect_abilities(version: Version, manifest: Manifest) -> Ability:

@@ -1,4 +1,4 @@
-"""Separates denials ("not for …", 不用于…) from a skill's texts, so that denied words don't match."""
+"""Separates denials ("not for …", 不用于…) from a skill's texts, so that matches ignore the denied words."""
 
 import re
 from dataclasses import dataclass
@@ -33,7 +33,9 @@ class DenialSplit:
 
 
 def split_denials(text: str) -> DenialSplit:
-    """The text without denials, and the denials. A denial ends with its sentence."""
+    """The text without denials, and the denials. A denial ends with its sentence, or before a contrast such
+    as "but use it for".
+    """
     positive: list[str] = []
     denied: list[str] = []
     at = 0
@@ -48,7 +50,9 @@ def split_denials(text: str) -> DenialSplit:
 
 
 def split_body_denials(text: str) -> DenialSplit:
-    """Like ``split_denials``, for Markdown: a heading can make a whole section a denial."""
+    """Like ``split_denials``, for Markdown: a section with a heading such as "When not to use" is a denial as
+    a whole.
+    """
     positive: list[str] = []
     denied: list[str] = []
     at = depth = 0

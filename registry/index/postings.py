@@ -49,7 +49,7 @@ _Item = TypeVar("_Item")
 
 
 class _Row(NamedTuple):
-    """A posting of a term, as stored."""
+    """The stored columns of a posting, without its skill and term."""
 
     weight: int
     field_mask: int
@@ -88,9 +88,11 @@ _PREFIX_WEIGHTS = {Field.NAME: 500, Field.TAGS: 300}  # weights of word prefixes
 
 
 def index_skill(skill: Skill, manifest: Manifest, body: str) -> None:
-    """Replaces the skill's search terms and triggers, in the caller's transaction.
+    """Replaces the skill's search terms and triggers and updates the document counts, in the caller's
+    transaction.
 
-    The caller must save the skill. Unchanged rows are not rewritten.
+    Calls ``lock_index_writers`` and sets the skill's index fields, which the caller must save.
+    Unchanged terms are not rewritten.
     """
     lock_index_writers()
     manifest = _add_accepted_phrases(skill, manifest)
@@ -116,7 +118,9 @@ def index_skill(skill: Skill, manifest: Manifest, body: str) -> None:
 
 
 def index_latest(skill: Skill) -> None:
-    """Indexes the skill by its latest version, if it has one, and saves it."""
+    """Indexes the skill by its latest version and saves its index fields. Does nothing without a latest
+    version.
+    """
     if skill.latest:
         index_skill(skill, replace(manifest_of(skill.latest.manifest), slug=skill.slug), skill.latest.body)
         skill.save(update_fields=_INDEXED_FIELDS)
@@ -130,7 +134,9 @@ def _add_accepted_phrases(skill: Skill, manifest: Manifest) -> Manifest:
 
 
 def recount(skill: Skill) -> None:
-    """Updates the skill's terms and counts after a change of its scope, in the caller's transaction."""
+    """Moves the skill's rows and document counts to its current scope and saves ``search_scope``, in the
+    caller's transaction. Call it after a change of the scope.
+    """
     lock_index_writers()
     terms = _terms_of(skill)
     _move_counts(skill, before=terms, after=terms)
@@ -142,7 +148,9 @@ def recount(skill: Skill) -> None:
 
 
 def remove_skill(skill: Skill) -> None:
-    """Removes the skill's terms and counts from the index, in the caller's transaction."""
+    """Removes the skill's terms, triggers and counts from the index, and clears ``search_scope`` of the skill
+    and the scope of its tags, in the caller's transaction. Saves the skill.
+    """
     lock_index_writers()
     _move_counts(skill, before=_terms_of(skill), after=set())
     skill.postings.all().delete()
@@ -156,7 +164,7 @@ def reindex(*, every: bool = False) -> Iterator[int]:
     """Reindexes skills with an older index version (with ``every``, all skills) in small transactions, so
     that publishing can continue.
 
-    Yields the number of skills reindexed so far.
+    After each transaction, yields the number of skills reindexed so far.
     """
     skills = Skill.objects.filter(latest__isnull=False).order_by("pk")
     keys = list((skills if every else skills.exclude(indexed_as=INDEX_VERSION)).values_list("pk", flat=True))
@@ -174,14 +182,14 @@ def compute_postings(manifest: Manifest, body: str) -> dict[str, tuple[int, Fiel
 
 
 def scope_of(skill: Skill) -> str:
-    """The scope that counts the skill's terms: its team if private or reported, otherwise its visibility."""
+    """The scope of the skill's terms: the team of a private or reported skill, otherwise the visibility."""
     is_own = skill.is_reported or skill.effective_visibility == Visibility.PRIVATE
     return f"team:{skill.team_id}" if is_own else skill.effective_visibility
 
 
 def lock_index_writers() -> None:
-    """Makes index writers wait for each other, in the caller's transaction. They write mostly the same rows
-    and could deadlock.
+    """Makes other index writers wait until the caller's transaction ends. Without this lock, they could
+    deadlock, because they write mostly the same rows.
     """
     if not connection.features.has_select_for_update:
         return  # not needed: SQLite allows only one write transaction at a time
@@ -215,7 +223,9 @@ def _texts(manifest: Manifest, body: str) -> dict[Field, str]:
 
 
 def _weigh_terms(texts: Mapping[Field, str]) -> dict[str, tuple[int, Field]]:
-    """Each term, including prefixes of words, with its BM25F weight and its fields."""
+    """Each term with its weight and its fields. Weights are computed by BM25F and rank; prefixes of words
+    have fixed weights, and the artificial terms have the weight 0.
+    """
     frequency: defaultdict[str, float] = defaultdict(float)
     masks: defaultdict[str, int] = defaultdict(int)  # plain ints, because operations on Field are slow
     for field, text in texts.items():
@@ -248,8 +258,8 @@ def _weight(frequency: float, rank: int) -> int:
 
 
 def _rank(mask: Field) -> int:
-    """The rank of a posting's best field: name, keywords and tags, description, others. High ranks are read
-    first.
+    """The rank of a posting's best field: 3 for name, 2 for keywords and tags, 1 for description, 0 for
+    others. High ranks are read first.
     """
     if mask & Field.NAME:
         return 3
@@ -278,7 +288,7 @@ def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> N
 
 
 def write_triggers(skill: Skill, manifest: Manifest) -> None:
-    """Replaces the skill's trigger rows if they changed."""
+    """Replaces the skill's trigger rows if any of them changed."""
     before = set(skill.triggers.values_list(*_TRIGGER_COLUMNS))
     after = [(*row, skill.search_scope, _recommending_team(skill)) for row in trigger_rows(manifest)]
     if before == set(after):
@@ -293,7 +303,9 @@ def _recommending_team(skill: Skill) -> int | None:
 
 
 def trigger_rows(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
-    """Yields kind, key and text of each trigger of a version. A key occurs once per kind."""
+    """Yields kind, key and text of each trigger of a version, at most ``_MAX_TRIGGERS``. A key occurs once
+    per kind.
+    """
     triggers = manifest.triggers
     texts_by_kind = {
         TriggerKind.EVENT: ((text, text) for text in triggers.event_types),
@@ -338,8 +350,8 @@ def _terms_of(skill: Skill) -> set[int]:
 
 
 def _move_counts(skill: Skill, *, before: set[int], after: set[int]) -> None:
-    """Lowers the counts of the terms ``before`` in the stored scope by 1, and raises those of ``after`` in
-    the current scope by 1.
+    """Lowers the counts of the terms ``before`` in the stored scope by 1, and raises those of the terms
+    ``after`` in the current scope by 1.
     """
     scope = scope_of(skill)
     unchanged = before & after if skill.search_scope == scope else set()

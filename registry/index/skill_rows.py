@@ -40,12 +40,12 @@ def load_rank_fields(keys: Sequence[int]) -> list[RankFields]:
 
 
 def assume_utc(moment: datetime | None) -> datetime | None:
-    """The moment, with the zone UTC if it has none. SQLite returns moments without a zone."""
+    """The moment, with UTC as its time zone if it has none. SQLite returns moments without a time zone."""
     return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
 
 
 def load_skills(keys: Sequence[int]) -> dict[int, Skill]:
-    """Skills by primary key, without the keys that do not exist."""
+    """Skills by primary key, each with team and latest version. Keys that do not exist are omitted."""
     if not keys:
         return {}
     shape = _shape(connection.vendor)
@@ -59,7 +59,7 @@ def load_skills(keys: Sequence[int]) -> dict[int, Skill]:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Columns of a model, their slice of a result row, and converters by attribute name."""
+    """The columns of a model in a result row: their names, their slice and the converters of their values."""
 
     model: type[Model]
     names: tuple[str, ...]
@@ -68,7 +68,7 @@ class _Columns:
     converters: tuple[tuple[str, Callable[..., Any], Any], ...]
 
     def build(self, row: Sequence[Any]) -> Any:
-        """Builds a model instance the way unpickling does, which takes a third of the constructor's time."""
+        """Builds a model instance without its constructor, as unpickling does, in a third of the time."""
         values = dict(zip(self.names, row[self.start : self.end], strict=True))
         for name, convert, column in self.converters:
             if values[name] is not None:

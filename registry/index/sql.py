@@ -39,7 +39,9 @@ def insert_terms(texts: Sequence[str]) -> list[tuple[str, int]]:
 
 
 def increment_document_counts(terms: Iterable[int], scope: str) -> None:
-    """Adds 1 to the terms' counts in the scope; the ORM's upsert can't add to the stored value."""
+    """Adds 1 to the terms' counts in the scope. SQL is used because the ORM's upsert can't add to the stored
+    value.
+    """
     rows = ((term, scope, 1) for term in terms)
     insert_rows(TermScope, ("term_id", "scope", "df"), rows, on_conflict=_INCREMENT_ON_CONFLICT)
 
@@ -50,7 +52,10 @@ def rank_field_rows(keys: Sequence[int]) -> list[tuple[Any, ...]]:
 
 
 def skill_rows(columns: str, keys: Sequence[int]) -> list[tuple[Any, ...]]:
-    """These columns of the skills, their teams and their latest versions. ``columns`` are quoted names with
-    tables, separated by commas. ``keys`` must not be empty.
+    """Values of ``columns`` for each skill in ``keys``, in any order, joined with its team and latest
+    version.
+
+    ``columns`` are quoted names with tables, separated by commas. ``keys`` must not be empty. If a skill has
+    no latest version, the version's columns are None.
     """
     return fetch_all(_SKILLS.format(columns=columns, keys=placeholders(keys)), keys)

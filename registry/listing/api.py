@@ -52,7 +52,7 @@ class ListingQuery(_PathsQuery):
         required=False,
         min_value=1,
         max_value=MAX_PLACES,
-        help_text="The maximum number of skills; default for `section`: 40.",
+        help_text="The maximum number of skills; default: 40 for `section`, otherwise 1,000.",
     )
 
 
@@ -60,6 +60,7 @@ class ListedSkillDoc(Doc):
     skill = serializers.CharField()
     version = serializers.CharField()
     name = serializers.CharField(help_text="The name to load the skill by.")
+    display_name = serializers.CharField(help_text="The name to show to people, in any language.")
     text = serializers.CharField()
     truncation = serializers.ChoiceField(choices=list(Truncation))
     reason = serializers.ChoiceField(choices=list(PlaceReason), help_text="Why the skill is listed.")
@@ -86,8 +87,8 @@ class ListingDoc(Doc):
 
 
 class AgentSkillDoc(Doc):
-    id = serializers.CharField()
-    name = serializers.CharField()
+    id = serializers.CharField(help_text="The id to load the skill by.")
+    name = serializers.CharField(help_text="The display name, in any language.")
     description = serializers.CharField()
     allowedTools = serializers.ListField(child=serializers.CharField())
 
@@ -157,7 +158,9 @@ class AgentSkills(Endpoint):
         "skills_list", "List the skills that an agent may load", query=AgentQuery, answer=AgentSkillsDoc
     )
     def get(self, request: Request) -> HttpResponse:
-        """Returns the skills of the listing with longer descriptions, for the agent tool `skills_list`."""
+        """Returns up to `limit` skills that your agents may load, in the listing's order but without its
+        budget, with longer descriptions. For the agent tool `skills_list`.
+        """
         query = read_query(AgentQuery, request)
         found = load.skills_list(self.actor, paths=query["paths"], limit=query["limit"])
         return etag.document_response(request, load.loadable_document(found))
@@ -177,8 +180,8 @@ class AgentSkill(Endpoint):
 
     @operation("skills_load", "Load a skill", query=LoadQuery, answer=LoadedSkillDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Returns SKILL.md for the agent tool `skills_load`: of the skill with this id or name, or of the
-        first skill whose name contains the text, ignoring case. The request counts as a load.
+        """Returns the SKILL.md of the skill with this id or name, or of the first skill whose name contains
+        the text, ignoring case. For the agent tool `skills_load`. The request counts as a use of the skill.
         """
         name = read_query(LoadQuery, request)["name"]
         loaded = load.skills_load(name, self.actor, is_use=request.method == "GET")

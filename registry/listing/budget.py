@@ -18,8 +18,6 @@ class Stage(StrEnum):
 
 
 class Truncation(StrEnum):
-    """How a text was shortened."""
-
     NONE = "none"
     LONG = "length"  # the text exceeded the maximum
     SHARE = "share"  # shortened to an equal share of the budget
@@ -54,7 +52,11 @@ def budget_of(context_tokens: int) -> int:
 
 
 def fit(entries: Sequence[ListingEntry], budget: int) -> FittedEntries:
-    """The entries in the same order, with as much text as fits. Bundled entries keep all of their text."""
+    """The entries in the same order, with as much text as fits. Bundled entries keep all of their text.
+
+    Other texts are cut to ``MAX_TEXT_CHARACTERS``, or to equal shares of the budget if that is too much. If
+    the shares are too small, these texts are omitted.
+    """
     capped = tuple(entry if entry.is_bundled else _cap(entry) for entry in entries)
     others = [entry for entry in capped if not entry.is_bundled]
     if _total_width(capped) <= budget or not others:

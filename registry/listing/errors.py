@@ -4,7 +4,7 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 LOAD_NAME_MISSING = declare("LOAD_NAME_MISSING")(
-    _("Missing name"), _("Send the ID or name of a skill; `skills_list` lists them.")
+    _("Missing name"), _("Send the ID or name of a skill from `skills_list`.")
 )
 LOAD_NOT_FOUND = declare("LOAD_NOT_FOUND", lambda *, name: ..., http=404)(
     _("Skill not found: %(name)s"),

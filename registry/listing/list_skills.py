@@ -18,8 +18,6 @@ CONTEXT_TOKENS = 200_000
 
 
 class OmissionReason(StrEnum):
-    """Why a skill is not listed."""
-
     PATHS = "paths"  # no file in use meets the skill's `paths` condition
     LIMIT = "limit"  # above the requested or maximum number of skills
     BUDGET = "budget"  # its name does not fit into the budget
@@ -44,7 +42,9 @@ class OmittedSkill:
 
 @dataclass(frozen=True)
 class Listing:
-    """The listed skills, and the omitted ones; ``counts`` has the number of omitted skills by reason."""
+    """The listed skills and some of the omitted ones; ``counts`` has the number of all omitted skills by
+    reason.
+    """
 
     context_tokens: int
     budget: int  # columns
@@ -68,7 +68,9 @@ def list_skills(
     limit: int | None = None,
     now: datetime | None = None,
 ) -> Listing:
-    """The listing of the skills recommendable to the actor: bundled ones first, then the most used."""
+    """The listing of the skills recommendable to the actor: bundled ones first, then by descending usage
+    score. ``paths`` are the files that the agent works on; ``limit`` is the maximum number of skills.
+    """
     reachable, budget = Skill.objects.recommendable_to(actor), budget_of(context_tokens)
     max_places = min(limit or choosing.MAX_PLACES, choosing.MAX_PLACES)
     selection = choosing.select_skills(reachable, actor, paths, limit=max_places, now=now or timezone.now())
@@ -98,7 +100,7 @@ def list_skills(
 
 
 def _entry(listed: ListedSkill, placed: PlacedSkill) -> ListingEntry:
-    return ListingEntry(listed.name, listed.text, placed.place is PlaceReason.BUNDLED)
+    return ListingEntry(listed.label, listed.text, placed.place is PlaceReason.BUNDLED)
 
 
 def _order(placed: PlacedSkill) -> tuple[bool, float, str]:

@@ -1,7 +1,7 @@
 """The name, version and text under which a skill is listed for an agent.
 
-A canonical skill of another team is listed by its pinned version, so that a later version can't write into
-other teams' prompts.
+A skill that is recommended only because it is canonical is listed by its pinned version, so that a later
+version can't write into other teams' prompts.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
-from registry.core.prompt_text import one_line
+from registry.core.prompt_text import neutralize_markup, one_line
 from registry.identity.actors import Actor
 from registry.listing import sql
 from registry.models import Canonical, Skill
@@ -27,12 +27,21 @@ class ListedSkill:
     text: str
     version: int  # version id
     number: str
+    display_name: str
+
+    @property
+    def label(self) -> str:
+        """The display name, followed by ``name`` in parentheses if it differs."""
+        shown = neutralize_markup(self.display_name)
+        return self.name if shown in ("", self.name) else f"{shown} ({self.name})"
 
 
 def listed_skills(
     skills: Iterable[Skill], actor: Actor, reachable: QuerySet[Skill]
 ) -> dict[int, ListedSkill]:
-    """The listed form of each skill, by skill id."""
+    """The listed form of each skill, by skill id. A slug that several skills in ``reachable`` have is listed
+    as team/slug.
+    """
     wanted = list(skills)
     pinned = canonical_pins(actor, wanted)
     shared = _shared_slugs({skill.slug for skill in wanted}, reachable)
@@ -40,13 +49,17 @@ def listed_skills(
 
 
 def canonical_pins(actor: Actor, skills: Iterable[Skill] | None = None) -> Mapping[int, Canonical]:
-    """The canonical rows, by skill id, of skills that are recommended only because they are canonical."""
+    """The canonical rows, by skill id, of skills that are recommended only because they are canonical. With
+    ``skills``, only the rows of these skills.
+    """
     keys = pin_keys(actor)
     return load_pins(keys, keys if skills is None else (skill.pk for skill in skills))
 
 
 def load_pins(keys: Mapping[int, tuple[int, int]], skills: Iterable[int]) -> dict[int, Canonical]:
-    """The canonical rows of these skills with the pinned versions, by skill id."""
+    """The canonical rows of these skills with their pinned versions, by skill id. ``keys`` is the result of
+    ``pin_keys``; skills that it lacks are omitted.
+    """
     wanted = [keys[skill][0] for skill in skills if skill in keys]
     if not wanted:
         return {}
@@ -55,7 +68,7 @@ def load_pins(keys: Mapping[int, tuple[int, int]], skills: Iterable[int]) -> dic
 
 
 def pin_keys(actor: Actor) -> Mapping[int, tuple[int, int]]:
-    """By skill id, canonical id and version id of skills recommended to the actor only as canonical.
+    """The canonical id and version id, by skill id, of skills recommended to the actor only as canonical.
 
     Loads only ids, because every match needs them.
     """
@@ -74,12 +87,11 @@ def _listed_skill(skill: Skill, pin: Canonical | None, shared: Collection[str]) 
     if pin and pin.version:
         manifest: dict[str, Any] = pin.version.manifest
         text = _join_texts(manifest.get("description", ""), manifest.get("when_to_use", ""))
-        return ListedSkill(skill, str(pin), text, pin.version.pk, pin.version.number)
+        return ListedSkill(skill, str(pin), text, pin.version.pk, pin.version.number, one_line(pin.name))
     name = str(skill) if skill.slug in shared else skill.slug
     number = skill.latest.number if skill.latest else ""
-    return ListedSkill(
-        skill, name, _join_texts(skill.description, skill.when_to_use), skill.latest_id or 0, number
-    )
+    text = _join_texts(skill.description, skill.when_to_use)
+    return ListedSkill(skill, name, text, skill.latest_id or 0, number, one_line(skill.name))
 
 
 def _shared_slugs(slugs: Collection[str], reachable: QuerySet[Skill]) -> set[str]:

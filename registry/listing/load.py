@@ -35,7 +35,7 @@ _NOT_FOUND_CODES = frozenset({NOT_FOUND.name, NO_LATEST.name, VERSION_HELD.name}
 
 @dataclass(frozen=True)
 class LoadableSkill:
-    """A skill in ``skills_list``. It can be loaded by ``name`` and by ``id``."""
+    """A skill in ``skills_list``. ``skills_load`` accepts its ``name`` and its ``id``."""
 
     id: str
     name: str
@@ -59,7 +59,9 @@ class LoadedSkill:
 
 
 def skills_list(actor: Actor, *, paths: Collection[str] = (), limit: int = DEFAULT_LIMIT) -> LoadableSkills:
-    """At most ``limit`` skills for the actor's agents, in the listing's order, and the number of others."""
+    """At most ``limit`` skills for the actor's agents, in the listing's order, and the number of further
+    skills. ``paths`` are the files that the agent works on.
+    """
     reachable = Skill.objects.recommendable_to(actor)
     max_places = min(limit, choosing.MAX_PLACES)
     selection = choosing.select_skills(reachable, actor, paths, limit=max_places, now=timezone.now())
@@ -75,8 +77,8 @@ def skills_list(actor: Actor, *, paths: Collection[str] = (), limit: int = DEFAU
 
 
 def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> LoadedSkill:
-    """Loads the skill with this id or name, or the first whose name contains ``name``. With ``is_use``,
-    the load counts as a use.
+    """Loads the skill with this id or name, or the first whose name contains ``name``. With ``is_use``, the
+    load counts as a use. Raises the refusals of ``find_loadable``.
     """
     version = find_loadable(name, actor)
     skill = version.skill
@@ -87,7 +89,11 @@ def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> LoadedSkill:
 
 
 def find_loadable(name: str, actor: Actor) -> Version:
-    """The version to load. Raises LOAD_NAME_MISSING, or LOAD_NOT_FOUND if agents may load none."""
+    """The version to load for an id, a name or part of a name. Raises LOAD_NAME_MISSING if it is blank, and
+    LOAD_NOT_FOUND if the actor's agents may load no such skill.
+
+    A look-up by id can raise other refusals, such as PURGED or CANONICAL_UNAVAILABLE.
+    """
     name = name.strip()
     if not name:
         raise LOAD_NAME_MISSING.refusal().at("name")
@@ -102,7 +108,7 @@ def loaded_document(loaded: LoadedSkill) -> dict[str, Any]:
     manifest = manifest_of(loaded.version.manifest)
     return {
         "id": str(loaded.skill.resolved_canonical or loaded.skill),
-        "name": loaded.skill.slug,
+        "name": one_line(manifest.display_name or manifest.name),
         "version": loaded.version.number,
         "digest": loaded.version.digest,
         "description": one_line(manifest.description),
@@ -137,13 +143,12 @@ def loadable_document(found: LoadableSkills) -> dict[str, Any]:
 def _loadable(listed: listed_skill.ListedSkill, manifest: dict[str, Any]) -> LoadableSkill:
     is_pinned = listed.name.startswith(canonical_canonical.PREFIX)
     tools = tuple(map(one_line, manifest_of(manifest).allowed_tools))
-    return LoadableSkill(
-        listed.name if is_pinned else str(listed.skill), listed.name, short_line(listed.text), tools
-    )
+    identifier = listed.name if is_pinned else str(listed.skill)
+    return LoadableSkill(identifier, listed.display_name, short_line(listed.text), tools)
 
 
 def _by_id(name: str, actor: Actor) -> Version | None:
-    """The version for a team/slug, a canonical name or a skill id, or None."""
+    """The version for a team/slug, a canonical name or a skill uid; None if agents may load none."""
     if "/" not in name and not name.startswith(canonical_canonical.PREFIX):
         return _answered_version(Skill.objects.recommendable_to(actor).filter(uid=name).first(), actor)
     try:
@@ -156,14 +161,14 @@ def _by_id(name: str, actor: Actor) -> Version | None:
 
 
 def _by_name(name: str, actor: Actor) -> Version | None:
-    """The version of the skill whose slug is ``name``, otherwise whose name is, otherwise whose slug or name
-    contains ``name``; or None. Of several skills, the actor's teams' come first, then the most used.
+    """The version of the first skill found by slug, then by name, then by a part of either; None if there is
+    none. Of several skills, prefers those of the actor's teams, then the most used.
     """
     reachable, key = Skill.objects.recommendable_to(actor).select_related("team"), search_terms.name_key(name)
     pinned = listed_skill.canonical_pins(actor)
 
     def matches_name(latest: Q, accepted: Callable[[Canonical], bool]) -> Q:
-        """A condition on the name; for canonical skills, on the name of the pinned version."""
+        """A filter: ``accepted`` for skills listed by a pinned version, ``latest`` for the others."""
         named = [skill for skill, pin in pinned.items() if accepted(pin)]
         return (latest & ~Q(pk__in=pinned)) | Q(pk__in=named)
 

@@ -1,4 +1,5 @@
-"""Selects the skills of a listing that has fewer places than skills: four of five places by usage.
+"""Selects the skills of a listing that has fewer places than skills: bundled ones first, then mostly by
+usage.
 
 A skill that is never listed stays unused. So every fifth place is reserved for new skills and for the other
 skills in a daily rotation.
@@ -54,7 +55,9 @@ class PlacedSkill:
 
 @dataclass(frozen=True)
 class Selection:
-    """The selected skills by priority, the first with an unmet `paths` condition, and the totals."""
+    """The selected skills by priority, at most ``_MAX_REPORTED`` skills with an unmet `paths` condition, and
+    totals. ``open`` are the skills without an unmet condition.
+    """
 
     placed: tuple[PlacedSkill, ...]
     unmatched: tuple[Skill, ...]
@@ -63,7 +66,7 @@ class Selection:
     open: QuerySet[Skill]
 
     def without_place(self, listed: Collection[int]) -> list[Skill]:
-        """The most used skills that are not listed, at most ``_MAX_REPORTED``."""
+        """The most used skills in ``open`` that are not in ``listed``, at most ``_MAX_REPORTED``."""
         return list(self.open.exclude(pk__in=listed).order_by("-hot_key", "pk")[:_MAX_REPORTED])
 
 
@@ -109,7 +112,9 @@ def _skills_without_matching_file(
 def _order_by_place(
     others: QuerySet[Skill], total: int, places: int, now: datetime
 ) -> Iterator[tuple[Skill, PlaceReason]]:
-    """Yields skills in order of priority, each at most once. Every fifth one is new or from the rotation."""
+    """Yields at most ``total`` skills in order of priority, each once. Every fifth one is new or from the
+    rotation, as long as there are any.
+    """
     used = ((skill, PlaceReason.USED) for skill in scores.most_used(others, places, now=now))
     fresh = others.filter(created_at__gt=now - NEW_SKILL_AGE)
     new = ((skill, PlaceReason.NEW) for skill in _rotate(fresh, fresh.count(), places, now))
@@ -126,7 +131,8 @@ def _order_by_place(
 
 
 def _rotate(others: QuerySet[Skill], total: int, places: int, now: datetime) -> Iterable[Skill]:
-    """The skills as a ring that starts at another skill each day. The golden ratio spreads the starts evenly.
+    """At most ``places`` skills in id order, wrapping around, from a start that changes each day. The golden
+    ratio spreads the starts evenly.
 
     Adding or removing a skill moves the start by at most one, so the rotation does not skip a skill
     repeatedly.

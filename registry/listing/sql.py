@@ -31,7 +31,7 @@ def pin_rows(actor: Actor) -> list[tuple[int | None, int, int | None]]:
 
 @dataclass(frozen=True)
 class _ActorKey:
-    """The parts of an actor that the statement depends on."""
+    """The parts of an actor that ``_pins_statement`` depends on, as a key for its cache."""
 
     is_shell: bool
     is_administrator: bool

@@ -23,10 +23,11 @@ _YANKED = gettext_noop("its version was yanked")
 
 
 def find_by_slug(slug: str, actor: Actor) -> Skill | None:
-    """The canonical skill of the slug, with ``resolved_canonical`` set; None if there is none or the actor
+    """The canonical skill for the slug, with ``resolved_canonical`` set. None if there is none or the actor
     may not see the name.
 
-    Raises CANONICAL_UNAVAILABLE if the pinned version can't be used at present. No other version replaces it.
+    Raises CANONICAL_UNAVAILABLE if the pinned version is purged, private, held or yanked, instead of
+    returning another version.
     """
     rows = Canonical.objects.exclude(digest="").select_related("skill", "version__skill__team")
     canonical = rows.filter(slug=slug).first()
@@ -51,7 +52,7 @@ def pinned_version(canonical: Canonical, requested: str) -> Version:
 
 
 def unavailable_reason(canonical: Canonical) -> LazyMessage | None:
-    """The reason why the pinned version can't be used at present, or None if it can."""
+    """The reason why the pinned version can't be used at present, or None if it can be used."""
     version = canonical.version
     if version is None:
         return LazyMessage(_PURGED)
@@ -63,20 +64,23 @@ def unavailable_reason(canonical: Canonical) -> LazyMessage | None:
 
 
 def canonical_for_skill(skill: Skill) -> Canonical | None:
-    """The oldest canonical name that points to a version of this skill, or None."""
+    """The oldest canonical name that is pinned to a version of this skill, or None."""
     return skill.canonicals.exclude(digest="").select_related("version__skill").order_by("pk").first()
 
 
 def instructions_text(version: Version, folder: str) -> str:
-    """SKILL.md without front matter, for an agent. ``folder`` is the path or URL of the skill's files.
+    """A line with the base directory, then SKILL.md without front matter, for an agent. ``folder``, the path
+    or URL of the skill's files, replaces ``${CLAUDE_SKILL_DIR}``.
 
-    Commands in the text are not run and arguments are not inserted: the text can come from an untrusted team.
+    Commands in the text are not run and arguments are not inserted, because the text can come from an
+    untrusted team.
     """
     return f"Base directory for this skill: {folder}\n\n{version.body.replace(_SKILL_DIR_VARIABLE, folder)}"
 
 
 def record_canonical_use(skill: Skill, caller: str, kind: str) -> None:
-    """Counts a use if the skill was found by its canonical name, at most one per name, caller and minute.
+    """Counts a use of the canonical name by which the skill was found, at most one per name, caller and
+    minute. Does nothing for a skill found in another way.
 
     The preview of a new pin lists the callers.
     """

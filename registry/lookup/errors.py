@@ -1,4 +1,4 @@
-"""Error codes of looking up skills, versions and canonical names."""
+"""Error codes for looking up skills, versions and canonical names."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
@@ -8,11 +8,12 @@ CANONICAL_UNAVAILABLE = declare("CANONICAL_UNAVAILABLE", lambda *, name, reason:
     _("Ask an administrator to set another version, or name another skill as team/slug."),
 )
 NAME_AMBIGUOUS = declare("NAME_AMBIGUOUS", lambda *, name, candidates: ..., http=409)(
-    _("The name %(name)s matches several skills: %(candidates)s."), _("Include the team, as in team/slug.")
+    _("The name %(name)s does not identify a single skill of your teams; candidates: %(candidates)s."),
+    _("Include the team, as in team/slug."),
 )
 VERSION_HELD = declare("VERSION_HELD", lambda *, version: ..., http=409)(
     _("%(version)s is held because of a scan finding or a report."),
-    _("Ask a maintainer other than the publisher to review and release it."),
+    _("Ask a maintainer other than the publisher to review and release the version."),
 )
 PURGED = declare("PURGED", lambda *, name, reason: ..., http=410)(
     _("%(name)s was purged: %(reason)s"),
@@ -24,11 +25,14 @@ NO_LATEST = declare("NO_LATEST", lambda *, skill: ..., http=404)(
 )
 VERSION_YANKED = declare("VERSION_YANKED", lambda *, version, reason: ..., severity="warning")(
     _("%(version)s was yanked: %(reason)s"),
-    _("Use the latest version; this one is only available by its exact number."),
+    _("Use another version if there is one; this version is only available by its exact number."),
 )
 VERSION_REPORTED = declare("VERSION_REPORTED", lambda *, version: ..., severity="warning")(
     _("%(version)s was reported as harmful, and the report is still open."),
-    _("Review the version before use; until the report is decided, search hides the skill from other teams."),
+    _(
+        "Review the version before use; until the report is decided, search may hide the skill "
+        "from other teams."
+    ),
 )
 VERSION_DEPRECATED = declare(
     "VERSION_DEPRECATED", lambda *, version, reason, successor: ..., severity="warning"
@@ -38,5 +42,5 @@ SKILL_DEPRECATED = declare("SKILL_DEPRECATED", lambda *, skill, reason, successo
 )
 CHANNEL_WITHDRAWN = declare("CHANNEL_WITHDRAWN", lambda *, channel, version, reason: ..., http=409)(
     _("The channel %(channel)s can't use %(version)s, which was yanked: %(reason)s"),
-    _("Name an exact version, or ask a maintainer to point the channel to another version."),
+    _("Choose a version that is not yanked, or ask a maintainer to point the channel to another version."),
 )

@@ -1,4 +1,4 @@
-"""Finds teams, skills and versions by label. Raises NOT_FOUND for rows that the actor may not see."""
+"""Finds teams, skills and versions by name. Raises NOT_FOUND for those that the actor may not see."""
 
 from django.db.models import QuerySet
 
@@ -7,11 +7,12 @@ from registry.identity.actors import Actor
 from registry.lookup import canonical as canonical_canonical
 from registry.lookup import errors
 from registry.models import Skill, Team, Version
-from registry.packages.problems import Problem, Refusal
+from registry.packages.problems import LazyMessage, Problem, Refusal, gettext_noop
 from registry.packages.version_numbers import normalise
 
 _MAX_CANDIDATES = 10  # listed in the error message
-_UNNAMED_SUCCESSOR = "…"  # stands for a successor that is missing or not visible to the actor
+# Stands for a successor that is missing or not visible to the actor.
+_UNNAMED_SUCCESSOR = LazyMessage(gettext_noop("another version or skill"))
 
 
 def find_team(slug: str, actor: Actor) -> Team:
@@ -22,10 +23,11 @@ def find_team(slug: str, actor: Actor) -> Team:
 
 
 def find_skill(label: str, actor: Actor) -> Skill:
-    """The skill for "team/slug", "_canonical_slug" or a bare slug. For a bare slug, the actor's teams come
-    first.
+    """The skill for "team/slug", "_canonical_slug" or a bare slug. Follows renames and merges of
+    "team/slug".
 
-    Follows renames and merges. Raises PURGED for a purged skill.
+    A bare slug names a skill of the actor's teams, otherwise the canonical skill. Raises NOT_FOUND, PURGED,
+    CANONICAL_UNAVAILABLE, or NAME_AMBIGUOUS for a bare slug.
     """
     if label.startswith(canonical_canonical.PREFIX):
         return _find_canonical(label.removeprefix(canonical_canonical.PREFIX), actor)
@@ -35,9 +37,13 @@ def find_skill(label: str, actor: Actor) -> Skill:
 
 def find_version(skill: Skill, number: str | None, actor: Actor, *, include_held: bool = False) -> Version:
     """The version with this number (``1.0`` means 1.0.0) or in this channel; without ``number``, the latest.
+    A skill that was found by its canonical name has only its pinned version.
 
     Yanked versions are found by their exact number only. For a held version, raises VERSION_HELD for its team
     and NOT_FOUND for others. With ``include_held``, which is for display only, its team gets the version.
+
+    Also raises NOT_FOUND if there is no such version, NO_LATEST if there is no latest version, PURGED for a
+    purged number, or CHANNEL_WITHDRAWN if the channel's version was yanked.
     """
     requested = number or "latest"
     if skill.resolved_canonical:
@@ -58,13 +64,17 @@ def find_version(skill: Skill, number: str | None, actor: Actor, *, include_held
 
 
 def find_version_by_label(name: str, actor: Actor, *, include_held: bool = False) -> Version:
-    """The version for "team/slug@version"; without "@", the latest version."""
+    """The version for "team/slug@version"; without "@", the latest version. Raises like ``find_skill`` and
+    ``find_version``.
+    """
     label, _, number = name.partition("@")
     return find_version(find_skill(label, actor), number, actor, include_held=include_held)
 
 
 def notices(version: Version, actor: Actor) -> tuple[Problem, ...]:
-    """Notices for users of the version, if it is yanked or reported, or if it or its skill is deprecated."""
+    """Warnings for users of the version: it was yanked, or the version or its skill is reported or
+    deprecated.
+    """
     skill, problems = version.skill, []
     if version.yanked_at:
         problems.append(errors.VERSION_YANKED.problem(version=str(version), reason=version.yank_reason))
@@ -77,14 +87,16 @@ def notices(version: Version, actor: Actor) -> tuple[Problem, ...]:
             errors.VERSION_DEPRECATED.problem(version=str(version), reason=why, successor=successor)
         )
     if skill.deprecated_at:
-        successor = str(visible_successor(skill, actor) or _UNNAMED_SUCCESSOR)
-        why = skill.deprecation_reason
+        named, why = visible_successor(skill, actor), skill.deprecation_reason
+        successor = str(named) if named else _UNNAMED_SUCCESSOR
         problems.append(errors.SKILL_DEPRECATED.problem(skill=str(skill), reason=why, successor=successor))
     return tuple(problems)
 
 
 def _reported_version(version: Version) -> Version | None:
-    """This version if it is reported, otherwise any reported version if the skill counts as reported."""
+    """This version if it is reported, otherwise any reported version of the skill. None if the skill does not
+    count as reported.
+    """
     if version.reported_at or not version.skill.is_reported:
         return version if version.reported_at else None
     return version.skill.versions.filter(reported_at__isnull=False).select_related("skill__team").first()
@@ -107,7 +119,8 @@ def _find_canonical(slug: str, actor: Actor) -> Skill:
 
 def _find_by_bare_slug(slug: str, actor: Actor) -> Skill:
     """The skill of the actor's teams, otherwise the canonical skill; never another team's skill. Raises
-    NAME_AMBIGUOUS if the actor's teams have several, or if only other teams have the slug.
+    NAME_AMBIGUOUS if the actor's teams have several, or if only other teams have the slug. Raises NOT_FOUND
+    if there is none.
     """
     visible = Skill.objects.visible_to(actor).select_related("team", "latest").filter(slug=slug)
     own = list(visible.filter(team_id__in=actor.team_ids)[: _MAX_CANDIDATES + 1])

@@ -31,7 +31,9 @@ class ShellCommand(BaseCommand):
     requires_system_checks: list[str] = []
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Runs the command. If it raises a ``Refusal``, prints its problems as the result."""
+        """Runs the command. For a ``Refusal`` or a storage failure, prints the problems as the result and
+        exits with status 1. Raises CommandError for arguments that are not UTF-8.
+        """
         try:
             return super().execute(*args, **options)
         except Refusal as refused:
@@ -54,7 +56,9 @@ class ShellCommand(BaseCommand):
         add_actor_argument(parser)
 
     def actor(self, options: dict[str, Any]) -> Actor:
-        """The user named by ``--as``, otherwise an administrator. An unknown name is a usage error."""
+        """The user named by ``--as``, otherwise an administrator. Raises CommandError for an unknown name (a
+        usage error), or if the database is not set up.
+        """
         try:
             return shell_actor(options["as"])
         except Refusal as refused:
@@ -86,14 +90,14 @@ def add_actor_argument(parser: ArgumentParser) -> None:
 
 
 def problem_line(problem: Problem) -> str:
-    """One line of text: place, severity, code, message and remedy."""
+    """The problem as text for a terminal: place, severity, code, message and remedy."""
     place = ":".join(str(part) for part in (problem.path, problem.line) if part)
     text = f"{problem.severity} {problem.code}: {problem.message(gettext)} {problem.remedy(gettext)}"
     return f"{place}: {text}" if place else text
 
 
 def text_lines(document: Mapping[str, Any], indent: str = "") -> Iterator[str]:
-    """Yields a document as text: one line per field, nested fields indented."""
+    """Yields a document as lines of text, one per field, with nested fields indented."""
     for name, value in document.items():
         if _is_short(value):
             yield f"{indent}{one_line(name)}: {_text_value(value)}"
@@ -130,7 +134,7 @@ def _text_value(value: Any) -> str:
 
 
 class ChangeCommand(ShellCommand):
-    """A command that makes one change and prints ``{ok, …, problems}``."""
+    """Base class of commands with one operation, whose result they print as ``{ok, …, problems}`` or text."""
 
     def handle(self, *args: Any, **options: Any) -> None:
         result = self.change(self.actor(options), options)
@@ -139,4 +143,4 @@ class ChangeCommand(ShellCommand):
 
     @abstractmethod
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
-        """Makes the change and returns the fields of the result."""
+        """Performs the operation and returns the fields of the result."""

@@ -63,7 +63,7 @@ def _match_row(found: Match, actor: Actor) -> dict[str, Any]:
 
 
 def _reason(reason: MatchReason) -> dict[str, Any]:
-    """A reason as JSON. Its text is made safe for one line: publishers write it and agents read it."""
+    """The reason as JSON. Its text becomes one safe line, because publishers write it and agents read it."""
     return {**asdict(reason), "text": one_line(reason.text), "share": round(reason.share, 3)}
 
 
@@ -80,7 +80,9 @@ def _answered_version(skill: Skill) -> _AnsweredVersion:
 
 
 def _permission_outcome(skill: Skill, version: Version | None, actor: Actor) -> Outcome:
-    """The outcome of the rules. For a person, ``ask`` becomes ``allow``: starting a run approves it."""
+    """The outcome of the run rules: allow, ask or deny. For a person, ``ask`` becomes ``allow``, because a
+    person who starts a run also approves it.
+    """
     if version is None:
         return "allow"
     outcome = decide(version, team=calling_team(actor, skill), token=actor.token).outcome

@@ -1,4 +1,4 @@
-"""The first tier of a match: skills that an event, an intent, a phrase or their name identifies."""
+"""The first tier of a match: skills identified by an event, an intent, a phrase or their name."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,9 @@ def explicit_matches(
     actor: Actor,
     sql_filter: SqlFilter,
 ) -> list[TriggerHit]:
-    """The triggers of recommendable skills that occur in the request word for word."""
+    """The triggers that equal the request's event or intent, and the phrases, intents and names that occur in
+    the utterance. Words are compared by stem.
+    """
     return [
         *_event_and_intent_hits(intent, event, pinned, sql_filter),
         *_canonical_hits(utterance, actor),
@@ -66,7 +68,9 @@ def _event_and_intent_hits(
 
 
 def _canonical_hits(utterance: str, actor: Actor) -> Iterator[TriggerHit]:
-    """Yields canonical names in the utterance. A canonical name means its pinned version for every actor."""
+    """Yields a hit for each canonical name in the utterance. For every actor, the name selects the pinned
+    version.
+    """
     named = {
         found[1]: found.span() for found in islice(_CANONICAL_NAME.finditer(utterance), _MAX_CANONICAL_NAMES)
     }
@@ -80,7 +84,7 @@ def _canonical_hits(utterance: str, actor: Actor) -> Iterator[TriggerHit]:
 def _phrase_hits(
     utterance: str, tokens: Sequence[TextToken], pinned: PinnedSkills, sql_filter: SqlFilter
 ) -> Iterator[TriggerHit]:
-    """Yields phrases, intents and names in the utterance; they match whole words only."""
+    """Yields a hit for each phrase, intent and name in the utterance. Only whole words match."""
     windows = _windows(utterance, tokens)
     keys = sorted(windows)
     kinds = (TriggerKind.PHRASE, TriggerKind.INTENT, TriggerKind.NAME)
@@ -98,14 +102,16 @@ def _phrase_hits(
 def _read_triggers(
     keys: Sequence[str], kinds: Sequence[str], pinned: PinnedSkills, sql_filter: SqlFilter
 ) -> Iterator[TriggerRow]:
-    """Yields skill id, kind, key and text of matching triggers. Canonical skills match as pinned."""
+    """Yields skill id, kind, key and text of matching triggers. For skills in ``pinned``, the triggers of the
+    pinned version count.
+    """
     rows = sql.trigger_rows(keys, kinds, sql_filter)
     yield from (row for row in rows if row[0] not in pinned.keys)
     yield from pinned.triggers(keys, kinds)
 
 
 def _windows(utterance: str, tokens: Sequence[TextToken]) -> dict[str, tuple[int, int]]:
-    """The token range of the first occurrence of each key that may be a trigger, by key."""
+    """The token range (begin, end) of the first occurrence of each key that may be a trigger, by key."""
     found: dict[str, tuple[int, int]] = {}
     for at, token in enumerate(tokens):
         if _names_skill(utterance, tokens, at, at + 1, TriggerKind.NAME):
@@ -122,7 +128,9 @@ def _windows(utterance: str, tokens: Sequence[TextToken]) -> dict[str, tuple[int
 
 
 def _names_skill(utterance: str, tokens: Sequence[TextToken], begin: int, end: int, kind: str) -> bool:
-    """Whether these tokens request a skill: several words, most of the utterance, or a marked name."""
+    """Whether these tokens request a skill: several words, half of the utterance or more, or a marked
+    name.
+    """
     size = end - begin
     minimum = 3 if tokens[begin].is_cjk and kind == TriggerKind.NAME else 2
     if size >= minimum or size / len(tokens) >= _MIN_SHARE:

@@ -39,8 +39,6 @@ MAX_PROPOSED_PER_USER = 20  # undecided tests per skill and user
 
 @dataclass(frozen=True)
 class FeedbackReport:
-    """The outcome that an agent reports for a skill."""
-
     outcome: str
     utterance: str = ""
     note: str = ""
@@ -49,8 +47,11 @@ class FeedbackReport:
 def submit_feedback(version: Version, report: FeedbackReport, actor: Actor) -> bool:
     """Stores the report and returns whether it counted as a use.
 
-    Outcomes are limited to one per skill, caller and minute. A wrong match proposes a trigger test and
+    At most one outcome is stored per skill, caller and minute. A wrong match proposes a trigger test and
     always returns True, so that the caller learns nothing about earlier reports.
+
+    Raises the refusals of ``require``, TEXT_INVALID, and for a wrong match FEEDBACK_UTTERANCE_MISSING or
+    FEEDBACK_FULL.
     """
     skill = version.skill
     require(actor, Action.SEE, skill=skill)
@@ -82,14 +83,18 @@ def find_proposal(skill: Skill, uid: str, actor: Actor) -> ProposedTriggerTest:
 
 
 def accept(proposal: ProposedTriggerTest, actor: Actor) -> TriggerTest:
-    """Makes the proposal a trigger test of the skill, replacing a test of the same utterance."""
+    """Saves the proposal as a trigger test of the skill, replacing a test of the same utterance. Raises the
+    refusals of ``require``, and FEEDBACK_DECIDED if the proposal was decided before.
+    """
     with transaction.atomic():
         row = _decide(proposal, ProposalState.ACCEPTED, actor)
         return _save_test(row.skill, row.utterance, row.must_match, TriggerTestOrigin.FEEDBACK, actor)
 
 
 def decline(proposal: ProposedTriggerTest, actor: Actor) -> None:
-    """Declines the proposal. The same utterance is not proposed again."""
+    """Declines the proposal. The same utterance is not proposed again. Raises the refusals of ``require``,
+    and FEEDBACK_DECIDED if the proposal was decided before.
+    """
     with transaction.atomic():
         _decide(proposal, ProposalState.DECLINED, actor)
 
@@ -112,13 +117,13 @@ def remove_test(skill: Skill, uid: str, actor: Actor) -> None:
 
 
 def counts(skill: Skill) -> Mapping[str, int]:
-    """Number of stored reports by outcome."""
+    """The number of stored reports by outcome, with 0 for outcomes without reports."""
     rows = skill.feedback.order_by().values_list("outcome").annotate(Count("pk"))
     return dict.fromkeys(FeedbackOutcome.values, 0) | dict(rows)
 
 
 def notes(skill: Skill, *, limit: int = 20) -> list[Feedback]:
-    """The latest reports that have a note."""
+    """The latest reports that have a note, newest first; at most ``limit``."""
     return list(skill.feedback.exclude(note="").select_related("by").order_by("-pk")[:limit])
 
 

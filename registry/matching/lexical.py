@@ -22,19 +22,21 @@ from registry.search.sql import SqlFilter, TermCounts
 MAX_CONCEPTS = 12  # number of concepts that are scored, the most specific first
 _MAX_EXPANDED_CONCEPTS = 24  # number of concepts that get synonyms from the glossary
 _MAX_FULLY_READ_DF = 200  # the postings of terms with at most this df are read in full
-_HEAVIEST_POSTINGS = 100  # postings read of more common terms; missing ones of the best skills are read later
+_HEAVIEST_POSTINGS = 100  # read of each more common term; the rest is read later, for the best skills only
 _TYPO_WEIGHT = 0.8
 _FULL_WEIGHT = 2 * 2200  # twice the highest weight of a word in a skill
 _COMMON_TERM_DIVISOR = 10  # terms in more than a tenth of the skills are ignored if there are rarer ones
 _ASSERTED_FIELDS = ~int(Field.DENIED)
 _NAME_FIELD = int(Field.NAME)
 _KEY_SPACE = 2**63  # greater than any skill id
-_WEIGHT_SCALE = 5 * 10**8  # chosen so that the integer root of a scaled weight is the root × 10⁶
+_WEIGHT_SCALE = 5 * 10**8  # makes the integer square root of a scaled weight 10⁶ times the weight's root
 
 
 @dataclass(frozen=True)
 class ScorePart:
-    """The contribution of one term to a skill's score, with its concept and fields."""
+    """The contribution of one term to a skill's score, with its concept and fields. ``is_own`` is false for
+    synonyms.
+    """
 
     concept: Concept
     is_own: bool
@@ -45,7 +47,7 @@ class ScorePart:
 
 _ConceptSides = defaultdict[
     tuple[int, bool], list[tuple[int, str, int]]
-]  # (concept, whether own words) -> terms found
+]  # (concept, whether its own terms or synonyms) -> (score, term, fields)
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,11 @@ class LexicalScores:
     skills: int  # number of skills visible to the actor
 
     def best(self, most: int) -> list[int]:
-        """The ids of the ``most`` best skills."""
+        """The ids of the ``most`` best skills, best first."""
         return sorted(self.near, key=lambda skill: (-self.scores[skill], skill))[:most]
 
     def parts(self, skills: Collection[int]) -> dict[int, list[ScorePart]]:
-        """The terms that contributed to the scores of these skills, heaviest first."""
+        """The terms that contributed to the scores of these skills, by skill id, heaviest first."""
         found: dict[int, _ConceptSides] = {skill: defaultdict(list) for skill in skills}
         for key, skill, weight, mask in self.rows:
             if skill in found and mask & _ASSERTED_FIELDS:
@@ -108,7 +110,7 @@ def score_concepts(
     sql_filter: SqlFilter,
     pinned: PinnedSkills,
 ) -> LexicalScores:
-    """Scores skills by the most specific concepts of the request.
+    """Scores skills by the most specific concepts of the request, with their synonyms and typo corrections.
 
     ``sql_filter`` limits the postings that are read.
     """
@@ -144,7 +146,7 @@ def _narrow(concepts: Sequence[Concept], actor: Actor, pinned: PinnedSkills) -> 
 
 
 def _by_specificity(concepts: Sequence[Concept], counts: TermCounts) -> list[Concept]:
-    """The concepts by their rarest word or best synonym, rarest first; those without a known word last."""
+    """The concepts sorted by their rarest word or best synonym; those without a known word come last."""
 
     def order(concept: Concept) -> tuple[bool, float, int]:
         idfs = [counts.idf(term) for term in concept.terms if term in counts.terms]
@@ -173,7 +175,7 @@ def _correct_typos(
 
 
 def _weigh_terms(concepts: Sequence[Concept], counts: TermCounts) -> dict[int, list[_WeightedTerm]]:
-    """By term id, the concepts that the term belongs to, with the term's weight in each."""
+    """The concepts that each term belongs to, with the term's weight in each concept, by term id."""
     found: defaultdict[int, list[_WeightedTerm]] = defaultdict(list)
     for place, concept in enumerate(concepts):
         own = dict.fromkeys(concept.terms, 1.0)
@@ -187,10 +189,10 @@ def _weigh_terms(concepts: Sequence[Concept], counts: TermCounts) -> dict[int, l
 def _score_skills(
     terms_by_key: Mapping[int, Sequence[_WeightedTerm]], rows: Iterable[sql.PostingRow]
 ) -> dict[int, int]:
-    """The score of each skill, an integer so that the order of the rows does not matter.
+    """The score of each skill. Scores are integers, so that the order of the rows does not matter.
 
-    A concept counts with its own words or its synonyms, whichever weigh more. The square root is added: two
-    weakly matched concepts are worth more than one strongly matched concept.
+    A concept counts with its own words or its synonyms, whichever weigh more. Scores add the square roots of
+    these weights, so two weakly matched concepts are worth more than one strongly matched concept.
     """
     sides: defaultdict[tuple[int, bool], dict[int, int]] = defaultdict(dict)
     for key, some in groupby(rows, itemgetter(0)):
@@ -223,12 +225,12 @@ def _ideal_score(terms_by_key: Mapping[int, Sequence[_WeightedTerm]]) -> int:
 
 
 def _posting_weight(weight: int, mask: int) -> int:
-    """Twice the posting's weight, or three times for a word in the skill's name."""
+    """The frequency part of the posting's weight times 2, or times 3 for a word in the skill's name."""
     return weight % RANK * (3 if mask & _NAME_FIELD else 2)
 
 
 def _best_skills(scores: Mapping[int, int], most: int) -> list[int]:
-    """The ids of the ``most`` best skills, by score, then id.
+    """The ids of the ``most`` best skills, sorted by score, then id.
 
     Packs score and id into one number, which sorts fastest.
     """

@@ -76,7 +76,9 @@ class MatchResult:
 
 
 def match(request: MatchQuery, actor: Actor, *, limit: int = 20) -> MatchResult:
-    """The skills that fit the request, best first. Empty if even the best one is unlikely."""
+    """At most ``limit`` skills that fit the request, best first. Empty if the best score is below
+    ``MIN_CONFIDENCE``.
+    """
     utterance = request.utterance[:MAX_UTTERANCE_CHARACTERS]
     tokens = search_terms.text_tokens(utterance, limit=MAX_TOKENS)
     sql_filter, glossary_index, pinned = (
@@ -139,7 +141,9 @@ def _resolve_pin(row: RankFields, pin: Canonical | None) -> Candidate:
 
 
 def priority_of(skill: Skill) -> float:
-    """The priority, from 0 to 1: the pinned version's if found by canonical name, otherwise the latest's."""
+    """The priority, from 0 to 1: the pinned version's if ``resolved_canonical`` is set, otherwise the latest
+    version's.
+    """
     return clamp_priority(
         pinned_manifest(skill.resolved_canonical).triggers.priority
         if skill.resolved_canonical
@@ -153,7 +157,7 @@ def _reasons(
     scores: lexical.LexicalScores,
     glossary_index: glossary.GlossaryIndex,
 ) -> dict[int, tuple[MatchReason, ...]]:
-    """By skill id, the trigger hits or the matched words, largest share first."""
+    """The reasons by skill id, largest share first: trigger hits, or the matched words if there are none."""
     met: defaultdict[int, list[TriggerHit]] = defaultdict(list)
     for each in sorted(hits, key=lambda each: (-each.score, each.kind, each.text)):
         met[each.skill].append(each)

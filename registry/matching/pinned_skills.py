@@ -1,6 +1,6 @@
-"""Matches canonical skills by the words of the accepted version instead of the latest.
+"""Matches canonical skills by the words of their pinned version instead of the latest.
 
-This concerns only skills that are recommended to the actor as canonical. Their number is small.
+This concerns only skills that are recommended to the actor just because they are canonical.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,9 @@ from registry.search.sql import PostingRow, TermCount, TermCounts
 
 @dataclass(frozen=True)
 class PinnedSkills:
-    """The canonical skills of an actor. ``keys``: skill id → ids of canonical row and version."""
+    """The skills recommended to an actor only as canonical. ``keys`` maps skill ids to canonical and version
+    ids.
+    """
 
     keys: Mapping[int, tuple[int, int]]
 
@@ -30,7 +32,9 @@ class PinnedSkills:
         return sorted(self._skills)
 
     def count(self, texts: Iterable[str], actor: Actor) -> TermCounts:
-        """Counts of terms in skills that the actor may see, and of terms that only pinned versions have."""
+        """The counts of the terms in skills that the actor may see, and of terms that only pinned versions
+        have.
+        """
         wanted = set(texts)
         counts = retrieval.count_terms(wanted, actor)
         if not self.keys:
@@ -51,6 +55,6 @@ class PinnedSkills:
         return [row for row in rows if row[1] not in self.keys] if self.keys else rows
 
     def triggers(self, keys: Sequence[str], kinds: Sequence[str]) -> Iterator[TriggerRow]:
-        """Yields the triggers of the pinned versions."""
+        """Yields the triggers of the pinned versions with these keys and kinds."""
         for version, kind, key, text in sql.pinned_trigger_rows(keys, kinds, self._versions):
             yield self._skills[version], kind, key, text

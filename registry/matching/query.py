@@ -65,7 +65,7 @@ def expand_concept(concept: Concept, glossary: lines.GlossaryIndex) -> Concept:
 
 
 def _spans(tokens: Sequence[TextToken], glossary: lines.GlossaryIndex) -> Iterator[tuple[int, int, str]]:
-    """Yields the spans of content words, glossary phrases, and pairs of other Chinese characters."""
+    """Yields begin, end and key of content words, glossary phrases, and pairs of other Chinese characters."""
     at = left = 0
     while at < len(tokens):
         size, is_content = _next_span(tokens, at, glossary)
@@ -81,7 +81,9 @@ def _spans(tokens: Sequence[TextToken], glossary: lines.GlossaryIndex) -> Iterat
 def _next_span(
     tokens: Sequence[TextToken], at: int, glossary: lines.GlossaryIndex
 ) -> tuple[int, bool | None]:
-    """The size of the next span in tokens, and whether it is content (None: Chinese outside known words)."""
+    """The size of the next span in tokens, and whether it is content; the latter is None for a CJK character
+    outside known words.
+    """
     token = tokens[at]
     keys = [each.key for each in tokens[at : at + glossary.longest.get(token.key, 0)]]
     for size in range(len(keys), token.is_cjk, -1):  # _pairs handles single Chinese characters
@@ -98,7 +100,9 @@ def _next_span(
 
 
 def _pairs(tokens: Sequence[TextToken], begin: int, end: int) -> Iterator[tuple[int, int, str]]:
-    """Yields pairs of neighboring characters, or a lone character, which may be in the glossary."""
+    """Yields the spans of neighboring pairs in a range of CJK tokens. A range of one token yields that token,
+    which may be in the glossary.
+    """
     if end - begin == 1:
         yield begin, end, tokens[begin].key
     for at in range(begin, end - 1):
@@ -106,7 +110,7 @@ def _pairs(tokens: Sequence[TextToken], begin: int, end: int) -> Iterator[tuple[
 
 
 def _index_terms(tokens: Sequence[TextToken]) -> tuple[str, ...]:
-    """The index terms of a range of tokens."""
+    """The index terms of a range of tokens: words, or pairs of CJK characters."""
     if not tokens[0].is_cjk or len(tokens) == 1:
         return tuple(token.key for token in tokens)
     return tuple(dict.fromkeys(one.key + two.key for one, two in pairwise(tokens)))
@@ -114,7 +118,9 @@ def _index_terms(tokens: Sequence[TextToken]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8192)  # requests use the same few thousand words
 def _synonym_terms(own: tuple[str, ...], texts: tuple[str, ...], is_cjk: bool) -> Mapping[str, float]:
-    """The terms of the synonyms with their weights. The more synonyms there are, the less each weighs."""
+    """The terms of the synonyms with their weights, at most ``_MAX_SYNONYMS``. The more synonyms there are,
+    the less each weighs.
+    """
     translations = sum(search_terms.has_cjk(text) != is_cjk for text in texts)
     found: dict[str, float] = {}
     for text in texts:
@@ -131,7 +137,7 @@ def _synonym_terms(own: tuple[str, ...], texts: tuple[str, ...], is_cjk: bool) -
 
 
 def glossary_word(concept: Concept, term: str, glossary: lines.GlossaryIndex) -> str:
-    """The synonym that a term belongs to, or the term itself for a corrected typo."""
+    """The synonym in the glossary that has this term, or the term itself for a corrected typo."""
     texts = glossary.get(_phrase_key(concept.text), ())
     return next((text for text in texts if term in _text_terms(text)), term)
 

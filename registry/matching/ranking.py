@@ -1,7 +1,7 @@
 """The ranking of a match: explicit triggers first, then text relevance, priority and usage.
 
-The confidence is a saturating curve of the strength of the matched words. A bonus grows with the share of the
-request that they cover: a single common word is weak evidence, unless it is the whole request. The
+The confidence grows with the strength of the matched words, and approaches 1. A bonus grows with the share of
+the request that they cover: a single common word is weak evidence, unless it is the whole request. The
 constants were fitted on 238 requests among 2,491 skills and 43 utterances without a matching skill; see
 docs/reference/matching.md.
 """
@@ -21,7 +21,7 @@ from registry.usage import scores as usage
 
 MIN_CONFIDENCE = 0.1  # if the best skill has less, the result is "none"
 _FULL_WEIGHT = 2.2  # the highest possible weight of a word in a skill
-_EVEN_STRENGTH = 3.5  # the strength that gives a probability of 0.5
+_EVEN_STRENGTH = 3.5  # the strength at which the confidence is 0.5
 _WHOLE_BONUS = 0.4  # added to the strength of a skill with an ideal score
 _PRIORITY_WEIGHT = 0.1  # the largest effect of the priority on a score
 
@@ -53,7 +53,7 @@ class RankedCandidate:
 def rank_candidates(
     hits: Iterable[TriggerHit], scores: lexical.LexicalScores, skills: Iterable[Candidate]
 ) -> list[RankedCandidate]:
-    """The candidates by tier, then score with priority, then usage."""
+    """The candidates sorted by tier, then by score with priority, then by usage."""
     best: dict[int, float] = {}
     for each in hits:
         best[each.skill] = max(each.score, best.get(each.skill, 0))
@@ -73,7 +73,9 @@ def rank_candidates(
 
 
 def confidence(weight: int, scores: lexical.LexicalScores) -> float:
-    """The probability, from 0 to 1, that a skill with this lexical score is the right one."""
+    """The probability, from 0 to 1, that a skill with this score (an entry of ``scores.scores``) is the right
+    one.
+    """
     if not weight:
         return 0.0
     strength = (weight / 1e6) ** 2 / (_FULL_WEIGHT * log(1 + max(scores.skills, MIN_CATALOG_SKILLS)))

@@ -43,7 +43,9 @@ def trigger_rows(keys: Sequence[str], kinds: Sequence[str], sql_filter: SqlFilte
 
 
 def trigger_prefixes(pairs: Sequence[str]) -> set[str]:
-    """Those of ``pairs``, each of two neighboring tokens, with which a trigger of any skill starts."""
+    """Those of ``pairs`` that start a trigger of any skill. A pair consists of the keys of two neighboring
+    tokens.
+    """
     if not pairs:
         return set()
     values = ", ".join(["(%s)"] * len(pairs))
@@ -56,7 +58,7 @@ def pinned_term_counts(texts: Sequence[str], versions: Sequence[int]) -> list[tu
 
 
 def pinned_postings(terms: Sequence[int], versions: Sequence[int]) -> list[PostingRow]:
-    """The postings of the terms in the versions. They hold the version id in place of the skill id."""
+    """The postings of the terms in the versions, with the version id in place of the skill id."""
     return _fetch_by_lists(_PINNED_POSTINGS, terms=terms, versions=versions)
 
 
@@ -68,7 +70,9 @@ def pinned_trigger_rows(
 
 
 def _fetch_by_lists(statement: str, **lists: Sequence[int | str]) -> list[Any]:
-    """Runs a statement with one list per ``IN``, passed by name in the same order. [] if a list is empty."""
+    """Runs a statement with one ``IN`` per list; the lists are passed by name, in the statement's order.
+    Returns [] if a list is empty.
+    """
     if not all(lists.values()):
         return []
     marks = {name: placeholders(values) for name, values in lists.items()}

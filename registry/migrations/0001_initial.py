@@ -17,7 +17,9 @@ _EARLY = """
 
 
 def vacuum_early(apps, editor):
-    """Search reads postings from an index alone, which PostgreSQL does only after a vacuum."""
+    """Makes PostgreSQL vacuum postings early. Search reads postings from an index alone, which requires a
+    vacuum.
+    """
     if editor.connection.vendor == "postgresql":
         editor.execute(_EARLY)
 

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Only finished requests have a row: those of unfinished ones are deleted."""
+    """Deletes the rows of unfinished requests. Since this version, only finished requests have a row."""
 
     dependencies = [("registry", "0002_rate_count")]
 

@@ -20,18 +20,22 @@ if TYPE_CHECKING:
 
 class CanonicalQuerySet(models.QuerySet["Canonical"]):
     def resolvable(self) -> CanonicalQuerySet:
-        """Rows whose version exists and is neither held nor yanked."""
+        """The rows whose pinned version exists and is neither held nor yanked."""
         return self._of(Version.objects.all())
 
     def discoverable_by(self, actor: Actor) -> CanonicalQuerySet:
-        """Rows whose skill the actor may see, and whose pinned version is for agents and not reported."""
+        """The rows that the actor may see and agents may use.
+
+        The skill is visible to the actor and has a latest version. The pinned version is for agents and
+        neither held, yanked nor reported.
+        """
         visible = Skill.objects.visible_to(actor).filter(latest__isnull=False, pk=models.OuterRef("skill"))
         unreported = self._of(Version.objects.filter(reported_at=None))
         return unreported.filter(models.Exists(visible), for_agents=True)
 
     def _of(self, versions: models.QuerySet[Version]) -> CanonicalQuerySet:
-        """Rows whose version is one of ``versions`` and neither held nor yanked. Uses a subquery per row: the
-        table is small, and a join could read all versions.
+        """The rows whose pinned version is in ``versions`` and neither held nor yanked. Uses a subquery,
+        because a join could read all versions.
         """
         held = models.Q(held_at__isnull=False, released_at=None)
         there = versions.filter(~held, pk=models.OuterRef("version"), yanked_at=None)
@@ -39,10 +43,11 @@ class CanonicalQuerySet(models.QuerySet["Canonical"]):
 
 
 class Canonical(models.Model):
-    """The canonical skill of a slug, pinned to one version; written only by ``registry.canonical``.
+    """A canonical name and the version to which administrators pinned it. Written only by
+    ``registry.canonical``.
 
-    Without a digest, it is a mirror whose content has not been accepted yet. With a digest but no version,
-    the pinned version was purged.
+    A row without a digest is a mirror whose content was never accepted. If a row has a digest but no version,
+    the version was purged.
     """
 
     slug = models.CharField(max_length=64, unique=True)  # the name is _canonical_<slug>
@@ -79,7 +84,9 @@ class CanonicalChangeKind(models.TextChoices):
 
 
 class CanonicalChange(models.Model):
-    """A change of a canonical skill, with actor, time, version before and after, and reason. Append-only."""
+    """A change of a canonical name, with the pinned version before and after. For a rejected proposal,
+    ``after`` is the rejected version. Rows are only added.
+    """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     slug = models.CharField(max_length=64, db_index=True)
@@ -94,7 +101,9 @@ class CanonicalChange(models.Model):
 
     @property
     def replaced(self) -> dict[str, str]:
-        """The skill and version that the change replaced, for undoing it; empty if none."""
+        """The skill and version number pinned before the change, as ``{"skill", "version"}``, for undoing the
+        change. Empty if no version was pinned, or if the change is a rejection.
+        """
         skill, _, version = self.before.partition("@")
         return (
             {"skill": skill, "version": version}
@@ -104,7 +113,7 @@ class CanonicalChange(models.Model):
 
 
 class CanonicalUse(models.Model):
-    """A caller's uses of a canonical name. A new pinned version affects these callers."""
+    """The uses of a canonical name by one caller. The preview of a new pinned version lists these callers."""
 
     slug = models.CharField(max_length=64)
     caller = models.CharField(max_length=64)  # as in Use
@@ -119,7 +128,7 @@ class CanonicalUse(models.Model):
 
 
 class PinnedPosting(models.Model):
-    """A search term of a pinned version. Canonical skills match by these terms."""
+    """A search term of a pinned version. Matching uses it to find canonical skills."""
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="pinned_postings")
     term = models.ForeignKey(Term, models.CASCADE, db_index=False)

@@ -7,7 +7,7 @@ from registry.models.version import Version
 
 
 class Channel(models.Model):
-    """A channel that a maintainer set. ``latest`` has no row, because it is computed."""
+    """A channel that a maintainer set. There is no row for ``latest``, which is computed."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="channels")
     name = models.CharField(max_length=32)  # "stable", "beta"
@@ -18,7 +18,7 @@ class Channel(models.Model):
 
 
 class Redirect(models.Model):
-    """A former address of a skill. It redirects to the skill and is never reused."""
+    """A former address of a skill, which redirects to the skill. No other skill can use this address."""
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="+")
     slug = models.CharField(max_length=64)
@@ -29,8 +29,8 @@ class Redirect(models.Model):
 
 
 class Tombstone(models.Model):
-    """Number and digest of a purged version. Requests return 410; number and content can't be published
-    again.
+    """The number and digest of a purged version. Requests for the number get 410. The skill can't reuse the
+    number, and the team can't publish the content again.
     """
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="tombstones")

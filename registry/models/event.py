@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 class EventQuerySet(models.QuerySet["Event"]):
     def visible_to(self, actor: Actor) -> EventQuerySet:
-        """The events of the actor's teams; for an administrator, all events."""
+        """The events of the actor's teams; all events for administrators."""
         return self if actor.is_administrator else self.filter(team_id__in=actor.team_ids)
 
 
 class Event(models.Model):
-    """An event received from another system; written only by ``registry.events``."""
+    """An event received from another system. Written only by ``registry.events``. Erasing the sender deletes
+    the event.
+    """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="events")
@@ -52,12 +54,14 @@ class EventOutcome(models.TextChoices):
 
 class EventMatchQuerySet(models.QuerySet["EventMatch"]):
     def visible_to(self, actor: Actor) -> EventMatchQuerySet:
-        """The matches whose skill the actor may see; the event's sender may see other skills."""
+        """The matches whose skill the actor may see; an event can have matches that the actor can't see."""
         return self.filter(skill__in=Skill.objects.visible_to(actor))
 
 
 class EventMatch(models.Model):
-    """A skill that declares an event's type, and the outcome: started, proposed, or refused with problems."""
+    """A skill that declares the type of an event. The outcome is a started run, a proposed run, or a refusal
+    with problems.
+    """
 
     event = models.ForeignKey(Event, models.CASCADE, related_name="matches")
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="+")
@@ -85,7 +89,7 @@ class EventSubscriptionQuerySet(models.QuerySet["EventSubscription"]):
 
 
 class EventSubscription(models.Model):
-    """A team's choice for a skill and an event type: start a run or only propose it."""
+    """A team's setting for a skill and an event type: events start a run, or only propose one."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="event_subscriptions")

@@ -13,7 +13,7 @@ class FeedbackOutcome(models.TextChoices):
 
 
 class Feedback(models.Model):
-    """An outcome that an agent reported, visible to the skill's team. Written only by
+    """A report by a user or agent that a skill worked, failed or was the wrong one. Written only by
     ``registry.matching.feedback``.
     """
 

@@ -8,7 +8,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 
 class BytewiseCharField(models.CharField):  # type: ignore[type-arg]  # not subscriptable at run time
-    """Text that sorts by code point on every database; PostgreSQL would use its locale."""
+    """Text that sorts by code point on every database. PostgreSQL would otherwise sort by its locale."""
 
     def db_parameters(self, connection: BaseDatabaseWrapper) -> dict[str, Any]:
         parameters: dict[str, Any] = super().db_parameters(connection)
@@ -20,8 +20,8 @@ class BytewiseCharField(models.CharField):  # type: ignore[type-arg]  # not subs
 class DocumentField(models.JSONField):
     """JSON that keeps the order of its keys, which PostgreSQL's jsonb does not.
 
-    The order matters for form fields and outputs. The value is stored as text, so queries can't filter by its
-    content.
+    The order matters for form fields and outputs. PostgreSQL stores the value as text, so queries can't
+    filter by its content.
     """
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str | None:

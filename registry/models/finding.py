@@ -9,7 +9,7 @@ from registry.models.version import Version
 
 
 class Finding(models.Model):
-    """A scan finding in a version's files. A scan with newer rules replaces it."""
+    """A suspicious place that a scan found in a version's files. The next scan replaces the row."""
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="findings")
     rule = models.CharField(max_length=64)
@@ -22,13 +22,17 @@ class Finding(models.Model):
 
     @property
     def uid(self) -> str:
-        """An id that stays the same if a later scan finds the same thing."""
+        """16 hexadecimal digits derived from rule, path, line and quote, so that a finding keeps its uid in
+        later scans.
+        """
         identity = "\0".join((self.rule, self.path, str(self.line), self.quote))
         return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
 class Suppression(models.Model):
-    """A maintainer's suppression of a finding and of later ones with the same rule, path and quote."""
+    """A maintainer's decision to ignore a finding of a skill, and later ones with the same rule, path and
+    quote. For high-confidence findings, it applies only while the file is unchanged.
+    """
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="suppressions")
     rule = models.CharField(max_length=64)

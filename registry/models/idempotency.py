@@ -4,7 +4,9 @@ from registry.models.fields import DocumentField
 
 
 class IdempotencyKey(models.Model):
-    """The stored response to a POST. The same caller gets it for 24 hours with the same key and body."""
+    """The stored response to a POST with an ``Idempotency-Key``. For 24 hours, the same caller gets this
+    response to the same request.
+    """
 
     caller = models.CharField(max_length=64)
     key = models.CharField(max_length=200)

@@ -7,7 +7,7 @@ from registry.models.trigger_test import ProposalState
 
 
 class SkillPhrase(models.Model):
-    """A phrase that a model proposed. It takes effect once a maintainer accepts it."""
+    """A trigger phrase that a language model proposed. It takes effect once a maintainer accepts it."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="phrases")

@@ -16,18 +16,22 @@ _Row = TypeVar("_Row", bound=models.Model)
 
 class ScopedQuerySet(models.QuerySet[_Row]):
     def visible_to(self, actor: Actor) -> Self:
-        """The rows of scopes visible to the actor; for administrators, all. Search and match use these."""
+        """The rows in search scopes visible to the actor; all rows for administrators."""
         return self if actor.is_administrator else self.filter(scope__in=visible_scopes(actor))
 
 
 class Term(models.Model):
-    """A word or a pair of characters. With a final ``*``, it is a prefix of words in names and tags."""
+    """A search term: a word or a pair of characters. With a final ``*``, it is a prefix of words in names and
+    tags.
+    """
 
     text = BytewiseCharField(max_length=64, unique=True)
 
 
 class TermScope(models.Model):
-    """The number of skills with a term in one scope. An actor's count is the sum over visible scopes."""
+    """The number of skills with a term in one search scope. An actor's count is the sum over the scopes that
+    the actor can see.
+    """
 
     term = models.ForeignKey(Term, models.CASCADE)
     scope = models.CharField(max_length=24)  # "public", "site" or "team:<key>", see Skill.search_scope
@@ -40,7 +44,7 @@ class TermScope(models.Model):
 
 
 class Posting(models.Model):
-    """A term of a skill's latest version; written only by ``registry.index.postings``."""
+    """A search term of a skill's latest version. Written only by ``registry.index.postings``."""
 
     term = models.ForeignKey(Term, models.CASCADE, db_index=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="postings")
@@ -63,7 +67,9 @@ class Posting(models.Model):
 
 
 class Misspelling(models.Model):
-    """A word of a name or tag with one letter omitted. Postings decide whether an actor may see the term."""
+    """A key that finds the term of a name or tag despite a typo: the word, its term, or one of them with a
+    letter deleted. The postings of the term decide which actors can see it.
+    """
 
     text = BytewiseCharField(max_length=64)
     term = models.ForeignKey(Term, models.CASCADE)

@@ -2,7 +2,7 @@ from django.db import models
 
 
 class RateCount(models.Model):
-    """Requests of one caller that count against one rate limit until ``ends_at``, in Unix seconds."""
+    """The requests that count against one rate limit of a caller until ``ends_at`` (Unix seconds)."""
 
     key = models.CharField(max_length=120, primary_key=True)
     count = models.BigIntegerField()

@@ -21,7 +21,9 @@ class ReportState(models.TextChoices):
 
 
 class Report(models.Model):
-    """A report of a problem with a version. Written only by ``registry.review.reports``."""
+    """A report of a problem with a version. Written only by ``registry.review.reports``; erasing the reporter
+    clears ``text``.
+    """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     version = models.ForeignKey(Version, models.CASCADE, related_name="reports")

@@ -17,8 +17,8 @@ class Effect(models.TextChoices):
 
 
 class Rule(models.Model):
-    """A rule for a team's agents or one token: allows runs without approval, or denies runs. Written only by
-    ``registry.rules``.
+    """A rule of a team or a token: an allow rule lets agents run skills without approval, a deny rule stops
+    runs. Written only by ``registry.rules``.
     """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)

@@ -10,7 +10,7 @@ from registry.models.version import Version
 
 
 class Secret(models.Model):
-    """A secret for a team's runs, stored encrypted, never displayed. Written only by ``registry.secrets``."""
+    """A secret for a team's runs. The value is stored encrypted. Written only by ``registry.secrets``."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="secrets")
@@ -27,7 +27,9 @@ class Secret(models.Model):
 
 
 class SecretGrant(models.Model):
-    """A grant of a secret to runs of a skill, for one digest or for all reviewed versions."""
+    """A grant of a secret to the runs of a skill, for one digest or for all versions that the team has
+    reviewed.
+    """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     secret = models.ForeignKey(Secret, models.CASCADE, related_name="grants")
@@ -50,7 +52,7 @@ class SecretGrant(models.Model):
 
 
 class VersionReview(models.Model):
-    """A team's review of a version by a person other than the version's publisher."""
+    """A team's review of a version, by a person who did not publish it."""
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="reviews")
     team = models.ForeignKey(Team, models.CASCADE, related_name="+")

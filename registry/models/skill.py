@@ -30,8 +30,8 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         return self.resolvable_by(actor).filter(merged_into=None, purged_at=None)
 
     def discoverable_by(self, actor: Actor) -> SkillQuerySet:
-        """The visible skills that search and lists show. Reported skills are included only
-        for their team and administrators.
+        """The skills that lists show to the actor: the visible ones, without reported skills of other teams.
+        Administrators get reported skills too.
         """
         visible = self.visible_to(actor)
         if actor.is_administrator:
@@ -39,12 +39,14 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         return visible.filter(Q(is_reported=False) | Q(team_id__in=actor.team_ids))
 
     def searchable_by(self, actor: Actor) -> SkillQuerySet:
-        """The skills of ``discoverable_by`` that have a latest version. Filters on one indexed column."""
+        """The skills of ``discoverable_by`` that have a latest version, selected by the column
+        ``search_scope`` alone.
+        """
         found = self.exclude(search_scope="")
         return found if actor.is_administrator else found.filter(search_scope__in=visible_scopes(actor))
 
     def resolvable_by(self, actor: Actor) -> SkillQuerySet:
-        """The skills that addresses may lead the actor to: visible ones, and merged and purged ones.
+        """The skills whose addresses work for the actor: those of ``visible_to``, merged and purged ones.
 
         A skill with only held versions is included only for its team and administrators.
         """
@@ -57,9 +59,9 @@ class SkillQuerySet(models.QuerySet["Skill"]):
     def recommendable_to(self, actor: Actor) -> SkillQuerySet:
         """The skills that listings, matches and loading by name recommend to the actor's agents.
 
-        Text of publishers gets into agents' prompts. So these are only skills of the actor's teams and of
-        teams that they subscribe to, and bundled and canonical skills. The shell gets the skills of all
-        teams.
+        Agents' prompts contain the descriptions of these skills. The result is therefore limited to skills of
+        the actor's teams and of the teams to which these subscribe, and to bundled and canonical skills. The
+        shell gets the skills of all teams.
         """
         usable = self.visible_to(actor).filter(latest__isnull=False)
         if actor.is_shell:
@@ -72,7 +74,9 @@ class SkillQuerySet(models.QuerySet["Skill"]):
 
 
 def _is_canonical() -> Q:
-    """A condition: canonical with a pinned version for agents, whatever the latest version declares."""
+    """A condition for skills with a canonical name whose pinned version is for agents and neither held,
+    yanked nor reported. The latest version does not matter.
+    """
     canonical = (
         apps.get_model("registry", "Canonical")
         .objects.resolvable()
@@ -82,19 +86,21 @@ def _is_canonical() -> Q:
 
 
 def _is_fully_held() -> Q:
-    """A condition: the skill has versions, and all of them are held."""
+    """A condition for skills that have versions but only held ones."""
     versions = apps.get_model("registry", "Version").objects.filter(skill=OuterRef("pk"))
     held = Q(held_at__isnull=False, released_at=None)
     return Q(latest=None) & Exists(versions.filter(held)) & ~Exists(versions.exclude(held))
 
 
 def visible_scopes(actor: Actor) -> list[str]:
-    """The search scopes visible to an actor who is not an administrator."""
+    """The search scopes visible to an actor who is not an administrator: the open ones and those of their
+    teams.
+    """
     return [*open_scopes(actor), *(f"team:{team}" for team in sorted(actor.team_ids))]
 
 
 def open_scopes(actor: Actor) -> list[str]:
-    """The visible search scopes that belong to no team."""
+    """The search scopes that belong to no team: ``public``, and for signed-in actors also ``site``."""
     return [Visibility.PUBLIC.value, Visibility.SITE.value][: 1 + actor.is_signed_in]
 
 
@@ -114,7 +120,7 @@ class Skill(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    # Copied from the latest version by publishing, the only writer.
+    # Copied from the latest version; written by publishing only.
     latest = models.ForeignKey("registry.Version", models.SET_NULL, null=True, related_name="+")
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
@@ -146,9 +152,9 @@ class Skill(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True)
     hot_key = models.FloatField(default=0.0)
 
-    # The merged skill whose address was used. Its exact versions stay available there.
+    # The merged skill whose address was used. Its exact versions stay available at that address.
     merged_from: Skill | None = None
-    # The canonical name by which the skill was found. Then only the pinned version applies.
+    # The canonical name by which the skill was found. If set, only its pinned version is available.
     resolved_canonical: Canonical | None = None
 
     objects = SkillQuerySet.as_manager()
@@ -181,17 +187,21 @@ class Skill(models.Model):
 
     @property
     def is_remote(self) -> bool:
-        """Whether the skill comes from a URL. Nothing is inserted into the text of such skills."""
+        """Whether the skill was imported from a URL. Arguments and commands in the text of such a skill are
+        not expanded.
+        """
         return self.source == "url"
 
     @property
     def effective_visibility(self) -> str:
-        """The visibility that applies: internal skills are always private."""
+        """The visibility that applies: private for internal skills, otherwise ``visibility``."""
         return Visibility.PRIVATE if self.type == INTERNAL else self.visibility
 
 
 class Tag(models.Model):
-    """A tag of a skill's latest version, for filters and counts. ``Skill.tags`` has the tags in order."""
+    """A tag of a skill's latest version, for filters and counts. ``Skill.tags`` has the same tags in the
+    author's order.
+    """
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="tag_rows")
     text = models.CharField(max_length=120)

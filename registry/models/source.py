@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SourceKind(models.TextChoices):
-    """The kinds of sources, each with its own reader."""
+    """The kinds of sources. Each kind has a module in ``registry.imports.readers``."""
 
     FOLDER = "folder", _("Folder")  # on this machine; only administrators and the shell may import it
     ARCHIVE = "archive", _("Archive")
@@ -27,19 +27,21 @@ class SourceKind(models.TextChoices):
 
 class SourceQuerySet(models.QuerySet["Source"]):
     def visible_to(self, actor: Actor) -> SourceQuerySet:
-        """The sources of the actor's teams; for administrators, all. Addresses can be confidential."""
+        """The sources of the actor's teams; all for administrators. Others get none, because locations can be
+        confidential.
+        """
         return self if actor.is_administrator else self.filter(team_id__in=actor.team_ids)
 
 
 class Source(models.Model):
-    """A place from which a team imports skills: once, on demand or at an interval."""
+    """A place from which a team imports skills, on demand or at an interval."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="sources")
     kind = models.CharField(max_length=8, choices=SourceKind.choices)
     location = models.CharField(max_length=2000)  # path or address, without credentials
     options = DocumentField(default=dict)  # branch, tags, path, roots …; see registry.imports.readers
-    visibility = models.CharField(max_length=8, blank=True)  # visibility of skills that it creates
+    visibility = models.CharField(max_length=8, blank=True)  # visibility of skills that its imports create
     interval_s = models.PositiveIntegerField(null=True)  # None: on demand only
     next_at = models.DateTimeField(null=True, db_index=True)
     # The commit, ETag or digest of the last import.
@@ -61,7 +63,7 @@ class ImportStatus(models.TextChoices):
 
 
 class Import(LeasedJob):
-    """An import of a source. Its rows hold the outcome for each folder or file."""
+    """An import of a source. ``rows`` has the outcome for each folder or file."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     source = models.ForeignKey(Source, models.CASCADE, related_name="imports")

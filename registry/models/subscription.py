@@ -5,7 +5,9 @@ from registry.models.team import Team
 
 
 class Subscription(models.Model):
-    """Recommends another team's skills to a team's agents. Written only by ``registry.subscriptions``."""
+    """Recommends the skills of ``publisher`` to the agents of ``team``. Written only by
+    ``registry.subscriptions``.
+    """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="subscriptions")
     publisher = models.ForeignKey(Team, models.CASCADE, related_name="subscribers")

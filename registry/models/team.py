@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 class TeamQuerySet(models.QuerySet["Team"]):
     def visible_to(self, actor: Actor) -> TeamQuerySet:
-        """The actor's own teams, and teams with a skill visible to the actor. Administrators get all."""
+        """The actor's teams, and teams with a skill visible to the actor. Administrators get all teams."""
         if actor.is_administrator:
             return self
         from registry.models.skill import Skill
@@ -25,7 +25,7 @@ class TeamQuerySet(models.QuerySet["Team"]):
 
 
 class MemoryReview(models.TextChoices):
-    """Which proposed memories of the team need a review."""
+    """The proposed memories of a team that need a review."""
 
     NONE = "none", _("None")
     TEAM = "team", _("Team memory")
@@ -37,6 +37,7 @@ class Team(models.Model):
     slug = models.SlugField(max_length=64, unique=True)
     name = models.CharField(max_length=120)
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)  # an archived team allows only reading
     languages = DocumentField(default=list)  # languages of requests; empty for the site's languages
     # if False, failing trigger tests only cause warnings
     failing_triggers_block = models.BooleanField(default=False)

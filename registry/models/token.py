@@ -12,10 +12,15 @@ class Scope(models.TextChoices):
     RUN = "run", _("Start and cancel runs")
     PUBLISH = "publish", _("Publish and manage versions")
     SETTINGS = "settings", _("Change visibility and settings")
+    ADMINISTER = "administer", _("Manage users, teams and members")
 
 
 class Token(models.Model):
-    """An access token, stored as SHA-256. It grants what both its scopes and its owner's role allow."""
+    """An access token, stored as SHA-256. It allows an action only if both its scopes and its owner's role
+    do. If ``team`` is set, its owner's roles in other teams do not count.
+
+    After a rotation, the secret before it works until ``previous_expires_at``.
+    """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="tokens")
@@ -23,8 +28,12 @@ class Token(models.Model):
     name = models.CharField(max_length=120)
     prefix = models.CharField(max_length=12)
     secret_hash = models.CharField(max_length=64, unique=True)
+    previous_hash = models.CharField(max_length=64, unique=True, null=True)
+    previous_expires_at = models.DateTimeField(null=True)
     scopes = DocumentField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True)
+    last_used_address = models.CharField(max_length=64, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    revoked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")

@@ -13,7 +13,7 @@ class TriggerTestOrigin(models.TextChoices):
 
 
 class TriggerTest(models.Model):
-    """An utterance that must or must not match a skill, in addition to the tests of the package."""
+    """A request text that must or must not match a skill, in addition to the tests in its package."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="trigger_tests")
@@ -34,7 +34,7 @@ class ProposalState(models.TextChoices):
 
 
 class ProposedTriggerTest(models.Model):
-    """A trigger test proposed by feedback. Only the skill's team can see its utterance."""
+    """A trigger test that feedback proposes. Only the skill's team can see its text."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="proposed_tests")

@@ -5,7 +5,7 @@ from registry.models.version import Version
 
 
 class TriggerTestResult(models.Model):
-    """The result of a trigger test of a version. Written only by ``registry.trigger_tests.evaluate``."""
+    """The result of one trigger test for a version. Written only by ``registry.trigger_tests.evaluate``."""
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="trigger_test_results")
     utterance = models.CharField(max_length=500)

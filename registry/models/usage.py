@@ -11,7 +11,7 @@ class UseKind(models.TextChoices):
 
 
 class Use(models.Model):
-    """A caller's uses of a skill. Uses within 60 s of ``last_counted_at`` do not count."""
+    """The uses of a skill by one caller. A use within 60 s of ``last_counted_at`` does not count."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="uses")
     caller = models.CharField(max_length=64)
@@ -24,7 +24,9 @@ class Use(models.Model):
 
 
 class UseDay(models.Model):
-    """The uses of a skill, or of one version, by kind and day (UTC)."""
+    """The number of uses of a skill by version, kind and day (UTC). Uses without a known version have an
+    empty ``version``.
+    """
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="use_days")
     version = models.CharField(max_length=64, blank=True)  # the version's number

@@ -18,8 +18,8 @@ _HELD = models.Q(held_at__isnull=False, released_at=None)
 
 class VersionQuerySet(models.QuerySet["Version"]):
     def visible_to(self, actor: Actor) -> VersionQuerySet:
-        """The versions of skills that the actor may see. Held versions are included only for their team
-        and administrators.
+        """The versions of skills that the actor may see, including merged skills. Held versions are included
+        only for their team and administrators.
         """
         known = self.filter(skill__in=Skill.objects.resolvable_by(actor))
         if actor.is_administrator:
@@ -35,7 +35,9 @@ class VersionQuerySet(models.QuerySet["Version"]):
 
 
 class Version(models.Model):
-    """A published version of a skill. Its files never change. Written only by ``registry.versions``."""
+    """A published version of a skill. Its files never change. Written only by ``registry.versions`` and
+    ``registry.review``.
+    """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="versions")
@@ -56,12 +58,12 @@ class Version(models.Model):
     deprecated_at = models.DateTimeField(null=True, blank=True)
     deprecation_reason = models.CharField(max_length=500, blank=True)  # reason and remedy
     successor = models.CharField(max_length=64, blank=True)  # the number of the replacement in this skill
-    # For a held version, the channel to point to it when it is released.
+    # The channel that will point to a held version when it is released.
     requested_channel = models.CharField(max_length=32, blank=True)
     # where an imported version comes from: URL, repository, commit, path
     provenance = DocumentField(default=dict)
 
-    # Written by registry.versions.publishing.scanning only.
+    # Written by registry.versions.publishing and registry.review only.
     scanned_with = models.CharField(max_length=64, blank=True)  # digest of the scan rules
     # a version that is held and not released can't be used
     held_at = models.DateTimeField(null=True, blank=True)
@@ -69,7 +71,7 @@ class Version(models.Model):
     released_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     release_reason = models.CharField(max_length=500, blank=True)
 
-    # Since when open reports limit the version to its team; written by registry.review.reports only.
+    # Time since which open reports limit the version to its team; written by registry.review.reports only.
     reported_at = models.DateTimeField(null=True, blank=True)
 
     objects = VersionQuerySet.as_manager()
@@ -83,7 +85,7 @@ class Version(models.Model):
 
     @property
     def is_excluded(self) -> bool:
-        """Whether reports hide the version from other teams."""
+        """Whether open reports hide the version from other teams."""
         return self.reported_at is not None
 
     @property

@@ -18,7 +18,7 @@ class WebhookEndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
 
 
 class WebhookEndpoint(models.Model):
-    """An endpoint for signed events from another system. Its secrets are stored encrypted."""
+    """A URL to which another system sends signed events. The signing secrets are stored encrypted."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="webhooks")

@@ -1,15 +1,15 @@
-"""Error codes of reading a package: archive, paths, SKILL.md, front matter and schemas."""
+"""Error codes for reading a package: archive, paths, SKILL.md, front matter and schemas."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 ARCHIVE_TOO_LARGE = declare("ARCHIVE_TOO_LARGE", lambda *, size, limit: ..., http=413)(
-    _("The upload has %(size)s bytes; the maximum is %(limit)s."),
+    _("The file has at least %(size)s bytes; the maximum is %(limit)s."),
     _("Remove files that the skill does not need, or host large files elsewhere."),
 )
 ARCHIVE_FORMAT = declare("ARCHIVE_FORMAT")(
-    _("The upload is not a zip, tar.gz or SKILL.md file."),
-    _("Upload a .zip or .tar.gz that contains SKILL.md, or SKILL.md alone."),
+    _("The format of the file is not supported."),
+    _("Use a .zip or .tar.gz that contains SKILL.md, or publish SKILL.md alone."),
 )
 ARCHIVE_TRUNCATED = declare("ARCHIVE_TRUNCATED", lambda *, reason: ...)(
     _("The archive is incomplete: %(reason)s."), _("Create the archive again and upload the complete file.")
@@ -69,20 +69,21 @@ PATH_UNSAFE = declare("PATH_UNSAFE", lambda *, reason: ...)(
     _("Use paths relative to the package folder, with / between the parts."),
 )
 PATH_CHARACTERS = declare("PATH_CHARACTERS", lambda *, reason: ...)(
-    _("The path contains characters that some systems can't store: %(reason)s."), _("Rename the file.")
+    _("The path contains characters that some systems can't store: %(reason)s."),
+    _("Rename the file or folder."),
 )
 PATH_RESERVED = declare("PATH_RESERVED", lambda *, name: ...)(
-    _("%(name)s is a reserved device name on some systems."), _("Rename the file.")
+    _("%(name)s is a reserved device name on some systems."), _("Rename the file or folder.")
 )
 PATH_TOO_LONG = declare("PATH_TOO_LONG", lambda *, reason: ...)(
     _("The path is too long: %(reason)s."), _("Shorten the names of the file and its folders.")
 )
 PATH_TOO_DEEP = declare("PATH_TOO_DEEP", lambda *, limit: ...)(
-    _("The path is nested more than %(limit)s folders deep."), _("Use fewer nested folders.")
+    _("The path has more than %(limit)s nested folders."), _("Use fewer nested folders.")
 )
 PATH_CLASH = declare("PATH_CLASH", lambda *, other: ...)(
-    _("The path is identical to %(other)s on some systems."),
-    _("Rename one of them so that they differ by more than case or accents."),
+    _("The path conflicts with %(other)s on some or all systems."),
+    _("Rename one of the two paths so that they differ by more than case or accents."),
 )
 SKILL_MISSING = declare("SKILL_MISSING")(
     _("SKILL.md was not found at the top level of the package or in its only folder."),
@@ -94,7 +95,7 @@ SKILL_AMBIGUOUS = declare("SKILL_AMBIGUOUS", lambda *, paths: ...)(
 )
 SKILL_STRAY_FILES = declare("SKILL_STRAY_FILES", lambda *, folder: ...)(
     _("The file is outside the folder %(folder)s, which contains SKILL.md."),
-    _("Move it into that folder, or remove it."),
+    _("Move the file into that folder, or remove it."),
 )
 SKILL_TOO_LARGE = declare("SKILL_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("SKILL.md is larger than %(limit)s bytes."), _("Move long sections into files in references/.")
@@ -118,13 +119,14 @@ FRONT_MATTER_UNCLOSED = declare("FRONT_MATTER_UNCLOSED")(
     _("Add a line with --- after the last field."),
 )
 FRONT_MATTER_TOO_LARGE = declare("FRONT_MATTER_TOO_LARGE", lambda *, limit: ..., http=413)(
-    _("The front matter is larger than %(limit)s bytes."), _("Move long texts into the body of SKILL.md.")
+    _("The front matter or METADATA.yml is larger than %(limit)s bytes."),
+    _("Move long texts into the body of SKILL.md."),
 )
 FRONT_MATTER_INVALID = declare("FRONT_MATTER_INVALID", lambda *, reason: ...)(
     _("Invalid YAML: %(reason)s."), _("Fix the line; quote values that contain special characters.")
 )
 FRONT_MATTER_NOT_FIELDS = declare("FRONT_MATTER_NOT_FIELDS")(
-    _("The front matter does not consist of fields with values."),
+    _("The front matter or METADATA.yml does not consist of fields with values."),
     _("Write one field per line, such as `name: my-skill`."),
 )
 FRONT_MATTER_REFERENCE = declare("FRONT_MATTER_REFERENCE", lambda *, text: ...)(
@@ -139,7 +141,8 @@ FRONT_MATTER_TOO_MANY = declare("FRONT_MATTER_TOO_MANY", lambda *, limit: ...)(
     _("Move long lists into a separate file in the package."),
 )
 FRONT_MATTER_DUPLICATE = declare("FRONT_MATTER_DUPLICATE", lambda *, field, first: ...)(
-    _("The field `%(field)s` appears twice; the first is on line %(first)s."), _("Remove one of them.")
+    _("The field `%(field)s` appears twice; the first is on line %(first)s."),
+    _("Remove one of the two fields."),
 )
 FRONT_MATTER_KEY = declare("FRONT_MATTER_KEY")(
     _("A field name must be plain text, not a list or a group of fields."),
@@ -164,11 +167,15 @@ SKILL_NAME_INVALID = declare("SKILL_NAME_INVALID", lambda *, name, most: ...)(
 )
 SKILL_TEXT_INVALID = declare("SKILL_TEXT_INVALID", lambda *, field, most: ...)(
     _("%(field)s is longer than %(most)s characters or contains control characters."),
-    _("Write it as one line of plain text."),
+    _("Use one line of plain text of at most %(most)s characters."),
 )
 MIGRATION_FAILED = declare("MIGRATION_FAILED", lambda *, reason: ..., http=500)(
     _("Can't migrate the folder: %(reason)s; nothing was changed."),
     _("Check that you can write to the parent folder and that there is enough disk space for a copy."),
+)
+MIGRATION_INTERRUPTED = declare("MIGRATION_INTERRUPTED", lambda *, reason, path: ..., http=500)(
+    _("Can't finish the migration: %(reason)s; the original folder is now %(path)s."),
+    _("Check the parent folder and the disk, then move the original folder back."),
 )
 FIELD_TYPE = declare("FIELD_TYPE", lambda *, field, expected, found: ..., severity="warning")(
     _("`%(field)s` was ignored: it must be %(expected)s, not %(found)s."),
@@ -187,7 +194,7 @@ NAME_MISSING = declare("NAME_MISSING")(
     _("Add `name` to the front matter."),
 )
 NAME_FROM_FOLDER = declare("NAME_FROM_FOLDER", lambda *, name: ..., severity="notice")(
-    _("The skill has no `name`; %(name)s was taken from the folder or file."),
+    _("The skill has no `name`; the folder or file name %(name)s is used instead."),
     _("Add `name` to the front matter."),
 )
 NAME_NOT_SLUG = declare("NAME_NOT_SLUG", lambda *, name, slug: ..., severity="notice")(
@@ -209,7 +216,7 @@ VERSION_NORMALISED = declare("VERSION_NORMALISED", lambda *, written, version: .
     _("Version %(written)s was read as %(version)s."), _("Write versions as MAJOR.MINOR.PATCH.")
 )
 VERSION_INVALID = declare("VERSION_INVALID", lambda *, written: ..., severity="warning")(
-    _("%(written)s is not a valid version."), _("Write versions as MAJOR.MINOR.PATCH, such as 1.0.0.")
+    _("%(written)s is not a valid version number."), _("Write versions as MAJOR.MINOR.PATCH, such as 1.0.0.")
 )
 NETWORK_WITHOUT_HOSTS = declare("NETWORK_WITHOUT_HOSTS", severity="notice")(
     _("The skill requests network access but lists no hosts, so every host is blocked."),

@@ -7,7 +7,7 @@ MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits in bytes, unless the name says otherwise."""
+    """Limits per package. ``archive`` to ``front_matter`` are sizes in bytes, the others are counts."""
 
     archive: int = 20 * MEGABYTE
     unpacked: int = 50 * MEGABYTE

@@ -1,10 +1,15 @@
 """The immutable result of reading a package: files, manifest and problems."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from registry.packages.problems import Problem
+
+if TYPE_CHECKING:
+    from registry.packages.manifest.frontmatter import FrontMatter
 
 Profile = Literal["agentskills", "apexbridge", "single-file"]
 PROFILES: tuple[Profile, ...] = ("agentskills", "apexbridge", "single-file")
@@ -13,11 +18,11 @@ TYPES = ("direct", "service", "distributed", "static", "preprocessor", "internal
 
 @dataclass(frozen=True)
 class PackageFile:
-    """A regular file. ``path`` is relative to SKILL.md, in NFC, with ``/``. Executables have mode 0755."""
+    """A regular file. ``path`` is relative to the folder of SKILL.md, in Unicode NFC, with ``/``."""
 
     path: str
     data: bytes
-    executable: bool = False
+    executable: bool = False  # unpacked with mode 0755 instead of 0644
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class Manifest:
     slug: str
     display_name: str
     description: str
-    version: str | None = None  # semver, or None if the author gives none
+    version: str | None = None  # semver; None if missing or invalid
     version_as_written: str | None = None
     type: str | None = None  # one of TYPES
     capabilities: tuple[str, ...] = ()
@@ -85,7 +90,7 @@ class Manifest:
     arguments: tuple[str, ...] = ()
     model: str = ""
     effort: str = ""
-    runtime: str = ""  # the name, defined by the site, of the set of programs that the scripts need
+    runtime: str = ""  # name of the set of programs, defined by the site, that the scripts need
     context: Literal["inline", "fork"] = "inline"
     agent: str = ""
     user_invocable: bool = True
@@ -101,13 +106,15 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Package:
-    """A package that could be read: sorted files, SKILL.md at the root, and problems found by checks."""
+    """A package that could be read, and its problems. Files are sorted by path; SKILL.md is at the root."""
 
     files: tuple[PackageFile, ...]
     manifest: Manifest
     body: str  # SKILL.md without front matter
     profile: Profile
     problems: tuple[Problem, ...]  # problems of every severity; without errors, the package can be published
+    # the source of the manifest, kept because reading a large front matter again takes 0.1 s
+    front_matter: FrontMatter | None = field(default=None, compare=False, repr=False)
 
     @property
     def ok(self) -> bool:

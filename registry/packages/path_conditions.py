@@ -1,4 +1,4 @@
-"""The ``paths`` condition: agents see a skill only if a file in use matches its .gitignore patterns."""
+"""Matches the ``paths`` of skills: agents see such a skill only if a file in use matches a pattern."""
 
 import posixpath
 import re
@@ -20,18 +20,21 @@ _OUTER_COMMA = re.compile(r",(?![^{]*\})")
 
 
 def split(text: str) -> list[str]:
-    """The patterns in a text, split at commas outside braces."""
+    """The patterns in a text, split at commas outside braces. Keeps white space around patterns."""
     return _OUTER_COMMA.split(text)
 
 
 def any_file_matches(patterns: Sequence[str], paths: Collection[str]) -> bool:
-    """Whether a path inside the project matches. Always True without patterns or with only ``**``."""
+    """Whether one of the paths matches. Always True without patterns or with only ``**``.
+
+    Paths outside the project and overlong paths never match.
+    """
     spec = _spec(tuple(patterns))
     return spec is None or any(spec.match_file(path) for path in _project_paths(paths))
 
 
 def unmatchable_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
-    """The patterns, after brace expansion, that no file can match."""
+    """The patterns, after brace expansion, that no file can match. All of them if every one is negated."""
     expanded = [pattern.strip() for pattern in _expand(patterns)]
     if expanded and all(pattern.startswith("!") for pattern in expanded):
         return tuple(expanded)
@@ -44,7 +47,7 @@ def unmatchable_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec | None:
-    """The compiled patterns; None if every file matches, because there is no pattern or only ``**``."""
+    """The compiled valid patterns; None if every file matches, because there is no pattern or only ``**``."""
     expanded = [bare for pattern in _expand(patterns) if (bare := _strip_folder_suffix(pattern.strip()))]
     if all(pattern == "**" for pattern in expanded):
         return None
@@ -52,7 +55,10 @@ def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec | None:
 
 
 def _strip_folder_suffix(pattern: str) -> str:
-    """The pattern without a final ``/**``: a folder alone matches its content too. Keeps negated patterns."""
+    """The pattern without a final ``/**``, because a folder alone matches its content too.
+
+    Negated patterns stay unchanged.
+    """
     return pattern if pattern.startswith("!") else pattern.removesuffix("/**")
 
 
@@ -76,7 +82,7 @@ def _without_braces(pattern: str) -> Iterator[str]:
 
 
 def _is_valid(pattern: str) -> bool:
-    """Whether the pattern is valid and fast to match."""
+    """Whether the pattern is valid .gitignore syntax and fast to match."""
     parts = pattern.split("/")
     stars = max(len(re.findall(r"\*+", part)) for part in parts)
     if max(stars, parts.count("**")) > _MAX_STARS or len(pattern) > _MAX_PATTERN_LENGTH:

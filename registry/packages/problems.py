@@ -1,7 +1,6 @@
-"""Codes, problems and refusals, the types of every error, warning and notice.
+"""The types of all errors, warnings and notices: codes, problems and refusals.
 
-Codes never change and are not translated. Their texts are English templates, which the packages that display
-them translate.
+Codes never change and are not translated. Their texts are English templates that are translated on display.
 """
 
 from __future__ import annotations
@@ -17,13 +16,16 @@ Severity = Literal["error", "warning", "notice"]
 
 
 def gettext_noop(text: str) -> str:
-    """Marks a text for translation. The package that displays the text translates it."""
+    """Marks a text for translation and returns it unchanged. It is translated on display."""
     return text
 
 
 @dataclass(frozen=True)
 class Code(Generic[P]):
-    """A stable code. ``P`` is the parameters of its texts, which are templates with ``%(name)s``."""
+    """A stable code. ``message`` and ``remedy`` are templates with ``%(name)s`` parameters, typed by ``P``.
+
+    ``http`` is the status of a response whose first problem has this code.
+    """
 
     name: str
     message: str
@@ -38,7 +40,7 @@ class Code(Generic[P]):
         return Problem(self.name, params=params, severity=self.severity)
 
     def refusal(self, *args: P.args, **params: P.kwargs) -> Refusal:
-        """An exception with one problem: ``raise NOT_FOUND.refusal(what="skill", name=name)``."""
+        """An exception with one problem, to raise: ``raise NOT_FOUND.refusal(what="skill", name=name)``."""
         return Refusal(self.problem(*args, **params))
 
 
@@ -70,10 +72,12 @@ def declare(
     severity: Severity = "error",
     retryable: bool = False,
 ) -> Callable[[str, str], Code[...]]:
-    """Declares a code: returns a function that takes message and remedy and adds the code to the catalogue.
+    """Declares a code: returns a function that takes message and remedy and adds the code to CODES.
 
-    ``parameters`` is never called. Type checkers use its signature for ``problem`` and ``refusal``: ``X =
-    declare("X", lambda *, skill: ..., http=409)(_("… %(skill)s …"), _("…"))``.
+    The returned function raises ValueError if the name is already declared. ``parameters`` is never called;
+    its signature declares the parameters of the texts:
+
+        X = declare("X", lambda *, skill: ..., http=409)(_("… %(skill)s …"), _("…"))
     """
 
     def add(message: str, remedy: str) -> Code[...]:
@@ -89,7 +93,7 @@ def declare(
 def code_named(name: str) -> Code[...]:
     """The code with this name, for names known only at run time: its parameters are not type-checked.
 
-    Raises ``KeyError`` for a name that is not declared.
+    Raises KeyError if no code has the name.
     """
     return CODES[name]
 
@@ -98,11 +102,12 @@ def _as_is(text: str) -> str:
     return text
 
 
-_TRANSLATED = ("reason", "expected", "unit")  # parameters with translatable texts, even when read from a row
+# Parameters with translatable texts, even if stored.
+_TRANSLATED = ("reason", "expected", "unit", "what", "action")
 
 
 class LazyMessage(str):
-    """A part of a message. ``str()`` gives the English text; the part is translated with its message."""
+    """A translatable part of a message. Its value as a ``str`` is the English text."""
 
     template: str
     params: Mapping[str, object]
@@ -118,19 +123,22 @@ class LazyMessage(str):
 
 @dataclass(frozen=True)
 class Problem:
-    """A failed check, with its code and place: ``path`` in the package or input, ``line`` from 1."""
+    """An error, warning or notice with its place: ``path`` in the package or input, ``line`` from 1."""
 
     code: str
     path: str = ""
     line: int | None = None
     params: Mapping[str, object] = field(default_factory=dict)
     severity: Severity = "error"
+    detail: str = ""  # a more exact message than the code's; a LazyMessage is translated
 
     def at(self, path: str = "", line: int | None = None) -> Problem:
-        """The same problem at this path of the package or input, and at this line."""
+        """A copy of the problem with this path in the package or input, and this line."""
         return replace(self, path=path, line=line)
 
     def message(self, translate: Callable[[str], str] = _as_is) -> str:
+        if self.detail:
+            return str(_translated("detail", self.detail, translate))
         return translate(code_named(self.code).message) % self._params(translate)
 
     def remedy(self, translate: Callable[[str], str] = _as_is) -> str:
@@ -161,7 +169,7 @@ _PARAMETER = re.compile(r"%\((\w+)\)[a-z]")
 
 
 def fill_known(template: str, params: Mapping[str, object]) -> str:
-    """The template with the known values filled in and "…" for the others."""
+    """The template with the known values filled in, "…" for the others, and ``%`` for ``%%``."""
     return _PARAMETER.sub(lambda match: str(params.get(match[1], "…")), template).replace("%%", "%")
 
 
@@ -177,6 +185,6 @@ class Refusal(Exception):
         return self.problems[0].code
 
     def at(self, path: str = "", line: int | None = None) -> Refusal:
-        """The same refusal with its first problem at this path and line."""
+        """A copy of the refusal with its first problem at this path and line."""
         first, *others = self.problems
         return Refusal(first.at(path, line), *others)

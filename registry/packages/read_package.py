@@ -1,13 +1,14 @@
 """Reads packages from uploads, folders and lists of files. Every package is read by this module."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from registry.packages.archive.entries import ArchiveEntry
 from registry.packages.archive.folders import check_sizes, folder_entries
 from registry.packages.archive.layout import Layout, lay_out
 from registry.packages.archive.paths import printable
-from registry.packages.archive.repack import repack
+from registry.packages.archive.repack import archive_order, repack, repacked_size
 from registry.packages.archive.tar_reader import read_tar_gz
 from registry.packages.archive.zip_reader import read_zip
 from registry.packages.checks.package_checks import Facts, check, choose_profile
@@ -29,23 +30,39 @@ def read_upload(
 ) -> Package:
     """Reads a zip, a tar.gz or a single SKILL.md, detected by content.
 
-    Raises Refusal with every problem if the package cannot be read. A package that fails its checks is
-    returned with ``ok`` False.
+    Raises Refusal if the package cannot be read. A package that fails its checks is returned with ``ok``
+    False. ``profile`` overrides the profile that the content determines.
     """
     layout = _upload_layout(data, filename, limits)
     return build_package(layout, Origin(layout.folder, filename), limits=limits, profile=profile)
 
 
+def read_package_files(
+    files: Sequence[PackageFile], *, filename: str = "", limits: Limits = _DEFAULT
+) -> Package:
+    """Reads files with the result of ``read_upload`` for the archive that ``repack`` makes of them.
+
+    Faster than making and parsing this archive. Raises Refusal like ``read_upload``, with all files that are
+    too large.
+    """
+    _check_archive_size(repacked_size(files), filename, limits)
+    entries = [ArchiveEntry(file.path, file.data, file.executable) for file in archive_order(files)]
+    check_sizes(entries, limits)
+    layout = _repacked_layout(
+        entries, lambda layout: list(layout.files) == sorted(files, key=attrgetter("path")), limits
+    )
+    return build_package(layout, Origin(layout.folder, filename), limits=limits)
+
+
 def _upload_layout(data: bytes, filename: str, limits: Limits) -> Layout:
-    if len(data) > limits.archive:
-        raise ARCHIVE_TOO_LARGE.refusal(size=len(data), limit=limits.archive).at(printable(filename))
+    _check_archive_size(len(data), filename, limits)
     entries = _entries(data, filename, limits)
-    try:
-        return lay_out(entries, limits)
-    except Refusal as refused:
-        if refused.code != SKILL_AMBIGUOUS.name:
-            raise
-        return _archive_layout(entries, data, limits)
+    return _repacked_layout(entries, lambda layout: repack(layout.files) == data, limits)
+
+
+def _check_archive_size(size: int, filename: str, limits: Limits) -> None:
+    if size > limits.archive:
+        raise ARCHIVE_TOO_LARGE.refusal(size=size, limit=limits.archive).at(printable(filename))
 
 
 def _entries(data: bytes, filename: str, limits: Limits) -> tuple[ArchiveEntry, ...]:
@@ -58,12 +75,23 @@ def _entries(data: bytes, filename: str, limits: Limits) -> tuple[ArchiveEntry, 
     raise ARCHIVE_FORMAT.refusal().at(printable(filename))
 
 
-def _archive_layout(entries: Sequence[ArchiveEntry], data: bytes, limits: Limits) -> Layout:
-    """The layout of an archive. Several SKILL.md raise SKILL_AMBIGUOUS unless ``repack`` made the archive."""
-    layout = lay_out(entries, limits, repacked=True)
-    if repack(layout.files) != data:
+def _repacked_layout(
+    entries: Sequence[ArchiveEntry], is_repacked: Callable[[Layout], bool], limits: Limits
+) -> Layout:
+    """The layout of the entries. Of several SKILL.md files, only the one at the top level counts.
+
+    Raises SKILL_AMBIGUOUS for several SKILL.md files unless ``is_repacked`` is true for their layout, which
+    means that ``repack`` created the archive.
+    """
+    try:
         return lay_out(entries, limits)
-    return layout
+    except Refusal as refused:
+        if refused.code != SKILL_AMBIGUOUS.name:
+            raise
+        layout = lay_out(entries, limits, repacked=True)
+        if not is_repacked(layout):
+            raise
+        return layout
 
 
 def read_files(
@@ -73,7 +101,11 @@ def read_files(
     limits: Limits = _DEFAULT,
     profile: Profile | None = None,
 ) -> Package:
-    """Reads a folder's files as browsers send them: with or without the folder's name as prefix."""
+    """Reads a package from pairs of path and content.
+
+    Paths may begin with the folder's name, as in browser uploads of a folder. Files that start with ``#!``
+    become executable. Raises Refusal like ``read_upload``.
+    """
     entries = [ArchiveEntry(path, data, data[:2] == b"#!") for path, data in files]
     check_sizes(entries, limits)
     layout = lay_out(entries, limits)
@@ -81,7 +113,11 @@ def read_files(
 
 
 def read_path(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None = None) -> Package:
-    """Reads a local folder, archive or SKILL.md. The folder's or archive's name is the default skill name."""
+    """Reads a local folder, archive or SKILL.md.
+
+    Raises Refusal like ``read_upload``, or with FILE_UNREADABLE if the path can't be read. The default skill
+    name is the name of the folder or archive, or of the folder that contains SKILL.md.
+    """
     if path.is_dir():
         return read_folder(path, limits=limits, profile=profile)
     if path.exists() and not path.is_file():
@@ -97,7 +133,7 @@ def read_path(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None 
 
 
 def read_folder(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None = None) -> Package:
-    """Reads a folder on this machine. Symbolic links are refused, never followed."""
+    """Reads a folder on this machine. Raises Refusal; symbolic links are refused, never followed."""
     layout = lay_out(folder_entries(path, limits), limits)
     return build_package(layout, Origin(layout.folder or path.resolve().name), limits=limits, profile=profile)
 
@@ -105,7 +141,11 @@ def read_folder(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | Non
 def build_package(
     layout: Layout, origin: Origin, *, limits: Limits = _DEFAULT, profile: Profile | None = None
 ) -> Package:
-    """Builds a package. If the layout has blocking problems, raises Refusal with these and all others."""
+    """Reads the manifest of the files in a layout, and runs the checks.
+
+    Raises Refusal if SKILL.md cannot be read. If the layout has blocking problems, raises Refusal with these
+    and all other errors and warnings.
+    """
     try:
         package = _read(layout, origin, limits, profile)
     except Refusal as refused:
@@ -123,31 +163,38 @@ def _read(layout: Layout, origin: Origin, limits: Limits, profile: Profile | Non
     manifest = with_agent_timeout(reading.manifest, layout.files, limits)
     facts = Facts(layout.files, front_matter, manifest, (*layout.problems, *reading.problems))
     chosen = profile or choose_profile(facts)
-    return Package(layout.files, manifest, front_matter.body, chosen, check(facts, chosen))
+    return Package(layout.files, manifest, front_matter.body, chosen, check(facts, chosen), front_matter)
 
 
 def read_front_matter(files: tuple[PackageFile, ...], limits: Limits = _DEFAULT) -> FrontMatter:
-    """The front matter of SKILL.md, with empty fields filled from METADATA.yml."""
+    """The front matter of SKILL.md, which must exist, with empty fields filled from METADATA.yml.
+
+    Raises Refusal like ``read_skill_md``.
+    """
     skill = next(file for file in files if file.path == SKILL_MD)
     return with_metadata(read_skill_md(skill.data, limits), files, limits)
 
 
 def problems_by_profile(package: Package, *, limits: Limits = _DEFAULT) -> dict[Profile, tuple[Problem, ...]]:
     """The problems of a package under each profile, without the notices from reading the archive."""
-    return _problems_by_profile(package.files, package.manifest.slug, limits)
+    front_matter = package.front_matter or read_front_matter(package.files, limits)
+    return _problems_by_profile(package.files, front_matter, package.manifest.slug)
 
 
 def stored_problems_by_profile(
     data: bytes, slug: str, *, limits: Limits = _DEFAULT
 ) -> dict[Profile, tuple[Problem, ...]]:
-    """Like ``problems_by_profile``, for a published version's archive. Reads its front matter only once."""
-    return _problems_by_profile(_upload_layout(data, f"{slug}.zip", limits).files, slug, limits)
+    """The result of ``problems_by_profile`` for the archive of a published version.
+
+    Faster than building the package first, which would read the front matter twice.
+    """
+    files = _upload_layout(data, f"{slug}.zip", limits).files
+    return _problems_by_profile(files, read_front_matter(files, limits), slug)
 
 
 def _problems_by_profile(
-    files: tuple[PackageFile, ...], slug: str, limits: Limits
+    files: tuple[PackageFile, ...], front_matter: FrontMatter, slug: str
 ) -> dict[Profile, tuple[Problem, ...]]:
-    front_matter = read_front_matter(files, limits)
     reading = read_manifest(front_matter, Origin(slug))
     facts = Facts(files, front_matter, reading.manifest, reading.problems)
     return {profile: check(facts, profile) for profile in PROFILES}

@@ -12,5 +12,5 @@ _RESERVED = re.compile(
 
 
 def is_reserved(name: str) -> bool:
-    """Whether the name is reserved, in any letter case: clients read ``http_proxy`` like ``HTTP_PROXY``."""
+    """Whether the name is reserved. Ignores case, because clients read ``http_proxy`` like ``HTTP_PROXY``."""
     return _RESERVED.fullmatch(name) is not None

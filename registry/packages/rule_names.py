@@ -10,7 +10,7 @@ _PREFIX = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9-]*)?")
 
 
 def normalize(written: str) -> str | None:
-    """The name in lower case without a leading ``/``, or None if no skill can have this name."""
+    """The name in lower case without a leading ``/``; None if it can be neither a skill name nor a prefix."""
     name = written.strip().removeprefix("/").lower()
     shape = _PREFIX if name.endswith(PREFIX_MARK) else _NAME
     return name if len(name) <= MAX_LENGTH and shape.fullmatch(name.removesuffix(PREFIX_MARK)) else None

@@ -1,4 +1,7 @@
-"""The permissions that a manifest requests: every field, known or unknown, not listed as safe here."""
+"""Finds the permissions that a manifest requests.
+
+Every field that is not listed as safe here, known or unknown, counts as a request.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ NO_PERMISSIONS = PermissionSet()
 
 @dataclass(frozen=True)
 class RequestedPermissions:
-    """The permissions that a version requests. An approval grants them and limits later versions."""
+    """The permissions that a version requests. A later version that requests more needs a new approval."""
 
     permissions: PermissionSet = NO_PERMISSIONS
     properties: frozenset[str] = frozenset()  # "name: value" of fields outside the permission set
@@ -85,7 +88,7 @@ class RequestedPermissions:
         return RequestedPermissions(PermissionSet(**parts), self.properties | other.properties)
 
     def document(self) -> dict[str, list[str]]:
-        """The non-empty parts, each as a sorted list."""
+        """The non-empty parts by name, each as a sorted list, for storage as JSON."""
         parts = {
             field.name: sorted(getattr(self.permissions, field.name))
             for field in dataclasses.fields(PermissionSet)
@@ -113,8 +116,9 @@ def requested_permissions(manifest: Manifest, *, has_scripts: bool) -> Requested
 
 
 def unsafe_properties(manifest: Manifest, *, has_scripts: bool) -> tuple[str, ...]:
-    """Sorted names of the fields not listed as safe, and SCRIPTS_PROPERTY if the skill has scripts. Empty if
-    the skill needs no approval.
+    """The sorted names of fields not listed as safe, with SCRIPTS_PROPERTY if the skill has scripts.
+
+    Fields with their default value or an empty value are left out.
     """
     return tuple(
         sorted(
@@ -135,7 +139,11 @@ def _unsafe_fields(manifest: Manifest) -> Iterator[tuple[str, Any]]:
 
 
 def _non_default_fields(manifest: Manifest) -> Iterator[tuple[str, Any]]:
-    """Yields every field whose value differs from its default. Fields of groups are named ``group.field``."""
+    """Yields name and value of each known field that differs from its default, and of each unknown field.
+
+    Names are ``group.field`` for fields of ``security`` and ``metadata``, and for unknown fields in groups.
+    ``security.filesystem: none`` is left out, because it requests less than the default.
+    """
     defaults = Manifest("", "", "", "")
     for field in dataclasses.fields(Manifest):
         value = getattr(manifest, field.name)
@@ -169,7 +177,7 @@ def _is_empty(value: object) -> bool:
 
 
 def _shorten(value: object) -> str:
-    """The value as JSON. A long value is shortened and gets a digest to distinguish it."""
+    """The value as JSON. Above 100 characters, the rest is replaced by a digest of the whole value."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
     if len(text) <= _MAX_VALUE_LENGTH:
         return text

@@ -1,4 +1,4 @@
-"""Version numbers. Loose formats are accepted and converted to strict semver."""
+"""Parses, converts and orders version numbers. Loose formats are converted to strict semver."""
 
 import re
 
@@ -12,7 +12,7 @@ _LOOSE = re.compile(
 
 
 def parse(text: str) -> Version | None:
-    """The parsed version, or None unless the text is strict semver of at most 64 characters."""
+    """The parsed version; None if the text is not strict semver or has more than 64 characters."""
     if len(text) > MAX_LENGTH or not text.isascii():
         return None
     try:
@@ -22,7 +22,10 @@ def parse(text: str) -> Version | None:
 
 
 def normalise(text: str) -> str | None:
-    """Strict semver, or None: ``1.0`` → ``1.0.0``, ``v1.2.3`` → ``1.2.3``, ``2026.01.05`` → ``2026.1.5``."""
+    """The text as strict semver: ``1.0`` → ``1.0.0``, ``v1.2.3`` → ``1.2.3``, ``2026.01.05`` → ``2026.1.5``.
+
+    None if the text is not a version number or has more than 64 characters.
+    """
     text = text.strip()
     match = _LOOSE.fullmatch(text) if len(text) <= MAX_LENGTH else None
     if not match:
@@ -34,10 +37,10 @@ def normalise(text: str) -> str | None:
 
 
 def precedence(text: str) -> str:
-    """A string of [0-9a-f] that sorts like semver under any collation, without build metadata.
+    """A string of [0-9a-f] that sorts like semver under any collation, ignoring build metadata.
 
     Numbers are prefixed with their length; other identifiers are hexadecimal and end with 00. At most 200
-    characters.
+    characters. Raises ValueError if the text is not strict semver.
     """
     version = Version.parse(text)
     core = "".join(_number(part) for part in (version.major, version.minor, version.patch))

@@ -1,7 +1,8 @@
 """Counts requests per minute: in this process, and in batches in a store that all processes share.
 
 A request costs a look-up in memory. A process adds a caller's requests to the store once they reach a
-fraction of the remaining limit. So slow callers are never written, and counts near the limit are exact.
+fraction of the remaining limit. So a few requests cause no write if the limit is high, and counts near the
+limit are exact.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from registry.rates import sql
 WINDOW_S = 60
 FRACTION = 32  # a process counts at most 1/32 of the remaining requests before it shares the count
 MAX_CALLERS = 10_000  # counted in memory
-STORE_PAUSE_S = 5.0  # without the store after it failed; until then each process counts alone
+STORE_PAUSE_S = 5.0  # after the store failed; until then, each process counts alone
 _log = logging.getLogger(__name__)
 
 
@@ -51,7 +52,9 @@ class RateCounter:
         self.store_from = self.sweep_from = 0.0  # monotonic times
 
     def count(self, name: str, limit: int) -> RateStatus:
-        """Counts one request unless ``limit`` is reached. Refuse it if the result exceeds ``limit``."""
+        """Counts one request in the current minute unless ``limit`` is reached. The caller must refuse the
+        request if the result's ``count`` exceeds ``limit``.
+        """
         now = time()
         with self.lock:
             window = self._window(name, now)
@@ -66,7 +69,9 @@ class RateCounter:
         return RateStatus(limit, window.shared + window.unshared, reset_s)
 
     def _window(self, name: str, now: float) -> _Window:
-        """The name's current window. Windows of different names end at different times of the minute."""
+        """The name's current window, created if necessary; the oldest one is dropped above MAX_CALLERS.
+        Windows of different names end at different times of the minute.
+        """
         window = self.windows.get(name)
         if window is None or window.ends_at <= now:
             self.windows.pop(name, None)
@@ -78,7 +83,9 @@ class RateCounter:
         return window
 
     def _share(self, name: str, window: _Window) -> None:
-        """Adds this process's requests to the shared count. If the store fails, the count is local."""
+        """Adds this process's requests to the shared count. If the store fails, this process counts alone for
+        STORE_PAUSE_S seconds.
+        """
         number, total = window.unshared, None
         if monotonic() >= self.store_from:
             try:

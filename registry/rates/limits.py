@@ -12,7 +12,7 @@ from registry.identity.actors import Actor
 from registry.rates import counters
 from registry.rates.errors import RATE_LIMITED
 
-_IPV6_NETWORK_BITS = 64  # one subscriber has at least so many addresses
+_IPV6_NETWORK_BITS = 64  # a subscriber has at least one such network
 
 
 class RateLimit(StrEnum):
@@ -24,9 +24,10 @@ class RateLimit(StrEnum):
 
 
 def count_request(request: HttpRequest, actor: Actor, kind: RateLimit) -> None:
-    """Counts the request for the user, or for the address if anonymous. Raises RATE_LIMITED above the limit.
+    """Counts the request for the signed-in caller or the client's address, and sets ``request.rate_status``.
+    Raises RATE_LIMITED above the limit. If the limit is 0, does nothing.
 
-    Call it outside transactions, because the count must be kept.
+    Call it outside transactions, so that a rollback can't undo the count.
     """
     limit = settings.SKILLQUAY_RATE_LIMITS[kind]
     if not limit:
@@ -39,7 +40,7 @@ def count_request(request: HttpRequest, actor: Actor, kind: RateLimit) -> None:
 
 
 def network_of(address: str) -> str:
-    """The address; for IPv6 its network, because one client can use every address in it."""
+    """The address; for IPv6 its /64 network, because one client can use every address in it."""
     try:
         found = ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Middleware that states a request's rate limit in the response."""
+"""Middleware that adds a request's rate limit to the response."""
 
 from collections.abc import Callable
 

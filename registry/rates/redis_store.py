@@ -1,4 +1,4 @@
-"""The count of requests that all processes share, in Redis."""
+"""The shared counts of requests, in Redis."""
 
 from functools import cache
 
@@ -10,7 +10,9 @@ _PREFIX = "skillquay:rates:"
 
 
 def add(key: str, number: int, ends_at: int) -> int:
-    """Adds ``number`` to the count and returns the sum; raises OSError if Redis does not answer."""
+    """Adds ``number`` to the count and returns the sum. The count expires at ``ends_at``, in Unix seconds.
+    Raises OSError if Redis fails.
+    """
     try:
         with _client(settings.REDIS_URL).pipeline() as pipeline:
             pipeline.incrby(_PREFIX + key, number)

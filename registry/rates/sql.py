@@ -1,4 +1,4 @@
-"""The count of requests that all processes share, in the database."""
+"""The shared counts of requests, in the database."""
 
 from registry.core.sql import execute, fetch_all
 
@@ -9,7 +9,9 @@ _ADD = (
 
 
 def add(key: str, number: int, ends_at: int) -> int:
-    """Adds ``number`` in one statement, so that concurrent additions are all counted; returns the sum."""
+    """Adds ``number`` to the count and returns the sum, in one statement, so that concurrent additions are
+    all counted.
+    """
     return int(fetch_all(_ADD, [key, number, ends_at])[0][0])
 
 

@@ -17,11 +17,11 @@ REPORTS_TOO_MANY = declare("REPORTS_TOO_MANY", lambda *, limit: ..., http=429, r
 )
 REPORT_OWN = declare("REPORT_OWN", lambda *, version: ..., http=403)(
     _("You can't decide reports on %(version)s because you published it."),
-    _("Ask another maintainer, an owner of the team or an administrator to decide them."),
+    _("Ask another maintainer, an owner of the team or an administrator to decide the reports."),
 )
 RELEASE_OWN = declare("RELEASE_OWN", lambda *, version: ..., http=403)(
-    _("You can't review %(version)s because you published it."),
-    _("Ask another maintainer of the team, an owner or an administrator to review it."),
+    _("You can't review %(version)s: the reviewer must be a signed-in user other than the publisher."),
+    _("Ask another maintainer of the team, an owner or an administrator to review the version."),
 )
 NOT_HELD = declare("NOT_HELD", lambda *, version: ..., http=409)(
     _("%(version)s is not held."), _("No action needed: the version is available.")

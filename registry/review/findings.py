@@ -35,7 +35,8 @@ def suppress(finding: Finding, actor: Actor, *, reason: str) -> Suppression:
     """Marks a finding as harmless, in this version and in later ones with the same quote in the same file.
 
     The version's publisher can't suppress a high-confidence finding. The suppression of such a finding ends
-    when the file changes.
+    when the file changes. Raises TEXT_INVALID for the reason, the refusals of ``lock_version``, and
+    RELEASE_OWN for the publisher.
     """
     reason = text.validated(reason, field="reason", max_length=_MAX_REASON_CHARS)
     version = lock_version(finding.version, actor, Action.REVIEW)
@@ -52,7 +53,7 @@ def suppress(finding: Finding, actor: Actor, *, reason: str) -> Suppression:
 
 @transaction.atomic
 def unsuppress(finding: Finding, actor: Actor) -> None:
-    """Removes the suppression; the finding is reported again."""
+    """Removes the suppression, so that the finding is reported again. Does nothing if there is none."""
     version = lock_version(finding.version, actor, Action.REVIEW)
     rows = version.skill.suppressions.filter(rule=finding.rule, path=finding.path, quote=finding.quote)
     if rows.delete()[0]:
@@ -61,7 +62,12 @@ def unsuppress(finding: Finding, actor: Actor) -> None:
 
 @transaction.atomic
 def release(version: Version, actor: Actor, *, reason: str) -> Version:
-    """Releases a held version. Requires a reviewer of its team other than its publisher, without a token."""
+    """Releases a held version, updates the skill's latest version and moves the channel that the publisher
+    requested.
+
+    Requires a reviewer other than the publisher, without a token. Raises TEXT_INVALID for the reason, the
+    refusals of ``lock_version``, RELEASE_OWN for the publisher, and NOT_HELD.
+    """
     reason = text.validated(reason, field="reason", max_length=_MAX_REASON_CHARS)
     version = lock_version(version, actor, Action.REVIEW)
     _require_other_reviewer(version, actor)
@@ -88,7 +94,7 @@ def find_finding(version: Version, uid: str) -> Finding:
 
 
 def list_held_versions(actor: Actor) -> QuerySet[Version]:
-    """Held versions of the teams that the actor reviews for, longest held first."""
+    """Held versions in the teams that the actor reviews for, longest held first."""
     teams = [team.pk for team in Team.objects.visible_to(actor) if may(actor, Action.REVIEW, team=team)]
     held = Version.objects.visible_to(actor).filter(held_at__isnull=False, released_at=None)
     held = held.filter(skill__team__in=teams, skill__in=Skill.objects.resolvable_by(actor))
@@ -103,13 +109,15 @@ class RescanResult:
 
 
 def stale_versions() -> QuerySet[Version]:
-    """Versions whose last scan did not use the current rules, newest first."""
+    """Versions whose last scan did not use the current rules, newest first, without those of purged
+    skills.
+    """
     versions = Version.objects.exclude(scanned_with=scanners.digest()).filter(skill__purged_at=None)
     return versions.select_related("skill__team").order_by("-pk")
 
 
 def rescan_batch(actor: Actor, *, limit: int, seconds: float = float("inf")) -> list[RescanResult]:
-    """The results of rescanning at most ``limit`` stale versions. Starts no scan after ``seconds``."""
+    """Rescans at most ``limit`` stale versions and returns the results. Starts no scan after ``seconds``."""
     ends, results = time.monotonic() + seconds, []
     for version in stale_versions()[:limit]:
         if result := rescan(version, actor):
@@ -120,8 +128,8 @@ def rescan_batch(actor: Actor, *, limit: int, seconds: float = float("inf")) -> 
 
 
 def rescan(version: Version, actor: Actor) -> RescanResult | None:
-    """Rescans a version with the current rules and the site's scanners. None if its bytes or row do not
-    exist.
+    """Rescans a version with the current rules and the site's scanners, and stores the findings. Returns None
+    if the row no longer exists. Without stored bytes, marks the version as scanned and returns None.
 
     A new high-confidence finding holds the version. A version that findings hold is released when none of
     them remains, unless a report was upheld.
@@ -139,7 +147,7 @@ def rescan(version: Version, actor: Actor) -> RescanResult | None:
 
 
 def stored_package(version: Version) -> Package:
-    """The package of a published version, read from storage."""
+    """The package of a published version, read from storage, with an empty list of problems."""
     files = read_repacked(blobs.read(version.digest))
     manifest = manifest_of(version.manifest)
     return Package(files, manifest, version.body, version.profile, ())  # type: ignore[arg-type]
@@ -183,7 +191,7 @@ def _require_other_reviewer(version: Version, actor: Actor) -> None:
 
 
 def _is_other_reviewer(version: Version, actor: Actor) -> bool:
-    """Whether the actor is a person other than the publisher, so that two people must agree."""
+    """Whether the actor is a user other than the publisher, so that two people must agree on a release."""
     return actor.user is not None and actor.user.pk != version.published_by_id
 
 

@@ -28,7 +28,13 @@ _DAY = timedelta(days=1)
 
 @transaction.atomic
 def report_version(version: Version, actor: Actor, *, reason: str, text: str = "") -> Report:
-    """Creates a report on a version visible to the actor. A person can have one open report per version."""
+    """Creates a report on a version. Excludes the version for other teams if its open reports of malicious
+    content require it.
+
+    Raises the refusals of ``lock_version``, TEXT_INVALID, and ValueError for an unknown reason. Raises
+    REPORT_OPEN for a second open report of a user, REPORT_DECIDED if an earlier one with this reason was
+    decided, and REPORTS_TOO_MANY above the daily limit.
+    """
     version = lock_version(version, actor, Action.REPORT)
     text = texts.validated(
         text, field="text", max_length=MAX_TEXT_CHARS, allow_blank=reason != ReportReason.OTHER
@@ -50,7 +56,11 @@ def report_version(version: Version, actor: Actor, *, reason: str, text: str = "
 
 @transaction.atomic
 def dismiss_report(row: Report, actor: Actor, *, reason: str) -> Report:
-    """Dismisses the report. This ends the exclusion of the version unless other open reports require it."""
+    """Dismisses the report. This ends the exclusion of the version unless other open reports require it.
+
+    Raises TEXT_INVALID for the reason, the refusals of ``lock_version``, REPORT_OWN for the version's
+    publisher, and REPORT_DECIDED.
+    """
     return _decide(row, ReportState.DISMISSED, actor, reason)
 
 
@@ -58,12 +68,14 @@ def dismiss_report(row: Report, actor: Actor, *, reason: str) -> Report:
 def uphold_report(row: Report, actor: Actor, *, reason: str) -> Report:
     """Upholds the report and holds the version until it is released. If the report is about malicious
     content, later versions are held too, until a version of the skill is released.
+
+    Raises the same refusals as ``dismiss_report``.
     """
     return _decide(row, ReportState.UPHELD, actor, reason)
 
 
 def may_decide(version: Version, actor: Actor) -> bool:
-    """Whether the actor is an administrator, or a reviewer who did not publish the version."""
+    """Whether the actor is an administrator, or a reviewer other than the version's publisher."""
     if not may(actor, Action.REVIEW, skill=version.skill):
         return False
     is_own = actor.user is not None and actor.user.pk == version.published_by_id
@@ -71,14 +83,16 @@ def may_decide(version: Version, actor: Actor) -> bool:
 
 
 def list_reports(version: Version, actor: Actor) -> QuerySet[Report]:
-    """Reports on the version, for its reviewers: open reports first, then by latest decision."""
+    """Reports on the version: open ones first, then decided ones, latest decision first. Raises Refusal
+    unless the actor may review the version.
+    """
     require(actor, Action.REVIEW, skill=version.skill)
     order = F("decided_at").desc(nulls_first=True), "-pk"
     return version.reports.select_related("by", "decided_by").order_by(*order)
 
 
 def list_open_reports(actor: Actor) -> QuerySet[Report]:
-    """Open reports of the teams that the actor reviews for, oldest first."""
+    """Open reports in the teams that the actor reviews for, oldest first."""
     teams = [team.pk for team in Team.objects.visible_to(actor) if may(actor, Action.REVIEW, team=team)]
     rows = Report.objects.filter(
         state=ReportState.OPEN,
@@ -131,7 +145,9 @@ def _decide(row: Report, state: ReportState, actor: Actor, reason: str) -> Repor
 
 
 def _update_exclusion(version: Version) -> None:
-    """Starts or ends the version's exclusion for other teams, as its open "malicious" reports require."""
+    """Starts or ends the version's exclusion for other teams, as its open reports of malicious content
+    require. Updates the skill's latest version and index.
+    """
     reports = version.reports.filter(state=ReportState.OPEN, reason=ReportReason.MALICIOUS)
     threshold = settings.SKILLQUAY_REPORTS_TO_HIDE
     reporters = reports.order_by().values("by").distinct().count()

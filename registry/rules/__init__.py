@@ -1,1 +1,3 @@
-"""Rules of teams and tokens: they allow agents to run skills without approval, or forbid it."""
+"""Rules of teams and tokens. Allow rules permit agents to run skills without approval; deny rules apply to
+everyone.
+"""

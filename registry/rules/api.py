@@ -1,4 +1,4 @@
-"""Endpoints of rules and permission decisions."""
+"""API endpoints of rules and permission decisions."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from registry.lookup import skills
 from registry.models import Effect, Rule
 from registry.rules import decision as rules_decision
 from registry.rules import edit
-from registry.rules.decision import Decision, run_page
+from registry.rules.decision import NO_PERMISSIONS, Decision, run_page
 from registry.rules.holders import Holder
 
 operation = Operations("rules")
@@ -30,10 +30,14 @@ class RuleDoc(Doc):
     effect = serializers.ChoiceField(choices=Effect.values)
     name = serializers.CharField(help_text="`team/slug`, a slug, or a prefix followed by `:*`.")
     team = serializers.CharField(
-        source="team.slug", allow_null=True, help_text="The team whose agents the rule applies to."
+        source="team.slug",
+        allow_null=True,
+        help_text="The team whose agents the rule applies to; null for a rule of a token.",
     )
     token = serializers.CharField(
-        source="token.uid", allow_null=True, help_text="The token that the rule applies to."
+        source="token.uid",
+        allow_null=True,
+        help_text="The token that the rule applies to; null for a rule of a team.",
     )
     granted = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()),
@@ -41,7 +45,10 @@ class RuleDoc(Doc):
         "environment, secrets, tools, hooks, shell, skills and properties. A version that "
         "requests more needs approval.",
     )
-    granted_to = TextOrNull(help_text="The version whose permissions are granted; null for a prefix.")
+    granted_to = TextOrNull(
+        help_text="The version whose permissions are granted; null for deny rules and for a prefix "
+        "without a version."
+    )
     created_by = serializers.CharField(source="created_by.username", allow_null=True)
     created_at = serializers.DateTimeField()
     removed_at = serializers.DateTimeField(allow_null=True)
@@ -55,7 +62,10 @@ class RuleRequest(Shape):
     effect = serializers.ChoiceField(choices=Effect.values)
     name = StrictText(max_length=200, help_text="`team/slug`, a slug, or a prefix followed by `:*`.")
     version = StrictText(
-        max_length=64, required=False, help_text="The version whose permissions are granted; default: latest."
+        max_length=64,
+        required=False,
+        help_text="For allow rules: the version whose permissions are granted; default: latest, or for "
+        "a prefix all matching skills.",
     )
 
 
@@ -67,19 +77,22 @@ class SuggestedRulesDoc(Doc):
 class PermissionDecisionDoc(Doc):
     skill = serializers.CharField()
     version = serializers.CharField()
-    team = serializers.CharField(allow_null=True, help_text="The team that the run belongs to.")
+    team = serializers.CharField(
+        allow_null=True, help_text="The team that the run belongs to; null if there is none."
+    )
     outcome = serializers.ChoiceField(choices=["allow", "deny", "ask"])
     basis = serializers.ChoiceField(choices=["rule", "canonical", "safe", "none", "skill"])
     rule = RuleDoc(
         allow_null=True,
-        help_text="The rule that decided. If the outcome is `ask`, the allow rule that does not cover"
-        " `added_permissions`.",
+        help_text="The rule that decided, or null. If the outcome is `ask`: the allow rule that matches but "
+        "lacks `added_permissions`, or null.",
     )
     unsafe_properties = serializers.ListField(child=serializers.CharField())
     requested_permissions = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
     added_permissions = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
     suggested_rules = SuggestedRulesDoc(
-        allow_null=True, help_text="Names for allow rules that would allow the run."
+        allow_null=True,
+        help_text="Names for allow rules that would allow the run; null unless the outcome is `ask`.",
     )
     page_url = serializers.URLField(help_text="The page where a person can run or allow the version.")
 
@@ -105,7 +118,7 @@ class PermissionDecision(Endpoint):
     def get(self, request: Request) -> HttpResponse:
         """Checks deny rules, the canonical version, allow rules and safe properties, in this order, and
         returns the first decision. If none decides, the outcome is `ask`: a run that a token starts waits for
-        approval; a person can start it directly.
+        approval; a person can start it directly. Agents can't run a version with `disable-model-invocation`.
         """
         query, actor = read_query(PermissionQuery, request), self.actor
         label, _, number = query["skill"].partition("@")
@@ -132,7 +145,7 @@ class TeamRules(_RulesOf):
 
     @operation("list_team_rules", "List a team's rules", answer=RulesDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Requires team membership. Returns the active rules, deny rules first."""
+        """Requires team membership or administrator rights. Returns the active rules, deny rules first."""
         return self.list_rules(request, skills.find_team(team, self.actor))
 
     @operation("add_team_rule", "Add a rule for a team's agents", body=RuleRequest, answer={201: RuleDoc})
@@ -157,8 +170,8 @@ class TokenRules(_RulesOf):
     @operation("add_token_rule", "Add a rule for an access token", body=RuleRequest, answer={201: RuleDoc})
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session of the token's owner. An allow rule applies while the owner may grant
-        permissions in the team of the run. It never overrides a deny rule of that team.
+        """Requires a session of the token's owner or of an administrator. An allow rule applies while the
+        owner may grant permissions in the team of the run. It never overrides a deny rule of that team.
         """
         return self.add_rule(request, find_token(uid, self.actor))
 
@@ -179,7 +192,9 @@ class RuleDetail(_OneRule):
 
     @operation("remove_rule", "Remove a rule", answer=RuleDoc)
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session, and the maintainer role for allow rules or the owner role for deny rules."""
+        """Requires a session, and for a team's rule the maintainer role (allow rules) or the owner role (deny
+        rules).
+        """
         return self.respond(request, edit.remove_rule(edit.find_rule(uid, self.actor), self.actor))
 
 
@@ -197,19 +212,20 @@ class Restoration(_OneRule):
 
 def decision_document(decision: Decision) -> dict[str, Any]:
     """The API document of a decision. If the outcome is "ask", ``rule`` is an allow rule that does not cover
-    ``added_permissions``.
+    ``added_permissions``. For a version reserved for people, ``rule`` is None.
     """
     version, (outcome, by) = decision.version, decision.for_agents
+    rule, added = (None, NO_PERMISSIONS) if by == "skill" else (decision.rule, decision.added_permissions)
     return {
         "skill": str(version.skill),
         "version": version.number,
         "team": decision.team.slug if decision.team else None,
         "outcome": outcome,
         "basis": by,
-        "rule": RuleDoc.document(decision.rule) if decision.rule else None,
+        "rule": RuleDoc.document(rule) if rule else None,
         "unsafe_properties": list(decision.unsafe_properties),
         "requested_permissions": decision.requested_permissions.document(),
-        "added_permissions": decision.added_permissions.document(),
+        "added_permissions": added.document(),
         "suggested_rules": {"exact": decision.exact, "prefix": decision.prefix} if outcome == "ask" else None,
         "page_url": run_page(version),
     }

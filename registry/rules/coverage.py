@@ -10,15 +10,17 @@ _CANONICAL = "_canonical_"
 
 
 def rule_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
-    """Names by which this team's rules match the skill: its bare slug only if canonical or the team's own."""
+    """The names by which rules match the skill: team/slug, canonical names, and the bare slug. The bare slug
+    counts only if the skill is canonical or owned by ``team``.
+    """
     canonical = tuple(str(row) for row in skill.canonicals.all() if row.version_id)
     bare = (skill.slug,) if canonical or _is_own(skill, team) else ()
     return (str(skill), *bare, *canonical)
 
 
 def former_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
-    """Former names of the skill, and names of skills merged into it unless private to another team. Only deny
-    rules match these.
+    """Former names of the skill, and names of skills merged into it. Merged skills that are private to
+    another team are excluded. Only deny rules match these names.
     """
     renamed = (f"{row.team.slug}/{row.slug}" for row in skill.redirects.select_related("team"))
     visible = ~Q(visibility=Visibility.PRIVATE) | (Q(team=team) if team else Q(pk=None))
@@ -26,7 +28,7 @@ def former_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
 
 
 def covered_skills(name: str, team: Team | None, actor: Actor) -> QuerySet[Skill]:
-    """The skills visible to the actor that a rule with this name covers now."""
+    """The skills visible to the actor that a rule with this name covers now, sorted by team and slug."""
     visible = Skill.objects.visible_to(actor).select_related("team", "latest")
     is_prefix_rule = is_prefix(name)
     name = name.removesuffix(PREFIX_MARK)
@@ -54,7 +56,9 @@ def _slug(slug: str, is_prefix_rule: bool) -> Q:
 
 
 def _canonical(name: str, is_prefix_rule: bool) -> Q:
-    """A condition for skills that ``_canonical_<slug>``, or a prefix of it, matches."""
+    """A filter for skills with the canonical name ``name`` or, for a prefix rule, with a canonical name that
+    starts with ``name``.
+    """
     named = Q(canonicals__version__isnull=False)
     if name.startswith(_CANONICAL):
         slug = name.removeprefix(_CANONICAL)

@@ -1,4 +1,8 @@
-"""Permission decisions: by deny rule, canonical version, allow rule, then safe fields; otherwise "ask"."""
+"""Decides whether agents may run a version: by deny rules, the canonical version, allow rules, then safe
+fields.
+
+If none of these decides, the outcome is "ask".
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,22 +50,26 @@ class Decision:
 
     @property
     def for_agents(self) -> tuple[Outcome, DecisionBasis]:
-        """The outcome and its basis for agents, who are also denied versions that are reserved for people."""
+        """The outcome and its basis for agents. A version reserved for people is denied to agents, with the
+        basis "skill".
+        """
         applies = self.outcome == "deny" or allows_agents(self.version)
         return (self.outcome, self.by) if applies else ("deny", "skill")
 
     @property
     def exact(self) -> str:
-        """The name of a rule that would allow this skill."""
+        """The name of an allow rule for this skill."""
         return str(self.version.skill)
 
     @property
     def prefix(self) -> str:
-        """The name of a rule that would allow all skills whose names start with this skill's name."""
+        """The name of an allow rule for all skills whose names start with this skill's name."""
         return self.exact + PREFIX_MARK
 
     def basis_document(self) -> dict[str, str | None]:
-        """The basis on which a run was allowed; "person" if a person started it despite the outcome "ask"."""
+        """The basis on which a run was allowed, as JSON; "person" if a person started it despite the outcome
+        "ask".
+        """
         rule = self.rule if self.outcome == "allow" else None
         return {
             "basis": "person" if self.outcome == "ask" else self.by,
@@ -80,7 +88,7 @@ def allows_agents(version: Version) -> bool:
 
 
 def require_agents_allowed(version: Version, actor: Actor) -> None:
-    """Raises NOT_FOR_AGENTS if the actor is an agent and the author reserves the version for people."""
+    """Raises NOT_FOR_AGENTS if the actor is an agent and the version's author reserves it for people."""
     if is_unattended(actor) and not allows_agents(version):
         raise NOT_FOR_AGENTS.refusal(version=str(version), page=run_page(version))
 
@@ -90,7 +98,7 @@ def run_page(version: Version) -> str:
 
 
 def decide(version: Version, *, team: Team | None, token: Token | None = None) -> Decision:
-    """The decision for a team's agents. ``token`` adds the rules of the agent's token."""
+    """The decision for agents of ``team``. ``token`` is the agent's token, whose rules apply too."""
     rules = _effective_rules(team, token)
     names = rule_names(version.skill, team)
     is_own = team is not None and version.skill.team_id == team.pk
@@ -127,8 +135,8 @@ def decide(version: Version, *, team: Team | None, token: Token | None = None) -
 
 
 def decide_locked(decision: Decision, token: Token | None) -> Decision:
-    """The decision, made again with rules locked until the transaction ends, so that a rule added later finds
-    the run among those that wait for approval.
+    """Decides again, with the rules locked until the transaction ends. So when a rule is added later, the run
+    is already among those that wait for approval.
     """
     lock_holders(decision.team, token)
     return decide(decision.version, team=decision.team, token=token)
@@ -141,15 +149,15 @@ def require_not_denied(decision: Decision) -> None:
 
 
 def require_allowed(decision: Decision) -> None:
-    """Raises a refusal, for people as for agents, unless the outcome is "allow"."""
+    """Raises RULE_DENIED or APPROVAL_NEEDED, for people as for agents, unless the outcome is "allow"."""
     require_not_denied(decision)
     if decision.outcome == "ask":
         raise _approval_refusal(decision)
 
 
 def require_allowed_for(decision: Decision, actor: Actor) -> None:
-    """Raises a refusal if the outcome is "deny", or if it is "ask" and the actor is an agent. For callers
-    whose runs can't wait for approval.
+    """Raises RULE_DENIED if the outcome is "deny", and APPROVAL_NEEDED if it is "ask" and the actor is an
+    agent. For callers whose runs can't wait for approval.
     """
     require_not_denied(decision)
     if decision.outcome == "ask" and is_unattended(actor):
@@ -157,7 +165,10 @@ def require_allowed_for(decision: Decision, actor: Actor) -> None:
 
 
 def _effective_rules(team: Team | None, token: Token | None) -> list[Rule]:
-    """The active rules that apply: exact names, then longest prefixes; the team's before the token's."""
+    """The active rules of team and token: exact names before prefixes, then longer names before shorter ones,
+    then the team's before the token's. A token's allow rules count only if its owner may grant permissions in
+    ``team``.
+    """
     owned = Q(team=team) if team else Q(pk=None)
     if token and token.pk:  # a webhook's token has no row
         owned |= Q(token=token)
@@ -179,8 +190,8 @@ def _first_match(rules: Sequence[Rule], names: tuple[str, ...]) -> Rule | None:
 
 
 def _canonical_grant(version: Version, requested: RequestedPermissions) -> RequestedPermissions | None:
-    """The permissions of an available canonical version of the skill, or None. Prefers one that has all of
-    ``requested``.
+    """The permissions of an available canonical version of the skill, or None if there is none. Prefers a
+    version that has all of ``requested``.
     """
     rows = version.skill.canonicals.select_related("version__skill")
     grants = [version_permissions(row.version) for row in rows if row.version and not unavailable_reason(row)]

@@ -1,4 +1,4 @@
-"""Adds, removes and restores rules. Only people in a session can do this."""
+"""Adds, removes and restores rules. Actors with a token can't do this."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from registry.core.errors import NOT_FOUND
 from registry.core.hooks import Hook
 from registry.identity import audit
 from registry.identity.actors import Actor
+from registry.identity.tokens import manages
 from registry.models import Effect, Rule, Team, Token
 from registry.packages.rule_names import is_prefix, normalize
 from registry.packages.unsafe_properties import RequestedPermissions
@@ -30,7 +31,9 @@ rule_added: Hook[[Rule, Actor], None] = Hook()
 
 
 def rules_of(holder: Holder, actor: Actor) -> QuerySet[Rule]:
-    """The holder's active rules, deny rules first, then by name."""
+    """The holder's active rules, deny rules first, then by name. Raises the refusals of
+    ``require_reader``.
+    """
     require_reader(holder, actor)
     rows = active_rules().filter(**_holder_fields(holder)).select_related("team", "token__team", "created_by")
     return rows.order_by("-effect", "name")
@@ -41,7 +44,7 @@ def active_rules() -> QuerySet[Rule]:
 
 
 def find_rule(uid: str, actor: Actor) -> Rule:
-    """A rule that the actor may read, even if it was removed."""
+    """The rule with this uid, even if it was removed. Raises NOT_FOUND if the actor may not read it."""
     rule = Rule.objects.select_related("team", "token__team", "token__owner").filter(uid=uid).first()
     if rule is None or not _may_read(rule, actor):
         raise NOT_FOUND.refusal(what="rule", name=uid[:40])
@@ -50,14 +53,19 @@ def find_rule(uid: str, actor: Actor) -> Rule:
 
 def _may_read(rule: Rule, actor: Actor) -> bool:
     if rule.token:
-        return actor.token is None and (actor.is_administrator or rule.token.owner == actor.user)
+        return actor.token is None and manages(rule.token.owner, rule.token.team, actor)
     return actor.is_administrator or rule.team_id in actor.team_ids
 
 
 def add_rule(holder: Holder, effect: str, name: str, actor: Actor, *, number: str | None = None) -> Rule:
-    """Adds a rule. An allow rule covers the permissions requested today; adding the same rule again updates
-    them. ``number`` is the version whose permissions are granted, by default the latest. A prefix without a
-    version grants the permissions of all matching skills.
+    """Adds a rule, or updates the permissions of an equal rule. An allow rule covers the permissions that are
+    requested now.
+
+    ``number`` is the version whose permissions are granted, by default the latest. A prefix without a version
+    grants the permissions of all matching skills.
+
+    Raises RULE_EFFECT_UNKNOWN, RULE_NAME_INVALID, RULE_LIMIT, the refusals of ``require_may_permit`` or
+    ``require_may_restrict``, and for allow rules those of ``permissions_to_grant``.
     """
     if effect not in Effect.values:
         raise RULE_EFFECT_UNKNOWN.refusal(effect=effect[:40]).at("effect")
@@ -94,7 +102,9 @@ def _store(holder: Holder, effect: Effect, name: str, given: dict[str, Any], act
 
 
 def _lock(holder: Holder) -> None:
-    """Locks the row of the holder's team or, without one, of the token, as decisions on waiting runs do."""
+    """Locks the row of the holder's team or, without a team, of the token. Decisions on waiting runs take the
+    same lock.
+    """
     if team := team_of(holder):
         Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     elif isinstance(holder, Token):
@@ -102,7 +112,7 @@ def _lock(holder: Holder) -> None:
 
 
 def lock_holders(team: Team | None, token: Token | None) -> None:
-    """Keeps others from adding rules of the team and the token until the transaction ends."""
+    """Keeps other transactions from adding rules of the team and the token until the current one ends."""
     for holder in (team, token if token and token.pk else None):  # a webhook's token has no row
         if holder:
             _lock(holder)
@@ -110,7 +120,9 @@ def lock_holders(team: Team | None, token: Token | None) -> None:
 
 @transaction.atomic
 def remove_rule(rule: Rule, actor: Actor) -> Rule:
-    """Removes the rule; a second call changes nothing."""
+    """Removes the rule; a second call changes nothing. Raises Refusal unless the actor may remove rules with
+    this effect.
+    """
     is_allowance = rule.effect == Effect.ALLOW
     (require_may_restrict if is_allowance else require_may_permit)(holder_of(rule), actor)
     if Rule.objects.filter(pk=rule.pk, removed_at=None).update(removed_at=timezone.now()):
@@ -120,7 +132,9 @@ def remove_rule(rule: Rule, actor: Actor) -> Rule:
 
 
 def restore_rule(rule: Rule, actor: Actor) -> Rule:
-    """Restores the rule with its permissions. Raises RULE_IN_PLACE if the same rule was added again."""
+    """Restores the rule with its permissions. Raises Refusal unless the actor may add rules with this effect,
+    and RULE_IN_PLACE if the same rule was added again.
+    """
     is_allowance = rule.effect == Effect.ALLOW
     (require_may_permit if is_allowance else require_may_restrict)(holder_of(rule), actor)
     try:

@@ -18,7 +18,7 @@ APPROVAL_NEEDED = declare(
 )
 NOT_FOR_AGENTS = declare("NOT_FOR_AGENTS", lambda *, version, page: ..., http=403)(
     _("Agents can't run %(version)s: it sets `disable-model-invocation`."),
-    _("Ask a person to run it at %(page)s."),
+    _("Ask a person to run the skill at %(page)s."),
 )
 RULE_NAME_INVALID = declare("RULE_NAME_INVALID", lambda *, name: ...)(
     _("%(name)s is not a valid skill name or prefix."),

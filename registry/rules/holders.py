@@ -4,6 +4,7 @@ from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
 from registry.identity.errors import FORBIDDEN
 from registry.identity.permissions import Action, may, require
+from registry.identity.tokens import manages
 from registry.models import Rule, Team, Token
 
 Holder = Team | Token
@@ -20,7 +21,8 @@ def team_of(holder: Holder) -> Team | None:
 
 
 def require_reader(holder: Holder, actor: Actor) -> None:
-    """Raises FORBIDDEN for a team that the actor is not in, or NOT_FOUND for another user's token.
+    """Raises FORBIDDEN for a team that the actor is not in. For a token, raises NOT_FOUND if the actor uses a
+    token or is not its owner.
 
     Administrators may read the rules of all teams and, without a token, those of all tokens.
     """
@@ -31,7 +33,9 @@ def require_reader(holder: Holder, actor: Actor) -> None:
 
 
 def require_may_restrict(holder: Holder, actor: Actor) -> None:
-    """Raises Refusal unless the actor may add deny rules and remove allow rules. Tokens may not."""
+    """Raises Refusal unless the actor may add deny rules and remove allow rules. Actors with a token
+    may not.
+    """
     _require_person(actor)
     if isinstance(holder, Token):
         _require_owner(holder, actor)
@@ -40,7 +44,7 @@ def require_may_restrict(holder: Holder, actor: Actor) -> None:
 
 
 def require_may_permit(holder: Holder, actor: Actor) -> None:
-    """Raises Refusal unless the actor may add allow rules and remove deny rules. Tokens may not.
+    """Raises Refusal unless the actor may add allow rules and remove deny rules. Actors with a token may not.
 
     For rules of a token that is limited to a team, its owner must have the right to grant in that team.
     """
@@ -70,7 +74,9 @@ def _is_allowed(holder: Holder, actor: Actor, action: Action) -> bool:
 
 
 def owner_may_grant(token: Token, team: Team | None) -> bool:
-    """Whether the token's allow rules apply to runs of ``team``: if the owner may grant now or it is None."""
+    """Whether the token's allow rules apply to runs of ``team``: its owner may grant permissions there now,
+    or ``team`` is None.
+    """
     return team is None or may(Actor(user=token.owner), Action.GRANT, team=team)
 
 
@@ -80,5 +86,5 @@ def _require_person(actor: Actor) -> None:
 
 
 def _require_owner(token: Token, actor: Actor) -> None:
-    if actor.token or not (actor.is_administrator or actor.user == token.owner):
+    if actor.token or not manages(token.owner, token.team, actor):
         raise NOT_FOUND.refusal(what="token", name=token.uid)

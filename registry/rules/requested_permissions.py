@@ -28,7 +28,10 @@ def version_permissions(version: Version) -> RequestedPermissions:
 def permissions_to_grant(
     name: str, number: str | None, team: Team | None, actor: Actor
 ) -> tuple[RequestedPermissions, str]:
-    """The permissions that a rule of this name grants, and their version ("" for several skills)."""
+    """The permissions that an allow rule with this name grants, and the label of the version that requests
+    them. The label is "" for a prefix without a version. Raises the refusals of looking up the skill and the
+    version.
+    """
     if is_prefix(name) and number is None:
         return _combined_permissions(name, team, actor), ""
     version = find_version(_find_named_skill(name, team, actor), number, actor)
@@ -36,7 +39,9 @@ def permissions_to_grant(
 
 
 def _find_named_skill(name: str, team: Team | None, actor: Actor) -> Skill:
-    """The skill with this name; for a prefix such as ``docs/report:*``, the skill named before ``:*``."""
+    """The skill with this name; for a prefix such as ``docs/report:*``, the skill named before ``:*``. Raises
+    NOT_FOUND, or NAME_AMBIGUOUS for several skills.
+    """
     exact = name.removesuffix(":*")
     if "/" in exact:
         return find_skill(exact, actor)
@@ -49,7 +54,9 @@ def _find_named_skill(name: str, team: Team | None, actor: Actor) -> Skill:
 
 
 def _combined_permissions(name: str, team: Team | None, actor: Actor) -> RequestedPermissions:
-    """All permissions that the latest versions of the skills with the prefix request."""
+    """All permissions that the latest versions of the visible skills with this prefix request. Reads at most
+    ``_MAX_SKILLS_READ`` skills.
+    """
     skills = covered_skills(name, team, actor).filter(latest__isnull=False)[:_MAX_SKILLS_READ]
     return reduce(
         or_, (version_permissions(skill.latest) for skill in skills if skill.latest), RequestedPermissions()

@@ -6,7 +6,7 @@ from registry.rules.api import PermissionDecision, Restoration, RuleDetail, Team
 
 urlpatterns = [
     path("permissions/check", PermissionDecision.as_view(), name="api-decision"),
-    path("me/tokens/<str:uid>/rules", TokenRules.as_view(), name="api-token-rules"),
+    path("tokens/<str:uid>/rules", TokenRules.as_view(), name="api-token-rules"),
     path("rules/<str:uid>", RuleDetail.as_view(), name="api-rule"),
     path("rules/<str:uid>/restore", Restoration.as_view(), name="api-rule-restoration"),
 ]

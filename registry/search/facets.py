@@ -11,6 +11,7 @@ from registry.identity.actors import Actor
 from registry.models import Skill, Tag, Team
 from registry.models.skill import visible_scopes
 from registry.search import sql
+from registry.search.kinds import KIND_FILTERS, kind_name
 from registry.search.query import FACETS, Filters, SearchResult, matching_skill_ids
 
 MAX_COUNTED_SKILLS = 1000  # with a text, only the best matches are counted
@@ -43,10 +44,10 @@ def facets(
     found: SearchResult | None = None,
 ) -> Facets:
     """At most ``limit`` values of each facet with their counts, most common first. A facet's own filter does
-    not apply to its counts.
+    not apply to its counts. A blank text counts all visible skills.
 
-    ``found``, the result of a search with the same text and filters and ``MAX_COUNTED_SKILLS`` ids for
-    counting, saves another search.
+    ``found`` saves another search. It is the result of a search with the same text and filters, and with
+    ``MAX_COUNTED_SKILLS`` ids for counting.
     """
     filtered = [name for name in FACETS if getattr(filters, name)]
     unfiltered = [name for name in FACETS if name not in filtered]
@@ -54,6 +55,28 @@ def facets(
     for name in filtered:
         counted |= _count(text, filters.without(name), actor, [name])
     return {name: _most_common(counted[name], limit) for name in FACETS}
+
+
+def kind_counts(
+    text: str, filters: Filters, actor: Actor, *, found: SearchResult | None = None
+) -> dict[str, int]:
+    """The number of visible skills of each kind that match the text and the other filters.
+
+    ``found`` is the same as for ``facets``.
+    """
+    others = filters.without("kind")
+    if text.strip():
+        keys = found.counted if found and others == filters else None
+        if keys is None:
+            keys = matching_skill_ids(text, actor, others, limit=MAX_COUNTED_SKILLS)
+        rows: Iterable[_Row] = sql.facet_rows(keys, ("type", "abilities"))
+    else:
+        skills = others.narrow(Skill.objects.searchable_by(actor)).order_by()
+        rows = skills.values_list("type", "abilities").annotate(Count("pk"))
+    counts = dict.fromkeys(KIND_FILTERS, 0)
+    for type_, abilities, count in rows:
+        counts[kind_name(type_, abilities)] += count
+    return counts
 
 
 def facets_document(found: Facets) -> dict[str, list[dict[str, object]]]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from registry.core import search_terms
@@ -21,6 +21,7 @@ from registry.index.skill_rows import load_skills
 from registry.lookup import canonical as canonical_canonical
 from registry.models import Canonical, Skill
 from registry.search import ranking, sql
+from registry.search.kinds import KIND_FILTERS
 from registry.search.ranking import RankedSkill, SearchPlan, SearchTerm, SearchTier
 from registry.search.sql import TermCounts
 from registry.usage import scores as usage
@@ -89,7 +90,9 @@ class Filters:
     domain: str = ""
     source: str = ""
     profile: str = ""
+    kind: str = ""  # a key of KIND_FILTERS; not a parameter of the API
     for_people: bool = False
+    for_agents: bool = False
 
     def without(self, name: str) -> Filters:
         return Filters(**{**asdict(self), name: ""})
@@ -100,8 +103,9 @@ class Filters:
 
     def narrow(self, skills: QuerySet[Skill]) -> QuerySet[Skill]:
         wanted = {lookup: getattr(self, name) for name, lookup in FACETS.items()}
-        wanted["for_people"] = self.for_people
-        return skills.filter(**{lookup: value for lookup, value in wanted.items() if value})
+        wanted |= {"for_people": self.for_people, "for_agents": self.for_agents}
+        kind = KIND_FILTERS.get(self.kind, Q())
+        return skills.filter(kind, **{lookup: value for lookup, value in wanted.items() if value})
 
 
 _NO_FILTERS = Filters()
@@ -120,9 +124,9 @@ class _RankedAnswer:
 def search(
     text: str, actor: Actor, *, limit: int = 20, filters: Filters = _NO_FILTERS, counted: int = 0
 ) -> SearchResult:
-    """The skills visible to the actor that match the text, best first.
+    """At most ``limit`` skills visible to the actor that match the text and the filters, best first.
 
-    ``counted`` limits the ids of matching skills that the result includes for counting facets.
+    ``counted`` is the maximum number of ids in ``SearchResult.counted``.
     """
     text = text[:MAX_QUERY_CHARACTERS]
     found = _rank_skills(text, actor, filters, max(limit, counted))
@@ -132,7 +136,9 @@ def search(
 
 
 def matching_skill_ids(text: str, actor: Actor, filters: Filters, *, limit: int) -> tuple[int, ...]:
-    """The ids of at most ``limit`` skills visible to the actor that match the text, best first."""
+    """The ids of at most ``limit`` skills visible to the actor that match the text and the filters, best
+    first.
+    """
     return tuple(
         skill
         for _, _, skill in _rank_skills(text[:MAX_QUERY_CHARACTERS], actor, filters, limit).ranked[:limit]
@@ -140,7 +146,6 @@ def matching_skill_ids(text: str, actor: Actor, filters: Filters, *, limit: int)
 
 
 def search_document(result: SearchResult) -> dict[str, object]:
-    """The search result as JSON for API and command."""
     return {
         "query": result.query,
         "none": result.none,
@@ -166,7 +171,7 @@ def _exact_matches(text: str, actor: Actor, filters: Filters) -> set[int]:
 
 
 def _resolve_canonical(text: str, hits: Iterable[Hit]) -> None:
-    """Sets ``resolved_canonical`` of the hits if the text is a canonical name."""
+    """Sets ``resolved_canonical`` of the hits if the text starts with a canonical name."""
     if not text.strip().startswith(canonical_canonical.PREFIX):
         return
     slug = text.strip().partition("/")[0].removeprefix(canonical_canonical.PREFIX)
@@ -199,6 +204,9 @@ def _visibility_filter(actor: Actor, filters: Filters) -> sql.SqlFilter:
 
     If ``for_people`` is the only filter, the condition is negated, because few skills are not for people.
     """
+    if filters.for_agents:
+        found = _visibility_filter(actor, replace(filters, for_agents=False))
+        return replace(found, condition=f"{found.condition} AND recommendable_team IS NOT NULL")
     if filters == _NO_FILTERS:
         return sql.visibility_filter(actor)
     if filters.only_for_people:
@@ -211,7 +219,9 @@ def _postings_limit(limit: int) -> int:
 
 
 def _build_plan(query_words: Sequence[QueryWord], actor: Actor) -> SearchPlan:
-    """A plan of the query's rarest terms, at most MAX_TERMS, counted in skills visible to the actor."""
+    """A plan with at most MAX_TERMS of the rarest terms of the query, counted in skills visible to the actor.
+    Unknown words are replaced by longer terms or corrections.
+    """
     wanted = {word.prefix_term: (word, "beginning") for word in query_words if word.prefix_term}
     wanted |= {part: (word, "part") for word in query_words for part in word.parts}
     wanted |= {word.term: (word, "word") for word in query_words}
@@ -262,7 +272,7 @@ def _search_term(text: str, word: QueryWord, kind: str, counts: TermCounts) -> S
 
 
 def _hits(found: _RankedAnswer, limit: int) -> tuple[Hit, ...]:
-    """The best ``limit`` hits by tier, then relevance, then usage, then freshness."""
+    """The best ``limit`` hits, sorted by tier, then relevance, then usage, then freshness."""
     now = timezone.now()
     near = _candidates_at_limit(found.ranked, limit)
     rows = load_skills([skill for _, _, skill in near])
@@ -290,7 +300,7 @@ def _candidates_at_limit(ranked: Sequence[RankedSkill], limit: int) -> Sequence[
 
 
 def _reasons(answer: _RankedAnswer, skills: set[int]) -> dict[int, tuple[SearchReason, ...]]:
-    """By skill id, the matched query words, largest share first."""
+    """The matched query words by skill id, largest share first."""
     terms = {term.counted.key: term for term in answer.plan.terms} if answer.plan else {}
     parts: dict[int, list[tuple[int, SearchTerm, int]]] = {skill: [] for skill in skills}
     for key, skill, weight, mask in answer.rows:

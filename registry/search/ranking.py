@@ -45,11 +45,10 @@ class SearchPlan:
 
 
 def rank(plan: SearchPlan, rows: Iterable[PostingRow], exact: set[int]) -> list[int]:
-    """The matching skills by tier, then score, best first. Scores are integers, so that the order is the same
-    on every database.
+    """The matching skills sorted by tier, then score, best first, each packed into one number for ``unpack``.
 
-    Each skill is packed into one number, because numbers sort three times faster than tuples. ``unpack``
-    reads such a number.
+    Numbers sort three times faster than tuples. Scores are integers, so that the order is the same on every
+    database.
     """
     terms = {term.counted.key: (place, term.idf) for place, term in enumerate(plan.terms)}
     scores: defaultdict[int, int] = defaultdict(int, dict.fromkeys(exact, 0))
@@ -82,7 +81,9 @@ def rerank(
     rows: Iterable[PostingRow],
     more: Sequence[PostingRow],
 ) -> list[int]:
-    """The ranking after more postings were read for its best skills. The other skills keep their scores."""
+    """The ranking after ``more`` postings were read for its best MAX_LOOKUP_SKILLS skills. The other skills
+    keep their scores.
+    """
     near, others = ranked[:MAX_LOOKUP_SKILLS], ranked[MAX_LOOKUP_SKILLS:]
     keys = {skill_id(packed) for packed in near}
     again = rank(plan, [*(row for row in rows if row[1] in keys), *more], exact & keys)

@@ -3,7 +3,7 @@
 The ORM would build each statement again for each call, which takes longer than running it.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -28,7 +28,7 @@ _NAME_FIELDS = int(Field.NAME | Field.TAGS)
 
 @dataclass(frozen=True)
 class TermCount:
-    """A term and the number of visible skills with it."""
+    """The id of a term and the number of visible skills with the term."""
 
     key: int
     df: int
@@ -36,7 +36,7 @@ class TermCount:
 
 @dataclass(frozen=True)
 class TermCounts:
-    """Term statistics of the skills that the actor may see. Searches use no other statistics."""
+    """Term statistics of the skills that the actor may see. Other skills never affect the actor's search."""
 
     terms: Mapping[str, TermCount]
     skills: int
@@ -118,7 +118,7 @@ def visibility_filter(
 def recommendable_filter(actor: Actor) -> SqlFilter:
     """The filter for skills recommended to the actor's agents, like ``Skill.objects.recommendable_to``.
 
-    Skills recommended only as canonical are not included, because their accepted version is read instead.
+    Skills recommended only as canonical are not included, because their pinned version is read instead.
     """
     if actor.is_shell:
         return SqlFilter(" AND recommendable_team IS NOT NULL")
@@ -139,7 +139,7 @@ def count_terms(texts: Iterable[str], actor: Actor) -> TermCounts:
 
 
 def count_prefix(start: str, actor: Actor) -> TermCounts:
-    """The counts of all terms with this prefix."""
+    """The counts of all terms with this prefix, in skills visible to the actor."""
     which = "(t.text >= %s AND t.text < %s OR t.text IN (%s, %s))"
     return _count(which, [start, start + chr(0x10FFFF), DOC_COUNT_TERM, CJK_DOC_COUNT_TERM], actor)
 
@@ -162,10 +162,11 @@ def read_postings(
     heaviest: int | None = None,
     max_df: int | None = None,
 ) -> tuple[list[PostingRow], list[int]]:
-    """The postings of the terms, and the ids of the terms that were read only in part or skipped.
+    """The postings of the terms, and the ids of the terms that are not read in full.
 
-    Terms in at most ``max_postings`` skills are read in full. Of other terms, only the ``heaviest`` postings
-    are read. Terms in more than ``max_df`` skills are skipped; if all terms are, the rarest one is read.
+    Terms in at most ``max_postings`` skills are read in full. Of the others, terms in more than ``max_df``
+    skills are skipped, and only the ``heaviest`` postings of the rest are read, by default ``max_postings``.
+    At least one term is read.
     """
     rare = [term.key for term in terms if term.df <= max_postings]
     common = sorted((term for term in terms if term.df > max_postings), key=lambda term: (term.df, term.key))
@@ -192,7 +193,7 @@ def read_missing_postings(
     cut: Collection[int], skills: Iterable[int], found: Iterable[PostingRow]
 ) -> list[PostingRow]:
     """The postings of the terms ``cut`` for the first MAX_LOOKUP_SKILLS skills, without those in ``found``.
-    The skills must be visible.
+    The caller must pass only visible skills.
     """
     best = sorted(islice(skills, MAX_LOOKUP_SKILLS))  # sorted, because neighbors share index pages
     if not cut or not best:
@@ -232,21 +233,25 @@ def tag_counts(keys: Sequence[int]) -> list[tuple[str, int]]:
 
 
 def glossary_state() -> tuple[object, ...]:
-    """Number, last change and last id of the site's glossary entries. The value differs after each change."""
+    """The number, latest change and highest id of the site's glossary entries. Every edit changes these."""
     (state,) = bulk.fetch_all(_GLOSSARY_STATE_SQL, ())
     return tuple(state)
 
 
 def find_corrections(unknown: Mapping[str, str], actor: Actor) -> dict[str, str]:
-    """Corrections by unknown term: the most common term of a visible name or tag that is one typo away.
+    """The corrections by unknown term, each the most common term one typo away in visible names and tags.
+    Terms without a correction are omitted.
 
     ``unknown`` maps each term to the word as written.
     """
-    typo_terms = {text: term for term, word in unknown.items() for text in search_terms.typo_keys(word)}
+    typo_terms: defaultdict[str, set[str]] = defaultdict(set)
+    for term, word in unknown.items():
+        for text in search_terms.typo_keys(word):
+            typo_terms[text].add(term)
     if not typo_terms:
         return {}
     rows = Misspelling.objects.filter(text__in=typo_terms).values_list("text", "term_id", "term__text")
-    candidates = {(typo_terms[text], key, correction) for text, key, correction in rows}
+    candidates = {(term, key, correction) for text, key, correction in rows for term in typo_terms[text]}
     named = Posting.objects.visible_to(actor).filter(
         term_id__in={key for _, key, _ in candidates}, weight__gte=RANK * 2
     )

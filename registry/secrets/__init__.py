@@ -1,1 +1,1 @@
-"""Team secrets: stored encrypted, granted to skills by people, available only to runs."""
+"""Team secrets: stored encrypted, granted to skills by people, and available only to runs."""

@@ -1,4 +1,6 @@
-"""Endpoints of a team's secrets. Responses never contain a value."""
+"""Endpoints of a team's secrets, their grants, and a team's reviews of versions. No response contains a
+value.
+"""
 
 from typing import Any
 
@@ -105,7 +107,9 @@ class Secrets(Endpoint):
 
     @operation("list_secrets", "List a team's secrets", answer=SecretsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Requires team membership and a session. Returns names, dates and grants."""
+        """Requires a session, and team membership or administrator rights. Returns names, dates and
+        grants.
+        """
         document = secrets_document(skills.find_team(team, self.actor), self.actor)
         return etag.document_response(request, document)
 
@@ -203,8 +207,9 @@ class VersionReviewed(Endpoint):
 
 
 def _find_version_and_team(request: Request, actor: Any, named: tuple[str, str, str]) -> tuple[Version, Team]:
-    """The version, and the team that the query names. Access to the version is checked before the query is
-    validated.
+    """The version, and the team that the query names. Requires permission to read the team's secrets.
+
+    Access to the version is checked before the query is read, so that a 404 does not depend on the query.
     """
     team, slug, number = named
     version = skills.find_version(skills.find_skill(f"{team}/{slug}", actor), number, actor)

@@ -1,4 +1,4 @@
-"""API documents of secrets: names, dates and grants, never a value."""
+"""Builds the JSON objects of secrets for API responses: names, dates and grants, never a value."""
 
 from collections import defaultdict
 from typing import Any
@@ -46,8 +46,8 @@ def grant_document(row: SecretGrant) -> dict[str, Any]:
 
 
 def needs_document(version: Version, team: Team) -> dict[str, Any]:
-    """A version's declared secrets with their status in the team, the hosts and skills that could get them,
-    and the team's review.
+    """The secrets that a version declares with their status in the team, the hosts and skills that could
+    receive them, and the team's review.
     """
     review = find_review(version, team)
     return {

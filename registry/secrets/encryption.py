@@ -1,7 +1,7 @@
-"""Encrypts secrets with separate keys, so that neither the database nor Django's SECRET_KEY reveals them.
+"""Encrypts secrets with keys of their own, so that the database and Django's SECRET_KEY do not reveal them.
 
-The first of ``SKILLQUAY_SECRETS_KEYS`` encrypts; all of them decrypt. To rotate, put a new key first, run
-``manage.py reseal_secrets``, then remove the old key.
+The first of ``SKILLQUAY_SECRETS_KEYS`` encrypts; all of them decrypt. To rotate keys, put a new key first,
+run ``manage.py reseal_secrets``, then remove the old key.
 """
 
 import json
@@ -14,12 +14,14 @@ from registry.secrets.errors import SECRET_SEALED
 
 
 def seal(value: str, *, team: str, name: str) -> str:
-    """The encrypted value, bound to team and name: it can't be decrypted for another row."""
+    """The encrypted value. It can be decrypted only with the same ``team`` (the team's uid) and ``name``."""
     return _fernet().encrypt(json.dumps([team, name, value]).encode()).decode()
 
 
 def unseal(sealed: str, *, team: str, name: str) -> str:
-    """The value. Raises SECRET_SEALED if no key decrypts it, or if it belongs to another team or name."""
+    """The decrypted value. Raises SECRET_SEALED if no key decrypts it, or if it was sealed for another team
+    or name.
+    """
     try:
         *place, value = json.loads(_fernet().decrypt(sealed.encode()))
     except InvalidToken:

@@ -6,8 +6,8 @@ from registry.packages.problems import gettext_noop as _
 SECRET_NAME_INVALID = declare("SECRET_NAME_INVALID", lambda *, name: ...)(
     _("%(name)s is not a valid secret name."),
     _(
-        "Use uppercase letters, digits and _, such as API_KEY; names that the shell or an "
-        "interpreter reads are reserved."
+        "Use up to 64 uppercase letters, digits and _, starting with a letter, such as API_KEY; "
+        "names that the shell or an interpreter reads are reserved."
     ),
 )
 SECRET_VALUE_INVALID = declare("SECRET_VALUE_INVALID", lambda *, most: ...)(
@@ -20,19 +20,22 @@ SECRET_LIMIT = declare("SECRET_LIMIT", lambda *, most: ..., http=409)(
 )
 SECRET_SEALED = declare("SECRET_SEALED", lambda *, name: ..., http=409)(
     _("Can't decrypt the secret %(name)s with this site's keys."),
-    _("Set its value again, or add the key that encrypted it to SKILLQUAY_SECRETS_KEYS."),
+    _(
+        "Ask a maintainer of the team to set the value again, or an administrator to restore the "
+        "key in SKILLQUAY_SECRETS_KEYS."
+    ),
 )
 SECRET_NOT_DECLARED = declare("SECRET_NOT_DECLARED", lambda *, version, name: ..., http=409)(
     _("%(version)s does not request the secret %(name)s."),
-    _("Add it to `security.secrets` of the version, or grant a secret that the version requests."),
+    _("Publish a version that lists it in `security.secrets`, or grant a secret that this version requests."),
 )
 SECRET_NOT_SET = declare("SECRET_NOT_SET", lambda *, version, names, team, page: ..., http=409)(
     _("%(version)s needs the secrets %(names)s, which team %(team)s has not set."),
-    _("Ask a maintainer of the team to set them at %(page)s."),
+    _("Ask a maintainer of the team to set the secrets at %(page)s."),
 )
 SECRET_NOT_GRANTED = declare("SECRET_NOT_GRANTED", lambda *, team, names, version, page: ..., http=409)(
     _("Team %(team)s has not granted the secrets %(names)s to %(version)s."),
-    _("Ask an owner of the team to review the version and grant them at %(page)s."),
+    _("Ask an owner of the team to review the version and grant the secrets at %(page)s."),
 )
 SECRET_WITHOUT_TEAM = declare("SECRET_WITHOUT_TEAM", lambda *, version: ..., http=409)(
     _("%(version)s needs secrets, which are available only to runs for a team."),
@@ -40,5 +43,5 @@ SECRET_WITHOUT_TEAM = declare("SECRET_WITHOUT_TEAM", lambda *, version: ..., htt
 )
 REVIEW_OWN = declare("REVIEW_OWN", lambda *, version: ..., http=403)(
     _("You can't review %(version)s because you published it."),
-    _("Ask another maintainer of the team to review it."),
+    _("Ask another maintainer of the team to review the version."),
 )

@@ -20,23 +20,24 @@ _PATH = re.compile(r"(?<![:/])/.*", re.DOTALL)
 
 
 def grants_of(team: Team) -> QuerySet[SecretGrant]:
-    """The team's active grants, by secret name."""
+    """The team's grants that are not revoked, sorted by secret name."""
     rows = SecretGrant.objects.filter(secret__team=team, revoked_at=None)
     return rows.select_related("secret", "skill__team", "granted_by").order_by("secret__name", "pk")
 
 
 def grants_for_version(version: Version, team: Team) -> QuerySet[SecretGrant]:
-    """The team's active grants that apply to this version now."""
+    """The team's active grants that apply to this version: those for its digest and, if the team has reviewed
+    the version, those for all reviewed versions.
+    """
     reviewed = version.reviews.filter(team=team).exists()
     applicable = Q(digest=version.digest) | (Q(digest="") if reviewed else Q(pk=None))
     return grants_of(team).filter(applicable, skill=version.skill_id)
 
 
 def allowed_hosts(version: Version) -> tuple[str, ...]:
-    """The hosts that a run of the version can reach. Empty without network access.
+    """The hosts that a run of the version can reach; empty if the version declares no network access.
 
-    Paths of allowlist entries are omitted. They restrict nothing, so the person who grants must not rely on
-    them.
+    Paths of allowlist entries are omitted, because the sandbox does not enforce them.
     """
     security = manifest_of(version.manifest).security
     allowlist = security.network_allowlist if security.network == "allowlist" else ()
@@ -44,22 +45,28 @@ def allowed_hosts(version: Version) -> tuple[str, ...]:
 
 
 def grant_hosts(row: SecretGrant) -> tuple[str, ...]:
-    """The hosts shown when the grant was made and, unless it is for a digest, those of reviewed versions."""
+    """The hosts that the version could reach when the grant was made. A grant for reviewed versions adds the
+    hosts of all versions reviewed now.
+    """
     reviewed = Version.objects.filter(skill=row.skill_id, reviews__team=row.secret.team_id)
     reviewed_hosts = () if row.digest else (host for version in reviewed for host in allowed_hosts(version))
     return tuple(dict.fromkeys((*row.hosts, *reviewed_hosts)))
 
 
 def startable_skills(version: Version) -> tuple[str, ...]:
-    """The skills that a run may start and pass secrets to. Each has its own hosts."""
+    """Labels of the skills that a run of the version may start and pass secrets to. Each has hosts of its
+    own.
+    """
     return manifest_of(version.manifest).requires
 
 
 @transaction.atomic
 def grant(secret: Secret, version: Version, actor: Actor, *, to: str = "version") -> SecretGrant:
-    """Grants the secret to runs of this digest, or with ``to="reviewed"`` to all reviewed versions.
+    """Grants the secret to runs of the version's digest, or with ``to="reviewed"`` to all reviewed versions.
+    An active grant of the same kind is returned unchanged.
 
-    Requires an owner in a session. Raises SECRET_NOT_DECLARED if the version does not declare the secret.
+    Requires the owner role and a session; otherwise raises FORBIDDEN. Raises NOT_FOUND if the actor can't see
+    the skill, and SECRET_NOT_DECLARED if the version does not declare the secret.
     """
     require_person(actor)
     require(actor, Action.SEE, skill=version.skill)
@@ -88,7 +95,11 @@ def grant(secret: Secret, version: Version, actor: Actor, *, to: str = "version"
 
 @transaction.atomic
 def revoke(uid: str, team: Team, actor: Actor) -> SecretGrant:
-    """Revokes the grant for later runs; a second call changes nothing."""
+    """Revokes the grant, so that runs that start later don't get the secret. A second call changes nothing.
+
+    Requires the maintainer role and a session; otherwise raises FORBIDDEN. Raises NOT_FOUND if the team has
+    no such grant.
+    """
     require_person(actor)
     require(actor, Action.SETTINGS, team=team)
     row = (

@@ -1,4 +1,6 @@
-"""Reviews of versions by teams. Grants for reviewed versions depend on them."""
+"""Reviews of versions by teams. Grants for reviewed versions apply only to versions that the team has
+reviewed.
+"""
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,14 +17,17 @@ def find_review(version: Version, team: Team) -> VersionReview | None:
 
 
 def may_review(version: Version, team: Team, actor: Actor) -> bool:
-    """Whether the actor may approve for the team, uses a session, and did not publish the version."""
+    """Whether the actor may approve for the team, uses no token, and did not publish the version."""
     own = actor.user is not None and actor.user.pk == version.published_by_id
     return actor.token is None and may(actor, Action.APPROVE, team=team) and not own
 
 
 @transaction.atomic
 def review(version: Version, team: Team, actor: Actor) -> VersionReview:
-    """Records that the actor has reviewed the version for the team. A second call changes nothing."""
+    """Records the actor's review of the version for the team; returns the existing review if there is one.
+
+    Raises NOT_FOUND or FORBIDDEN if the actor lacks permission, and REVIEW_OWN for the publisher.
+    """
     require(actor, Action.SEE, skill=version.skill)
     require(actor, Action.APPROVE, team=team)
     if not may_review(version, team, actor):
@@ -37,7 +42,9 @@ def review(version: Version, team: Team, actor: Actor) -> VersionReview:
 
 @transaction.atomic
 def withdraw_review(version: Version, team: Team, actor: Actor) -> None:
-    """Removes the team's review. Grants for reviewed versions then no longer apply to this version."""
+    """Deletes the team's review, if any, so that grants for reviewed versions no longer apply to this
+    version. Raises FORBIDDEN unless the actor may approve for the team.
+    """
     require(actor, Action.APPROVE, team=team)
     if version.reviews.filter(team=team).delete()[0]:
         audit.record(actor, "version.review.withdraw", str(version), team=team)

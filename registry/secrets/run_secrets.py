@@ -13,7 +13,9 @@ from registry.secrets.grants import grants_for_version
 
 @dataclass(frozen=True)
 class SecretStatus:
-    """A declared secret: whether it is set, and the uid of its grant ("" if not granted)."""
+    """A secret that a version declares: whether the team has set it, and the uid of its grant ("" if not
+    granted).
+    """
 
     name: str
     is_set: bool
@@ -22,7 +24,9 @@ class SecretStatus:
 
 
 def secret_statuses(version: Version, team: Team | None) -> tuple[SecretStatus, ...]:
-    """The status, in this team, of every secret that the version declares."""
+    """The status of every secret that the version declares, in declared order. Without a team, no secret is
+    set or granted.
+    """
     names = manifest_of(version.manifest).security.secrets
     if not names or team is None:
         return tuple(SecretStatus(name, False, "") for name in names)
@@ -41,7 +45,10 @@ def missing_secrets(statuses: tuple[SecretStatus, ...]) -> tuple[str, ...]:
 
 
 def require_secrets(version: Version, team: Team | None) -> dict[str, list[str]]:
-    """Grant and set time of each declared secret, to store with the run. Raises Refusal if one is missing."""
+    """The grant's uid and the set time (ISO 8601) of each declared secret, by name, to store with the run.
+
+    Raises SECRET_WITHOUT_TEAM, SECRET_NOT_SET or SECRET_NOT_GRANTED if the run can't get all secrets.
+    """
     statuses = secret_statuses(version, team)
     if statuses and team is None:
         raise SECRET_WITHOUT_TEAM.refusal(version=str(version))
@@ -57,7 +64,12 @@ def require_secrets(version: Version, team: Team | None) -> dict[str, list[str]]
 
 
 def secret_values(granted: Mapping[str, list[str]], *, digest: str) -> dict[str, str]:
-    """The values for a run that starts now. Raises SECRET_NOT_GRANTED if a grant no longer applies."""
+    """The decrypted values by name, for a run that starts now. ``granted`` is the result of
+    ``require_secrets``.
+
+    Raises SECRET_NOT_GRANTED if a grant was revoked or no longer applies to this digest, and SECRET_SEALED if
+    a value can't be decrypted.
+    """
     uids = [uid for uid, _ in granted.values()]
     rows = SecretGrant.objects.filter(uid__in=uids, revoked_at=None).select_related("secret__team")
     found = {row.secret.name: row for row in rows if _applies_to(row, digest)}

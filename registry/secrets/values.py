@@ -1,4 +1,4 @@
-"""Sets, replaces and removes secrets. Only people in a session can do this. Values are never returned."""
+"""Sets, replaces, removes and re-encrypts the secrets of teams. Changes require a session."""
 
 import re
 
@@ -12,6 +12,7 @@ from registry.identity.actors import Actor
 from registry.identity.errors import FORBIDDEN
 from registry.identity.permissions import Action, require
 from registry.models import Secret, Team
+from registry.packages.archive.paths import printable
 from registry.packages.reserved_variables import is_reserved
 from registry.secrets import encryption
 from registry.secrets.errors import SECRET_LIMIT, SECRET_NAME_INVALID, SECRET_VALUE_INVALID
@@ -22,7 +23,9 @@ _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 
 def secrets_of(team: Team, actor: Actor) -> QuerySet[Secret]:
-    """The team's secrets by name, for its members and administrators in a session."""
+    """The team's secrets, sorted by name. Raises FORBIDDEN unless the actor is a member or administrator in a
+    session.
+    """
     require_reader(team, actor)
     return team.secrets.select_related("set_by", "team").order_by("name")
 
@@ -36,11 +39,15 @@ def find_secret(team: Team, name: str, actor: Actor) -> Secret:
 
 @transaction.atomic
 def put_secret(team: Team, name: str, value: str, actor: Actor) -> Secret:
-    """Sets or replaces a secret. Grants of a replaced secret stay."""
+    """Sets the secret or replaces its value; grants of a replaced secret stay.
+
+    Requires the maintainer role and a session; otherwise raises FORBIDDEN. Raises SECRET_NAME_INVALID,
+    SECRET_VALUE_INVALID, or SECRET_LIMIT for a new secret above MAX_SECRETS.
+    """
     require_person(actor)
     require(actor, Action.SETTINGS, team=team)
     if not _NAME.fullmatch(name) or is_reserved(name):
-        raise SECRET_NAME_INVALID.refusal(name=ascii(name[:80])).at("name")
+        raise SECRET_NAME_INVALID.refusal(name=printable(name, 80)).at("name")
     if (
         "\0" in value
         or not 0 < len(value.encode("utf-8", "replace")) <= MAX_VALUE_BYTES
@@ -59,7 +66,9 @@ def put_secret(team: Team, name: str, value: str, actor: Actor) -> Secret:
 
 @transaction.atomic
 def remove_secret(secret: Secret, actor: Actor) -> None:
-    """Deletes the secret with its grants."""
+    """Deletes the secret with its grants. Requires the maintainer role and a session; otherwise raises
+    FORBIDDEN.
+    """
     require_person(actor)
     require(actor, Action.SETTINGS, team=secret.team)
     secret.delete()
@@ -67,7 +76,9 @@ def remove_secret(secret: Secret, actor: Actor) -> None:
 
 
 def reseal() -> int:
-    """Encrypts every value again with the first key; returns the count."""
+    """Encrypts every value again with the first key, one transaction per secret; returns the count. Raises
+    SECRET_SEALED at the first value that no key decrypts.
+    """
     count = 0
     for key in Secret.objects.order_by("pk").values_list("pk", flat=True):
         with transaction.atomic():

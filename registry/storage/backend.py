@@ -8,7 +8,7 @@ from typing import BinaryIO, Protocol
 
 
 class BlobWriter(Protocol):
-    """Receives the bytes of a new blob; nothing is stored until ``commit``."""
+    """Receives the bytes of a new blob, which exists only after ``commit``."""
 
     def write(self, chunk: bytes) -> None: ...
 
@@ -16,7 +16,10 @@ class BlobWriter(Protocol):
 
 
 class BlobBackend(Protocol):
-    """Stores blobs by key, the SHA-256 of their content in 64 hexadecimal digits."""
+    """Stores blobs by key, the SHA-256 of their content in 64 hexadecimal digits.
+
+    For a missing blob, ``open`` raises FileNotFoundError and ``local_path`` returns None.
+    """
 
     def open_writer(self) -> AbstractContextManager[BlobWriter]: ...
 
@@ -33,7 +36,7 @@ class BlobBackend(Protocol):
         ...
 
     def remove(self, key: str, age: timedelta) -> bool:
-        """Removes the blob if it is still at least ``age`` old; returns whether it was removed.
+        """Removes the blob if it still exists and is at least ``age`` old; returns whether it was removed.
 
         Storing the same content again resets a blob's age.
         """

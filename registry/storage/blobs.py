@@ -1,7 +1,7 @@
-"""Content-addressed blobs. Content is stored once under its SHA-256, on the local disk or in S3.
+"""Stores content once under its SHA-256 digest, on the local disk or in S3, and removes unused content.
 
-A blob is written before the row that references it. A sweep removes only unreferenced blobs older than an
-hour, so it never removes content whose row is about to be saved.
+A blob is written before the row that references it. A sweep therefore removes only blobs that are at least an
+hour old, which leaves time to save that row.
 """
 
 import hashlib
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from registry.core.errors import UNAVAILABLE
 from registry.core.hooks import Hook
 from registry.packages.problems import Refusal
 from registry.storage.backend import BlobBackend
@@ -39,12 +40,12 @@ class SweepResult:
 
 
 def store(data: bytes) -> str:
-    """Stores ``data`` and returns its digest. For content that is already stored, resets its age."""
+    """Stores ``data`` and returns its digest (``sha256:…``). Storing known content again resets its age."""
     return store_stream([data], limit=len(data)).digest
 
 
 def store_stream(chunks: Iterable[bytes], *, limit: int) -> StoredBlob:
-    """Stores a stream without loading it into memory. Raises BLOB_TOO_LARGE above ``limit`` bytes."""
+    """Stores a stream chunk by chunk. Above ``limit`` bytes, stores nothing and raises BLOB_TOO_LARGE."""
     sha256, size = hashlib.sha256(), 0
     with backend().open_writer() as writer:
         for chunk in chunks:
@@ -58,7 +59,9 @@ def store_stream(chunks: Iterable[bytes], *, limit: int) -> StoredBlob:
 
 
 def read(digest: str) -> bytes:
-    """The whole content of a blob. Raises BLOB_MISSING if it does not exist or does not match its digest."""
+    """The whole content of a blob. Raises BLOB_MISSING if the blob is missing or does not match its digest,
+    or if the digest is malformed. Raises UNAVAILABLE if the storage fails.
+    """
     with open_blob(digest) as file:
         data = file.read()
     if f"sha256:{hashlib.sha256(data).hexdigest()}" != digest:
@@ -67,7 +70,9 @@ def read(digest: str) -> bytes:
 
 
 def open_blob(digest: str) -> BinaryIO:
-    """Opens the blob for reading. The caller must close it. Raises BLOB_MISSING if it does not exist."""
+    """Opens the blob for reading; the caller closes it. Raises BLOB_MISSING if the blob is missing or the
+    digest is malformed. Raises UNAVAILABLE if the storage fails.
+    """
     try:
         return backend().open(_key(digest))
     except FileNotFoundError:
@@ -75,11 +80,18 @@ def open_blob(digest: str) -> BinaryIO:
 
 
 def is_reachable() -> bool:
-    """Whether the storage responds and, on a disk, has a blob: an empty folder may be a lost mount."""
+    """Whether the storage responds. On a disk, also False until a first blob is stored, because an empty
+    folder may be a lost mount.
+    """
     try:
         return backend().is_reachable()
     except Refusal:
         return False
+
+
+def is_lost(error: Refusal) -> bool:
+    """Whether the error means that the storage is unreachable, not only that one blob is missing."""
+    return error.code == UNAVAILABLE.name or (error.code == BLOB_MISSING.name and not is_reachable())
 
 
 def exists(digest: str) -> bool:
@@ -87,12 +99,14 @@ def exists(digest: str) -> bool:
 
 
 def local_path(digest: str) -> Path | None:
-    """Path of the blob's file on this machine; None if it does not exist or the backend is not a disk."""
+    """The path of the blob's file on this machine; None if the blob is missing or stored in S3."""
     return backend().local_path(_key(digest))
 
 
 def sweep(*, grace: timedelta = GRACE) -> SweepResult:
-    """Removes unreferenced blobs and unfinished writes that are at least ``grace`` old."""
+    """Removes unreferenced blobs and unfinished writes that are at least ``grace`` old; returns the
+    numbers of removed blobs, bytes and writes.
+    """
     storage = backend()
     # listed before the references are read, so that these include rows saved in between
     old = list(storage.older_than(grace))
@@ -102,9 +116,9 @@ def sweep(*, grace: timedelta = GRACE) -> SweepResult:
 
 
 def discard(digests: Iterable[str]) -> int:
-    """Removes those of ``digests`` that are unreferenced, whatever their age; returns the count.
+    """Removes the unreferenced blobs among ``digests``, whatever their age; returns the count.
 
-    The caller must hold a lock that keeps others from adding references at the same time.
+    The caller must hold a lock that prevents new references to these blobs.
     """
     keys = {_key(digest) for digest in digests}
     referenced = _referenced_keys() if keys else set()
@@ -117,12 +131,14 @@ def _referenced_keys() -> set[str]:
 
 
 def digests() -> Iterator[str]:
-    """The digests of all stored blobs."""
+    """Yields the digests of all stored blobs, in no particular order."""
     return (f"sha256:{key}" for key, _ in backend().older_than(timedelta(0)))
 
 
 def backend() -> BlobBackend:
-    """The backend for STORAGE_URL: an S3 bucket, or the local disk if the setting is empty."""
+    """The backend for STORAGE_URL: an S3 bucket, or the local disk if the setting is empty. For the disk,
+    creates the blob folder if it is missing.
+    """
     if not settings.STORAGE_URL:
         return DiskBackend(Path(settings.SKILLQUAY_VAR) / "blobs")
     # imported here because boto3 is slow to import and most sites do not use it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import logging
 import os
@@ -15,21 +14,23 @@ from pathlib import Path
 from typing import BinaryIO
 
 from registry.core.errors import UNAVAILABLE
+from registry.storage.failures import FULL_ERRNO
 
 log = logging.getLogger(__name__)
 _PARTIAL_PREFIX = ".coming-"
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
 def _translate_errors(*passed: type[OSError]) -> Iterator[None]:
-    """Context manager: raises UNAVAILABLE for disk errors, except a full disk and errors in ``passed``."""
+    """Context manager and decorator that turns an OSError into UNAVAILABLE and logs it. Errors of a
+    full disk and of the classes in ``passed`` are raised unchanged.
+    """
     try:
         yield
     except passed:
         raise
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in FULL_ERRNO:
             raise
         log.warning("The storage can't be used: %s", error)
         raise UNAVAILABLE.refusal() from error
@@ -95,7 +96,9 @@ class DiskBackend:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Context manager: a lock, so that no writer renews a blob between its age check and its removal."""
+        """Context manager that locks the blobs against other processes, so that no blob is stored again
+        between its age check and its removal.
+        """
         lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -105,7 +108,9 @@ class DiskBackend:
 
 
 class _FileWriter:
-    """Writes a hidden file on the same disk, and renames it to the key after all bytes are synced."""
+    """Writes a hidden file, syncs it, and renames it to the path of its key. Closing deletes a file that was
+    not committed.
+    """
 
     @_translate_errors()
     def __init__(self, disk: DiskBackend, path: Path) -> None:

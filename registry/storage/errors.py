@@ -16,5 +16,8 @@ DISK_FULL = declare("DISK_FULL", lambda *, retry_after_s: ..., http=507, retryab
 )
 BLOB_MISSING = declare("BLOB_MISSING", lambda *, digest: ..., http=500)(
     _("The stored content %(digest)s is missing or damaged."),
-    _("Restore the blob folder from a backup, as described in docs/howto/back-up-and-restore.md."),
+    _(
+        "Ask an administrator to restore the content from a backup, as described in "
+        "docs/howto/back-up-and-restore.md."
+    ),
 )

@@ -11,13 +11,15 @@ from registry.storage.errors import DISK_FULL
 
 RETRY_AFTER_S = 60
 _log = logging.getLogger(__name__)
-_FULL_ERRNO = (errno.ENOSPC, errno.EDQUOT)
+FULL_ERRNO = (errno.ENOSPC, errno.EDQUOT)
 _FULL_SQLITE = ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")
 _FULL_POSTGRES = "53100"
 
 
 def storage_problem(error: BaseException | None) -> Problem | None:
-    """DISK_FULL, UNAVAILABLE, or None for an error of another kind."""
+    """DISK_FULL for a full disk, UNAVAILABLE for a database that does not respond; both are logged. None for
+    any other error.
+    """
     if is_disk_full(error):
         _log.error("The disk is full: %s", error)
         return DISK_FULL.problem(retry_after_s=RETRY_AFTER_S)
@@ -28,10 +30,10 @@ def storage_problem(error: BaseException | None) -> Problem | None:
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Whether the error, or one that caused it, comes from a full disk or an exhausted quota."""
+    """Whether the error, or one of its causes, comes from a full disk or an exhausted quota."""
     while error is not None:
         if (
-            (isinstance(error, OSError) and error.errno in _FULL_ERRNO)
+            (isinstance(error, OSError) and error.errno in FULL_ERRNO)
             or getattr(error, "sqlite_errorname", "") in _FULL_SQLITE
             or getattr(error, "sqlstate", "") == _FULL_POSTGRES
         ):

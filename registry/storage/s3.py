@@ -58,10 +58,10 @@ class S3Backend:
         return self.modified_at(key) is not None
 
     def is_reachable(self) -> bool:
-        with suppress(FileNotFoundError), _translate_errors():
+        """Always True. Raises UNAVAILABLE if the bucket does not respond or does not exist."""
+        with _translate_errors():
             self.client.list_objects_v2(Bucket=self.bucket, Prefix=self.prefix, MaxKeys=1)
-            return True
-        return False  # the bucket does not exist
+        return True
 
     def local_path(self, key: str) -> Path | None:
         return None
@@ -75,9 +75,9 @@ class S3Backend:
                 yield item["Key"].rsplit("/", 1)[-1], item["Size"]
 
     def remove(self, key: str, age: timedelta) -> bool:
-        """Removes the blob if it is still at least ``age`` old; returns whether it was removed.
+        """Removes the blob if it still exists and is at least ``age`` old; returns whether it was removed.
 
-        S3 has no lock: content that is stored again between the age check and the removal is lost
+        S3 has no locks: content that is stored again between the age check and the removal is lost
         (docs/howto/run-a-production-site.md).
         """
         modified = self.modified_at(key)
@@ -88,7 +88,9 @@ class S3Backend:
         return True
 
     def remove_leftovers(self, age: timedelta) -> int:
-        """Aborts multipart uploads that are at least ``age`` old, which listings omit; returns the count."""
+        """Aborts multipart uploads that were started at least ``age`` ago; returns the count. Listings of the
+        bucket do not contain these uploads.
+        """
         with _translate_errors():
             pages = self.client.get_paginator("list_multipart_uploads").paginate(
                 Bucket=self.bucket, Prefix=self.prefix
@@ -125,7 +127,9 @@ class _ObjectWriter:
 
 @cache
 def _client(endpoint: str, region: str, access_key: str, secret_key: str) -> Any:
-    """An S3 client that uses only the site's keys. boto3's search for keys on the host is disabled."""
+    """An S3 client with the keys from the settings, never with keys that boto3 finds on the host. Raises
+    ImproperlyConfigured if a key is missing.
+    """
     if not (access_key and secret_key):
         raise ImproperlyConfigured(
             "STORAGE_URL needs SKILLQUAY_S3_ACCESS_KEY and SKILLQUAY_S3_SECRET_KEY. "
@@ -145,7 +149,9 @@ def _client(endpoint: str, region: str, access_key: str, secret_key: str) -> Any
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Context manager: raises FileNotFoundError for a missing object and UNAVAILABLE for other failures."""
+    """Context manager that turns a boto3 error into FileNotFoundError for a missing object, otherwise into
+    UNAVAILABLE, which is logged.
+    """
     try:
         yield
     except (BotoCoreError, Boto3Error, ClientError) as error:

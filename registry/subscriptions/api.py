@@ -39,7 +39,9 @@ class Subscriptions(Endpoint):
 
     @operation("list_subscriptions", "List a team's subscriptions", answer=SubscriptionsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Lists the teams whose skills are recommended to this team's agents. Requires team membership."""
+        """Lists the teams whose skills are recommended to this team's agents. Requires team membership or
+        administrator rights.
+        """
         return self._respond(request, skills.find_team(team, self.actor))
 
     @operation("subscribe", "Subscribe to another team", body=SubscriptionRequest, answer=SubscriptionsDoc)
@@ -81,7 +83,9 @@ class Bundling(Endpoint):
 
     @operation("unbundle_skill", "Unbundle a skill", answer=SkillDetailDoc)
     def delete(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. The agent listing can then shorten the skill."""
+        """Requires administrator rights and a session. The agent listing may then shorten the skill's
+        description.
+        """
         return self._set(request, f"{team}/{slug}", is_bundled=False)
 
     def _set(self, request: Request, label: str, *, is_bundled: bool) -> HttpResponse:

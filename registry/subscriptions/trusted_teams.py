@@ -15,15 +15,20 @@ from registry.subscriptions.errors import SUBSCRIPTION_TO_ITSELF
 
 
 def list_subscriptions(team: Team, actor: Actor) -> QuerySet[Subscription]:
-    """The team's subscriptions. Only members and administrators may see them."""
-    if team.pk not in actor.team_ids and not may(actor, Action.SETTINGS, team=team):
+    """The team's subscriptions, sorted by publisher slug. Raises FORBIDDEN unless the actor is a member of
+    the team or may change its settings.
+    """
+    if team.pk not in actor.team_ids and not may(actor, Action.SETTINGS, team=team, even_archived=True):
         raise FORBIDDEN.refusal(action="see subscriptions")
     return team.subscriptions.select_related("publisher").order_by("publisher__slug")
 
 
 @transaction.atomic
 def subscribe(team: Team, publisher: str, by: Actor) -> Subscription:
-    """Subscribes the team to the skills of ``publisher``, a team slug. Idempotent."""
+    """Subscribes the team to the skills of ``publisher``, a team slug; returns the existing subscription if
+    there is one. Besides the refusals of ``require``, raises NOT_FOUND for the publisher or
+    SUBSCRIPTION_TO_ITSELF.
+    """
     require(by, Action.SETTINGS, team=team)
     other = skills.find_team(publisher, by)
     if other.pk == team.pk:
@@ -45,7 +50,9 @@ def unsubscribe(team: Team, publisher: str, by: Actor) -> None:
 
 @transaction.atomic
 def set_bundled(skill: Skill, is_bundled: bool, by: Actor) -> None:
-    """Sets whether the listing always includes the skill, in full, for all users with access to it."""
+    """Sets whether agent listings always include the skill, in full, for all users with access to it. Raises
+    Refusal unless the actor has administrator rights.
+    """
     require(by, Action.SET_CANONICAL, skill=skill)
     if skill.is_bundled == is_bundled:
         return
@@ -55,6 +62,8 @@ def set_bundled(skill: Skill, is_bundled: bool, by: Actor) -> None:
 
 
 def trusted_team_ids(actor: Actor) -> frozenset[int]:
-    """Ids of the actor's teams and of teams that these subscribe to. Prompts may include texts of both."""
+    """Ids of the actor's teams and of the teams to which they subscribe. Prompts may include texts of these
+    teams.
+    """
     own = sorted(actor.team_ids)
     return actor.team_ids.union(sql.publisher_ids(own)) if own else actor.team_ids

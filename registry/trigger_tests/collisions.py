@@ -27,8 +27,6 @@ _MIN_SHARED_CHARACTERS = 3  # characters that they must share in scripts without
 
 @dataclass(frozen=True)
 class CollidingTrigger:
-    """One skill's trigger in a collision."""
-
     skill: str
     kind: str
     text: str
@@ -62,9 +60,11 @@ class _Row:
 
 
 def find_collisions(actor: Actor, *, team: str = "", skill: str = "") -> Collisions:
-    """At most MAX_COLLISIONS collisions of visible skills. ``team`` and ``skill``, if set, must be involved.
+    """At most MAX_COLLISIONS collisions of skills that are for agents and visible to the actor. ``team`` and
+    ``skill``, if set, must be involved.
 
-    Raises NOT_FOUND for an unknown team or skill, so that a typo does not look like "no collisions".
+    Raises the refusals of ``find_team`` and ``find_skill``, so that a typo does not look like "no
+    collisions".
     """
     team = catalog.find_team(team, actor).slug if team else ""
     skill = str(catalog.find_skill(skill, actor)) if skill else ""
@@ -90,7 +90,9 @@ _Group = tuple[str, str, list[_Row]]
 
 
 def _exact_groups(triggers: QuerySet[Trigger]) -> Iterator[_Group]:
-    """Yields a group for each key that several skills have. Events are compared with events only."""
+    """Yields a group for each key that several skills have. Event types are compared only with event
+    types.
+    """
     for kind, kinds in (("event", (TriggerKind.EVENT,)), ("exact", _EXACT_KINDS)):
         some = triggers.filter(kind__in=kinds)
         shared = some.values_list("key").annotate(n=Count("skill", distinct=True)).filter(n__gt=1)
@@ -104,7 +106,9 @@ def _exact_groups(triggers: QuerySet[Trigger]) -> Iterator[_Group]:
 
 
 def _similar_groups(rows: Iterable[_Row]) -> Iterator[_Group]:
-    """Yields groups of triggers that differ by one added or replaced word, without groups inside others."""
+    """Yields groups of triggers that differ by one added or replaced word. A group that is part of another is
+    omitted.
+    """
     buckets: defaultdict[tuple[str, ...], list[_Row]] = defaultdict(list)
     for row in rows:
         for bucket in _buckets(row.key):
@@ -119,7 +123,9 @@ def _similar_groups(rows: Iterable[_Row]) -> Iterator[_Group]:
 
 
 def _buckets(key: str) -> Iterator[tuple[str, ...]]:
-    """Yields the sorted words of a phrase; then, for each word, the other words. Omits short results."""
+    """Yields the sorted words of a phrase, then these words without each word in turn. Phrases that share
+    such a bucket are similar. Buckets with too few words are omitted.
+    """
     every = sorted(set(key.split()))
     minimum = _MIN_SHARED_CHARACTERS if search_terms.has_cjk(key) else _MIN_SHARED_WORDS
     if len(every) >= minimum:
@@ -129,7 +135,7 @@ def _buckets(key: str) -> Iterator[tuple[str, ...]]:
 
 
 def _differs(members: Collection[_Row]) -> bool:
-    """Whether several skills have different wordings. The same words would be an exact collision."""
+    """Whether the members belong to several skills and have several keys. A single key is an exact match."""
     return len({row.skill for row in members}) > 1 and len({row.key for row in members}) > 1
 
 

@@ -5,11 +5,14 @@ from registry.packages.problems import gettext_noop as _
 
 TRIGGER_TESTS_NONE = declare("TRIGGER_TESTS_NONE", lambda *, skill: ..., http=409)(
     _("%(skill)s has no trigger tests to run."),
-    _("Add one on the feedback page, or include tests/triggers.yaml in the package."),
+    _("Add a trigger test on the feedback page, or include tests/triggers.yaml in the package."),
 )
 PHRASE_UNUSABLE = declare("PHRASE_UNUSABLE", lambda *, phrase, most: ..., severity="warning")(
-    _("The phrase “%(phrase)s” can never match: it has no words, or more than %(most)s."),
-    _("Write a phrase that a user would say; each Chinese character counts as a word."),
+    _(
+        "The phrase “%(phrase)s” can't match as a whole: it has no words, more than %(most)s words "
+        "or too many characters."
+    ),
+    _("Write a short phrase that a user would say; each Chinese character counts as a word."),
 )
 MODEL_DISABLED = declare("MODEL_DISABLED", http=409)(
     _("Can't suggest phrases: no model is configured."),
@@ -17,7 +20,7 @@ MODEL_DISABLED = declare("MODEL_DISABLED", http=409)(
 )
 MODEL_ANSWER_INVALID = declare("MODEL_ANSWER_INVALID", lambda *, reason: ..., http=502, retryable=True)(
     _("The model returned an unusable response: %(reason)s."),
-    _("Try again; if the error persists, ask an administrator to configure another model."),
+    _("Try again; if the error persists, ask an administrator to check the settings of the model."),
 )
 TRIGGER_NOT_MET = declare("TRIGGER_NOT_MET", lambda *, utterance, most, first: ..., severity="warning")(
     _(

@@ -1,6 +1,6 @@
 """Evaluates trigger tests with real matches, as if the version were the latest of its skill. Uses no model.
 
-An evaluation rolls back its changes of the index before others can see them.
+An evaluation rolls back its changes to the index before others can see them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from registry.packages.problems import Problem
 from registry.trigger_tests.errors import TRIGGER_NOT_MET, TRIGGER_TESTS_PASSED, TRIGGER_UNWANTED
 
 MAX_RANK = 5  # a skill that must match has to be among this many best matches
-MAX_SITE_TESTS = 50  # number of tests from feedback, newest first
+MAX_SITE_TESTS = 50  # tests stored on the site that are evaluated, newest first
 _NO_SKILL = "…"
 
 
@@ -36,8 +36,8 @@ class TriggerTestOutcome:
 
     @property
     def passed(self) -> bool:
-        """Whether the skill is among the best MAX_RANK matches if the utterance must match, or not the best
-        one if it must not.
+        """Whether the skill is among the best MAX_RANK matches. If the utterance must not match: whether the
+        skill is not the best match.
         """
         return (self.place is not None) if self.must_match else self.place != 1
 
@@ -51,14 +51,15 @@ class _Test:
 
 
 def has_tests(package: Package, skill: Skill | None) -> bool:
-    """Whether the package or the skill has trigger tests."""
     return bool(_tests(package.files, skill))
 
 
 def evaluate_tests(
     version: Version, files: Sequence[PackageFile], actor: Actor
 ) -> tuple[TriggerTestOutcome, ...]:
-    """The outcomes of the tests in ``files`` and of those stored on the site, with the actor's matches."""
+    """The outcomes of the tests in ``files`` and of those stored on the site. The matches run as the actor.
+    Empty if there are no tests.
+    """
     tests = _tests(files, version.skill)
     if not tests:
         return ()
@@ -70,7 +71,9 @@ def evaluate_tests(
 
 
 def save_results(version: Version, outcomes: Iterable[TriggerTestOutcome]) -> None:
-    """Replaces the stored results. Omits names of other matches, which depend on the actor's access."""
+    """Replaces the stored results. Names of other matches are not stored, because they depend on the actor's
+    access.
+    """
     version.trigger_test_results.all().delete()
     TriggerTestResult.objects.bulk_create(
         TriggerTestResult(
@@ -140,7 +143,9 @@ def _evaluate(test: _Test, skill: Skill, actor: Actor) -> TriggerTestOutcome:
 
 
 def stored_results(version: Version, actor: Actor) -> list[TriggerTestResult]:
-    """The stored results. Those of tests from feedback are only for the skill's team and administrators."""
+    """The stored results. Those of tests outside the package are only for the skill's team and
+    administrators.
+    """
     rows = version.trigger_test_results.order_by("pk")
     if actor.is_administrator or version.skill.team_id in actor.team_ids:
         return list(rows)

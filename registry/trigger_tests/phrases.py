@@ -29,10 +29,10 @@ from registry.packages.problems import Problem
 from registry.trigger_tests.errors import MODEL_ANSWER_INVALID, MODEL_DISABLED, PHRASE_UNUSABLE
 
 MAX_PER_LANGUAGE = 8  # phrases used from a response
-MAX_PHRASE_CHARACTERS = 80  # characters per proposed phrase
+MAX_PHRASE_CHARACTERS = 80  # per proposed phrase
 _TIMEOUT_S = 30.0
-_MAX_ANSWER_BYTES = 256 * 1024  # bytes
-_MAX_DESCRIPTION_CHARACTERS = 4000  # characters of the description sent to the model
+_MAX_ANSWER_BYTES = 256 * 1024
+_MAX_DESCRIPTION_CHARACTERS = 4000  # sent to the model
 _FENCE = re.compile(r"\A\s*```[a-z]*\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
 _PROMPT = (
     "You help people to find skills by what they say. For the skill below, write short phrases that somebody "
@@ -49,7 +49,11 @@ def is_model_configured() -> bool:
 
 
 def request_proposals(skill: Skill, actor: Actor) -> list[str]:
-    """The phrases that the model proposes. Writes nothing, because the request may take half a minute."""
+    """The usable phrases that the site's model proposes; ``propose`` stores them. Must be called outside
+    transactions, because the request may take half a minute.
+
+    Raises the refusals of ``require`` and ``fetch``, MODEL_DISABLED, or MODEL_ANSWER_INVALID.
+    """
     require(actor, Action.SETTINGS, skill=skill)
     if not is_model_configured():
         raise MODEL_DISABLED.refusal()
@@ -70,7 +74,9 @@ def request_proposals(skill: Skill, actor: Actor) -> list[str]:
 
 
 def phrase_notices(manifest: Manifest, team: Team, skill: Skill | None) -> tuple[Problem, ...]:
-    """Notices for unusable phrases, and for each of the team's languages without a phrase."""
+    """A warning for each unusable phrase of the package, and a notice for each of the team's languages
+    without a phrase. For these notices, the skill's accepted phrases count too.
+    """
     unusable = tuple(
         PHRASE_UNUSABLE.problem(phrase=text[:80], most=postings.MAX_PHRASE_TOKENS).at("SKILL.md")
         for text in manifest.triggers.phrases
@@ -86,7 +92,9 @@ def phrase_notices(manifest: Manifest, team: Team, skill: Skill | None) -> tuple
 
 @transaction.atomic
 def propose(skill: Skill, texts: Iterable[str], actor: Actor) -> list[SkillPhrase]:
-    """Stores new phrases as proposals and returns them; known phrases are skipped."""
+    """Stores new phrases as proposals and returns them. Known phrases are skipped, including declined ones.
+    Raises the refusals of ``require``.
+    """
     require(actor, Action.SETTINGS, skill=skill)
     known = {
         search_terms.phrase_key(text)
@@ -113,7 +121,9 @@ def skill_phrases(skill: Skill, actor: Actor) -> QuerySet[SkillPhrase]:
 
 @transaction.atomic
 def decide(skill: Skill, uid: str, actor: Actor, *, accept: bool) -> SkillPhrase:
-    """Accepts or declines a phrase, with immediate effect on search and match."""
+    """Accepts or declines a phrase, with immediate effect on search and match. Raises the refusals of
+    ``require``, and NOT_FOUND for the phrase.
+    """
     require(actor, Action.APPROVE, skill=skill)
     skill = Skill.objects.select_for_update().get(pk=skill.pk)  # locked before the index, as in publishing
     phrase = skill.phrases.filter(uid=uid).first()
@@ -153,7 +163,9 @@ def _package_phrases(skill: Skill) -> tuple[str, ...]:
 
 
 def _content(body: bytes) -> Mapping[str, object]:
-    """The JSON object in the model's response, even if in a code block. Raises MODEL_ANSWER_INVALID."""
+    """The JSON object in the model's response, even if in a code block. Raises MODEL_ANSWER_INVALID if there
+    is none.
+    """
     try:
         content = json.loads(body)["choices"][0]["message"]["content"]
         fenced = _FENCE.match(content)
@@ -166,7 +178,9 @@ def _content(body: bytes) -> Mapping[str, object]:
 
 
 def _phrases(found: Mapping[str, object]) -> Iterator[str]:
-    """Yields the usable phrases: short, on one line, of several words, in a requested language."""
+    """Yields the usable phrases: short, printable, of several words, in a requested language; at most
+    MAX_PER_LANGUAGE for each language.
+    """
     for language in LANGUAGES:
         value = found.get(language)
         texts = [text for text in value if isinstance(text, str)] if isinstance(value, list) else []

@@ -27,8 +27,6 @@ HISTORY_DAYS = 90
 
 @dataclass(frozen=True)
 class Score:
-    """A skill's score with its factors."""
-
     count: int
     days: float  # since the last use
     factor: float
@@ -42,7 +40,9 @@ class Score:
 
 @dataclass(frozen=True)
 class ScorePosition:
-    """The cursor of ``page_by_score``: positions in the lists of warm and cold skills at a fixed moment."""
+    """The cursor of ``page_by_score``: positions in the lists of warm and cold skills at a fixed moment. A
+    skill is cold when age has reduced its factor to FLOOR.
+    """
 
     at: float  # seconds since 1970
     hot_key: float = 1e300
@@ -76,7 +76,7 @@ class DailyUses:
 
 
 def score(count: int, last_used_at: datetime | None, now: datetime) -> float:
-    """``count × max(0.5^(days/7), 0.1)``, or 0 if never used."""
+    """``count × max(0.5^(days/7), 0.1)`` for the days since the last use, or 0 if never used."""
     return count * _factor(now - last_used_at) if last_used_at else 0.0
 
 
@@ -94,7 +94,10 @@ def _factor(age: timedelta) -> float:
 def record_use(
     skill: Skill, caller: str, kind: str, *, version: str = "", now: datetime | None = None
 ) -> bool:
-    """Counts a use unless one by this caller was counted in the last 60 s; returns whether it counted."""
+    """Counts a use of the skill by this caller, at most one in 60 s, and returns whether it was counted.
+
+    Also counts a use of the canonical name by which the skill was found, if any.
+    """
     now = now or timezone.now()
     canonical_canonical.record_canonical_use(skill, caller, kind)
     if Use.objects.filter(skill=skill, caller=caller, last_counted_at__gt=now - DEDUPE_WINDOW).exists():
@@ -110,7 +113,9 @@ def record_use(
 
 
 def _claim_use(skill: Skill, caller: str, kind: str, now: datetime) -> bool:
-    """Whether this use counts. A conditional UPDATE lets only one of several concurrent uses count."""
+    """Adds the use to the caller's count and returns True, or returns False within the dedupe window. A
+    conditional UPDATE lets only one of several concurrent uses count.
+    """
     mine = Use.objects.filter(skill=skill, caller=caller)
     change = {"count": F("count") + 1, "last_counted_at": now, "last_kind": kind}
     if mine.filter(last_counted_at__lte=now - DEDUPE_WINDOW).update(**change):
@@ -122,7 +127,9 @@ def _claim_use(skill: Skill, caller: str, kind: str, now: datetime) -> bool:
 
 
 def _hot_key(now: datetime) -> Ln:
-    """``ln(count) + last use × ln 2 / half-life``. Orders skills by decayed count at any time."""
+    """An expression for ``hot_key`` after one more use: ``ln(count) + last use × ln 2 / half-life``. It sorts
+    skills by their decayed counts at any time.
+    """
     count = Cast(F("usage_count") + 1, FloatField())
     return Ln(count) + Value(_hot_term(now), output_field=FloatField())  # type: ignore[return-value]
 
@@ -136,7 +143,8 @@ def most_used(
 ) -> list[Skill]:
     """Used skills by descending score, from rank ``start`` up to but not including ``limit``.
 
-    A score is the larger of two indexed values: decayed count and FLOOR × count. Reads the best of each.
+    A score is the larger of two indexed values, decayed count and FLOOR × count, so the best ``limit`` rows
+    of each are read.
     """
     now = now or timezone.now()
     used = skills.filter(usage_count__gt=0).values("pk", "usage_count", "last_used_at")
@@ -153,8 +161,8 @@ def most_used(
 def page_by_score(
     skills: QuerySet[Skill], limit: int, position: ScorePosition
 ) -> tuple[list[Skill], ScorePosition | None]:
-    """The next ``limit`` skills by score, unused skills last, and the position after them, or None at the
-    end.
+    """Returns the next ``limit`` skills by descending score, and the next position, which is None at the end.
+    Unused skills come last.
 
     Cold skills, whose factor is FLOOR, are ordered by their count; warm ones by ``hot_key``. The two lists
     are disjoint, and each is read along its index from its position.

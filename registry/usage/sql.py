@@ -15,7 +15,9 @@ _INCREMENT_ON_CONFLICT = (
 
 
 def count_use_of_day(skill: Skill, version: str, kind: str, day: date) -> None:
-    """Adds 1 to the day's count. Uses SQL because the ORM's upsert can't add to the stored value."""
+    """Adds 1 to the day's uses of this version and kind. Uses SQL, because the ORM's upsert can't add to the
+    stored value.
+    """
     row = (skill.pk, version, kind, day.isoformat(), 1)
     insert_rows(
         UseDay, ("skill_id", "version", "kind", "day", "count"), [row], on_conflict=_INCREMENT_ON_CONFLICT
@@ -23,7 +25,9 @@ def count_use_of_day(skill: Skill, version: str, kind: str, day: date) -> None:
 
 
 def union_rows(*querysets: QuerySet[Skill, Any]) -> list[Any]:
-    """The rows of all querysets, read with one UNION ALL, which Django lacks for slices."""
+    """The rows of all querysets, read with one UNION ALL, because Django can't combine slices. Returns [] if
+    Django detects that one of the querysets is empty.
+    """
     try:
         statements = [each.query.sql_with_params() for each in querysets]
     except EmptyResultSet:

@@ -1,1 +1,1 @@
-"""Publishes, edits and retires skills and versions. Only this package creates and deletes them."""
+"""Publishes, edits and retires skills and versions."""

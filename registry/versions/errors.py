@@ -8,7 +8,8 @@ VERSION_EXISTS = declare("VERSION_EXISTS", lambda *, skill, version: ..., http=4
     _("Raise the version or leave it out."),
 )
 SKILL_EXISTS = declare("SKILL_EXISTS", lambda *, skill: ..., http=409)(
-    _("The team already has a skill named %(skill)s."), _("Choose another name, or edit the existing skill.")
+    _("The team already has a skill named %(skill)s."),
+    _("Choose another name or team, or edit the existing skill."),
 )
 EDIT_CONFLICT = declare("EDIT_CONFLICT", lambda *, skill, version: ..., http=409)(
     _("Can't publish: %(skill)s %(version)s was published while you were editing."),
@@ -27,18 +28,18 @@ VERSION_NUMBER_INVALID = declare("VERSION_NUMBER_INVALID", lambda *, version: ..
     _("Use a semantic version, such as 1.2.0."),
 )
 SCAN_HOLDS = declare("SCAN_HOLDS", lambda *, rule, why, clear: ..., severity="warning")(
-    _("%(rule)s: %(why)s The version is held for review."),
+    _("The version is held for review (%(rule)s): %(why)s"),
     _(
-        "%(clear)s Or ask a maintainer other than the publisher to review the findings and "
+        "%(clear)s A maintainer other than the publisher can also review the findings and "
         "release the version."
     ),
 )
 REPORT_HOLDS = declare("REPORT_HOLDS", severity="warning")(
     _(
-        "This version is held: an earlier version was confirmed as harmful, and no version has been "
-        "released since."
+        "This version is held: an earlier version was confirmed as harmful, and no version has "
+        "passed review since."
     ),
-    _("Ask a maintainer other than the publisher to review and release it."),
+    _("Ask a maintainer other than the publisher to review and release the version."),
 )
 SCAN_FINDS = declare("SCAN_FINDS", lambda *, rule, why, clear: ..., severity="notice")(
     _("%(rule)s: %(why)s"), _("%(clear)s Or ask a maintainer to suppress the finding with a reason.")
@@ -53,10 +54,10 @@ SKILL_PURGED = declare("SKILL_PURGED", lambda *, skill: ..., http=409)(
 )
 SUCCESSOR_INVALID = declare("SUCCESSOR_INVALID", lambda *, successor: ...)(
     _(
-        "%(successor)s can't be the successor: it is the same version or skill, is not usable, or has "
-        "this skill as its successor."
+        "%(successor)s can't be the successor: it does not exist, is yanked or held, is the same version "
+        "or skill, or has this skill as its successor."
     ),
-    _("Choose another usable version of this skill, or another skill."),
+    _("Choose another version that is neither yanked nor held, or another skill."),
 )
 CHANNEL_NAME_INVALID = declare("CHANNEL_NAME_INVALID", lambda *, channel: ...)(
     _("%(channel)s is not a valid channel name."),

@@ -41,6 +41,11 @@ def archive(files=None, *, folder=""):
     return buffer.getvalue()
 
 
+# Path parameters of the skill that ``version`` publishes.
+THERE = {"team": "docs", "slug": "summarise", "number": "1.0.0", "path": "SKILL.md", "name": "stable"}
+THERE |= {"before": "1.0.0", "after": "latest"}
+
+
 class Api:
     """An API client of one caller. Errors are returned as responses, never raised."""
 
@@ -153,3 +158,64 @@ def assert_error(response, status, code):
     assert document["remedy"]
     assert document["problems"]
     return document
+
+
+@pytest.fixture
+def private(version, bob):
+    """A private skill, a run of it with log and artifact, an uploaded file: all of Alice's team.
+
+    The ids of the objects, by the first part of the path at which they are.
+    """
+    from registry.models import Event, EventSubscription, Import, Rule, Source, Token, WebhookEndpoint
+    from registry.storage import blobs
+    from worker.models import Approval, Artifact, InputFile, LogChunk, Memory, MemoryWrite, Run
+
+    now, digest = timezone.now(), blobs.store(b"secret bytes")
+    run = Run.objects.create(
+        skill=version.skill, skill_label="docs/summarise", version_number="1.0.0", digest=version.digest,
+        team=version.skill.team, caller=bob, protocol="script", request={}, request_id="req-private",
+        run_after=now, created_at=now, attempt=1, log_bytes=6,
+    )  # fmt: skip
+    LogChunk.objects.create(run=run, attempt=1, seq=0, stream="stdout", offset=0, data=b"secret")
+    Artifact.objects.create(run=run, path="SKILL.md", size=12, digest=digest)
+    file = InputFile.objects.create(owner=bob, name="secret.txt", size=12, digest=digest, expires_at=now)
+    Approval.objects.create(run=run, expires_at=now)
+    source = Source.objects.create(
+        team=version.skill.team, kind="git", location="https://secret.example/x.git"
+    )
+    report = Import.objects.create(source=source, requested_by=bob)
+    team = version.skill.team
+    hook = WebhookEndpoint.objects.create(team=team, name="secret hook", secret="sealed", created_by=bob)
+    event = Event.objects.create(
+        team=team,
+        type="secret.event",
+        payload={},
+        origin="user:1",
+        external_id="evt-private",
+        received_at=now,
+    )
+    said = EventSubscription.objects.create(
+        team=team, skill=version.skill, event_type="secret.event", mode="start"
+    )
+    rule = Rule.objects.create(team=version.skill.team, effect="deny", name="secret", created_at=now)
+    said_of_bob = {"owner_type": "user", "owner_user": bob, "type": "fact", "importance": 1, "content": "x"}
+    memory = Memory.objects.create(
+        **said_of_bob, owner_key=f"user:{bob.pk}", content_key="-", created_at=now, updated_at=now
+    )
+    proposal = MemoryWrite.objects.create(
+        **said_of_bob, run=run, attempt=1, seq=0, state="waiting", created_at=now
+    )
+    return {
+        "runs": run.uid,
+        "rules": rule.uid,
+        "me": Token.objects.create(owner=bob, name="secret", secret_hash="-", expires_at=now).uid,
+        "inputs": file.uid,
+        "skill": version.skill.uid,
+        "sources": source.uid,
+        "imports": report.uid,
+        "events": event.uid,
+        "webhooks": hook.uid,
+        "event-subscriptions": said.uid,
+        "memories": memory.uid,
+        "memory-writes": proposal.uid,
+    }

@@ -3,8 +3,12 @@ import json
 import pytest
 from django.db import OperationalError
 
+from registry.api.error_response import problem_response
+from registry.core.errors import NOT_FOUND
 from registry.log_context import ContextFilter
-from tests.api.conftest import assert_error
+from tests.addresses import filled
+from tests.api.conftest import THERE, assert_error, session_api
+from tests.api.test_walk import addresses
 
 pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
 SKILL = "skills/docs/summarise"
@@ -179,3 +183,34 @@ def test_no_explanation_of_a_code_shows_a_placeholder(anonymous, language):
     codes = anonymous.get("errors", headers={"Accept-Language": language}).json()["items"]
     assert len(codes) > 100
     assert not [one["code"] for one in codes if "%(" in one["message"] + one["remedy"]]
+
+
+@pytest.mark.row("P8")
+@pytest.mark.parametrize("body", ['{"键": 1}', '{"键": 1, "键": 2}'])
+def test_names_in_errors_are_not_escaped(as_alice, body):
+    answer = as_alice("POST", "runs", body.encode())
+    assert answer.status_code in (400, 422)
+    assert "键" in answer.content.decode()
+
+
+@pytest.mark.row("P8")
+def test_lone_surrogate_in_an_error_stays_valid_json(rf):
+    answer = problem_response(rf.get("/"), NOT_FOUND.problem(what="file", name="\ud800"))
+    assert "\ud800" in json.loads(answer.content)["message"]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+def test_unknown_query_parameters_are_refused_everywhere(private, administrator, method):
+    api, wrong = session_api(administrator), []
+    service = api.post("teams/docs/service-accounts", {"name": "nightly"}).json()["username"]
+    for route in addresses():
+        there = THERE | {
+            "username": service if "service-accounts" in route else "alice",
+            "code": "NOT_FOUND",
+            "other": private["runs"],
+        }
+        there["uid"] = private.get(route.split("/")[0], "1")
+        answer = api(method, filled(route, there) + "?nonsense=1", {})
+        if answer.status_code != 405 and b"QUERY_UNKNOWN" not in answer.getvalue():
+            wrong.append((route, answer.status_code, answer.getvalue()[:60]))
+    assert wrong == []

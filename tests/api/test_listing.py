@@ -35,6 +35,20 @@ def test_a_listing_comes_in_four_forms(version, as_bob):
     )
 
 
+@pytest.mark.row("E1", "P8")
+def test_agents_get_display_names_and_load_by_them(publish, as_bob):
+    publish(
+        {"SKILL.md": "---\nname: zhoubao\ndisplayName: 周报\ndescription: 写周报。\nversion: 1.0.0\n---\n"}
+    )
+    (listed,) = as_bob.get("listing").json()["skills"]
+    assert (listed["name"], listed["display_name"]) == ("zhoubao", "周报")
+    (row,) = as_bob.get("agent/skills").json()["skills"]
+    assert (row["id"], row["name"]) == ("docs/zhoubao", "周报")
+    for name in (row["id"], row["name"]):
+        loaded = as_bob.get(f"agent/skills/load?name={name}").json()
+        assert (loaded["id"], loaded["name"]) == (row["id"], "周报")
+
+
 def test_what_is_asked_wrongly_is_refused(as_bob):
     for query in ("context_tokens=-1", "context_tokens=x", "format=yaml", "limit=0", "limit=1001"):
         assert_error(as_bob.get(f"listing?{query}"), 400, "QUERY_INVALID")

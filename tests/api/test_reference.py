@@ -7,10 +7,16 @@ from openapi_schema_validator import OAS30Validator
 from openapi_spec_validator import validate
 from rest_framework import serializers
 
+from registry.api.attachments import ZIP_TYPES
+from registry.imports.api import ARCHIVES as IMPORT_TYPES
+from registry.versions.api.publish import ARCHIVES as PACKAGE_TYPES
+from tests.api.conftest import SKILL_MD, archive
 from tests.api.test_walk import addresses
 from tests.architecture.imports import ROOT
 
 pytestmark = [pytest.mark.row("P8"), pytest.mark.django_db]
+BINARY = {"type": "string", "format": "binary"}
+FORMS = ("InputUploadForm", "PackageUploadForm")
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +44,21 @@ def test_every_address_is_in_the_openapi_document(schema):
     assert ours == documented
 
 
+def error_schema(schema, response):
+    shared = schema["components"]["responses"][response["$ref"].rpartition("/")[2]]
+    assert shared["description"]
+    return shared["content"]["application/json"]["schema"]["$ref"]
+
+
 def test_every_operation_has_a_summary_an_example_and_the_error_shape(schema):
     for path, method, operation in operations(schema):
         assert operation["summary"], path
         assert operation["description"], path
-        assert operation["responses"]["default"]["content"]["application/json"]["schema"]["$ref"], path
+        for status, response in operation["responses"].items():
+            assert status.startswith("2") or error_schema(schema, response).endswith("/Error"), path
         json_answers = [
             body
-            for status, answer in operation["responses"].items()
-            if status != "default"
+            for answer in operation["responses"].values()
             for kind, body in answer.get("content", {}).items()
             if kind == "application/json"
         ]
@@ -69,6 +81,7 @@ def test_every_example_fits_its_schema(schema):
     problems = []
     for path, method, operation in operations(schema):
         bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
+        bodies += schema["components"]["responses"].values()
         for content in [content for body in bodies for content in body.get("content", {}).values()]:
             validator = OAS30Validator({**content["schema"], "components": components})
             for example in content.get("examples", {}).values():
@@ -83,6 +96,49 @@ def test_every_example_belongs_to_a_schema_or_an_operation(schema):
     assert named <= {*schema["components"]["schemas"]}
     ids = {operation["operationId"] for _, _, operation in operations(schema)}
     assert {name for each in examples for name in each["operations"]} <= ids
+
+
+def test_uploads_and_downloads_are_binary_in_every_content_type(schema):
+    text = json.dumps([schema["components"]["schemas"][name] for name in FORMS])
+    assert text.count('"format": "binary"') == 3
+    assert '"format": "uri"' not in text
+    bodies = {o["operationId"]: o.get("requestBody", {}).get("content", {}) for *_, o in operations(schema)}
+    uploads = {name: {*content} for name, content in bodies.items()}
+    assert uploads["publish_package"] == uploads["migrate_package"] == {*PACKAGE_TYPES, "multipart/form-data"}
+    assert uploads["import_skills"] == {*IMPORT_TYPES, "application/json"}
+    answers = {
+        o["operationId"]: o["responses"].get("200", {}).get("content", {}) for *_, o in operations(schema)
+    }
+    contents = [pair for name in bodies for pair in {**bodies[name], **answers[name]}.items()]
+    assert {*answers["download_version"]} == {*answers["download_template"]} == {*ZIP_TYPES}
+    texts = ("application/json", "application/xml")
+    files = [body for kind, body in contents if kind.startswith("application/") and kind not in texts]
+    assert len(files) > len(PACKAGE_TYPES)
+    assert all(body["schema"] == BINARY for body in files)
+
+
+@pytest.mark.parametrize("kind", [*PACKAGE_TYPES])
+def test_documented_content_types_are_accepted(as_alice, team, kind):
+    body = archive() if kind != "text/markdown" else SKILL_MD.encode()
+    answer = as_alice("POST", "packages?team=docs&dry_run=1", body, kind=kind)
+    assert answer.json()["ok"] is True
+
+
+def test_zips_have_the_general_type_if_a_client_accepts_no_other(as_bob, version):
+    path = "skills/docs/summarise/versions/1.0.0/archive"
+    for accepted, kind in (("*/*", ZIP_TYPES[0]), (ZIP_TYPES[1], ZIP_TYPES[1])):
+        answer = as_bob.get(path, headers={"Accept": accepted})
+        answer.close()
+        assert answer["Content-Type"] == kind
+        assert "Accept" in answer["Vary"]
+
+
+def test_only_operations_without_sign_in_are_open_to_anonymous_clients(schema):
+    is_open = {o["operationId"]: {} in o["security"] for *_, o in operations(schema)}
+    assert is_open["search_skills"]
+    assert is_open["match_skills"]
+    assert not is_open["list_runs"]
+    assert not is_open["publish_package"]
 
 
 def test_both_ways_to_sign_in_are_described(schema):

@@ -98,7 +98,7 @@ def test_a_denial_refuses_every_run_for_the_team(version, as_alice, as_bob, toke
 
 def test_a_tokens_own_rules_narrow_it(version, as_bob, token_api, bob):
     agent, other = token_api(bob), token_api(bob)
-    path = f"me/tokens/{agent.token.uid}/rules"
+    path = f"tokens/{agent.token.uid}/rules"
     rule = add(as_bob, "summarise", "deny", to=path)
     assert (rule["team"], rule["token"]) == (None, agent.token.uid)
     assert as_bob.get(path).json()["items"] == [rule]
@@ -205,6 +205,7 @@ def test_what_its_author_keeps_for_people_no_agent_starts(publish, as_alice, tok
         assert "/skills/docs/report/run/" in told["remedy"]
         found = agent.get("permissions/check?skill=docs/report").json()
         assert (found["outcome"], found["basis"], found["suggested_rules"]) == ("deny", "skill", None)
+        assert (found["rule"], found["added_permissions"]) == (None, {})
         if not allowed:
             add(as_alice, "docs/report")
     assert as_alice.post("runs", {"skill": "docs/report"}).status_code == 202
@@ -237,7 +238,7 @@ def test_shell_allows_lists_removes_and_restores(version, others, alice):
 def test_shell_sets_rules_of_a_token_and_refuses_a_member(version, token_api, bob):
     token = token_api(bob).token
     body = {"effect": "deny", "name": "summarise"}
-    assert shell.api("POST", f"me/tokens/{token.uid}/rules", body, by="bob")[0] == 0
+    assert shell.api("POST", f"tokens/{token.uid}/rules", body, by="bob")[0] == 0
     out = StringIO()
     words = ("docs/summarise", "--token", token.uid, "--as", "bob", "--json")
     call_command("check_permission", *words, stdout=out)

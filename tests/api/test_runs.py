@@ -5,6 +5,7 @@ from registry.models import IdempotencyKey, Skill
 from registry.versions.lifecycle.rename import rename
 from tests.api.conftest import assert_error
 from tests.checks import not_none
+from worker.files.inputs import store_input
 from worker.models import Run
 from worker.retention.erase import erase_run
 from worker.service.inline import execute_here
@@ -21,7 +22,20 @@ FILES = {
     "SKILL.md": "---\nname: saves\ndescription: Leaves a file.\nversion: 1.0.0\n---\n",
     "scripts/main.py": SAVES,
 }
+COUNTS = """---
+name: counts
+description: Counts days.
+version: 1.0.0
+input_schema: {type: object, properties: {days: {type: integer}}, required: [days]}
+---
+"""
 ASKED = {"skill": "docs/saves", "inputs": {"output_dir": "out"}}
+
+
+@pytest.fixture
+def upload_of(bob):
+    """``upload_of(data, name)``: stores an input file of Bob's and returns its id."""
+    return lambda data, name: store_input([data], name, Actor(user=bob)).uid
 
 
 @pytest.fixture
@@ -63,6 +77,15 @@ def test_a_run_is_followed_to_its_result_and_its_files(done, as_bob):
     assert answer["Content-Security-Policy"].startswith("sandbox")
     assert answer["ETag"] == f'"{artifact["digest"]}"'
     assert_error(as_bob.get(f"runs/{done.uid}/artifacts/sub"), 404, "NOT_FOUND")
+
+
+def test_run_has_every_field_of_the_list_and_its_request(done, as_bob):
+    (listed,) = as_bob.get("runs").json()["items"]
+    document = as_bob.get(f"runs/{done.uid}").json()
+    assert {key: document[key] for key in listed} == listed
+    assert document["inputs"] == ASKED["inputs"]
+    assert (document["team"], document["caller"]) == ("docs", "bob")
+    assert document["created_at"] <= document["started_at"] <= document["finished_at"]
 
 
 @pytest.mark.row("B6")
@@ -186,6 +209,87 @@ def test_a_maintainer_reads_the_runs_of_the_team_and_a_member_only_their_own(don
     assert as_alice.get(f"runs/{done.uid}").json()["outputs"] == {"ok": True}
     uid = as_alice.post("runs", ASKED).json()["id"]
     assert "outputs" not in as_bob.get(f"runs/{uid}").json()
+
+
+@pytest.fixture
+def ran(publish, as_bob):
+    """A run of Bob's with the days of a report as input."""
+    publish({**FILES, "SKILL.md": COUNTS}, visibility="site")
+    asked = {"skill": "docs/counts", "inputs": {"days": 7}, "debug": True, "team": "docs"}
+    return Run.objects.get(uid=as_bob.post("runs", asked).json()["id"])
+
+
+@pytest.mark.row("P8")
+def test_rerun_has_the_same_request_and_names_the_first_run(ran, as_bob, as_alice):
+    answer = as_bob.post(f"runs/{ran.uid}/rerun")
+    document = answer.json()
+    assert answer.status_code == 202
+    assert answer["Location"].endswith(f"/api/v1/runs/{document['id']}")
+    assert (document["inputs"], document["rerun_of"]) == ({"days": 7}, ran.uid)
+    again = Run.objects.get(uid=document["id"])
+    assert again.request["debug"] is True
+    assert again.request_id != ran.request_id
+    by_alice = as_alice.post(f"runs/{ran.uid}/rerun", {"inputs": {"days": 14}, "version": "latest"}).json()
+    assert (by_alice["inputs"], by_alice["caller"]) == ({"days": 14}, "alice")
+
+
+@pytest.mark.row("A2", "P10")
+def test_arguments_with_a_file_reach_the_script_and_can_be_repeated(publish, as_bob, upload_of):
+    shows = "import json, sys; print(json.dumps({'argv': sys.argv[1:], 'read': open(sys.argv[1]).read()}))"
+    publish({**FILES, "scripts/main.py": shows}, visibility="site")
+    reference = {"input": upload_of(b"rows", "in.csv")}
+    asked = {"skill": "docs/saves", "arguments": [reference, "--json"], "inputs": {"n": 1}}
+    run = execute_here(Run.objects.get(uid=as_bob.post("runs", asked).json()["id"]))
+    document = as_bob.get(f"runs/{run.uid}").json()
+    assert document["arguments"] == asked["arguments"]
+    assert document["outputs"]["argv"][1:] == ["--json", "--n", "1"]
+    assert document["outputs"]["read"] == "rows"
+    again = as_bob.post(f"runs/{run.uid}/rerun").json()
+    assert again["arguments"] == asked["arguments"]
+    changed = as_bob.post(f"runs/{run.uid}/rerun", {"arguments": [reference, "-v"]}).json()
+    assert (changed["arguments"], changed["inputs"]) == ([reference, "-v"], {"n": 1})
+    facts = as_bob.get(f"runs/{run.uid}/compare/{changed['id']}").json()["facts"]
+    assert [fact["same"] for fact in facts if fact["name"] == "arguments"] == [False]
+
+
+@pytest.mark.row("A2")
+@pytest.mark.parametrize("value", ["a b", {"0": "a"}, 1])
+def test_arguments_must_be_a_list(saves, as_bob, value):
+    assert_error(as_bob.post("runs", {**ASKED, "arguments": value}), 422, "FIELD_INVALID")
+
+
+@pytest.mark.row("A2")
+def test_one_key_with_other_arguments_is_refused(saves, as_bob):
+    key = {"Idempotency-Key": "once"}
+    as_bob.post("runs", {**ASKED, "arguments": ["a"]}, headers=key)
+    second = as_bob.post("runs", {**ASKED, "arguments": ["b"]}, headers=key)
+    assert_error(second, 422, "IDEMPOTENCY_KEY_REUSED")
+
+
+@pytest.mark.row("P8")
+def test_rerun_with_one_key_starts_one_run(ran, as_bob):
+    key = {"Idempotency-Key": "once"}
+    answers = [as_bob.post(f"runs/{ran.uid}/rerun", {}, headers=key).json()["id"] for _ in range(2)]
+    assert len({*answers}) == 1
+    assert Run.objects.count() == 2
+
+
+@pytest.mark.row("P8")
+def test_rerun_is_refused(ran, as_bob, as_charlie, anonymous, alice, token_api, bob):
+    path = f"runs/{ran.uid}/rerun"
+    assert_error(as_charlie.post(path), 404, "NOT_FOUND")
+    assert_error(anonymous.post(path), 401, "SIGN_IN_REQUIRED")
+    assert_error(token_api(alice, "run").post(path), 403, "FORBIDDEN")
+    assert_error(as_bob.post(path, {"inputs": []}), 422, "FIELD_INVALID")
+    assert_error(as_bob.post(path, {"input": {}}), 422, "FIELD_UNKNOWN")
+    refused = as_bob.post(path, {"inputs": {}})
+    assert_error(refused, 422, "MISSING_PARAM")
+    assert refused.json()["problems"][0]["path"] == "/days"
+    assert_error(as_bob.post(path, {"version": "9.9.9"}), 404, "NOT_FOUND")
+    cancelled = as_bob.post(f"runs/{ran.uid}/cancel").json()["status"]
+    assert cancelled == "cancelled"
+    erase_run(ran, actor=Actor(user=bob))
+    assert_error(as_bob.post(path), 409, "RUN_ERASED")
 
 
 def test_a_stranger_finds_no_trace_of_a_run(run, as_charlie, anonymous):

@@ -1,9 +1,10 @@
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from registry.search.query import FACETS
-from tests.api.conftest import assert_error
+from tests.api.conftest import SKILL_MD, assert_error
 
 BOTH = ("docs/contract-glossary", "docs/summarise")
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -199,9 +200,20 @@ def test_me_tells_teams_and_scopes(team, bob, as_bob, token_api, anonymous):
     assert_error(anonymous.get("me"), 401, "SIGN_IN_REQUIRED")
 
 
-def test_changes_tell_each_skill_once(publish, as_bob, as_charlie, monkeypatch):
-    from datetime import timedelta
+@pytest.mark.row("D11")
+def test_changes_name_no_skill_for_people_only_to_tokens(publish, as_alice, token_api, alice, monkeypatch):
+    monkeypatch.setattr("registry.search.api.search.SETTLE_TIME", timedelta(0))
+    text = SKILL_MD.replace("name: summarise", "name: by-hand\ndisable-model-invocation: true")
+    publish({"SKILL.md": text})
+    publish()
+    found = {
+        name: [item["slug"] for item in api.get("changes").json()["items"]]
+        for name, api in (("person", as_alice), ("token", token_api(alice)))
+    }
+    assert found == {"person": ["by-hand", "summarise"], "token": ["summarise"]}
 
+
+def test_changes_tell_each_skill_once(publish, as_bob, as_charlie, monkeypatch):
     monkeypatch.setattr("registry.search.api.search.SETTLE_TIME", timedelta(0))
     publish()
     publish({"SKILL.md": "---\nname: other\ndescription: Another.\n---\n"}, visibility="site")

@@ -52,7 +52,7 @@ def asked(**more):
     [
         (asked(tool=None), 422, "TOOL_REQUIRED", "tool"),
         (asked(tool="Gone"), 404, "TOOL_UNKNOWN", "tool"),
-        (asked(inputs={}), 422, "VALUE_INVALID", ""),
+        (asked(inputs={}), 422, "MISSING_PARAM", "/content"),
         (asked(inputs={"content": 1}), 422, "VALUE_INVALID", "/content"),
         (asked(inputs={"content": "a", "strength": 2}), 422, "VALUE_INVALID", "/strength"),
         (asked(inputs={"content": "a", "kind": "car"}), 422, "VALUE_INVALID", "/kind"),

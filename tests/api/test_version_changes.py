@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.api.conftest import assert_error
@@ -116,7 +118,9 @@ def test_changes_tell_what_is_gone(version, as_alice, as_charlie, monkeypatch):
 
 @pytest.mark.row("P12")
 def test_a_person_exports_and_erases_themselves(as_bob, bob, token_api, anonymous):
-    assert as_bob.get("me/export").json()["account"]["username"] == "bob"
+    answer = as_bob.get("me/export")
+    assert json.loads(answer.getvalue())["account"]["username"] == "bob"
+    assert as_bob.get("me/export", HTTP_IF_NONE_MATCH=answer["ETag"]).status_code == 304
     assert_error(token_api(bob).get("me/export"), 403, "FORBIDDEN")
     assert_error(anonymous.get("me/export"), 401, "SIGN_IN_REQUIRED")
     assert_error(as_bob.post("me/erase", {"username": "alice"}), 422, "FIELD_INVALID")

@@ -20,6 +20,7 @@ from worker.sandbox.tiers import available
 from worker.service.inline import request_and_execute
 
 pytestmark = [
+    pytest.mark.matrix(at_most=4),
     pytest.mark.slow("runs hostile scripts in a sandbox"),
     pytest.mark.attack,
     pytest.mark.row("C6"),

@@ -21,6 +21,7 @@ from worker.protocols.call import Request
 from worker.service.inline import request_and_execute
 
 pytestmark = [
+    pytest.mark.matrix(at_most=5),
     pytest.mark.slow("runs hostile scripts in a sandbox"),
     pytest.mark.attack,
     pytest.mark.row("C6", "C8"),

@@ -18,7 +18,6 @@ _ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-SHOTS = os.environ.get("SKILLQUAY_SHOTS", "")  # the folder for screenshots
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +51,9 @@ def look() -> dict[str, Any]:
 @pytest.fixture
 def page(browser, server, look) -> Iterator[Any]:
     """A page of a new browser context. Script errors and requests to other hosts fail the test."""
-    context = browser.new_context(base_url=server, viewport={"width": 1280, "height": 900}, **look)
+    size = {"width": 1280, "height": 900}
+    # Without animations, in the middle of which colors have less contrast.
+    context = browser.new_context(base_url=server, viewport=size, reduced_motion="reduce", **look)
     opened, wrong = context.new_page(), []
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("console", lambda line: wrong.append(line.text) if "Security Policy" in line.text else None)
@@ -89,26 +90,3 @@ def axe(page) -> Callable[[], None]:
         assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
 
     return examine
-
-
-@pytest.fixture
-def shot(page) -> Callable[[str], None]:
-    """``shot("home")``: screenshots in light, dark and phone width, if SKILLQUAY_SHOTS names a folder."""
-
-    def take(name: str) -> None:
-        if not SHOTS:
-            return
-        folder = Path(SHOTS)
-        folder.mkdir(parents=True, exist_ok=True)
-        for look, scheme, width in (
-            ("light", "light", 1280),
-            ("dark", "dark", 1280),
-            ("phone", "light", 390),
-        ):
-            page.emulate_media(color_scheme=scheme)
-            page.set_viewport_size({"width": width, "height": 900})
-            page.screenshot(path=folder / f"{name}-{look}.png", full_page=True)
-        page.emulate_media(color_scheme="light")
-        page.set_viewport_size({"width": 1280, "height": 900})
-
-    return take

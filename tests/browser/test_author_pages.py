@@ -34,13 +34,12 @@ def _try(page, text):
 
 
 @pytest.mark.parametrize("look", [{}, {"java_script_enabled": False}], ids=["scripts", "no-scripts"])
-def test_start_try_edit_and_try_again(page, sign_in, axe, shot, look, team, bob):
+def test_start_try_edit_and_try_again(page, sign_in, axe, look, team, bob):
     scripted = not look
     sign_in(bob)
     page.goto("/publish/new/")
     if scripted:
         axe()
-        shot("new")
     page.check("input[value=python]")
     page.fill("#id_name", "line-count")
     page.fill("#id_title", "行数统计")
@@ -48,7 +47,6 @@ def test_start_try_edit_and_try_again(page, sign_in, axe, shot, look, team, bob)
     page.wait_for_selector("[data-part=preview][data-value='2']")
     if scripted:
         axe()
-        shot("new-shown")
     page.click("button[form=start][name=publish]")
     page.wait_for_selector(f"{PUBLISHED}:has-text('docs/line-count@0.1.0')")
     _try(page, "one")
@@ -57,23 +55,21 @@ def test_start_try_edit_and_try_again(page, sign_in, axe, shot, look, team, bob)
     page.wait_for_url("**/0.1.0/edit/")
     if scripted:
         axe()
-        shot("edit")
     area = page.locator("label:has-text('scripts/measure.py') + textarea")
     area.fill(area.input_value().replace('"lines":', '"rows":'))
     page.click("aside button[name=check]")
     page.wait_for_selector("[data-part=preview][data-state=ready][data-value='0.1.1']")
     if scripted:
         axe()
-        shot("edit-checked")
     page.click("button[form=edit][name=publish]")
     page.wait_for_selector(f"{PUBLISHED}:has-text('docs/line-count@0.1.1')")
-    page.click(".skill-head a.primary")
+    page.click(".page-title a.primary")
     _try(page, "two")
     assert page.locator("text=rows").count()
     assert sorted(Version.objects.values_list("number", flat=True)) == ["0.1.0", "0.1.1"]
 
 
-def test_problems_and_conflicts_are_shown_beside_the_editors(page, sign_in, axe, shot, team, alice, bob):
+def test_problems_and_conflicts_are_shown_beside_the_editors(page, sign_in, axe, team, alice, bob):
     publish_files(tidy_files(), team=team, user=alice)
     sign_in(bob)
     page.goto("/skills/docs/weekly-report/1.2.0/edit/")
@@ -86,7 +82,6 @@ def test_problems_and_conflicts_are_shown_beside_the_editors(page, sign_in, axe,
     page.wait_for_selector("[data-part=preview][data-state=invalid]")
     assert page.locator("#file-0 >> text=FRONT_MATTER_INVALID").is_visible()
     axe()
-    shot("edit-problems")
     area = page.locator("label:has-text('SKILL.md') + textarea")
     assert "ttl: soon" in area.input_value()
     area.fill(before.replace("Reads notes", "Reads all notes"))
@@ -94,14 +89,13 @@ def test_problems_and_conflicts_are_shown_beside_the_editors(page, sign_in, axe,
     page.click("aside button[name=publish]")
     page.wait_for_selector("[data-part=refusal][data-code=EDIT_CONFLICT][data-value='1.2.5']")
     axe()
-    shot("edit-conflict")
     page.check("input[value=minor]")
     page.click("aside button[name=publish]")
     page.wait_for_selector(f"{PUBLISHED}:has-text('docs/weekly-report@1.3.0')")
     assert "Reads all notes" in not_none(Skill.objects.get().latest).body
 
 
-def test_a_broken_upload_is_explained_by_file(page, sign_in, axe, shot, team, bob):
+def test_a_broken_upload_is_explained_by_file(page, sign_in, axe, team, bob):
     sign_in(bob)
     page.goto("/publish/")
     page.click("details:has(#id_text) > summary")
@@ -111,8 +105,6 @@ def test_a_broken_upload_is_explained_by_file(page, sign_in, axe, shot, team, bo
     page.click("button[name=check]")
     page.wait_for_selector("[data-part=preview][data-state=invalid]")
     axe()
-    shot("publish-problems")
     page.click("button[name=publish]")
     page.wait_for_selector("[data-part=refusal]")
     axe()
-    shot("publish-refused")

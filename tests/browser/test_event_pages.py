@@ -1,4 +1,4 @@
-"""Events, webhooks and feedback in a real browser: scripts on and off, wide and narrow, light and dark."""
+"""Events in a real browser without scripts."""
 
 from __future__ import annotations
 
@@ -24,38 +24,6 @@ def declaring(team, alice, bob):
     told = feedback.FeedbackReport("wrong_skill", "帮我翻译这封信, please, all of it", "It was a letter.")
     feedback.submit_feedback(version, told, Actor(user=bob))
     return version.skill
-
-
-def looked_at(page, axe, shot, name):
-    axe()
-    shot(name)
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": 390, "height": 844})
-    axe()
-    wide = page.evaluate("document.documentElement.scrollWidth")
-    assert wide <= 390, f"{name} is {wide} px wide"
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": 1280, "height": 900})
-
-
-@pytest.mark.row("P8")
-@pytest.mark.parametrize("look", [{}, {"locale": "zh-CN"}])
-def test_no_page_of_events_and_feedback_shuts_anybody_out(page, sign_in, axe, shot, declaring, alice, look):
-    sign_in(alice)
-    tongue = look.get("locale", "en")
-    page.goto("/events/webhooks/")
-    page.fill("input[name=name]", "Issue tracker of the whole company")
-    page.click("aside form .button.primary")
-    looked_at(page, axe, shot, f"webhook-made-{tongue}")
-    for name, address in (
-        ("events", "/events/"),
-        ("event", f"/events/{Event.objects.get().uid}/"),
-        ("subscriptions", "/events/subscriptions/"),
-        ("webhooks", "/events/webhooks/"),
-        ("feedback", "/skills/docs/weekly-report/feedback/"),
-    ):
-        page.goto(address)
-        looked_at(page, axe, shot, f"{name}-{tongue}")
 
 
 @pytest.mark.row("C4")

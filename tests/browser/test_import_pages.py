@@ -1,4 +1,4 @@
-"""The pages of imports in a real browser: looked at, and followed while an import goes on."""
+"""The page of a running import in a real browser."""
 
 from __future__ import annotations
 
@@ -32,16 +32,10 @@ def report(team, alice):
     return made
 
 
-def test_the_pages_of_imports_shut_nobody_out_and_follow(page, sign_in, axe, shot, report, alice):
+def test_report_of_a_running_import_follows_it_to_its_end(page, sign_in, axe, report, alice):
     sign_in(alice)
-    for name, address in (
-        ("list", "/imports/"),
-        ("new", "/imports/new/"),
-        ("report", f"/imports/{report.uid}/"),
-    ):
-        page.goto(address)
-        axe()
-        shot(f"imports-{name}")
+    page.goto(f"/imports/{report.uid}/")
+    axe()
     report.status, report.processed = ImportStatus.DONE, 3
     report.save()
     page.wait_for_selector("#progress-part:not([hx-get])")

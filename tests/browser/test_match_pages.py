@@ -10,16 +10,6 @@ from tests.factories.skills import prompt_files, publish_files, tidy_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PHRASES = "triggers: {phrases: [wrap up my week, 写周报]}\ntags:"
-PAGES = {
-    "match": "/skills/match/",
-    "match-en": "/skills/match/?q=Please+wrap+up+my+week,+with+figures",
-    "match-zh": "/skills/match/?q=帮我把笔记整理成一份周报&paths=a.py",
-    "match-none": "/skills/match/?q=the+price+of+tea+on+mars",
-    "match-refused": "/skills/match/?q=" + "x" * 4001,
-    "filters": "/skills/?q=report&tag=writing&team=docs",
-    "slip": "/skills/?q=weeklly",
-    "glossary": "/glossary/?q=发票",
-}
 
 
 @pytest.fixture
@@ -31,36 +21,19 @@ def catalog(team, alice):
     Skill.objects.update(is_bundled=True)  # so that they are offered to the administrator, too
 
 
-@pytest.mark.row("P8")
-def test_no_page_of_finding_shuts_anybody_out(page, sign_in, axe, shot, catalog, administrator):
-    sign_in(administrator)
-    page.goto("/glossary/")
-    page.fill("input[name=text]", "flumph, 发票单")
-    page.click("main form button.primary >> nth=0")
-    axe()
-    for name, address in PAGES.items():
-        page.goto(address)
-        axe()
-        shot(name)
-        page.emulate_media(color_scheme="dark")
-        page.set_viewport_size({"width": 390, "height": 844})
-        axe()
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= 390, f"{address} is {wide} px wide"
-        page.emulate_media(color_scheme="light")
-        page.set_viewport_size({"width": 1280, "height": 900})
-
-
 @pytest.mark.row("C4")
 @pytest.mark.parametrize("look", [{"java_script_enabled": False}])
-def test_without_scripts_a_sentence_leads_from_the_first_page_to_a_skill(page, sign_in, catalog, alice):
+def test_without_scripts_a_sentence_leads_from_the_catalog_to_a_skill(page, sign_in, catalog, alice):
     sign_in(alice)
-    page.fill("#need", "Please wrap up my week")
-    page.click("[data-action=match]")
-    assert "/skills/match/?q=Please+wrap+up+my+week" in page.url
-    mark = page.locator("p.card mark")
+    page.goto("/skills/")
+    page.fill("#q", "Please wrap up my week")
+    page.press("#q", "Enter")
+    page.click(".found a[href^='/skills/match/']")
+    assert "/skills/match/?q=Please%20wrap%20up%20my%20week" in page.url
+    mark = page.locator("[data-part=sentence] mark")
     assert mark.inner_text() == "wrap up my week"
     assert mark.get_attribute("title") == f"docs/weekly-report: {FIELDS['phrases']}"
+    page.click("[data-part=feedback] summary >> nth=0")
     page.click("button[value=wrong_skill] >> nth=0")
     assert page.locator("[data-part=message][data-kind=success]").count() == 1
     assert Skill.objects.get(slug="weekly-report").proposed_tests.count() == 1
@@ -93,7 +66,7 @@ def test_an_administrator_teaches_a_word_and_takes_it_back(page, sign_in, catalo
     page.fill("input[name=text]", "flumph, weekly report")
     page.click("main form button.primary >> nth=0")
     page.goto("/skills/match/?q=flumph+the+thing")
-    assert page.locator("p.card mark").inner_text() == "flumph"
+    assert page.locator("[data-part=sentence] mark").inner_text() == "flumph"
     page.goto("/glossary/")
     page.click("form[action$='/remove/'] button")
     page.click("[data-action=undo]")

@@ -146,31 +146,27 @@ def _archive(files: dict[str, bytes]) -> dict[str, Any]:
     return {"name": "skill.zip", "mimeType": "application/zip", "buffer": data}
 
 
-def test_publish_a_folder_run_it_watch_and_download(page, tmp_path, axe, shot):
+def test_publish_a_folder_run_it_watch_and_download(page, tmp_path, axe):
     for path, data in FILES.items():
         target = tmp_path / "word-count" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
     _enter(page, "bob", "/publish/")
     axe()
-    shot("publish")
     page.set_input_files("#id_folder", tmp_path / "word-count")
     page.click("button[name=check]")
     page.wait_for_selector("[data-part=preview][data-state=ready]")
     axe()
-    shot("publish-checked")
     page.click("button[name=publish] >> nth=0")
     page.wait_for_selector("[data-part=message][data-kind=success]:has-text('docs/word-count@1.0.0')")
     page.goto("/skills/?q=统计")
     page.click("main >> text=词频统计")
-    page.click(".skill-head a.primary")
+    page.click(".page-title a.primary")
     page.wait_for_selector("text=How many")
     axe()
-    shot("run-form")
     page.click("button[name=run]")
     page.wait_for_selector(".error-summary")
     axe()
-    shot("run-form-refused")
     page.fill("#id_input-0", "one two two three 三 三 三 four five six")
     page.click("button[name=run]")
     page.wait_for_url("**/runs/*/")
@@ -181,7 +177,6 @@ def test_publish_a_folder_run_it_watch_and_download(page, tmp_path, axe, shot):
     page.wait_for_selector("text=table.csv", timeout=20_000)
     assert page.locator(f"#run-steps >> text={PLATFORM['execute']}").count() == 1
     axe()
-    shot("run-real")
     with page.expect_download() as download:
         page.click("text=table.csv")
     assert Path(download.value.path()).read_text().splitlines()[0] == "三,3"
@@ -222,6 +217,7 @@ def test_a_hostile_package_is_walked_through_every_page(page):
     page.goto(f"{skill}run/")
     page.fill("input[name='key-0']", "output_dir")
     page.fill("[name='value-0-text']", EVIL)
+    page.click("[data-part=advanced] > summary")
     page.fill("[name=stdin]", EVIL)
     page.click("button[name=run]")
     page.wait_for_selector("text=evil<img", timeout=20_000)

@@ -10,6 +10,9 @@ from registry.packages.package import Package
 from registry.packages.problems import Refusal
 from registry.packages.schemas.validate import validate, with_defaults
 from tests.checks import not_none
+from worker.files.inputs import WORK_DIR
+from worker.files.working_folder import top_folders
+from worker.protocols.errors import MISSING_PARAM
 from worker.protocols.call import Call, Outcome, Request
 from worker.protocols.formats.abp import input_schema, output_schema, resolve_tool
 from worker.protocols.outcome import interpret
@@ -49,6 +52,7 @@ def run(package: Package, request: Request, at: Path, limits: Limits | None = No
         job_dir=folders / "job",
         stdin=call.stdin,
         environment={**package.manifest.security.environment, **call.environment},
+        cwd=WORK_DIR,
         channel_bytes=10 << 20 if call.channel else 0,
         limits=limits or Limits(timeout_s=30),
     )
@@ -71,7 +75,7 @@ def _checked(package: Package, request: Request) -> Request:
     schema = input_schema(package.manifest, request)
     if schema:
         request = replace(request, inputs=with_defaults(schema, request.inputs))
-        if problems := validate(schema, dict(request.inputs)):
+        if problems := validate(schema, dict(request.inputs), missing=MISSING_PARAM):
             raise Refusal(*problems)
     if "output_dir" in request.inputs:
         request = replace(request, inputs={**request.inputs, "output_dir": OUTPUT})
@@ -83,6 +87,8 @@ def _folders(package: Package, at: Path) -> Path:
         path = at / "skill" / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(file.data)
-    for name in ("input", "output"):
+    for name in ("work", "output"):
         (at / "job" / name).mkdir(parents=True)
+    for name in top_folders(file.path for file in package.files):
+        (at / "job" / "work" / name).symlink_to(f"/skill/{name}")
     return at

@@ -10,7 +10,7 @@ from typing import Any
 from registry.models import Team, User, Version
 from tests.factories.runs import add_artifact, add_log, make_run
 from tests.factories.skills import PNG, publish_files
-from worker.models import Attempt, Run, Step
+from worker.models import Approval, Attempt, Run, Step
 
 MEGABYTE = 1_000_000
 SKILL_MD = 250_000  # bytes that a SKILL.md may have, about
@@ -51,6 +51,13 @@ def _wide_schema() -> dict[str, Any]:
 
 def _many_files() -> Files:
     return _skill(files={f"references/{n % 40}/{n % 7}/{n}.md": "# A file\n\nWords.\n" for n in range(1_800)})
+
+
+def _problem_files() -> Files:
+    """900 files with declared scripts that are missing, and 900 of code outside ``scripts/``."""
+    declared = "# Scripts\n" + "".join(f"- missing{n}\n" for n in range(20))
+    code = {f"code/{n}.py": "x = 1\n" for n in range(900)}
+    return _skill(files=code | {f"phases/{n}.md": declared for n in range(900)})
 
 
 def _suspicious() -> str:
@@ -96,6 +103,9 @@ PACKAGES: dict[str, Callable[[], Files]] = {
     "many hosts": lambda: _skill(front="security:\n  network: allowlist\n  network_allowlist: "
                                  + _front([f"h{n}.example.org" for n in range(2_500)]) + "\n"),
     "many files": _many_files,
+    "many problems": lambda: _file("phases/a.md", "# Scripts\n" + _repeated("- missing\n")),
+    "problems in many files": _problem_files,
+    "hidden requests": lambda: _file("references/a.md", ("<!-- " + "read " * 390 + "\n") * 130),
     "suspicious lines": lambda: _file("scripts/a.sh", _suspicious()),
     "broken links": lambda: _skill("".join(f"[a](references/{n}.md)\n" for n in range(9_000))),
 }  # fmt: skip
@@ -177,6 +187,7 @@ RUNS: dict[str, Callable[[], RunContent]] = {
     ),
     "input keys": lambda: RunContent(inputs={f"k{n}": n for n in range(70_000)}),
     "input text": lambda: RunContent(inputs={"text": "\n" * MEGABYTE}),
+    "input nesting": lambda: RunContent(inputs={"list": _chains(45, 190)}),
     "input lists": lambda: RunContent(inputs={"list": [[]] * 49_000}),
     "log lines": lambda: RunContent(records=_log("\n" * MEGABYTE)),
     "log text": lambda: RunContent(records=_log(("&" * 3_999 + "\n") * 250)),
@@ -213,10 +224,14 @@ def publish_heavy(kind: str, *, team: Team, user: User) -> Version:
     return publish_files(second, team=team, user=user)
 
 
-def make_heavy_run(kind: str, version: Version, user: User, team: Team) -> Run:
+def make_heavy_run(kind: str, version: Version, user: User, team: Team, **fields: Any) -> Run:
     content = RUNS[kind]()
     result = {"output": None, "outputs": {}, "warnings": []} | content.result
     request = {"inputs": content.inputs, "script": "report", "stdin": None, "debug": False}
-    run = make_run(version, user, team, result=result, request=request, **content.fields)
+    run = make_run(version, user, team, result=result, request=request, **content.fields | fields)
     content.records(run)
+    hosts = {"hosts": [f"h{n}.example.org" for n in range(2_500)]}
+    Approval.objects.create(
+        run=run, requested_permissions=hosts, added_permissions=hosts, expires_at=run.created_at
+    )
     return run

@@ -10,6 +10,7 @@ from django.utils import timezone
 from registry.models import Team, User, Version
 from registry.storage import blobs
 from worker.models import Artifact, Attempt, LogChunk, Run, Step
+from worker.queue.sql import next_run_number
 
 HOSTILE = "<script>alert('x')</script>\u202egnp.exe \x1b[31mred\x1b[0m javascript:alert(1)"
 
@@ -44,6 +45,8 @@ def make_run(version: Version, user: User, team: Team | None, **fields: Any) -> 
         "started_at": now + timedelta(seconds=0.4),
         "finished_at": now + timedelta(seconds=2.5),
     } | fields
+    if version.skill_id:
+        values.setdefault("number", next_run_number(version.skill_id))
     run = Run.objects.create(**values)
     if run.started_at:
         Attempt.objects.create(

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,11 @@ class RedisServers:
         self.started.append(subprocess.Popen(argv, stdout=subprocess.DEVNULL))
         return self.started[-1]
 
+    def close(self) -> None:
+        for process in self.started:
+            process.kill()
+            process.wait()
+
 
 @pytest.fixture
 def redis(tmp_path):
@@ -72,11 +78,8 @@ def redis(tmp_path):
     program = shutil.which("redis-server")
     if not program:
         pytest.skip("redis-server is not installed")
-    servers = RedisServers(program, tmp_path)
-    yield servers
-    for process in servers.started:
-        process.kill()
-        process.wait()
+    with closing(RedisServers(program, tmp_path)) as servers:
+        yield servers
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -122,6 +123,7 @@ class RestartSite:
     def __init__(self, site: Site, postgres: PostgresServer, redis, record: Path) -> None:
         self.site, self.postgres, self.redis, self.record = site, postgres, redis, record
         self.broker, self.requested = redis.started[-1], 0
+        self.before_repair: Callable[[], object] = lambda: None  # called while a service is away
         environment = {**site.environment, "DJANGO_SETTINGS_MODULE": "portal.settings"}
         with (site.folder / "second.log").open("ab") as log:
             argv = [sys.executable, "-c", SECOND]
@@ -193,12 +195,14 @@ class RestartSite:
         self.broker.kill()
         self.broker.wait()
         time.sleep(4)
+        self.before_repair()
         self.broker = self.redis.start()
         return time.time()
 
     def restart_postgres(self) -> float:
         self.postgres.stop()
         time.sleep(4)
+        self.before_repair()
         self.postgres.start()
         return time.time()
 
@@ -208,6 +212,7 @@ class RestartSite:
         blobs.rename(blobs.with_name("away"))
         blobs.write_text("")
         time.sleep(6)
+        self.before_repair()
         blobs.unlink()
         blobs.with_name("away").rename(blobs)
         return time.time()

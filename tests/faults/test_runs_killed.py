@@ -12,7 +12,12 @@ from tests import cluster
 from tests.faults.conftest import BUSY
 from tests.faults.remains import children, groups, is_alive, processes_of_runs
 
-pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P5", "P9")]
+pytestmark = [
+    pytest.mark.matrix(at_most=2),
+    pytest.mark.slow("a whole site in processes"),
+    pytest.mark.faults,
+    pytest.mark.row("P5", "P9"),
+]
 ATTEMPTS = 2
 # It looks first whether it is isolated: outside it would end every process of whoever runs the tests.
 KILLER = """

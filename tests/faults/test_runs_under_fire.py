@@ -53,7 +53,7 @@ tell("done")
 REMEMBER = f"""{TELLS}
 tell("begun")
 time.sleep(0.1)
-write = {{"ownerType": "user", "ownerId": "", "type": "fact", "importance": 3}}
+write = {{"ownerType": "user", "type": "fact", "importance": 3}}
 write["content"] = f"number {{number}}"
 print(json.dumps({{"memoryWrites": [write]}}))
 """

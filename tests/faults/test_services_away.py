@@ -13,7 +13,12 @@ from tests.faults.conftest import BUSY
 from tests.faults.remains import fill
 from tests.site import ROOT
 
-pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P5", "P9")]
+pytestmark = [
+    pytest.mark.matrix(at_most=1),
+    pytest.mark.slow("a whole site in processes"),
+    pytest.mark.faults,
+    pytest.mark.row("P5", "P9"),
+]
 ROOM = 60  # MB
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from allauth.mfa.totp.internal.auth import TOTP
 from django.test import Client
 from django.utils import translation
 
+from tests.factories.second_factors import ORIGIN, SECRET
 from tests.factories.skills import prompt_files, publish_files, tidy_files
 
 
@@ -39,3 +41,15 @@ def restore_english():
     """Resets the language of the thread, which a Chinese page changes."""
     yield
     translation.activate("en")
+
+
+@pytest.fixture
+def https(settings):
+    """Serves the site at an HTTPS address, where browsers allow keys."""
+    settings.SKILLQUAY_PUBLIC_URL = ORIGIN
+
+
+@pytest.fixture
+def app(bob, https):
+    """Bob's authenticator app, with SECRET."""
+    return TOTP.activate(bob, SECRET).instance

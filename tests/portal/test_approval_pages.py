@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.pages.runs.presenters.timeline import timeline
@@ -15,6 +17,7 @@ from registry.models import Membership, Role, Rule
 from tests.checks import not_none
 from tests.factories.skills import publish_files
 from tests.pages import actions, codes, messages, parsed, part, parts
+from worker.core.display_budget import MAX_LISTED
 from worker.models import Approval, Attempt, Run, RunStatus
 from worker.protocols.call import Request
 from worker.run_views.statistics import skill_statistics
@@ -39,6 +42,20 @@ def waiting(team, alice, bob, monkeypatch):
     return request_run(actor=agent, version=version, request=Request(inputs={"input_path": "a.txt"}))
 
 
+@pytest.fixture
+def second(waiting):
+    """Another run of the same agent, skill and version."""
+    agent = Actor(user=waiting.caller, token=waiting.token, scopes=frozenset({"run"}))
+    return request_run(
+        actor=agent, version=waiting.skill.latest, request=Request(inputs={"input_path": "b.txt"})
+    )
+
+
+def decide_selected(client, runs, decision, **more):
+    given = {"run": [run.uid for run in runs], "decision": decision, **more}
+    return client.post("/approvals/decide/", given, follow=True)
+
+
 def text(client, address):
     answer = client.get(address)
     assert answer.status_code == 200, (address, answer.status_code)
@@ -47,6 +64,11 @@ def text(client, address):
 
 def say(client, run, decision, **more):
     return client.post(f"/approvals/{run.uid}/decide/", {"decision": decision, **more}, follow=True)
+
+
+def test_home_groups_requests_of_one_agent_for_one_skill(waiting, second, browse, alice):
+    need = part(browse(alice).get("/"), "need", kind="approval")
+    assert need.select("a", href="/approvals/?skill=docs%2Freport")
 
 
 def test_inbox_shows_caller_permissions_and_inputs(waiting, browse, alice):
@@ -70,6 +92,22 @@ def test_what_waits_is_counted_by_one_query_a_page_for_who_decides(
     assert actor.roles  # read on every page
     with django_assert_num_queries(queries):
         assert waiting_count(actor) == (1 if queries else None)
+
+
+def test_inbox_names_long_inputs_without_showing_them(waiting, browse, alice):
+    request = waiting.request | {"inputs": {"text": "long words " * MAX_LISTED}}
+    Run.objects.filter(pk=waiting.pk).update(request=request)
+    row = part(text(browse(alice), "/approvals/"), "approval", state="waiting")
+    assert row.part("long-inputs")
+    assert "long words" not in row
+
+
+def test_inbox_cuts_long_lists_of_permissions(waiting, browse, alice):
+    hosts = {"hosts": [f"h{n:03}.example.org" for n in range(500)]}
+    Approval.objects.update(requested_permissions=hosts, added_permissions={})
+    row = part(text(browse(alice), "/approvals/"), "approval", state="waiting")
+    assert row.part("omitted")["value"] == "480"
+    assert "h499.example.org" in text(browse(alice), f"/runs/{waiting.uid}/")
 
 
 def test_an_administrators_count_is_one_query_too(waiting, administrator, django_assert_num_queries):
@@ -120,7 +158,7 @@ def test_a_denial_needs_a_reason_and_shows_it(waiting, browse, alice, bob):
     page = text(browse(bob), f"/runs/{waiting.uid}/")
     assert "Not &lt;b&gt;here&lt;/b&gt;." in page
     assert Rule.objects.get().effect == "deny"
-    assert codes(say(browse(alice), waiting, "once")) == ["APPROVAL_DECIDED"]
+    assert codes(say(browse(alice), waiting, "once"))[0] == "APPROVAL_DECIDED"
 
 
 def test_the_live_parts_show_the_decision(waiting, browse, alice, bob):
@@ -170,10 +208,67 @@ def test_figures_count_no_waiting_as_time_that_a_skill_takes(after_two_days, ali
     assert (found.runs, found.p50_ms, found.p95_ms) == (1, 1000, 1000)
 
 
+def test_requests_of_one_agent_for_one_skill_are_one_group(waiting, second, browse, alice):
+    group = part(text(browse(alice), "/approvals/"), "approval", state="waiting")
+    assert "a.txt" in group
+    assert "b.txt" in group
+    assert "Bash" in group.part("reason").text
+
+
+def test_list_sends_as_many_queries_for_two_groups_as_for_one(waiting, second, browse, alice):
+    client = browse(alice)
+    text(client, "/approvals/")  # the first request of a session stores its client
+    with CaptureQueriesContext(connection) as one:
+        text(client, "/approvals/")
+    Run.objects.filter(pk=second.pk).update(token_name="other agent")
+    with CaptureQueriesContext(connection) as two:
+        assert len(parts(text(client, "/approvals/"), "approval")) == 2
+    assert len(two) == len(one)
+
+
+def test_only_owners_get_previews_of_rules(waiting, browse, alice, bob):
+    scopes = parts(text(browse(alice), "/approvals/"), "scope")
+    assert [scope["value"] for scope in scopes] == ["exact", "prefix"]
+    assert all(waiting.skill_label in scope for scope in scopes)
+    Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
+    assert not parts(text(browse(bob), "/approvals/"), "scope")
+
+
+def test_selected_requests_are_decided_together(waiting, second, browse, alice):
+    page = decide_selected(browse(alice), [waiting, second], "once")
+    assert messages(page) == ["success"]
+    assert set(Run.objects.values_list("status", flat=True)) == {RunStatus.QUEUED}
+    assert not Rule.objects.exists()
+
+
+def test_failed_decisions_are_reported_next_to_the_others(waiting, second, browse, alice):
+    client = browse(alice)
+    say(client, waiting, "once")
+    page = decide_selected(client, [waiting, second], "denied", reason="Too late.")
+    assert sorted(messages(page)) == ["error", "success"]
+    assert codes(page) == ["APPROVAL_DECIDED"]
+    statuses = dict(Run.objects.values_list("uid", "status"))
+    assert statuses == {waiting.uid: RunStatus.QUEUED, second.uid: RunStatus.REFUSED}
+
+
+def test_denying_a_group_with_a_rule_refuses_all_its_runs(waiting, second, browse, alice):
+    page = decide_selected(browse(alice), [waiting, second], "denied", reason="No.", rule="on")
+    assert messages(page) == ["success"]
+    assert Rule.objects.get().effect == "deny"
+    assert set(Run.objects.values_list("status", flat=True)) == {RunStatus.REFUSED}
+
+
+@pytest.mark.parametrize("decision", ["exact", "prefix", ""])
+def test_rules_are_not_added_in_bulk(waiting, browse, alice, decision):
+    assert messages(decide_selected(browse(alice), [waiting], decision)) == ["error"]
+    assert not Rule.objects.exists()
+
+
 def test_a_stranger_finds_nothing_and_decides_nothing(waiting, browse, charlie):
     client = browse(charlie)
     assert waiting.skill_label not in text(client, "/approvals/")
     assert client.get(f"/runs/{waiting.uid}/").status_code == 404
     assert say(client, waiting, "once").status_code == 404
+    assert codes(decide_selected(client, [waiting], "once")) == ["NOT_FOUND"]
     assert browse(None).get("/approvals/").status_code == 302
     assert Run.objects.get().status == RunStatus.WAITING_APPROVAL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from portal.presenters.skill.kind import kind_of
 from registry.models import Membership, Role, Team
 from registry.search.query import FACETS
 from registry.usage.scores import record_use
@@ -22,7 +23,7 @@ EVERYTHING = (
 )
 
 
-@pytest.mark.parametrize("address", EVERYTHING)
+@pytest.mark.parametrize("address", EVERYTHING[1:])
 def test_the_team_sees_its_private_skill(browse, bob, private, address):
     assert "Weekly report" in browse(bob).get(address).text
 
@@ -62,22 +63,45 @@ def counts(page, name):
 
 def test_filters_count_what_the_reader_sees_and_can_be_taken_away(browse, bob, charlie, private, public):
     assert counts(browse(bob).get("/skills/"), "tag") == {"writing": 2, "report": 1, "周报": 1}
-    assert counts(browse(bob).get("/skills/"), "profile") == {"agentskills": 2}
+    assert counts(browse(bob).get("/skills/"), "kind") == {"prompt": 1, "script": 1}
     assert counts(browse(charlie).get("/skills/"), "tag") == {"writing": 1}
     text = browse(bob).get("/skills/?tag=report&q=notes").text
     assert 'href="?q=notes"' in text
 
 
+UNLISTED = {"type": "static", "source": "bundled", "profile": "agentskills"}  # filters of links only
+
+
 @pytest.mark.parametrize("name", list(FACETS))
 def test_every_filter_of_the_api_is_one_of_the_page(browse, api_answer, bob, catalog_of_kinds, name):
-    page = browse(bob).get("/skills/")
-    (value, *_others) = counts(page, name)
+    value = UNLISTED.get(name) or next(iter(counts(browse(bob).get("/skills/"), name)))
     narrowed = browse(bob).get("/skills/", {name: value, "q": "sorts"})
     found = [str(skill) for skill in narrowed.context["page"]]
     assert found == [row["skill"] for row in api_answer(bob, {name: value, "q": "sorts"})["results"]]
     assert 0 < len(found) < 3
     assert f"<bdi>{value}</bdi>" in narrowed.text
     assert f'<input type="hidden" name="{name}" value="{value}">' in narrowed.text
+
+
+@pytest.mark.parametrize("query", [{}, {"q": "sorts"}])
+def test_each_kind_counts_the_skills_that_it_lists(browse, bob, catalog_of_kinds, query):
+    kinds = counts(browse(bob).get("/skills/", query), "kind")
+    assert kinds == {"prompt": 2, "reference": 1}
+    for name, number in kinds.items():
+        page = browse(bob).get("/skills/", {"kind": name, **query})
+        assert {kind_of(skill).name for skill in page.context["page"]} == {name}
+        assert page.context["page"].paginator.count == number
+        assert counts(page, "kind") == kinds
+
+
+def test_a_search_without_hits_shows_skills_of_the_same_meaning(browse, bob, team, alice):
+    said = b"---\nname: forecast\ndescription: Gets the weather forecast of a city.\n---\nAsk.\n"
+    publish_files({"SKILL.md": said}, team=team, user=alice)
+    page = browse(bob).get("/skills/", {"q": "天气预报"})
+    assert part(page, "hits")["value"] == "0"
+    assert part(part(page, "near-matches"), "skill")["value"] == "docs/forecast"
+    assert not parts(browse(bob).get("/skills/", {"q": "天气预报", "kind": "tools"}), "near-matches")
+    assert not parts(browse(bob).get("/skills/", {"q": "forecast"}), "best-match")
 
 
 @pytest.fixture
@@ -123,6 +147,13 @@ def test_a_search_says_which_words_found_a_skill_and_how_its_runs_ended(browse, 
     assert reasons["notes"] == "description"
     assert float(row.part("success-rate")["value"]) == 50
     assert row.part("score")["value"] == "1.0"
+
+
+def test_row_shows_the_success_rate_of_runs_without_counted_uses(browse, bob, private, team):
+    make_run(private.latest, bob, team)
+    row = part(browse(bob).get("/skills/"), "skill")
+    assert row.part("success-rate")["value"] == "100"
+    assert not row.parts("uses")
 
 
 def test_what_strangers_may_not_know_of_runs_is_not_in_the_rate(browse, alice, charlie, public, team):
@@ -188,8 +219,8 @@ def test_no_address_breaks_it(browse, public, query):
 
 
 def test_empty_pages_offer_the_next_action(browse, charlie, alice):
-    assert "sign-in" in actions(part(browse(None).get("/"), "empty"))
-    assert "publish" in actions(part(browse(alice).get("/"), "empty"))
+    assert part(browse(None).get("/"), "empty").select("a", href="/sign-in/")
+    assert "publish" in actions(browse(alice).get("/"))
     assert part(browse(charlie).get("/skills/?q=zzz"), "empty")["state"] == "filtered"
 
 
@@ -208,8 +239,9 @@ def for_agents(team, alice):
 
 @pytest.mark.parametrize("address", ["/", "/skills/", "/skills/?q=review", "/skills/?sort=newest&team=docs"])
 def test_what_is_not_for_people_is_offered_to_none(browse, alice, charlie, for_agents, address):
-    for person in (alice, charlie, None):
+    for person in (charlie, None):
         assert "kind-review" not in browse(person).get(address).text
+    assert "/kind-review/" not in browse(alice).get(address).text
 
 
 def test_what_is_not_for_people_has_its_page_without_a_button_and_agents_find_it(browse, alice, for_agents):

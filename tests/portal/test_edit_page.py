@@ -14,7 +14,8 @@ from registry.packages.read_package import read_files
 from registry.versions.publishing.publish import publish
 from tests.checks import not_none
 from tests.factories.skills import hostile_files, publish_files, tidy_files
-from tests.pages import codes, is_chinese, messages, parsed, part, parts
+from tests.pages import codes, is_chinese, messages, parsed, part, parts, select
+from worker.core.display_budget import MAX_ROWS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P1", "P3", "P8")]
 EDIT = "/skills/docs/weekly-report/1.2.0/edit/"
@@ -79,6 +80,14 @@ def test_what_was_only_looked_at_is_not_published_again(opened):
     answer = client.post(EDIT, values | {"publish": "1"}, follow=True)
     assert messages(answer) == ["success"]
     assert Version.objects.count() == 1
+
+
+def test_text_that_was_not_sent_is_unchanged(opened):
+    client, values = opened
+    name = _text_name(values, "---")
+    page = client.post(EDIT, {name: values[name] + "\nmore", "bump": "patch", "rows": "0", "check": "1"})
+    assert page.status_code == 200
+    assert [editor.changed for editor, _ in page.context["editors"]].count(True) == 1
 
 
 def test_a_number_that_the_author_raised_holds(opened):
@@ -211,6 +220,21 @@ def test_large_and_binary_files_are_kept_as_they_are(browse, bob, team):
     assert len(parts(page, "not-editable")) == 2
     browse(bob).post(EDIT, _changed(_values(page), publish="1"))
     assert Version.objects.get(number="1.2.1").files.get(path="references/long.md").size == 200_000
+
+
+def test_files_beyond_the_first_are_counted_and_unchanged(browse, bob, team):
+    code = {f"code/{number}.py": b"x = 1\n" for number in range(MAX_ROWS + 50)}
+    files = tidy_files() | code
+    publish_files(files, team=team, user=bob)
+    client = browse(bob)
+    page = client.get(EDIT)
+    assert len(select(page, "input", name="removed")) == MAX_ROWS - 1  # SKILL.md can't be removed
+    assert part(page, "omitted")["value"] == str(len(files) - MAX_ROWS)
+    checked = client.post(EDIT, _changed(_values(page), check="1"))
+    codes = [shown["code"] for shown in parts(checked, "problem")]
+    assert "PROBLEMS_OMITTED" in codes
+    assert len(codes) < MAX_ROWS < len(code)
+    assert part(checked, "omitted")["value"] == str(len(files) - MAX_ROWS)
 
 
 def test_a_hostile_package_makes_no_markup_in_its_editors(browse, bob, team):

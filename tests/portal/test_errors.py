@@ -18,7 +18,7 @@ def test_an_address_without_a_page(browse, language):
     error = part(page, "error")
     assert error["code"] == "404"
     assert is_chinese(error.text) == (language == "zh-hans")
-    assert 'class="top"' in page.text
+    assert 'data-nav="catalog"' in page.text
 
 
 def test_a_form_without_its_key_is_refused_in_words(bob):
@@ -54,7 +54,7 @@ def with_session(request):
     return request
 
 
-@pytest.mark.parametrize("address", ["/teams/docs/settings/", "/runs/compare/", "/skills/match/report/"])
+@pytest.mark.parametrize("address", ["/preferences/theme/", "/runs/compare/", "/skills/match/report/"])
 def test_the_address_of_a_button_opened_by_hand_is_a_page_with_a_way_back(browse, bob, public, address):
     client = browse(bob)
     page = client.post(address) if address == "/runs/compare/" else client.get(address)

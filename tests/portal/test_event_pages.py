@@ -14,7 +14,7 @@ from registry.matching import feedback
 from registry.models import Event, EventSubscription, Membership, Role, TriggerTest, WebhookEndpoint
 from tests.checks import not_none
 from tests.factories.skills import publish_files, tidy_files
-from tests.pages import actions, messages, part, parts
+from tests.pages import actions, messages, part, parts, select
 from worker.models import Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
@@ -79,6 +79,12 @@ def test_a_maintainer_subscribes_a_skill_to_an_event_and_undoes_it(declaring, ev
     after = browse(alice).get("/events/subscriptions/")
     assert parts(after, "empty")
     assert not parts(after, "subscription")
+
+
+def test_subscription_form_offers_the_declared_types(declaring, browse, alice):
+    page = browse(alice).get("/events/subscriptions/")
+    assert select(page, "option", value="docs/weekly-report  report.filed")
+    assert parts(page, "form", state="no-types") == []
 
 
 def test_a_secret_is_shown_once_after_making_and_after_rotating(team, browse, alice):

@@ -8,7 +8,7 @@ import pytest
 
 from registry.models import GlossaryEntry
 from tests.checks import not_none
-from tests.pages import codes, messages, part, parts
+from tests.pages import codes, messages, part, parts, select
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
 
@@ -56,6 +56,12 @@ def test_a_word_is_found_in_both_parts(root):
     assert 0 < page.context["built_in"].paginator.count < 20
     assert parts(root.get("/glossary/", {"q": "flumph"}), "empty", state="built-in")
     assert root.get("/glossary/?page=x&file=-2&q=%00").status_code == 200
+
+
+def test_pages_of_built_in_entries_keep_the_search(root):
+    following = select(root.get("/glossary/", {"q": "a"}), "a", rel="next")[0]["href"]
+    assert following == "?q=a&file=2#file"
+    assert root.get(f"/glossary/{following}").context["built_in"].number == 2
 
 
 def test_only_administrators_get_in(browse, root, alice):

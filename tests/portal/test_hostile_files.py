@@ -36,6 +36,9 @@ def test_no_browser_opens_a_file_of_a_run_as_what_it_is(browse, bob, run, path, 
     add_artifact(run, path, HOSTILE[path])
     for address in (f"/runs/{run.uid}/artifacts/{path}", f"/api/v1/runs/{run.uid}/artifacts/{path}"):
         answer = browse(bob).get(address + asked, headers={"Accept": "text/html"})
+        if asked and address.startswith("/api/"):  # which refuses unknown query parameters
+            assert answer.status_code == 400
+            continue
         assert answer.status_code == 200
         assert answer["Content-Type"] == "application/octet-stream"
         assert answer["Content-Disposition"] == f'attachment; filename="{path}"'

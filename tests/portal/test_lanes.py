@@ -119,6 +119,28 @@ def waited(client_answers, seconds):
 
 
 @pytest.mark.row("D6")
+@pytest.mark.row("P8")
+def test_rerun_waits_for_the_new_run(monkeypatch):
+    async def ended(kind, uid, wait_s):
+        return (kind, uid, wait_s) == ("runs", UID, 5)
+
+    async def discard(message):
+        pass
+
+    asked = []
+
+    async def app(scope, receive, send):
+        asked.append((scope["method"], scope["path"]))
+        status = "queued" if len(asked) == 1 else "succeeded"
+        await answers(json.dumps({"id": UID, "status": status}).encode())(scope, receive, send)
+
+    monkeypatch.setattr(waiting, "wait_for_end", ended)
+    first = "/api/v1/runs/01kajq3s5d8m6v9x2c4b7n1p0a/rerun"
+    scope = {"type": "http", "method": "POST", "path": first, "query_string": b"wait=5", "headers": []}
+    in_a_loop(waiting.WaitMiddleware(app)(scope, nothing_to_receive, discard))
+    assert asked == [("POST", first), ("GET", f"/api/v1/runs/{UID}")]
+
+
 def test_who_waits_for_a_person_is_answered_when_they_have_decided(monkeypatch):
     """A run that was let is told as queued at once; nobody waits on for its end without asking again."""
 

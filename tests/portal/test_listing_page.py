@@ -18,10 +18,10 @@ def text(answer, status=200):
 
 def test_a_member_sees_the_agent_listing_in_each_form(browse, bob, private):
     client = browse(bob)
-    assert "- weekly-report: " in text(client.get(PAGE))
+    assert "(weekly-report): " in text(client.get(PAGE))
     assert "&lt;available_skills&gt;" in text(client.get(f"{PAGE}?format=xml"))
     assert "- Registry: " in text(client.get(f"{PAGE}?format=section&limit=1"))
-    small = text(client.get(f"{PAGE}?context_tokens=500"))
+    small = text(client.get(f"{PAGE}?context_tokens=1000"))
     assert part(small, "listed")["cut"] == "name"
     assert part(small, "stage")["value"] == "names"
 
@@ -55,7 +55,7 @@ def test_an_invalid_query_is_an_error_of_its_field(browse, query):
 
 def test_a_maintainer_subscribes_on_the_teams_page_and_undoes_it(browse, charlie, public):
     client = browse(charlie)
-    assert "subscribe" in actions(text(client.get("/teams/elsewhere/")))
+    assert "subscribe" in actions(text(client.get("/teams/elsewhere/settings/")))
     for sent, kind in (({"team": "docs"}, "success"), ({"team": "nobody"}, "error"), ({}, "error")):
         answer = client.post("/teams/elsewhere/subscriptions/", sent, follow=True)
         assert messages(text(answer)) == [kind]
@@ -67,10 +67,10 @@ def test_a_maintainer_subscribes_on_the_teams_page_and_undoes_it(browse, charlie
 
 @pytest.mark.row("P2")
 def test_members_see_subscriptions_and_change_none(browse, bob, charlie, public):
-    shown = text(browse(bob).get("/teams/docs/"))
+    shown = text(browse(bob).get("/teams/docs/settings/"))
     assert parts(shown, "subscriptions")
     assert "/teams/docs/subscriptions/" not in shown
-    assert not parts(text(browse(charlie).get("/teams/docs/")), "subscriptions")
+    assert browse(charlie).get("/teams/docs/settings/").status_code == 404
     for person in (bob, charlie):
         browse(person).post("/teams/docs/subscriptions/", {"team": "elsewhere"})
     assert not Subscription.objects.exists()

@@ -8,6 +8,7 @@ import pytest
 
 from portal.presenters.content import highlighting, markdown
 from portal.templatetags.skillquay import duration, plain, plain_attr, size
+from portal.templatetags.skillquay_values import step_time
 from tests.factories.skills import HOSTILE
 
 pytestmark = pytest.mark.row("P1")
@@ -84,6 +85,37 @@ def test_every_line_of_a_file_is_shown(text):
 @pytest.mark.parametrize("text", ["[" * 30_000, "*a_" * 10_000, "> " * 20_000, "`" * 30_000, "![a](" * 5_000])
 def test_markdown_made_to_be_slow_still_ends(text):
     assert len(rendered(text)) >= 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.994, "0.99 s"),
+        (0.996, "1.0 s"),
+        (9.96, "10 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min"),
+        (3599.6, "1 h 0 min"),
+    ],
+)
+def test_duration_is_rounded_before_its_unit_is_chosen(seconds, text):
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(9.94, "9.9 ms"), (9.96, "10 ms"), (999.4, "999 ms"), (999.6, "1.0 s"), (None, "–")],
+)
+def test_step_time_is_rounded_before_its_unit_is_chosen(value, text):
+    assert step_time(value) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(9_940, "9.9 kB"), (9_960, "10 kB"), (999_499, "999 kB"), (999_999, "1.0 MB"), (999_999_999, "1.0 GB")],
+)
+def test_size_is_rounded_before_its_unit_is_chosen(count, text):
+    assert size(count) == text
 
 
 def test_sizes_and_durations_read_well():

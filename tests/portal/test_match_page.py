@@ -52,7 +52,7 @@ def test_the_phrase_is_marked_where_it_stands_with_its_field_and_skill(ask, week
     page = ask(q="Please WRAP UP  my week, will you")
     assert marks(page) == [(f"docs/weekly-report: {FIELDS['phrases']}", "WRAP UP  my week")]
     reason = part(part(page, "match", state="explicit"), "reason", state="phrase")
-    assert (reason["value"], "100 %" in reason) == ("1.00", True)
+    assert reason["value"] == "1.00"
     assert "<bdi>Please </bdi>" in page.text
     assert "<bdi>, will you</bdi>" in page.text
 
@@ -71,6 +71,25 @@ def test_words_are_marked_and_weighed_in_both_languages(ask, weekly):
     assert all("docs/weekly-report" in title for title in said.values())
     match = part(page, "match", state="lexical", value="docs/weekly-report")
     assert "meaning" in {reason["state"] for reason in parts(match, "reason")}
+
+
+def test_reasons_add_up_to_the_score_of_their_skill(ask, weekly):
+    page = ask(q="把笔记变成报告 with figures")
+    (row,) = page.context["rows"]
+    assert sum(points for _reason, points in row["reasons"]) == pytest.approx(row["match"].score, abs=0.01)
+    (bar, *_others) = [
+        int(bar["width"]) for bar in select(page, "rect") if bar.attributes.get("class") == "bar"
+    ]
+    assert bar == round(1000 * row["reasons"][0][1])
+
+
+def test_matches_of_low_score_say_that_no_skill_really_fits(ask, weekly, monkeypatch):
+    assert not parts(ask(q="wrap up my week"), "weak-matches")
+    monkeypatch.setattr("portal.pages.match.presenters._WEAK", 1.1)
+    page = ask(q="把笔记变成报告 with figures")
+    assert parts(page, "weak-matches")
+    assert parts(page, "match")
+    assert not parts(ask(q="wrap up my week"), "weak-matches")
 
 
 @pytest.mark.parametrize("query", [{"intent": "sum_up_week"}, {"event": "week.ended"}])
@@ -192,7 +211,6 @@ def _told(page):
     return page.status_code, re.sub(r"(just now|\d+\xa0\w+ ago)", "", text)
 
 
-def test_the_first_page_and_the_catalog_lead_here(browse, public):
-    assert select(browse(None).get("/"), "form", action=PAGE)
+def test_catalog_without_a_hit_leads_here(browse, public):
     page = browse(None).get("/skills/?q=zzz+yyy")
     assert f'href="{PAGE}?q=zzz%20yyy"' in page.text

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from portal.presenters.skill.runnable_version import example_call, runnable_version
+from portal.presenters.skill import runnable_version as runnable_versions
+from portal.presenters.skill.runnable_version import example_call, runnable_version, stored_profile_reports
+from registry.core.errors import UNAVAILABLE
 from registry.models import Membership, Role
+from registry.storage import blobs
 from tests.factories.skills import publish_files
 from tests.pages import part, parts
 from worker.models import Run
@@ -79,10 +82,10 @@ def test_run_is_not_offered_to_whom_it_would_refuse(browse, charlie, team, alice
     assert 'href="/skills/docs/trend-analysis/run/"' not in page
 
 
-def test_the_form_has_one_button_that_runs(browse, alice, team):
+def test_form_has_the_same_button_in_its_header_and_at_its_end(browse, alice, team):
     _example("trend-analysis", team, alice)
     page = browse(alice).get("/skills/docs/trend-analysis/run/").text
-    assert page.count("button primary") == 1
+    assert page.count("button primary") == 2
 
 
 @pytest.mark.parametrize(
@@ -116,3 +119,12 @@ def test_a_version_shows_how_it_fares_under_each_profile(browse, alice, team):
         assert [name for name, row in profiles.items() if parts(row, "chosen")] == ["agentskills"]
         assert (profiles["agentskills"]["state"], profiles["apexbridge"]["state"]) == ("passes", "fails")
         assert "FIELD_MISSING" in profiles["apexbridge"].values("code")
+
+
+def test_a_storage_that_fails_once_hides_the_other_profiles_only_once(team, alice, monkeypatch):
+    version = _example("data-scripts", team, alice)
+    runnable_versions._REPORTS.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(blobs, "read", lambda digest: (_ for _ in ()).throw(UNAVAILABLE.refusal()))
+        assert [row.profile for row in stored_profile_reports(version, ())] == ["agentskills"]
+    assert len(stored_profile_reports(version, ())) > 1

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from registry.models import Skill, Version
+from registry.models import Membership, Role, Skill, Team, Version
 from registry.packages.archive.repack import repack
 from registry.packages.read_package import read_files
 from tests.factories.skills import hostile_files, tidy_files
@@ -31,6 +31,29 @@ def test_strangers_sign_in_first_and_come_back(browse):
 def test_who_may_publish_for_no_team_is_told_what_to_do(browse, django_user_model):
     page = browse(django_user_model.objects.create_user("dora")).get("/publish/")
     assert part(page, "empty")["state"] == "no-team"
+
+
+@pytest.fixture
+def bundled(alice):
+    """Alice is an owner of the teams that set_up creates, as the first administrator is."""
+    for slug in ("examples", "skillquay"):
+        Membership.objects.create(team=Team.objects.create(slug=slug, name=slug), user=alice, role=Role.OWNER)
+
+
+def test_a_team_of_bundled_skills_is_never_selected_first(browse, alice, team, bundled):
+    teams = browse(alice).get("/publish/").context["form"].team_field.queryset
+    assert [each.slug for each in teams] == ["docs", "examples", "skillquay"]
+    chosen = browse(alice).get("/publish/?team=examples").text
+    assert '<option value="examples" selected>' in chosen
+
+
+@pytest.mark.parametrize("address", ["/publish/", "/publish/new/", "/imports/new/"])
+def test_an_owner_of_bundled_teams_only_creates_a_team_first(browse, alice, team, bundled, address):
+    team.delete()
+    page = browse(alice).get(address)
+    assert part(page, "empty")["state"] == "no-team"
+    assert 'href="/teams/new/"' in page.text
+    assert not parts(browse(alice).get(f"{address}?team=examples"), "empty")
 
 
 def test_only_ones_own_teams_are_offered(browse, charlie, team):
@@ -82,6 +105,45 @@ def test_every_problem_is_shown_at_once_with_file_and_remedy(browse, bob):
     assert len(parts(page, "problem")) > 3
     assert "SKILL.md" in text
     assert not Version.objects.exists()
+
+
+STRICT = "---\nname: strict-note\ndescription: Notes.\ntype: direct\nttl: soon\n---\nText.\n"
+
+
+@pytest.mark.parametrize("button", ["check", "publish"])
+def test_problems_name_the_profile_its_cause_and_the_lines(browse, bob, button):
+    page = _post(browse(bob), button, text=STRICT)
+    cause = part(page, "profile-cause", state="type")
+    assert cause["value"] == "apexbridge"
+    assert "type: direct" in cause
+    assert "SKILL.md:4" in cause
+    problems = page.context["problems"]
+    count = part(page, "problem-count")
+    assert count["value"] == f"{problems.errors},{problems.warnings}"
+    assert [mark.text for mark in part(page, "problem", code="FIELD_TYPE").tags("mark")] == ["ttl: soon"]
+
+
+def test_the_field_that_makes_a_package_strict_is_removed_by_a_button(browse, bob):
+    page = browse(bob).post("/publish/", {"team": "docs", "remove": "type", "text": STRICT})
+    assert part(page, "preview")["state"] == "ready"
+    assert not parts(page, "profile-cause")
+    answer = _post(browse(bob), "publish", upload_id=page.context["stored"].uid)
+    assert answer.status_code == 302
+    assert Version.objects.get().profile == "agentskills"
+
+
+def test_an_invalid_skill_md_comes_back_as_text_to_edit(browse, bob):
+    page = _post(browse(bob), archive=SimpleUploadedFile("SKILL.md", STRICT.encode()))
+    assert page.context["form"]["text"].value() == STRICT
+    assert not InputFile.objects.exists()
+
+
+def test_a_published_script_can_be_run_from_the_message(browse, bob):
+    page = browse(bob).post("/publish/", {"team": "docs", "publish": "1", "archive": _zip()}, follow=True)
+    link = part(part(page, "message"), action="run")
+    assert link["href"] == "/skills/docs/weekly-report/run/?version=1.2.0"
+    prompt = {"team": "docs", "publish": "1", "text": STRICT.replace("type: direct\nttl: soon\n", "")}
+    assert not parts(part(browse(bob).post("/publish/", prompt, follow=True), "message"), action="run")
 
 
 def test_bytes_that_are_no_package_are_refused_with_a_code(browse, bob):

@@ -66,7 +66,7 @@ def test_sign_in_counts_per_address_whatever_the_name(browse, bob, rate_limits):
     assert client.get("/sign-in/").status_code != 429
 
 
-def test_lock_out_states_when_it_ends(browse, bob, settings):
-    settings.AXES_FAILURE_LIMIT = 1
+def test_lock_out_states_when_it_ends(browse, bob, monkeypatch):
+    monkeypatch.setattr("registry.accounts.lock_outs.MAX_FAILURES", 1)
     page = browse().post("/sign-in/", {"username": "bob", "password": "wrong"})
     assert (page.status_code, page["Retry-After"]) == (429, "900")

@@ -51,7 +51,7 @@ def test_an_owner_adds_a_rule_and_takes_it_back(browse, alice, others):
     page = client.post(f"/rules/{uid}/restore/", follow=True)
     assert messages(page) == ["success"]
     assert parts(page, "rule", value="elsewhere/report")
-    assert "rule.restore" in client.get("/teams/docs/").text
+    assert "rule.restore" in client.get("/teams/docs/activity/").text
 
 
 @pytest.mark.parametrize(

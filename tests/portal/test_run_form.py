@@ -8,8 +8,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from registry.models import Membership, Role
 from registry.packages.problems import code_named
+from tests.factories.runs import make_run
 from tests.factories.skills import publish_files
-from tests.pages import is_chinese, part
+from tests.pages import is_chinese, part, parts, select
+from worker.core.display_budget import MAX_PREFILL
 from worker.models import InputFile, Run, TeamDailyUsage, TeamLimits
 from worker.quotas.team_limits import today
 from worker.service.inline import execute_here
@@ -101,7 +103,7 @@ def test_a_form_made_from_the_schema_starts_a_run_and_leads_to_it(browse, bob, w
     run = execute_here(run)
     assert run.status == "succeeded", run.message
     shown = client.get(f"/runs/{run.uid}/").content.decode()
-    for text in ("sunny", "report.txt", "50% complete", "北京", "/job/input/days.txt"):
+    for text in ("sunny", "report.txt", "50% complete", "北京", "/job/work/days.txt"):
         assert text in shown
 
 
@@ -198,6 +200,29 @@ def test_an_earlier_run_fills_the_form_by_its_id_alone(browse, bob, alice, charl
     assert second.request["inputs"] == run.request["inputs"]
 
 
+def test_long_inputs_are_not_filled_in_and_a_button_repeats_them(browse, bob, team, weather):
+    request = {"inputs": {"city": "上" * 20_000, "days": 2}}
+    run = make_run(weather, bob, team, request=request)
+    client = browse(bob, "zh-hans")
+    page = client.get(f"/skills/docs/weather/run/?rerun_of={run.uid}").text
+    assert "上上" not in page
+    note = part(page, "long-inputs")
+    assert is_chinese(note.tags("p")[0].text)
+    assert note.tags("a")[0]["href"] == f"/runs/{run.uid}/"
+    answer = client.post(note.tags("form")[0]["action"])
+    second = Run.objects.exclude(pk=run.pk).get()
+    assert (answer.url, second.rerun_of) == (f"/runs/{second.uid}/", run)
+    assert second.request["inputs"] == run.request["inputs"]
+
+
+def test_inputs_up_to_the_limit_are_filled_in(browse, bob, team, weather):
+    request = {"inputs": {"city": "x" * (MAX_PREFILL - 100)}}
+    run = make_run(weather, bob, team, request=request)
+    page = browse(bob).get(f"/skills/docs/weather/run/?rerun_of={run.uid}").text
+    assert "x" * (MAX_PREFILL - 100) in page
+    assert not parts(page, "long-inputs")
+
+
 def test_a_waiting_run_can_be_stopped(browse, bob, charlie, weather):
     client = browse(bob)
     client.post("/skills/docs/weather/run/", _fields(None, **{"input-0": "上海", "input-1": "7"}))
@@ -232,6 +257,54 @@ def test_a_script_without_a_schema_gets_rows_files_and_stdin(browse, bob, plain)
     again = client.get(f"/skills/docs/plain/run/?rerun_of={run.uid}").content.decode()
     assert "1 &#x27;two&#x27;" in again
     assert "input_value" in again
+
+
+ECHO = "import json, sys; print(json.dumps({'argv': sys.argv[1:]}))"
+
+
+@pytest.fixture
+def echo(team, alice):
+    return _publish(team, alice, _head("echo"), {"echo.py": ECHO})
+
+
+@pytest.mark.row("A2")
+def test_argument_line_is_split_without_a_shell_and_names_its_files(browse, bob, echo):
+    client = browse(bob)
+    uploads = [SimpleUploadedFile(name, b"1") for name in ("in put.txt", "last.txt")]
+    line = "build 'in put.txt' \"$HOME *\" --json ''"
+    client.post(
+        "/skills/docs/echo/run/",
+        _fields(
+            None, arguments=line, argument_files=uploads, rows="1", **{"key-0": "a", "value-0-text": "1"}
+        ),
+    )
+    run = execute_here(Run.objects.get())
+    files = [use["path"] for use in run.files]
+    assert [path.rpartition("/")[2] for path in files] == ["in put.txt", "last.txt"]
+    argv = ["build", files[0], "$HOME *", "--json", "", files[1], "--a", "1"]
+    assert run.result["outputs"]["argv"] == argv
+    page = client.get(f"/runs/{run.uid}/").text
+    assert "build &#x27;in put.txt&#x27;" in page
+    (field,) = select(client.get(f"/skills/docs/echo/run/?rerun_of={run.uid}"), "textarea", name="arguments")
+    client.post("/skills/docs/echo/run/", _fields(None, rows="0", arguments=field.text, rerun_of=run.uid))
+    assert Run.objects.latest("pk").request["arguments"] == run.request["arguments"]
+
+
+@pytest.mark.row("A2")
+def test_arguments_of_a_skill_with_a_schema_follow_its_form(browse, bob, weather):
+    values = {"input-0": "北京", "input-1": "0", "arguments": "--city x"}
+    browse(bob).post("/skills/docs/weather/run/", _fields(None, **values))
+    assert Run.objects.get().request["arguments"] == ["--city", "x"]
+
+
+@pytest.mark.row("A2")
+@pytest.mark.parametrize("line", ["'open", '"open', "end\\"])
+def test_line_that_cannot_be_split_is_refused_at_its_field(browse, bob, echo, line):
+    answer = browse(bob).post("/skills/docs/echo/run/", _fields(None, rows="0", arguments=line))
+    assert answer.status_code == 422
+    (field,) = select(answer, "textarea", name="arguments")
+    assert field["aria-invalid"] == "true"
+    assert not Run.objects.exists()
 
 
 @pytest.mark.parametrize(

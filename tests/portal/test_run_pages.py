@@ -1,11 +1,19 @@
 from __future__ import annotations
 
+import csv
+import html
+import io
+
 import pytest
 
+from portal.pages.runs.presenters.run_rows import CSV_COLUMNS
 from portal.pages.runs.presenters.timeline import PLATFORM
+from registry.accounts import service_accounts
+from registry.identity.actors import Actor
 from tests.factories.runs import add_artifact, add_log, add_step, make_hostile_run, make_run
-from tests.pages import actions, part, parts, select
+from tests.pages import actions, messages, part, parts, select
 from worker.models import TeamLimits
+from worker.protocols.errors import SCRIPT_FAILED
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P5", "P8", "C11", "B3", "B6")]
 
@@ -37,11 +45,24 @@ def test_a_run_shows_status_times_log_steps_result_and_files(browse, bob, run):
     assert "\x1b" not in page
     assert "验证输入" in page
     assert "at line 3" in page
-    platform = [step.tags("th")[0].text for step in parts(page, "step", state="platform")]
-    assert str(PLATFORM["execute"]) in platform
+    platform = [step.text for step in parts(page, "step", state="platform")]
+    assert any(str(PLATFORM["execute"]) in text for text in platform)
+    own = parts(page, "step", state="skill")
+    assert ["open" in step.tags("details")[0].attributes for step in own] == [False, True]
     assert len(select(page, "svg", class_="chart")) == 8  # waiting, five of the platform, two of the skill
     assert "北京" in page
     assert "data-live=" not in page
+
+
+@pytest.mark.row("C11")
+def test_steps_show_their_id_and_start(browse, bob, run):
+    run.steps.update(timestamp=1_795_167_000_012.0)
+    run.steps.filter(seq=1).update(timestamp=9e14)
+    page = browse(bob).get(f"/runs/{run.uid}/").text
+    own = parts(page, "step", state="skill")
+    ids = list(run.steps.order_by("seq").values_list("step_id", flat=True))
+    assert [part(step, "step-id").text.strip() for step in own] == ids
+    assert [len(step.tags("time")) for step in own] == [1, 0]
 
 
 def test_a_page_says_how_many_steps_it_leaves_out(browse, bob, run, monkeypatch):
@@ -126,7 +147,7 @@ def test_a_running_log_goes_on_where_it_was_without_cutting_a_line(browse, bob, 
     position = page.split('data-position="')[1].split('"')[0]
     add_log(run, ("stdout", "ee\nfour\n"))
     more = client.get(f"/runs/{run.uid}/live/?attempt=1&position={position}").content.decode()
-    assert '<div id="L3"' in more
+    assert select(more, "div", id="L3")
     assert "three" in more
     assert "one" not in more.split('id="log-new"')[1]
     lines = client.get(f"/runs/{run.uid}/live/?attempt=1&position={position}&part=log").content.decode()
@@ -163,7 +184,7 @@ def test_every_ending_is_explained(browse, bob, public, team, status, code, show
     page = browse(bob).get(f"/runs/{run.uid}/").content.decode()
     assert {name for name in ("waiting", "failure", "stopped", "lost") if parts(page, name)} == shown
     if "failure" in shown:
-        assert part(page, "failure").tags("code")[0].text == code
+        assert part(page, "failure")["code"] == code
     assert (code in part(page, "run-status").text) or not code
     assert ("stop" in actions(page)) == (status == "queued")
 
@@ -191,7 +212,7 @@ def test_the_list_shows_inputs_outcome_and_times_and_filters_by_its_address(brow
         assert text in page
     for query, shown, hidden in (
         ("status=failed", bad, good),
-        ("code=data_not_found", bad, good),
+        ("failure_code=data_not_found", bad, good),
         ("status=succeeded&caller=me&since=1h", good, bad),
         ("status=failure", bad, good),
     ):
@@ -207,6 +228,43 @@ def test_a_skills_runs_count_its_failure_codes(browse, bob, public, team):
         make_run(public.latest, bob, team, status="failed", failure_code="MISSING_PARAM")
     page = browse(bob).get("/skills/docs/kind-review/runs/").content.decode()
     assert 'MISSING_PARAM</bdi> <span class="count">3<' in page
+
+
+def test_lists_filter_by_version_and_request_id(browse, bob, charlie, public, team):
+    old = make_run(public.latest, bob, team, version_number="0.9.0")
+    new = make_run(public.latest, bob, team, request_id="request-2")
+    hidden = make_run(public.latest, charlie, None, request_id="request-2")
+    client = browse(bob)
+    for path in ("/runs/", f"/skills/{public}/runs/"):
+        for query, shown in {"version=0.9.0": old, "request_id=request-2": new}.items():
+            page = client.get(f"{path}?{query}").text
+            assert [run.uid in page for run in (old, new, hidden)] == [shown == old, shown == new, False]
+    page = client.get(f"/skills/{public}/runs/").text
+    versions = [cell.text.strip() for cell in parts(page, "version")]
+    assert versions == [hidden.version_number, new.version_number, "0.9.0"]
+    assert 'name="request_id"' not in page
+
+
+@pytest.mark.row("P5", "P8")
+def test_lists_refuse_unknown_filters_and_link_to_the_known_ones(browse, bob, public, team):
+    run = make_run(public.latest, bob, team)
+    client = browse(bob)
+    for path in ("/runs/", f"/skills/{public}/runs/"):
+        page = client.get(f"{path}?version=0.9.0&versoin=1&status=failed&format=csv")
+        assert page.status_code == 400
+        assert run.uid not in page.text
+        assert 'data-code="QUERY_UNKNOWN"' in page.text
+        assert "?version=0.9.0&amp;status=failed&amp;format=csv" in page.text
+    assert client.get(f"/skills/{public}/runs/?skill=docs/other").status_code == 400
+
+
+def test_list_shows_the_cause_of_a_failure(browse, bob, public, team):
+    cause = {"type": "ValueError", "message": "no column 'date'", "file": "scripts/a.py", "line": 3}
+    failed = {"status": "failed", "failure_code": "SCRIPT_FAILED"}
+    make_run(public.latest, bob, team, message="the script ended with exit code 1", cause=cause, **failed)
+    page = browse(bob).get("/runs/").text
+    assert "ValueError: no column &#x27;date&#x27;" in page
+    assert "exit code 1" not in page
 
 
 def test_long_lists_go_on_with_older_runs(browse, bob, public, team):
@@ -275,3 +333,142 @@ def test_a_run_that_waits_for_its_team_s_own_runs_says_so(browse, bob, public, t
     reason = part(browse(bob).get(f"/runs/{waiting.uid}/"), "waiting")
     assert (reason["state"], reason["value"]) == ("team-limit", "1")
     assert team.name in reason
+
+
+def test_failed_run_leads_with_its_cause(browse, bob, public, team):
+    failed = {
+        "status": "failed",
+        "failure_code": "SCRIPT_FAILED",
+        "message": "the script ended with exit code 1",
+    }
+    cause = {"type": "ValueError", "message": "no column 'date'", "file": "SKILL.md", "line": 3}
+    success = make_run(public.latest, bob, team)
+    first = make_run(public.latest, bob, team, cause=cause, **failed)
+    run = make_run(public.latest, bob, team, cause=cause, **failed)
+    add_log(run, ("stdout", "".join(f"line {n}\n" for n in range(1, 31))))
+    add_log(
+        run, ("stderr", "Traceback (most recent call last):\n  File \"a.py\"\nValueError: no column 'date'\n")
+    )
+    page = browse(bob).get(f"/runs/{run.uid}/").text
+    headline = part(page, "cause")
+    assert (headline.tag, headline["type"]) == ("h2", "ValueError")
+    assert "ValueError: no column 'date'" in headline
+    [place] = part(page, "cause-place").tags("a")
+    assert place["href"] == f"/skills/{public}/{public.latest.number}/files/SKILL.md#L3"
+    lines = [line for line in part(page, "log-end").tags("div") if line.tags("span")]
+    assert len(lines) == 20
+    assert [line["class"] for line in lines[-4:]] == ["", "failure", "failure", "failure"]
+    assert part(page, "last-success")["value"] == success.uid
+    assert part(page, "first-failure")["value"] == first.uid
+    assert part(page, "similar-failures")["value"] == "1"
+
+
+def test_cause_of_a_failure_is_hidden_without_access(browse, charlie, bob, public):
+    cause = {"type": "ValueError", "message": "no column 'secret'", "file": "SKILL.md", "line": 3}
+    theirs = charlie.memberships.get().team
+    run = make_run(public.latest, charlie, theirs, status="failed", failure_code="SCRIPT_FAILED", cause=cause)
+    page = browse(bob).get(f"/runs/{run.uid}/").text
+    assert part(page, "failure")["code"] == "SCRIPT_FAILED"
+    assert parts(page, "cause") == []
+    assert "secret" not in page
+
+
+@pytest.mark.parametrize(
+    ("status", "mark"), [("succeeded", "✓"), ("failed", "✗"), ("cancelled", "–"), ("running", "●")]
+)
+def test_title_shows_number_and_state(browse, bob, public, team, status, mark):
+    ended = {"finished_at": None} if status == "running" else {}
+    run = make_run(public.latest, bob, team, status=status, **ended)
+    page = browse(bob).get(f"/runs/{run.uid}/").text
+    [title] = select(page.partition("<body>")[0], "title")
+    assert title.text.startswith(f"{mark} ")
+    assert f"#{run.number}" in title
+    [heading] = select(page, "h1")
+    assert f"#{run.number}" in heading
+
+
+@pytest.mark.row("P2")
+def test_pages_mark_a_service_account_and_no_person(browse, alice, bob, public, team):
+    robot = service_accounts.create(team, "ci", "member", Actor(user=alice)).user
+    pages = browse(alice)
+    for user, badges in ((robot, 1), (bob, 0)):
+        run = make_run(public.latest, user, team)
+        assert len(parts(pages.get(f"/runs/{run.uid}/"), "service-badge")) == badges
+    assert len(parts(pages.get("/runs/"), "service-badge")) == 1
+
+
+def test_run_of_a_yanked_version_says_so(browse, bob, run, public):
+    client = browse(bob)
+    assert parts(client.get(f"/runs/{run.uid}/"), "yanked-version") == []
+    public.versions.update(yanked_at=run.created_at)
+    assert part(client.get(f"/runs/{run.uid}/"), "yanked-version")
+
+
+def test_filters_count_the_values_of_the_newest_runs(browse, bob, public, team):
+    make_run(public.latest, bob, team, version_number="0.9.0", token_name="agent")
+    make_run(public.latest, bob, team, status="failed", failure_code="TIMEOUT")
+    client = browse(bob)
+    for query, uids in {
+        "caller=agents": 1,
+        "caller=people": 1,
+        "caller=bob": 2,
+        "team=docs": 2,
+        "team=x": 0,
+    }.items():
+        assert len(parts(client.get(f"/runs/?{query}"), "run")) == uids
+    [select_version] = select(client.get("/runs/?version=7.0.0"), "select", name="version")
+    values = [option["value"] for option in select_version.tags("option")]
+    assert sorted(values) == ["", public.latest.number, "0.9.0", "7.0.0"]
+    assert "0.9.0 (1)" in select_version
+
+
+def test_list_as_csv_has_causes_only_of_readable_runs(browse, bob, charlie, public, team):
+    cause = {"type": "ValueError", "message": "bad row", "file": "", "line": None}
+    failed = {"status": "failed", "failure_code": "SCRIPT_FAILED", "cause": cause}
+    make_run(public.latest, bob, team, token_name="=cmd()", **failed)
+    make_run(public.latest, charlie, charlie.memberships.get().team, **failed)
+    answer = browse(bob).get("/runs/?format=csv&status=failed")
+    text = b"".join(answer.streaming_content).decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert tuple(rows[0]) == CSV_COLUMNS
+    assert [row["cause"] for row in rows] == ["", "ValueError: bad row"]
+    assert rows[1]["token"] == "'=cmd()"
+
+
+def test_selected_runs_are_cancelled_and_failures_reported(browse, bob, charlie, public, team):
+    queued = {"status": "queued", "started_at": None, "finished_at": None, "attempt": 0}
+    waiting, ended = make_run(public.latest, bob, team, **queued), make_run(public.latest, bob, team)
+    theirs = make_run(public.latest, charlie, charlie.memberships.get().team, **queued)
+    sent = {"action": "cancel", "run": [waiting.uid, ended.uid, theirs.uid], "next": "/runs/?status=failed"}
+    answer = browse(bob).post("/runs/actions/", sent, follow=True)
+    assert answer.redirect_chain[0][0] == "/runs/?status=failed"
+    assert messages(answer) == ["success", "error"]
+    for run, status in ((waiting, "cancelled"), (ended, "succeeded"), (theirs, "queued")):
+        run.refresh_from_db()
+        assert run.status == status
+    answer = browse(bob).post("/runs/actions/", {"action": "compare", "run": [waiting.uid, ended.uid]})
+    first, second = sorted((waiting.uid, ended.uid))
+    assert answer["Location"] == f"/runs/compare/?run={first}&run={second}"
+    answer = browse(bob).post("/runs/actions/", {"action": "cancel", "next": "https://evil.example/"})
+    assert answer["Location"] == "/runs/"
+
+
+def test_failed_run_with_an_empty_log_does_not_send_readers_to_the_log(browse, public, bob, team):
+    failed = {"status": "failed", "failure_code": "SCRIPT_FAILED", "exit_code": 3}
+    failed["message"] = "the script ended with exit code 3"
+    run = make_run(public.latest, bob, team, **failed)
+    page = browse(bob).get(f"/runs/{run.uid}/").content.decode()
+    assert parts(page, "log-end") == []
+    assert SCRIPT_FAILED.remedy not in part(page, "failure")
+    assert run.message not in part(browse(bob, language="zh-hans").get(f"/runs/{run.uid}/"), "failure")
+    add_log(run, ("stderr", "out of ideas\n"))
+    assert SCRIPT_FAILED.remedy in html.unescape(str(browse(bob).get(f"/runs/{run.uid}/").content.decode()))
+
+
+def test_full_log_marks_the_lines_with_the_error(browse, public, bob, team):
+    cause = {"type": "ValueError", "message": "bad row", "file": "", "line": None}
+    run = make_run(public.latest, bob, team, status="failed", failure_code="SCRIPT_FAILED", cause=cause)
+    add_log(run, ("stderr", "reading\nValueError: bad row\n"))
+    page = browse(bob).get(f"/runs/{run.uid}/log/").content.decode()
+    assert [line["id"] for line in select(page, "div", **{"class": "failure"})] == ["L2"]

@@ -88,7 +88,9 @@ def test_a_worker_does_it_once_and_the_page_tells(client, administrator, waking,
         ("landlock", "unusable"),
     ]
     states = [check["state"] for check in parts(usable, "check")]
-    assert states == ["stopped", "passed-through", "not-tried"]
+    assert states == ["passed-through", "stopped", "not-tried"]
+    attacks = part(text, "attacks")
+    assert (attacks["value"], attacks["state"]) == ("1/2", "passed-through")
     assert "stopped at 30" in usable
     assert all(detail in unusable for detail in ("too old", "a newer kernel"))
     assert "<b>shadow" not in text

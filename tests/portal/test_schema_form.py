@@ -8,6 +8,7 @@ from django.utils.datastructures import MultiValueDict
 
 from portal.pages.runs.forms.file_field import StoredFile
 from portal.pages.runs.forms.schema_form import JsonInputsForm, SchemaForm
+from registry.models.identity import new_uid
 from registry.packages.problems import Problem
 
 pytestmark = pytest.mark.row("C5", "P10", "P11")
@@ -105,8 +106,10 @@ def test_a_file_is_an_upload_a_text_or_an_earlier_runs_artifact():
     upload = SimpleUploadedFile("data.csv", b"1,2")
     assert _inputs(_form({"input_path": upload}, city="x", days="1"))["input_path"] == {"input": "UID"}
     assert _inputs(_form(city="x", days="1", input_path__text="/data/x"))["input_path"] == "/data/x"
-    artifact = _inputs(_form(city="x", days="1", input_path__artifact="abc/out.csv"))["input_path"]
-    assert artifact == {"artifact": "abc/out.csv"}
+    path = f"{new_uid()}/out.csv"
+    artifact = _inputs(_form(city="x", days="1", input_path__artifact=path))["input_path"]
+    assert artifact == {"artifact": path}
+    assert not _form(city="x", days="1", input_path__artifact="abc/out.csv").is_valid()  # no run ID
     both = _form({"input_path": SimpleUploadedFile("a", b"x")}, city="x", days="1", input_path__text="y")
     assert not both.is_valid()
 

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from registry.core.errors import UNAVAILABLE
+from registry.identity.actors import ANONYMOUS
 from registry.models import Membership, Role, Skill, User, Visibility
 from registry.packages.problems import Refusal
 
@@ -44,7 +45,10 @@ def test_examples_are_there_to_be_found_before_signing_in(settings, tmp_path, mo
     (folder / "SKILL.md").write_text("---\nname: hello\ndescription: Says hello.\n---\n# Hello\n")
     monkeypatch.setattr("portal.management.commands.set_up.EXAMPLES", tmp_path)
     assert re.search(r"\b1\b", set_up())  # how many were published
-    assert Skill.objects.get(slug="hello").visibility == Visibility.PUBLIC
+    hello = Skill.objects.get(slug="hello")
+    assert hello.visibility == Visibility.PUBLIC
+    assert hello in Skill.objects.visible_to(ANONYMOUS)
+    assert hello not in Skill.objects.recommendable_to(ANONYMOUS)  # the prompts of agents contain no samples
 
 
 def test_a_site_whose_storage_is_away_is_not_set_up(tmp_path, monkeypatch):

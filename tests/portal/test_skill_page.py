@@ -7,10 +7,13 @@ from html import unescape
 
 import pytest
 
+from portal.pages.skill.presenters import readme
 from registry.models import AuditEntry
 from registry.usage.scores import record_use
+from tests.factories.runs import make_run
 from tests.factories.skills import hostile_files, publish_files, tidy_files
 from tests.pages import part, parts, select
+from worker.core import display_budget
 
 pytestmark = pytest.mark.django_db
 SKILL = "/skills/docs/weekly-report/"
@@ -221,8 +224,18 @@ def test_hostile_text_is_text_on_every_page(browse, alice, team):
 
 @pytest.mark.row("A4")
 def test_scripts_are_listed_by_phase_with_what_has_no_file(browse, alice, team):
-    files = tidy_files() | {"phases/01-write.md": b"# Write\n\n## Scripts\n\n- report\n- absent\n"}
+    files = tidy_files() | {
+        "phases/01-write.md": b"# Write\n\n## Scripts\n\n- report\n- absent\n",
+        "specs/format.md": b"# Format\n",
+    }
     publish_files(files, team=team, user=alice)
+    document = browse(alice).get("/api/v1/skills/docs/weekly-report/versions/latest").json()
+    (phase,) = document["phases"]
+    assert phase["path"] == "phases/01-write.md"
+    assert [(one["id"], one["missing"]) for one in phase["scripts"]] == [("report", False), ("absent", True)]
+    assert document["specs"] == ["specs/format.md"]
+    specs = part(browse(alice).get(SKILL), "specs")
+    assert [link["href"].endswith("/files/specs/format.md") for link in specs.tags("a")] == [True]
     for tab in ("", "run/"):
         phases = part(browse(alice).get(SKILL + tab), "phases")
         names = phases.tags("bdi")
@@ -248,3 +261,45 @@ def test_every_field_of_the_front_matter_is_on_the_page_and_in_the_api(browse, a
     assert [field["value"] for field in parts(page, "field", state="unknown")] == ["colour"]
     assert document["extra"]["colour"] == "blue<b>"
     assert "blue<b>" not in client.get("/skills/docs/full-skill/").text
+
+
+def test_readme_cut_for_lack_of_time_is_not_cached(private, monkeypatch):
+    readme.READMES.clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(display_budget, "MAX_CPU_S", 0.0)
+        assert "<pre" in readme.readme_html(private.latest)
+    whole = readme.readme_html(private.latest)
+    assert whole.startswith("<p>")  # without the title that repeats the name of the skill
+    assert readme.readme_html(private.latest) is whole
+
+
+@pytest.mark.row("P11")
+def test_overview_shows_the_strip_of_the_runs_visible_to_the_reader(
+    browse, alice, bob, charlie, team, public
+):
+    page = "/skills/docs/kind-review/"
+    make_run(public.latest, bob, team)
+    make_run(public.latest, bob, team, status="failed", failure_code="SCRIPT_FAILED")
+    strip = part(browse(alice).get(page), "strip")
+    assert (strip["value"], strip["href"]) == ("50", f"{page}runs/")
+    assert part(browse(alice).get(f"{page}0.1.0/"), "strip")["href"] == f"{page}runs/?version=0.1.0"
+    assert part(browse(charlie).get(page), "strip").tags("rect") == []
+    assert parts(browse(None).get(page), "strip") == []
+
+
+@pytest.mark.row("P11")
+def test_overview_shows_the_other_profiles_to_members_only(browse, bob, charlie, public):
+    page = "/skills/docs/kind-review/"
+    assert parts(browse(bob).get(page), "compatibility")
+    for person in (charlie, None):
+        assert not parts(browse(person).get(page), "profile")
+
+
+@pytest.mark.row("P11")
+def test_pin_button_shows_whether_the_skill_is_pinned(browse, bob, public):
+    page, client = "/skills/docs/kind-review/", browse(bob)
+    pressed = [select(client.get(page), "button", **{"data-action": "pin"})[0]["aria-pressed"]]
+    client.post(f"{page}pin/")
+    pressed.append(select(client.get(page), "button", **{"data-action": "pin"})[0]["aria-pressed"])
+    assert pressed == ["false", "true"]
+    assert not select(browse(None).get(page), "button", **{"data-action": "pin"})

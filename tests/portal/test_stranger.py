@@ -19,6 +19,8 @@ PARTS = {"team": "docs", "slug": "kestrel", "number": "1.0.0", "path": "SKILL.md
 PARTS |= {"before": "1.0.0", "after": "latest"}
 ABSENT = {"team": "dxcs", "slug": "kxstrxl", "number": "7.7.7", "path": "nxthing", "name": "stxble"}
 ABSENT |= {"before": "7.7.7", "after": "lxtest"}
+OWN = {"pk": "1"}  # keys of second factors, of which each user reaches only their own
+LINKS = dict.fromkeys(("secret", "uidb64", "token"), "none")  # links are secrets: nobody guesses them
 
 
 def pages():
@@ -63,11 +65,13 @@ def test_no_page_tells_a_stranger_that_something_is_there(hidden, charlie, who, 
     for route in pages():
         there = {
             **PARTS,
+            **OWN,
+            **LINKS,
             "uid": hidden.uid,
             "other": hidden.uid,
             "slug": "docs" if route.startswith("teams/") else PARTS["slug"],
         }
-        absent = {**ABSENT, "uid": new_uid(), "other": new_uid()}
+        absent = {**ABSENT, **OWN, **LINKS, "uid": new_uid(), "other": new_uid()}
         swaps = [(absent[name], there[name]) for name in there]
         seen, unseen = filled(route, there), filled(route, absent)
         if seen == unseen:
@@ -84,7 +88,7 @@ def test_no_page_without_a_name_in_its_address_says_the_word(hidden, charlie, wh
     client = _clients(charlie)[who]
     for route in pages():
         if "<" not in route:
-            assert SECRET not in client.get(f"/{route}{query}").content.decode(), route
+            assert SECRET not in client.get(f"/{route}{query}").getvalue().decode(), route
 
 
 def test_alice_herself_finds_it(hidden, client, alice):

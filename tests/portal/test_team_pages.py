@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from registry.identity import tokens
 from registry.identity.actors import Actor
-from registry.models import Membership, Team
+from registry.models import Membership, Team, Token, User
+from registry.packages.problems import Refusal
 from registry.secrets import values
 from tests.factories.skills import publish_files
-from tests.pages import part, parts
+from tests.pages import part, parts, select
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P2")]
 
@@ -31,12 +35,12 @@ def test_a_team_needs_a_free_short_name(browse, charlie, team, slug):
 
 
 def test_members_are_shown_to_members_alone(browse, alice, bob, charlie, public):
-    assert "alice" in part(browse(bob).get("/teams/docs/"), "members")
+    assert "alice" in part(browse(bob).get("/teams/docs/members/"), "members")
     for person in (charlie, None):
         page = browse(person).get("/teams/docs/")
         assert page.status_code == 200  # they see its public skill
         assert "alice" not in page.text
-        assert parts(page, "members") == []
+    assert browse(charlie).get("/teams/docs/members/").status_code == 404
 
 
 def test_a_team_with_nothing_to_show_is_not_there_for_others(browse, charlie, private):
@@ -46,8 +50,9 @@ def test_a_team_with_nothing_to_show_is_not_there_for_others(browse, charlie, pr
 
 
 def test_the_audit_is_for_maintainers(browse, alice, bob, private):
-    assert "version.publish" in browse(alice).get("/teams/docs/").text
-    assert "version.publish" not in browse(bob).get("/teams/docs/").text
+    activity = parts(browse(alice).get("/teams/docs/activity/"), "activity", value="version.publish")
+    assert "alice" in activity[0]
+    assert browse(bob).get("/teams/docs/activity/").status_code == 403
 
 
 def test_an_owner_adds_changes_and_removes_members(browse, alice, charlie, team):
@@ -58,6 +63,46 @@ def test_an_owner_adds_changes_and_removes_members(browse, alice, charlie, team)
     assert role_of(team, charlie) == "maintainer"
     client.post(f"/teams/docs/members/{charlie.uid}/remove/")
     assert role_of(team, charlie) is None
+
+
+def test_removal_of_a_member_can_be_undone(browse, alice, bob, team):
+    client = browse(alice)
+    page = client.post(f"/teams/docs/members/{bob.uid}/remove/", follow=True)
+    undo = part(page, "message").tags("form")[0]["action"]
+    assert role_of(team, bob) is None
+    client.post(undo)
+    assert role_of(team, bob) == "member"
+    assert browse(bob).post(undo).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("person", "tabs"),
+    [
+        (
+            "alice",
+            [
+                "",
+                "members",
+                "service-accounts",
+                "activity",
+                "rules",
+                "memory",
+                "secrets",
+                "limits",
+                "settings",
+            ],
+        ),
+        ("bob", ["", "members", "rules", "memory", "secrets", "limits", "settings"]),
+        ("charlie", []),
+    ],
+)
+def test_tabs_show_what_the_user_may_open(browse, request, public, person, tabs):
+    client = browse(request.getfixturevalue(person))
+    links = [
+        link for nav in select(client.get("/teams/docs/"), "nav", class_="tabs") for link in nav.tags("a")
+    ]
+    assert [link["href"] for link in links] == [f"/teams/docs/{tab}/".replace("//", "/") for tab in tabs]
+    assert all(client.get(link["href"]).status_code == 200 for link in links)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +130,9 @@ def test_the_last_owner_stays(browse, alice, team):
     assert role_of(team, alice) == "owner"
 
 
-@pytest.mark.parametrize("what", ["members/", "members/{uid}/role/", "members/{uid}/remove/"])
+@pytest.mark.parametrize(
+    "what", ["members/", "members/{uid}/role/", "members/{uid}/remove/", "members/{uid}/restore/"]
+)
 def test_a_stranger_reaches_no_member(browse, alice, charlie, team, private, what):
     address = "/teams/docs/" + what.format(uid=alice.uid)
     assert browse(charlie).post(address, {"user": "charlie", "role": "owner"}).status_code == 404
@@ -114,3 +161,92 @@ def test_of_a_team_with_very_many_skills_the_page_shows_some_and_leads_to_all(
     page = browse(charlie).get("/teams/docs/").text
     assert link in page
     assert '<span class="count">2</span>' in page
+
+
+def test_owner_invites_by_link_and_a_person_with_an_account_joins(browse, alice, charlie, team):
+    page = browse(alice).post(
+        "/teams/docs/members/", {"invite": "1", "invite-role": "viewer", "invite-days": "7"}
+    )
+    link = re.search(r"/join/[^\s<]+", part(page, "invited").text)
+    assert link
+    assert part(browse(alice).get(link[0]), "member")
+    assert len(parts(browse(alice).get("/teams/docs/members/"), "invitation")) == 1
+    anonymous = browse().get(link[0])
+    assert not select(anonymous, "input", name="password")  # only administrators invite new accounts
+    assert browse().post(link[0], {"username": "mei", "password": "correct horse"}).status_code == 422
+    assert not User.objects.filter(username="mei").exists()
+    browse(charlie).post(link[0])
+    assert role_of(team, charlie) == "viewer"
+
+
+def test_member_leaves_after_a_confirmation_and_undoes_it(browse, bob, charlie, team, private):
+    client = browse(bob)
+    assert "1" in part(client.get("/teams/docs/leave/"), "private-skills")
+    assert role_of(team, bob) == "member"
+    page = client.post("/teams/docs/leave/", follow=True)
+    undo = part(page, "message").tags("form")[0]["action"]
+    assert role_of(team, bob) is None
+    assert client.get("/teams/docs/").status_code == 404
+    assert browse(charlie).post(undo).status_code == 404
+    assert role_of(team, charlie) is None
+    client.post(undo)
+    assert role_of(team, bob) == "member"
+
+
+def test_only_owner_cannot_leave(browse, alice, team):
+    assert part(browse(alice).get("/teams/docs/leave/"), "only-owner")
+    page = browse(alice).post("/teams/docs/leave/", follow=True)
+    assert part(page, "message")["code"] == "LAST_OWNER"
+    assert role_of(team, alice) == "owner"
+
+
+def test_owner_hands_the_team_to_a_member(browse, alice, bob, team):
+    client = browse(alice)
+    assert [one["value"] for one in select(client.get("/teams/docs/members/"), "option", value=bob.uid)]
+    client.post("/teams/docs/members/transfer/", {"to": bob.uid})
+    assert (role_of(team, alice), role_of(team, bob)) == ("maintainer", "owner")
+
+
+def test_archived_team_says_so_and_is_unarchived_by_its_owner(browse, alice, bob, team, private):
+    assert browse(bob).post("/teams/docs/archive/", follow=True).status_code == 200
+    assert not Team.objects.get(slug="docs").archived_at
+    page = browse(alice).post("/teams/docs/archive/", follow=True)
+    undo = part(page, "message").tags("form")[0]["action"]
+    for path in ("/teams/docs/", "/teams/docs/members/", "/teams/docs/settings/", "/teams/docs/activity/"):
+        assert part(browse(alice).get(path), "archived"), path
+    assert browse(alice).get("/skills/docs/weekly-report/").status_code == 200
+    browse(alice).post(undo)
+    assert not parts(browse(alice).get("/teams/docs/"), "archived")
+
+
+def test_owner_creates_a_service_account_with_a_token(browse, alice, bob, team):
+    client = browse(alice)
+    path = client.post("/teams/docs/service-accounts/", {"name": "ci", "role": "member"})["Location"]
+    assert part(client.get("/teams/docs/service-accounts/"), "service-account")["value"] == "docs-ci"
+    made = client.post(path, {"name": "build", "scopes": ["publish"], "expires_at": "30"})
+    secret = re.search(r"sq_\w+", part(made, "secret").text)
+    assert secret
+    assert tokens.actor_of(secret[0]).user == User.objects.get(username="docs-ci")
+    assert "docs-ci" not in part(client.get("/teams/docs/members/"), "members")
+    for person in (bob, None):
+        assert browse(person).get(path).status_code in (302, 403)
+    client.post(f"{path}role/", {"account-role": "viewer"})
+    assert role_of(team, User.objects.get(username="docs-ci")) == "viewer"
+    client.post(f"{path}deactivate/")
+    assert not User.objects.get(username="docs-ci").is_active
+
+
+def test_token_is_rotated_revoked_and_restored_on_its_page(browse, alice, charlie):
+    client = browse(alice)
+    made = client.post("/account/tokens/", {"name": "ci", "scopes": ["read"], "expires_at": "30"})
+    secrets = re.findall(r"sq_[0-9A-Za-z]{49}", part(made, "secret").text)
+    path = f"/account/tokens/{Token.objects.get().uid}/"
+    rotated = client.post(path, {"overlap_hours": "0"})
+    part(rotated, "secret")
+    with pytest.raises(Refusal):
+        tokens.actor_of(secrets[0])
+    assert browse(charlie).get(path).status_code == browse(charlie).post(f"{path}revoke/").status_code == 404
+    page = client.post(f"{path}revoke/", follow=True)
+    assert Token.objects.get().revoked_at
+    client.post(part(page, "message").tags("form")[0]["action"])
+    assert Token.objects.get().revoked_at is None

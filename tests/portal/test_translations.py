@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from portal.pages.runs.presenters.timeline import PLATFORM
+from registry.identity.permissions import Action
 from registry.packages.problems import CODES
 from tests.conftest import ROOT
 
@@ -95,6 +96,12 @@ def test_every_text_of_code_and_templates_is_in_the_catalogue(entries):
     assert sorted(missing) == [], "run manage.py makemessages -l zh_Hans and translate"
 
 
+def test_every_noun_and_action_of_an_error_is_in_the_catalogue(entries):
+    known = {entry["msgid"] for entry in entries if "msgctxt" not in entry}
+    named = {text for path in _code() for text in _nouns_and_actions(path)}
+    assert sorted((named | {action.value for action in Action}) - known) == []
+
+
 def test_a_mark_has_one_of_the_names_by_which_texts_are_found():
     other = re.compile(r"\w*gettext\w* as (?!_\b)\w+")
     found = {path.name: other.findall(path.read_text("utf-8")) for path in _code()}
@@ -111,6 +118,16 @@ def _code():
     return [
         path for floor in ("registry", "worker", "portal") for path in sorted((ROOT / floor).rglob("*.py"))
     ]
+
+
+def _nouns_and_actions(path):
+    if "management" in path.parts:  # argparse has actions too, and the shell speaks English
+        return
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.keyword) and node.arg in {"what", "action"}:
+            text = getattr(node.value, "value", None)
+            if isinstance(text, str):
+                yield text
 
 
 def _texts_of_code():

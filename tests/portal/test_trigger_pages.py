@@ -41,8 +41,8 @@ def test_maintainers_say_on_the_teams_page_what_holds(browse, alice, bob, team):
     found = Team.objects.get(slug="docs")
     assert (found.languages, found.failing_triggers_block) == (["zh"], True)
     assert browse(bob).post("/teams/docs/settings/", {}).status_code == 403
-    assert 'id="settings"' in browse(alice).get("/teams/docs/").content.decode()
-    assert 'id="settings"' not in browse(bob).get("/teams/docs/").content.decode()
+    assert 'id="settings"' in browse(alice).get("/teams/docs/settings/").content.decode()
+    assert 'id="settings"' not in browse(bob).get("/teams/docs/settings/").content.decode()
 
 
 def test_tests_are_tried_again_by_page_and_api(browse, alice, charlie, colliding):

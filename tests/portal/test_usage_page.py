@@ -8,6 +8,7 @@ from django.utils import timezone
 from registry.usage import scores
 from tests.factories.runs import make_run
 from tests.pages import part, parts, select
+from worker.models import Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D9", "P6")]
 ADDRESS = "/skills/docs/weekly-report/usage/"
@@ -43,7 +44,7 @@ def test_the_page_says_which_versions_are_used(browse, bob, private):
 
 def test_the_page_says_how_the_runs_of_each_version_went(browse, bob, used):
     page = browse(bob).get(ADDRESS).content.decode()
-    assert "75.0 %" in page
+    assert "75%" in page
     assert "SCRIPT_FAILED" in page
     assert "2.1 s" in page
 
@@ -65,3 +66,10 @@ def test_a_stranger_of_a_public_skill_sees_its_uses_and_no_run(browse, charlie, 
     page = browse(charlie).get("/skills/docs/kind-review/usage/").content.decode()
     assert len(select(page, "rect", class_="bar")) == 1
     assert "SCRIPT_FAILED" not in page
+
+
+@pytest.mark.row("P11")
+def test_each_bar_names_its_day_kind_and_count(browse, bob, used):
+    titles = {bar.tags("title")[0].text for bar in select(browse(bob).get(ADDRESS), "rect", class_="bar")}
+    day = Run.objects.earliest("created_at").created_at  # yesterday, if the test runs just after midnight
+    assert f"{day:%Y-%m-%d} · Other outcomes: 1" in titles

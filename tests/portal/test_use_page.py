@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from registry.models import Membership, Role, Skill
+from tests.factories.runs import make_run
 from tests.factories.skills import publish_files
 from tests.pages import part
+from worker.core.display_budget import MAX_PREFILL
 from worker.models import Run
 from worker.service.inline import execute_here
 
@@ -48,6 +50,14 @@ def test_a_run_leads_to_the_messages_and_what_they_change(browse, bob, prompt):
     assert changes == ["Read", "opus"]
     again = client.get(f"/skills/docs/asked/run/?rerun_of={run.uid}", follow=True)
     assert "\na b</textarea>" in again.text
+
+
+def test_long_arguments_are_not_filled_in_and_a_button_repeats_them(browse, bob, team, prompt):
+    version = prompt("Look at $path.", NAMED)
+    run = make_run(version, bob, team, request={"inputs": {"path": "p" * MAX_PREFILL}})
+    page = browse(bob).get(f"{USE}?rerun_of={run.uid}").text
+    assert "pppp" not in page
+    assert part(page, "long-inputs").tags("form")[0]["action"] == f"/runs/{run.uid}/rerun/"
 
 
 def test_what_a_run_refuses_is_said_on_the_form(browse, bob, prompt):

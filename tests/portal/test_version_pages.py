@@ -7,8 +7,9 @@ import pytest
 from registry.identity.actors import Actor
 from registry.models import AuditEntry, Skill
 from registry.versions.lifecycle import yank as publishing_yank
+from tests.factories.runs import make_run
 from tests.factories.skills import publish_files, tidy_files
-from tests.pages import part, parts
+from tests.pages import part, parts, select
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P1")]
 SKILL = "/skills/docs/weekly-report/"
@@ -108,6 +109,8 @@ def test_a_channel_is_shown_and_its_address_means_the_version(browse, alice, bob
     browse(alice).post(f"{SKILL}1.2.0/channel/", {"channel": "stable"})
     assert ">stable</a>" in browse(bob).get(f"{SKILL}versions/").text
     assert part(browse(bob).get(f"{SKILL}stable/"), "not-latest")["value"] == "1.2.0"
+    dialog = select(browse(alice).get(f"{SKILL}settings/"), "div", id="channel-stable")[0]
+    assert dialog.tags("form")[0]["action"] == f"{SKILL}channels/stable/remove/"
     browse(alice).post(f"{SKILL}channels/stable/remove/")
     assert browse(bob).get(f"{SKILL}stable/").status_code == 404
 
@@ -191,3 +194,16 @@ def test_a_stranger_s_text_does_nothing_in_a_comparison(browse, alice, team):
     text = browse(alice).get("/skills/docs/hostile-skill/diff/1.0.0..1.1.0/").text
     assert "<script>alert" not in text
     assert "<mark>55</mark>" in text
+
+
+@pytest.mark.row("P11")
+def test_list_shows_the_runs_of_each_version_and_links_those_of_a_yanked_one(browse, alice, bob, team, two):
+    old, new = two.versions.get(number="1.2.0"), two.versions.get(number="1.3.0")
+    make_run(new, bob, team)
+    make_run(old, bob, team, status="failed", failure_code="SCRIPT_FAILED")
+    make_run(old, bob, team)
+    publishing_yank.yank(old, Actor(user=alice), reason="Wrong.")
+    row = part(browse(bob).get(f"{SKILL}versions/"), "version", value="1.2.0")
+    assert "50%" in row
+    assert [link["href"] for link in part(row, "yanked").tags("a")] == [f"{SKILL}runs/?version=1.2.0"]
+    assert "2" in part(row, "yanked").tags("a")[0]

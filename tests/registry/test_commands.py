@@ -93,7 +93,8 @@ def test_the_shell_is_the_administrator_and_as_narrows(capsys, team, folder, ali
         assert found["ok"] is ok
         assert status == (0 if ok else 1)
     assert Version.objects.get().published_by == alice
-    assert AuditEntry.objects.get(action="version.publish").user == alice
+    entry = AuditEntry.objects.get(action="version.publish")
+    assert (entry.user, entry.as_user) == (None, alice)
 
 
 def test_an_unknown_team_is_refused_and_an_unknown_person_is_a_wrong_call(capsys, team, folder):

@@ -23,6 +23,9 @@ HELLO = """
 """
 
 
+REQUEST_FIELDS = ("script", "action", "arguments", "stdin", "debug", "context")
+
+
 @pytest.fixture
 def publish_skill(team, alice):
     """``publish_skill(slug, script, …)``: publishes ``docs/slug`` with one Python script."""
@@ -52,7 +55,7 @@ def queue_run(alice):
     from worker.runs.request import request_run
 
     def make(version, inputs=None, *, by=None, **more):
-        request = {key: more.pop(key) for key in ("script", "stdin", "debug", "context") if key in more}
+        request = {key: more.pop(key) for key in REQUEST_FIELDS if key in more}
         return request_run(
             actor=Actor(user=by or alice),
             version=version,

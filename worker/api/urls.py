@@ -1,4 +1,4 @@
-"""Routes of the worker's API; each room lists its own."""
+"""Routes of the worker's API, collected from its feature packages."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

@@ -13,10 +13,12 @@ from registry.identity.permissions import Action
 from worker.api.documents.runs import RunDoc
 from worker.approvals import decide as deciding
 from worker.approvals import requests
+from worker.core.display_budget import MAX_ROWS
 from worker.models import ApprovalDecision, Run
 from worker.run_views.documents import run_document
 
 operation = Operations("runs")
+_ROWS_AT_ONCE = 10  # few, because one row can contain thousands of permissions
 _STATES = ("waiting", *ApprovalDecision.values, "cancelled")
 
 
@@ -25,9 +27,14 @@ class ApprovalDoc(Doc):
     skill = serializers.CharField()
     version = serializers.CharField()
     digest = serializers.CharField()
-    team = serializers.CharField(allow_null=True, help_text="Team whose maintainers decide.")
+    team = serializers.CharField(
+        allow_null=True, help_text="Team whose maintainers decide; null if the run has no team."
+    )
     caller = serializers.CharField(allow_null=True)
-    token = serializers.CharField(allow_null=True, help_text="Name of the token that started the run.")
+    token = serializers.CharField(
+        allow_null=True,
+        help_text="Name of the token that started the run; null if it was started without one.",
+    )
     run_status = serializers.CharField(help_text="Status of the run.")
     created_at = serializers.DateTimeField()
     state = serializers.ChoiceField(choices=_STATES)
@@ -39,15 +46,27 @@ class ApprovalDoc(Doc):
     added_permissions = serializers.DictField(
         help_text="Requested permissions that no allow rule or canonical version covers."
     )
+    omitted_permissions = serializers.IntegerField(
+        help_text="Number of requested permissions that this list omits, because it contains at most "
+        f"{MAX_ROWS} per kind. Get the approval request to read all."
+    )
     unsafe_properties = serializers.ListField(child=serializers.CharField())
-    exact_rule = serializers.CharField(allow_null=True, help_text="Rule that would allow this skill.")
+    exact_rule = serializers.CharField(
+        allow_null=True, help_text="Rule that would allow this skill; null if no rule is possible."
+    )
     prefix_rule = serializers.CharField(
-        allow_null=True, help_text="Rule that would allow all skills whose names start with this prefix."
+        allow_null=True,
+        help_text="Rule that would allow all skills whose names start with this prefix; null if no rule "
+        "is possible.",
     )
     decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField(allow_null=True)
     reason = serializers.CharField(allow_blank=True)
-    rule = serializers.CharField(allow_null=True, help_text="Id of the rule that the decision created.")
+    rule = serializers.CharField(
+        allow_null=True,
+        help_text="Id of the rule that decided the request or was created with the decision; null if "
+        "there is none.",
+    )
 
 
 class ApprovalsQuery(PageQuery):
@@ -74,13 +93,16 @@ class Approvals(Endpoint):
         "list_approvals", "List approval requests", query=ApprovalsQuery, answer=page_schema(ApprovalDoc)
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists approval requests of your runs and your teams' runs, newest first."""
+        """Lists approval requests of your runs and your teams' runs, newest first; administrators get all."""
         query = read_query(ApprovalsQuery, request)
         rows = requests.filter_approvals(requests.approvals(self.actor), query)
         runs = Run.objects.filter(approval__in=rows).only("uid")
         found, cursor = pagination.newest_first(runs, pagination.read_page("approvals", query, kinds=(str,)))
         page = rows.filter(run__in=found).order_by("-run__uid")
-        items = [requests.approval_row(approval, self.actor) for approval in page]
+        items = [
+            requests.approval_row(approval, self.actor, max_names=MAX_ROWS)
+            for approval in page.iterator(chunk_size=_ROWS_AT_ONCE)
+        ]
         return etag.document_response(request, page_document(items, cursor))
 
 
@@ -103,7 +125,7 @@ class Decide(Endpoint):
         """Requires a session. Maintainers can send `once`, or `denied` with a reason. Owners can also send
         `exact` or `prefix`, which creates a rule and starts every waiting run that the rule covers. Of two
         concurrent decisions, the first wins."""
-        # Before the body is read, so that a stranger gets only a 404.
+        # Looked up before the body is read, so that a stranger gets only a 404.
         approval = requests.find(uid, self.actor)
         decision = read_body(ApprovalDecisionRequest, request.data)
         run = deciding.decide(

@@ -1,7 +1,8 @@
-"""Decides on waiting runs: by a person, by a new rule, or by expiry.
+"""Decisions on waiting runs: by a person, by a new rule, or by expiry.
 
-All decisions lock the team's row first, then runs, oldest first, then rules. So of two concurrent decisions
-one wins, the other gets an error, and there are no deadlocks. Cancellation and expiry lock only the run.
+A person's or rule's decision first locks the row of the team, or of the token if the rule belongs to a token,
+then the runs, oldest first. So one of two concurrent decisions wins, the other gets an error, and no deadlock
+is possible. Cancellation and expiry lock only the run.
 """
 
 from collections.abc import Iterator
@@ -40,17 +41,19 @@ DECISIONS = (
     ApprovalDecision.EXACT,
     ApprovalDecision.PREFIX,
     ApprovalDecision.DENIED,
-)  # that a person can take; only ``expire`` sets EXPIRED
+)  # available to a person; only ``expire`` sets EXPIRED
 
 
 @transaction.atomic
 def decide(
     approval: Approval, choice: ApprovalDecision, actor: Actor, *, reason: str = "", rule: bool = False
 ) -> Run:
-    """Starts the run or refuses it; with ``rule``, a denial also creates a rule that denies the skill.
+    """Releases or refuses the waiting run, and returns it reloaded.
 
-    An approved run is refused if something prevents it now: a deny rule, a held version, a revoked token.
-    Raises Refusal if the actor lacks permission or the run no longer waits.
+    ``EXACT`` and ``PREFIX`` also create an allow rule; ``rule`` makes a denial create a deny rule. A new rule
+    also decides the team's other waiting runs that it covers. If an approved run can no longer start, for
+    example because of a deny rule, a held version or a revoked token, it is refused instead. Raises Refusal,
+    for example if the actor lacks permission, the run no longer waits or ``reason`` is invalid.
     """
     _require(approval, choice, actor)
     approval = _lock(approval, actor, with_others=rule or choice in _RULE_CHOICES)
@@ -79,9 +82,10 @@ def may_grant(approval: Approval, actor: Actor) -> bool:
 
 
 def _lock(approval: Approval, actor: Actor, *, with_others: bool) -> Approval:
-    """The approval, with its run locked; ``with_others`` locks the team's waiting runs too.
+    """Locks the team and the run and, if ``with_others``, the team's other waiting runs.
 
-    Raises Refusal if the run is decided or the approval has expired.
+    Returns the approval reloaded. Raises APPROVAL_DECIDED, APPROVAL_EXPIRED, or NOT_FOUND if the actor can't
+    see it.
     """
     which, team = Q(pk=approval.run_id), approval.run.team_id
     if team:
@@ -110,7 +114,10 @@ def _allow(approval: Approval, choice: ApprovalDecision, actor: Actor) -> None:
 
 
 def _grant_rule(approval: Approval, choice: ApprovalDecision, actor: Actor) -> None:
-    """Creates the rule, which also starts every waiting run that it covers: see ``apply_rule``."""
+    """Creates the allow rule, which also starts every waiting run that it covers: see ``apply_rule``.
+
+    Raises APPROVAL_RULE_IMPOSSIBLE, APPROVAL_EXPIRED or the refusal of the rule.
+    """
     exact = exact_rule_name(approval, actor)
     if exact is None:
         raise errors.APPROVAL_RULE_IMPOSSIBLE.refusal(skill=approval.run.skill_label)
@@ -155,7 +162,11 @@ def _require_runnable(approval: Approval) -> Version:
 
 
 def _caller(run: Run) -> Actor:
-    """The actor that started the run. Webhook tokens are not stored; the webhook supplies the actor."""
+    """The actor that started the run, with the token's current scopes.
+
+    Webhook tokens are not stored, so a run without a token gets the actor of its webhook. Raises WEBHOOK_GONE
+    if the webhook was deleted.
+    """
     if run.token is None:
         return webhooks.actor_of_run(run.uid)
     return Actor(user=run.caller, token=run.token, scopes=frozenset(run.token.scopes))
@@ -207,7 +218,11 @@ def _record(
 
 
 def apply_rule(rule: Rule, actor: Actor) -> None:
-    """Decides the waiting runs that a new rule covers, in the transaction that creates the rule."""
+    """Decides the waiting runs that a new or restored rule covers, in the transaction that stores the rule.
+
+    An allow rule releases runs, a deny rule refuses them. A run that is blocked for another reason keeps
+    waiting.
+    """
     for approval in _waiting_for_holder(rule):
         run = approval.run
         try:
@@ -224,7 +239,10 @@ def apply_rule(rule: Rule, actor: Actor) -> None:
 
 
 def _waiting_for_holder(rule: Rule) -> Iterator[Approval]:
-    """Yields the waiting approvals of the rule's team or token, each with its run locked."""
+    """Yields the waiting, unexpired approvals of the rule's team or token, oldest run first.
+
+    Locks each run before it yields the run's approval.
+    """
     holder = {"run__team": rule.team} if rule.team else {"run__token": rule.token}
     keys = Approval.objects.waiting().filter(**holder, expires_at__gt=timezone.now()).order_by("run_id")
     for run_id in list(keys.values_list("run_id", flat=True)):
@@ -234,8 +252,9 @@ def _waiting_for_holder(rule: Rule) -> Iterator[Approval]:
 
 
 def expire(now: datetime) -> list[str]:
-    """Refuses runs that were not decided in time; returns their uids. Safe to repeat."""
+    """Refuses the waiting runs whose approval has expired at ``now``; returns their uids. Safe to repeat."""
     due = Approval.objects.waiting().filter(expires_at__lte=now).select_related("run")
+    due = due.defer("run__request", "run__result", "run__files")
     return [approval.run.uid for approval in due if _expire(approval)]
 
 

@@ -1,15 +1,13 @@
-"""Error codes of approval requests."""
-
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 APPROVAL_DENIED = declare("APPROVAL_DENIED", lambda *, by, reason: ..., http=403)(
     _("%(by)s denied this run: %(reason)s"),
-    _("Address the reason or contact the maintainer; another run creates a new approval request."),
+    _("Fix the stated problem or contact the maintainer, then run the skill again to request approval."),
 )
 APPROVAL_EXPIRED = declare("APPROVAL_EXPIRED", lambda *, hours: ..., http=409, retryable=True)(
     _("This run was not approved within %(hours)s hours."),
-    _("Contact a maintainer of the team, then run it again."),
+    _("Contact a maintainer of the team, then run the skill again."),
 )
 APPROVAL_DECIDED = declare("APPROVAL_DECIDED", lambda *, status: ..., http=409)(
     _("This run has already been decided (%(status)s)."),
@@ -17,5 +15,5 @@ APPROVAL_DECIDED = declare("APPROVAL_DECIDED", lambda *, status: ..., http=409)(
 )
 APPROVAL_RULE_IMPOSSIBLE = declare("APPROVAL_RULE_IMPOSSIBLE", lambda *, skill: ..., http=409)(
     _("Can't create a rule for %(skill)s: you can't see the skill, or the run has no team."),
-    _("Approve or deny this run without a rule."),
+    _("Approve or deny this run without adding a rule."),
 )

@@ -1,6 +1,6 @@
 """Approval requests: look-up and serialization."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db.models import Q
@@ -15,14 +15,16 @@ from worker.models import Approval, ApprovalQuerySet, Run, RunStatus
 
 
 def approvals(actor: Actor) -> ApprovalQuerySet:
+    """Approvals visible to the actor, without loading the large fields of their runs."""
     rows = Approval.objects.visible_to(actor)
-    return rows.select_related(
+    related = rows.select_related(
         "run__skill__team", "run__team", "run__caller", "run__token", "decided_by", "rule"
     )
+    return related.defer("run__request", "run__result", "run__files")
 
 
 def find(uid: str, actor: Actor) -> Approval:
-    """The approval of the run with that uid, if visible to the actor; raises NOT_FOUND."""
+    """The approval of the run with that uid; raises NOT_FOUND if the actor can't see it."""
     approval = approvals(actor).filter(run__uid=uid[:26]).first()
     if approval is None:
         raise NOT_FOUND.refusal(what="approval", name=uid[:80])
@@ -30,7 +32,10 @@ def find(uid: str, actor: Actor) -> Approval:
 
 
 def filter_approvals(rows: ApprovalQuerySet, query: Mapping[str, Any]) -> ApprovalQuerySet:
-    """Filters by ``state`` (waiting, decided), ``skill`` and ``team``, each optional."""
+    """Filters by ``state``, ``skill`` and ``team`` (slug), each optional.
+
+    The state is ``waiting`` or ``decided``; the latter includes expired and cancelled requests.
+    """
     if state := query.get("state"):
         waiting = Q(run__status=RunStatus.WAITING_APPROVAL)
         rows = rows.filter(waiting if state == "waiting" else ~waiting)
@@ -41,11 +46,20 @@ def filter_approvals(rows: ApprovalQuerySet, query: Mapping[str, Any]) -> Approv
     return rows
 
 
+def exact_rule_names(rows: Iterable[Approval], actor: Actor) -> dict[int, str]:
+    """Maps each approval's id to the name of its skill, for a rule that matches exactly that skill.
+
+    Omits approvals of runs without a team, and of skills that were deleted or that the actor can't see.
+    """
+    named = {row.pk: row.run.skill for row in rows if row.run.skill and row.run.team_id}
+    visible = Skill.objects.visible_to(actor).filter(pk__in={skill.pk for skill in named.values()})
+    known = set(visible.values_list("pk", flat=True)) if named else set()
+    return {key: str(skill) for key, skill in named.items() if skill.pk in known}
+
+
 def exact_rule_name(approval: Approval, actor: Actor) -> str | None:
-    """The skill's name for a rule that allows it; None without a team or if the actor can't see the skill."""
-    skill = approval.run.skill
-    known = skill and approval.run.team_id and Skill.objects.visible_to(actor).filter(pk=skill.pk).exists()
-    return str(skill) if known else None
+    """The skill's name for a rule; None if ``exact_rule_names`` omits the approval."""
+    return exact_rule_names([approval], actor).get(approval.pk)
 
 
 def state_of(approval: Approval) -> str:
@@ -55,15 +69,20 @@ def state_of(approval: Approval) -> str:
     return approval.decision or "cancelled"
 
 
-def approval_document(approval: Approval, actor: Actor) -> dict[str, Any]:
-    """The requested permissions and the decision as a document."""
+def approval_document(approval: Approval, actor: Actor, *, max_names: int | None = None) -> dict[str, Any]:
+    """The approval's state, requested permissions and decision as a document of the API.
+
+    ``max_names`` limits the names of each kind of permission, for lists.
+    """
     exact = exact_rule_name(approval, actor)
+    requested, added = approval.requested_permissions, approval.added_permissions
     return {
         "state": state_of(approval),
         "page_url": absolute_url(f"/runs/{approval.run.uid}/"),
         "expires_at": rfc3339(approval.expires_at),
-        "requested_permissions": approval.requested_permissions,
-        "added_permissions": approval.added_permissions,
+        "requested_permissions": {kind: names[:max_names] for kind, names in requested.items()},
+        "added_permissions": {kind: names[:max_names] for kind, names in added.items()},
+        "omitted_permissions": sum(len(names) - len(names[:max_names]) for names in requested.values()),
         "unsafe_properties": approval.unsafe_properties,
         "exact_rule": exact,
         "prefix_rule": exact + PREFIX_MARK if exact else None,
@@ -74,7 +93,7 @@ def approval_document(approval: Approval, actor: Actor) -> dict[str, Any]:
     }
 
 
-def approval_row(approval: Approval, actor: Actor) -> dict[str, Any]:
+def approval_row(approval: Approval, actor: Actor, *, max_names: int | None = None) -> dict[str, Any]:
     """The approval's document with its run and caller, for lists."""
     run = approval.run
     return {
@@ -87,7 +106,7 @@ def approval_row(approval: Approval, actor: Actor) -> dict[str, Any]:
         "token": run.token_name or None,
         "run_status": run.status,
         "created_at": rfc3339(run.created_at),
-        **approval_document(approval, actor),
+        **approval_document(approval, actor, max_names=max_names),
     }
 
 

@@ -1,5 +1,3 @@
-"""API routes of approvals."""
-
 from django.urls import path
 
 from worker.approvals.api import Approvals, Decide

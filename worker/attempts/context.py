@@ -1,15 +1,17 @@
 """The values that an executor receives and returns."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from worker.attempts.monitor import AttemptMonitor
 from worker.attempts.unpacking import UnpackedPackage
 from worker.core.masking import Mask
 from worker.files import artifacts
-from worker.protocols.call import Call, Outcome
+from worker.protocols.call import Call, Cause, Outcome
 from worker.queue.claims import Claim
 from worker.sandbox.limits.limits import Limits
 from worker.sandbox.limits.scratch import Scratch
@@ -19,7 +21,7 @@ from worker.sandbox.runtimes import with_module_cache
 
 @dataclass(frozen=True)
 class RuntimeEnvironment:
-    """Folders mounted next to the package, such as dependencies, and the variables that point to them."""
+    """Folders mounted next to the package, such as dependencies, and environment variables for them."""
 
     mounts: Mapping[str, Path] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -31,9 +33,9 @@ class RuntimeEnvironment:
 
 @dataclass(frozen=True)
 class AttemptContext:
-    """One attempt: the claimed row, its package, and its job folder with ``input/`` and ``output/``.
+    """One attempt: its claim on the run, its package, and its job folder with ``input/`` and ``output/``.
 
-    The run's files are in ``scratch`` if that is mounted, otherwise in ``folder``.
+    The script's files are in ``scratch`` once that is mounted, otherwise in ``folder``.
     """
 
     claim: Claim
@@ -51,12 +53,26 @@ class AttemptContext:
 
     @property
     def written_folder(self) -> Path:
-        """The job folder with the run's files: in the scratch space if it exists, otherwise on the host."""
+        """The job folder with the script's files: in the mounted scratch space, otherwise ``folder``."""
         return self.scratch.job_folder if self.scratch else self.folder
 
     @property
     def limits(self) -> Limits:
         return Limits(**self.claim.limits)
+
+    @property
+    def sandbox_limits(self) -> Limits:
+        return sandbox_limits(self.limits, self.claim.files)
+
+
+def sandbox_limits(limits: Limits, files: Iterable[Mapping[str, Any]]) -> Limits:
+    """The limits of the sandbox: those of the run, with space for the copies of its input files."""
+    sizes = {file["path"]: file["size"] for file in files}
+    return replace(
+        limits,
+        disk_mb=limits.disk_mb + math.ceil(sum(sizes.values()) / (1 << 20)),
+        files=limits.files + len(sizes),
+    )
 
 
 @dataclass(frozen=True)
@@ -66,6 +82,8 @@ class AttemptResult:
     outcome: Outcome
     sandbox_result: SandboxResult | None = None
     collection: artifacts.CollectedArtifacts = field(default_factory=artifacts.CollectedArtifacts)
+    cause: Cause | None = None  # None unless the attempt failed
+    interpreter: str = ""  # of the script, such as "python 3.11.7"
 
 
 Executor = Callable[[AttemptContext, Call], AttemptResult]

@@ -26,7 +26,7 @@ _MAX_LINE_BYTES = 4096  # of a stderr line, when it is searched for progress
 
 
 class AttemptMonitor:
-    """Collects log, steps and progress while the sandbox runs; called by the loop that reads its output."""
+    """Collects an attempt's log, steps and progress; ``check_stop`` stores them while the sandbox runs."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
@@ -64,20 +64,20 @@ class AttemptMonitor:
             step["duration_ms"] = round((time.perf_counter() - started_at) * 1000, 3)
 
     def fail_step(self, name: str, code: str, message: str) -> None:
-        """Marks a platform step as failed because the skill failed in it, not the platform."""
+        """Marks a platform step as failed when the skill, not the platform, failed during it."""
         for step in self.steps:
             if step["name"] == name:
                 step.update(status="failed", error={"name": code, "message": message[:1000]})
 
     def add_step(self, step: StepTrace) -> None:
-        """Adds a step of the skill, visible at once; drops its input and output if they are too large."""
+        """Adds a step of the skill for the next write; drops its input and output if they are too large."""
         if memory_of([step.input, step.output], limit=MAX_MEMORY) > MAX_MEMORY:
             step = replace(step, input=None, output=None)
         self._pending_steps.append(step)
         self._changed = True
 
     def write_log(self, line: str) -> None:
-        """Writes a line of the platform to the run's log, as stderr."""
+        """Adds a line of the platform to the run's log, as stderr; the next write stores it."""
         self.log.add("stderr", f"{clean_text(line)}\n".encode())
         self._changed = True
 
@@ -103,7 +103,11 @@ class AttemptMonitor:
                 self.progress = percent
 
     def check_stop(self) -> StopReason | None:
-        """Returns why the script must stop (lease lost or run cancelled); None to continue."""
+        """Returns why the script must stop (lease lost or run cancelled); None to continue.
+
+        Also stores new log, steps and progress and renews the lease, each when it is due. While the database
+        does not answer, returns None until the lease time since the last renewal is over.
+        """
         now = time.monotonic()
         try:
             return self._check_stop(now)
@@ -125,7 +129,10 @@ class AttemptMonitor:
         return "lease_lost" if self.lost else None
 
     def is_cancelled(self) -> bool:
-        """Whether the run was cancelled; False right after another poll, or if lease or database is lost."""
+        """Polls whether the run was cancelled; False if lease or database is lost.
+
+        Also False without a poll if the last one was less than half a second ago.
+        """
         try:
             return self._poll_row(time.monotonic()) and not self.lost
         except DatabaseError:
@@ -156,7 +163,7 @@ class AttemptMonitor:
         self.lost = self.lost or not is_held
 
     def pending_log(self) -> list[LogPiece]:
-        """The log pieces that are not in the database yet. Empties the buffer: call it once, at the end."""
+        """The log pieces that are not in the database yet. Empties the buffer: call this once, at the end."""
         return [*self._unwritten, *self.log.take(final=True)]
 
     def pending_steps(self) -> list[StepTrace]:

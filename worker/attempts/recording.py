@@ -16,9 +16,7 @@ from worker.queue.states import ENDED
 from worker.sandbox.policy import Stream
 
 CHUNK_BYTES = 65_536
-_MAX_INTERLEAVED_CHUNKS = (
-    5_000  # chunks, each a row; after these, stdout and stderr are no longer interleaved
-)
+_MAX_INTERLEAVED_CHUNKS = 5_000  # one row each; after these, stdout and stderr are no longer interleaved
 _DEFAULT_LOG_BYTES = 262_144
 STREAM_BYTES = 1_048_576  # of stdout and of stderr in a run's document; the log has everything
 _UTF8_CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
@@ -117,9 +115,11 @@ def write_live(
     skill_steps: Sequence[StepTrace] = (),
     first_seq: int = 0,
 ) -> bool:
-    """Stores log, progress and steps of a running attempt; False and no change if the claim was lost.
+    """Stores log, progress and steps of a running attempt.
 
-    ``skill_steps`` are the skill's new steps, ``first_seq`` is the ``seq`` of the first one.
+    If its claim was lost, stores nothing and returns False. ``size`` is the length of the whole log in bytes,
+    ``steps`` are all steps of the platform. ``skill_steps`` are only the skill's new steps, and ``first_seq``
+    is the ``seq`` of the first of them.
     """
     with transaction.atomic():
         if not sql.update_progress(claim.run_id, claim.token, log_bytes=size, progress=progress):
@@ -132,9 +132,9 @@ def write_live(
 
 
 def write_log(claim: Claim, pieces: Sequence[LogPiece]) -> None:
-    """Appends to the attempt's log, in a transaction that holds the claim.
+    """Appends to the attempt's log; the caller's transaction must hold the claim.
 
-    Ignores chunks that exist: an earlier commit wrote them, but the connection ended before it was confirmed.
+    Ignores chunks that exist: after a commit whose confirmation was lost, the same chunks are written again.
     """
     sql.insert_log_chunks((claim.run_id, claim.attempt, p.seq, p.stream, p.offset, p.data) for p in pieces)
 
@@ -168,7 +168,7 @@ def _load_run_keys(uids: Sequence[str]) -> dict[str, int]:
 
 
 def write_artifacts(claim: Claim, artifacts: Sequence[StoredArtifact]) -> None:
-    """Stores the attempt's artifacts in place of those of an earlier attempt."""
+    """Stores the attempt's artifacts and deletes those of earlier attempts."""
     if claim.attempt > 1:
         Artifact.objects.filter(run_id=claim.run_id).delete()
     Artifact.objects.bulk_create(
@@ -178,7 +178,7 @@ def write_artifacts(claim: Claim, artifacts: Sequence[StoredArtifact]) -> None:
 
 
 def copy_records(source: Run, run: Run) -> None:
-    """Copies log, steps and artifacts of ``source`` to ``run``, which reuses the answer of ``source``."""
+    """Copies log, steps and artifacts of the last attempt of ``source`` to ``run``."""
     for chunk in LogChunk.objects.filter(run=source, attempt=source.attempt).iterator(chunk_size=16):
         chunk.pk, chunk.run = None, run
         chunk.save(force_insert=True)
@@ -192,7 +192,7 @@ def copy_records(source: Run, run: Run) -> None:
 
 
 def read_log(run: Run, attempt: int, offset: int = 0, limit: int = _DEFAULT_LOG_BYTES) -> LogSlice:
-    """Reads the attempt's log from a byte offset, in whole chunks until ``limit`` bytes are reached."""
+    """The attempt's log from byte ``offset`` to the end of the first chunk that reaches ``limit`` bytes."""
     pieces = read_log_pieces(run.pk, attempt, offset, limit)
     end = pieces[-1].end if pieces else offset
     return LogSlice(tuple(pieces), end, _is_log_complete(run, attempt, end))
@@ -227,7 +227,7 @@ def _is_log_complete(run: Run, attempt: int, end: int) -> bool:
 
 
 def read_stream_ends(run: Run, *, max_bytes: int = STREAM_BYTES) -> tuple[str, str]:
-    """Returns the last ``max_bytes`` of stdout and of stderr of the last attempt."""
+    """The last ``max_bytes`` of stdout and of stderr of the last attempt, each decoded as UTF-8."""
     return _read_stream_end(run, "stdout", max_bytes), _read_stream_end(run, "stderr", max_bytes)
 
 

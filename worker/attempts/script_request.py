@@ -14,15 +14,23 @@ from worker.protocols.formats import abp
 def request_for_script(
     document: Mapping[str, Any], files: Iterable[Mapping[str, Any]], package: UnpackedPackage
 ) -> Request:
-    """The stored request with sandbox paths for files and ``output_dir``, and the schema's defaults."""
+    """The stored request, completed with the schema's defaults.
+
+    Files and an ``output_dir`` input are replaced by their paths in the sandbox.
+    """
     request = Request(**document)
     schema = abp.input_schema(package.manifest, request)
     values: Any = with_defaults(schema, request.inputs) if schema else request.inputs
+    arguments: Any = list(request.arguments)
     for use in inputs.uses_of(files):
-        values = _replace_at(values, use.pointer.split("/")[1:], use.path)
+        root, *path = use.pointer.split("/")
+        if root == "arguments":
+            arguments = _replace_at(arguments, path, use.path)
+        else:
+            values = _replace_at(values, path, use.path)
     if "output_dir" in values:
         values = {**values, "output_dir": OUTPUT_DIR}
-    return replace(request, inputs=values)
+    return replace(request, inputs=values, arguments=arguments)
 
 
 OUTPUT_DIR = "/job/output"

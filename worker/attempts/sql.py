@@ -1,6 +1,6 @@
 """SQL that stores the progress, steps and log of a running attempt.
 
-Plain SQL because the ORM builds each statement again for every call.
+It bypasses the ORM, which builds each statement again for every call.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _LOG_COLUMNS = ("run_id", "attempt", "seq", "stream", "offset", "data")
 
 
 def update_progress(run_id: int, token: str, *, log_bytes: int, progress: int | None) -> bool:
-    """Stores the progress of a claimed run; False if the claim no longer holds."""
+    """Stores log size and progress (percent) of a claimed run; returns False if the claim no longer holds."""
     return bool(execute(_PROGRESS, (log_bytes, progress, run_id, token)))
 
 

@@ -1,4 +1,4 @@
-"""Tracks whether this process can reach the storage; if not, it requeues its runs and claims none."""
+"""The gate of this process: closed while the storage can't be reached, so that runs wait in the queue."""
 
 import logging
 import time
@@ -7,10 +7,8 @@ from contextlib import contextmanager
 
 from django.db import DatabaseError
 
-from registry.core.errors import UNAVAILABLE
 from registry.packages.problems import Refusal
 from registry.storage import blobs
-from registry.storage.errors import BLOB_MISSING
 
 log = logging.getLogger(__name__)
 _POLL_S = 1.0
@@ -23,21 +21,28 @@ class ServicesUnavailable(Exception):
 
 @contextmanager
 def before_start() -> Iterator[None]:
-    """A context manager: if storage or database fails, raises ServicesUnavailable to requeue the run."""
+    """A context manager that turns a failure of storage or database into ServicesUnavailable.
+
+    The caller can then requeue the run. A storage failure also closes the gate.
+    """
     try:
         yield
     except DatabaseError as error:
         raise ServicesUnavailable from error
     except Refusal as error:
-        if not is_storage_lost(error):
+        if not close_if_lost(error):
             raise
         raise ServicesUnavailable from error
 
 
-def is_storage_lost(error: Refusal) -> bool:
-    """Whether the storage is unreachable, rather than one blob missing. If so, closes the gate."""
+def close_if_lost(error: Refusal) -> bool:
+    """Closes the gate and returns True if the error means that the storage can't be reached.
+
+    A missing blob means this only if the storage does not answer. Otherwise, returns False and changes
+    nothing.
+    """
     global _lost
-    is_lost = error.code == UNAVAILABLE.name or (error.code == BLOB_MISSING.name and not blobs.is_reachable())
+    is_lost = blobs.is_lost(error)
     if is_lost and not _lost:
         log.error("The storage can't be reached; this process claims no runs until it answers")
     _lost = _lost or is_lost
@@ -45,7 +50,10 @@ def is_storage_lost(error: Refusal) -> bool:
 
 
 def wait_until_open(is_stopping: Callable[[], object], *, seconds: float) -> bool:
-    """Waits until storage answers, the time is over or the worker stops; returns whether storage answers."""
+    """Waits while the gate is closed, at most ``seconds`` or until ``is_stopping`` returns a true value.
+
+    Opens the gate when the storage answers. Returns whether the gate is open.
+    """
     global _lost
     until = time.monotonic() + seconds
     while _lost and not is_stopping():

@@ -24,12 +24,12 @@ from worker.sandbox.cleanup import remove_tree
 from worker.sandbox.policy import CheckStop
 
 UNUSED_RETENTION_S = 7 * 24 * 3600.0
-_MARK_INTERVAL_S = 3600.0  # how often a use updates the folder's modification time
+_MARK_INTERVAL_S = 3600.0  # a use updates the folder's modification time at most this often
 
 
 @dataclass(frozen=True)
 class UnpackedPackage:
-    """A package on this machine's disk, with its manifest."""
+    """A package on this machine's disk; ``paths`` are sorted and relative to ``folder``."""
 
     folder: Path
     paths: tuple[str, ...]
@@ -41,12 +41,13 @@ class UnpackedPackage:
 
 
 def open_package(digest: str, *, check_stop: CheckStop | None = None) -> UnpackedPackage:
-    """Returns the package with that digest, unpacked if needed; raises PACKAGE_MISSING if no version has it.
+    """Returns the package with that digest; unpacks it if it is not complete on this machine.
 
-    Raises CANCELLED if ``check_stop`` reports a reason while it unpacks.
+    Raises PACKAGE_MISSING if no version has the digest, CANCELLED if ``check_stop`` reports a reason during
+    unpacking, or an error of the storage such as BLOB_MISSING.
     """
     folder = _root() / digest.partition(":")[2]
-    if not mark_used(folder) or not _is_complete(digest, folder):  # not here yet, or swept since
+    if not mark_used(folder) or not _is_complete(digest, folder):  # never unpacked, or swept
         _load_package.cache_clear()
         _is_complete.cache_clear()
         if not _has_version(folder.name):
@@ -90,9 +91,10 @@ def _unpack(digest: str, folder: Path) -> None:
 
 
 def create_once(folder: Path, fill: Callable[[Path], object]) -> None:
-    """Creates the folder with the content that ``fill`` writes; it appears complete and read-only.
+    """Creates the folder, unless it exists, with the content that ``fill`` writes.
 
-    Of several processes on this machine, one fills it and the others wait.
+    The folder appears complete and with read-only content. Of several processes on this machine, one fills it
+    and the others wait.
     """
     with _folder_lock(folder.parent):
         if not folder.is_dir():
@@ -131,7 +133,7 @@ def _make_read_only(folder: Path) -> None:
         for name in names:
             path = Path(here, name)
             path.chmod(0o555 if path.stat().st_mode & 0o100 else 0o444)
-        if Path(here) != folder:  # a folder without write permission cannot be renamed by a plain user
+        if Path(here) != folder:  # only root can rename a folder that is not writable
             Path(here).chmod(0o555)
     folder.chmod(0o755)
 
@@ -147,7 +149,10 @@ def mark_used(folder: Path) -> bool:
 
 
 def sweep(*, now: float | None = None) -> int:
-    """Removes packages unused for a week and leftovers of interrupted unpacking; returns how many."""
+    """Removes packages, and leftovers of interrupted unpacking, unused for a week; returns how many.
+
+    ``now`` is in epoch seconds.
+    """
     before = (time.time() if now is None else now) - UNUSED_RETENTION_S
     return remove_unused(_root(), before)
 
@@ -170,7 +175,7 @@ def _has_version(key: str) -> bool:
 
 
 def remove_folder(folder: Path) -> None:
-    """Renames the folder, then removes it, so that a concurrent unpacking creates its own."""
+    """Removes the folder if it exists. Renames it first, so that a concurrent unpacking creates a new one."""
     removed = folder.with_name(f".gone-{secrets.token_hex(8)}")
     with suppress(FileNotFoundError):
         os.rename(folder, removed)

@@ -19,7 +19,7 @@ from django.db import connections, transaction
 from registry.core.hooks import Hook
 from registry.identity.actors import Actor
 from registry.lookup import skills
-from registry.models import Version
+from registry.models import Skill, Version
 from registry.packages.problems import Refusal
 from registry.rules import decision
 from worker.child_runs.errors import CHILD_NOT_REQUIRED, CHILD_RUNS_CLOSED
@@ -40,13 +40,20 @@ _GRACE_S = 8.0  # for a child to end after its cancellation
 
 
 class ChildRunner(Protocol):
-    """Requests and executes a child run; provided through a hook, as the executors import this module."""
+    """Requests and executes a child run; provided through a hook because the executors import this module."""
 
     def request(
         self, *, actor: Actor, version: Version, request: Request, lineage: Lineage
     ) -> tuple[Run, Claim | None]: ...
 
     def execute(self, claim: Claim) -> None: ...
+
+
+def _find_skill(label: str, actor: Actor) -> Skill | None:
+    try:
+        return skills.find_skill(label, actor)
+    except Refusal:
+        return None
 
 
 runner_provider: Hook[[], ChildRunner] = Hook()
@@ -57,7 +64,7 @@ def _child_runner() -> ChildRunner:
 
 
 class ChildRunChannel:
-    """Answers one request at a time and records child runs and refusals as steps."""
+    """Answers a script's requests, one at a time, and records child runs and refusals as steps."""
 
     def __init__(self, attempt: AttemptContext) -> None:
         self.attempt = attempt
@@ -78,7 +85,10 @@ class ChildRunChannel:
             connections.close_all()
 
     def answer(self, line: bytes) -> bytes:
-        """Returns the answer to one line of any content; never raises."""
+        """Executes the child run that the line requests, and returns the answer line.
+
+        Never raises an Exception: invalid lines, refusals and errors get an answer, too.
+        """
         request, started_ms = ChildRunRequest(), time.time() * 1000
         self._idle.clear()
         try:
@@ -103,7 +113,7 @@ class ChildRunChannel:
         return steps
 
     def close(self) -> None:
-        """Refuses further requests, cancels a running child and waits ``_GRACE_S`` at most for its end."""
+        """Refuses further requests, cancels a running child and waits for its end, ``_GRACE_S`` at most."""
         with self._lock:
             self._is_closed, child = True, self._child
         if child is not None:
@@ -111,9 +121,11 @@ class ChildRunChannel:
         self._idle.wait(_GRACE_S)
 
     def _run(self, request: ChildRunRequest) -> Run:
-        label, number = self._find_required(request.skill)
+        if self._is_closed:
+            raise CHILD_RUNS_CLOSED.refusal()
         parent = _load_run(self.attempt.claim.run_id)
         actor = caller_of(parent)
+        label, number = self._find_required(request.skill, actor)
         version = skills.find_version(skills.find_skill(label, actor), number, actor)
         decision.require_allowed(decision.decide(version, team=parent.team, token=actor.token))
         with transaction.atomic():
@@ -124,7 +136,12 @@ class ChildRunChannel:
             run, claim = _child_runner().request(
                 actor=actor,
                 version=version,
-                request=Request(request.parameters, request.script, request.action, request.tool),
+                request=Request(
+                    request.parameters,
+                    script=request.script,
+                    action=request.action,
+                    tool=request.tool,
+                ),
                 lineage=lineage_of(parent, seconds=self.deadline - time.monotonic()),
             )
         if claim:
@@ -141,16 +158,20 @@ class ChildRunChannel:
         if closed:
             states.cancel(child)
 
-    def _find_required(self, name: str) -> tuple[str, str | None]:
-        """The label and version (None: any) of a required skill; raises CHILD_NOT_REQUIRED for any other."""
-        if self._is_closed:
-            raise CHILD_RUNS_CLOSED.refusal()
+    def _find_required(self, name: str, actor: Actor) -> tuple[str, str | None]:
+        """The label and version (None: any) of a required skill; raises CHILD_NOT_REQUIRED for any other.
+
+        Names are equal if they mean the same skill to the actor, so ``sum`` may stand for ``docs/sum``.
+        """
         label, _, number = name.partition("@")
-        for required in self.attempt.package.manifest.requires:
-            entry, _, pinned = required.partition("@")
-            if entry == label and (not pinned or number in ("", pinned)):
-                return label, pinned or number or None
-        raise CHILD_NOT_REQUIRED.refusal(name=ascii(name[:100])[1:-1])
+        entries = [required.partition("@") for required in self.attempt.package.manifest.requires]
+        entries = [each for each in entries if not each[2] or number in ("", each[2])]
+        same = next((each for each in entries if each[0] == label), None)
+        if same is None and entries and (skill := _find_skill(label, actor)):
+            same = next((each for each in entries if _find_skill(each[0], actor) == skill), None)
+        if same is None:
+            raise CHILD_NOT_REQUIRED.refusal(name=ascii(name[:100])[1:-1])
+        return label, same[2] or number or None
 
     def _add_step(
         self,
@@ -194,7 +215,10 @@ def _load_run(key: int) -> Run:
 
 @contextmanager
 def open_channel(attempt: AttemptContext) -> Iterator[ChildRunChannel | None]:
-    """A context manager that yields the run's channel, or None if the skill requires no other skill."""
+    """A context manager that yields the run's channel, or None if the skill requires no other skill.
+
+    Closes the channel at the end.
+    """
     if not attempt.package.manifest.requires:
         yield None
         return

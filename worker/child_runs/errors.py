@@ -1,5 +1,3 @@
-"""Error codes of child runs."""
-
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
@@ -13,11 +11,11 @@ CHILD_NOT_REQUIRED = declare("CHILD_NOT_REQUIRED", lambda *, name: ..., http=403
 )
 SKILL_INTERNAL = declare("SKILL_INTERNAL", http=409)(
     _("This skill is internal: other skills and the API can start it, but pages can't."),
-    _("Run a skill that requires it, or use POST /api/v1/runs."),
+    _("Run a skill that requires this skill, or use POST /api/v1/runs."),
 )
 CHILD_TOO_DEEP = declare("CHILD_TOO_DEEP", lambda *, most: ...)(
     _("Child runs can be nested at most %(most)s levels deep."),
-    _("Shorten the chain of skills that start one another."),
+    _("Reduce the number of skills that start one another in a chain."),
 )
 CHILD_BUDGET_EXCEEDED = declare("CHILD_BUDGET_EXCEEDED", lambda *, what: ...)(
     _("Can't start a child run: the root run's limit is used up (%(what)s)."),

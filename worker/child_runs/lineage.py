@@ -20,14 +20,14 @@ _MIN_S = 0.1
 
 @dataclass(frozen=True)
 class Lineage:
-    """A child's parent, and the time and output that are left for it."""
+    """A child's parent, and the time (seconds) and output (bytes) that are left for the child."""
 
     parent: Run
     seconds: float
     output_bytes: int
 
     def apply(self, run: Run) -> None:
-        """Places ``run`` below ``parent``, reduces its limits and permits only one attempt."""
+        """Places the unsaved ``run`` below ``parent``, reduces its limits and permits only one attempt."""
         run.parent, run.root, run.depth = self.parent, root_of(self.parent), self.parent.depth + 1
         run.max_attempts = 1
         limits = Limits(**run.limits)
@@ -36,7 +36,10 @@ class Lineage:
 
 
 def lineage_of(parent: Run, *, seconds: float) -> Lineage:
-    """The lineage of one more child of a parent with ``seconds`` left; raises Refusal at a tree limit."""
+    """The lineage of one more child of a parent that has ``seconds`` left.
+
+    Raises CHILD_TOO_DEEP, or CHILD_BUDGET_EXCEEDED if the runs, time or output of the root are used up.
+    """
     if parent.depth >= MAX_DEPTH:
         raise CHILD_TOO_DEEP.refusal(most=MAX_DEPTH)
     root = root_of(parent)
@@ -67,7 +70,10 @@ def require_runnable_from_ui(version: Version) -> None:
 
 
 def caller_of(run: Run) -> Actor:
-    """The run's caller with current permissions; raises CHILD_CALLER_GONE if user or token is invalid."""
+    """The run's caller with current permissions.
+
+    Raises CHILD_CALLER_GONE if the user is inactive or deleted, or the token is revoked, expired or deleted.
+    """
     user, token = run.caller, run.token
     if user is None or not user.is_active:
         raise CHILD_CALLER_GONE.refusal()

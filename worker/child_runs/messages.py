@@ -11,8 +11,8 @@ from worker.models import Run, RunStatus
 from worker.protocols.formats.json_answer import parse_object
 
 ANSWER_BYTES = 4_194_304
-_MAX_NAME = 200  # characters of a name
-_MAX_ID = 100
+_MAX_NAME = 200  # characters
+_MAX_ID = 100  # characters
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ChildRunRequest:
 
 
 def parse_request(line: bytes) -> ChildRunRequest:
-    """Parses the request of a line; raises CHILD_REQUEST_INVALID with the reason."""
+    """Parses a script's request, one line of JSON; raises CHILD_REQUEST_INVALID with the reason."""
     try:
         document = parse_object(line.decode())
     except UnicodeDecodeError:
@@ -62,7 +62,10 @@ def _invalid(reason: str) -> Exception:
 
 
 def answer_line(request: ChildRunRequest, run: Run) -> bytes:
-    """The answer for a child run; a result that is too large is replaced by an error that names the run."""
+    """The answer for a child run, as a line of JSON.
+
+    A line over ``ANSWER_BYTES`` is replaced by the refusal CHILD_ANSWER_TOO_LARGE, which names the run.
+    """
     result: Mapping[str, Any] = run.result or {}
     document = {
         "id": request.id,
@@ -90,7 +93,7 @@ def _failure(run: Run) -> dict[str, Any] | None:
 
 
 def refusal_line(request: ChildRunRequest, refusal: Refusal) -> bytes:
-    """The answer for a refusal, with the same code as the API's."""
+    """The answer for a refusal, as a line of JSON with the same error code as in the API."""
     problem = refusal.problems[0]
     error = {"code": problem.code, "message": problem.message(), "details": {"remedy": problem.remedy()}}
     return _line({"id": request.id, "ok": False, "run": None, "status": "refused", "error": error})

@@ -28,7 +28,7 @@ class ModelEndpoint:
 
 @dataclass(frozen=True)
 class Budget:
-    """The limits of a whole loop; ``tokens`` counts input and output together."""
+    """The limits of one agent loop; ``tokens`` counts input and output together."""
 
     tokens: int
     turns: int
@@ -39,7 +39,11 @@ def is_model_configured() -> bool:
 
 
 def endpoint_for(manifest: Manifest) -> tuple[ModelEndpoint, tuple[str, ...]]:
-    """The endpoint with the manifest's model, and warnings; raises MODEL_NOT_CONFIGURED if none is set."""
+    """The endpoint with the manifest's model, and warnings to show.
+
+    A model that the site does not offer is replaced by the site's, with a warning. Raises
+    MODEL_NOT_CONFIGURED if the site has no model.
+    """
     if not is_model_configured():
         raise MODEL_NOT_CONFIGURED.refusal()
     name, warnings = settings.SKILLQUAY_MODEL_NAME, tuple[str, ...]()

@@ -16,10 +16,11 @@ _GRACE_S = 0.2
 
 
 def run_cancellable(work: Callable[[CheckCancelled], T], check_stop: CheckStop) -> T:
-    """Returns the result of ``work``; raises CANCELLED as soon as ``check_stop`` reports a reason.
+    """Runs ``work`` in a thread and returns its result or raises its exception.
 
-    ``work`` receives a function to call between pieces of work; after the stop, it raises CANCELLED. ``work``
-    must not use the database. If a piece blocks (slow storage, a lock), its thread is abandoned.
+    Raises CANCELLED as soon as ``check_stop`` reports a reason. Between pieces of work, ``work`` must call
+    the function that it receives, which raises CANCELLED after the stop. If a piece blocks (slow storage, a
+    lock), the thread is abandoned. ``work`` must not use the database.
     """
     cancelled = threading.Event()
     result: Future[T] = Future()

@@ -1,4 +1,4 @@
-"""The clock for leases: the database's, which all hosts share; and detection of clock jumps."""
+"""The clock for leases: reads the database's clock, which all hosts share, and detects jumps."""
 
 import time
 from dataclasses import dataclass
@@ -28,11 +28,12 @@ def lease() -> timedelta:
 class ClockJumpDetector:
     """Detects that the clock has jumped, for example because the machine slept or its clock was set.
 
-    All leases then seem expired, although live workers renew theirs within a third of the lease time.
-    After a jump the clock counts as unreliable for two thirds of the lease time.
+    After a jump, leases can seem expired although their workers are alive. Live workers renew their leases
+    every third of the lease time, so the clock counts as unreliable for two thirds of it.
     """
 
-    ahead: float | None = None  # seconds; the monotonic clock stops while the machine sleeps
+    # Seconds by which the wall clock is ahead of the monotonic clock, which stops while the machine sleeps.
+    ahead: float | None = None
     unsure_until: float = 0.0
 
     def is_reliable(self, moment: datetime) -> bool:

@@ -13,10 +13,12 @@ MAX_TEXT = 200_000  # characters of a text, a JSON tree, a table or a log page
 MAX_CELL = 2_000  # characters of a value in a table or list
 MAX_ROWS = 200  # of problems, findings, tags and other lists that authors and scripts write
 MAX_NODES = 1_500  # of a JSON tree, or cells of a table
+MAX_PREFILL = 64 * 1024  # characters of a run's request that a form is filled with
+MAX_LISTED = 20_000  # characters of a value that is read for one line of a list
 MAX_COPIED_BYTES = 1_500_000  # of a value in memory that is also shown as JSON to copy
-MAX_TOKENS = 20_000  # that Markdown is parsed into, of 400 bytes each
+MAX_TOKENS = 20_000  # of a parsed Markdown text, about 400 bytes each
 MAX_CPU_S = 0.15  # for the Markdown and the highlighting of a page
-MAX_MEMORY = 11_000_000  # bytes that the values of a run's answer need in each process that reads them
+MAX_MEMORY = 11_000_000  # bytes of memory for the values of a run's answer, in each process that reads them
 
 
 class CpuTime:
@@ -30,12 +32,15 @@ class CpuTime:
         return time.thread_time() > self._deadline
 
     def half(self) -> "CpuTime":
-        """Half of the time that is left."""
+        """A new budget with half of the time that is left; does not reduce this one."""
         return CpuTime((self._deadline - time.thread_time()) / 2)
 
 
 def line_limit(lengths: Sequence[int], *, longest: int, at_most: int = MAX_TEXT) -> int:
-    """The number of characters to show per line: ``longest``, or fewer if the sum exceeds ``at_most``."""
+    """The number of characters to show per line, for lines with these ``lengths``.
+
+    This is ``longest``, halved while it is above 100 and all lines together exceed ``at_most``.
+    """
     while sum(min(length, longest) for length in lengths) > at_most and longest > 100:
         longest //= 2
     return longest

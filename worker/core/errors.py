@@ -1,18 +1,21 @@
-"""Error codes of runs that all rooms may use."""
+"""Error codes of runs, used by several packages of the worker."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 CANCELLED = declare("CANCELLED", retryable=True)(
-    _("The run was cancelled."), _("Run it again if you did not mean to cancel it.")
+    _("The run was cancelled."), _("Run the skill again if you did not mean to cancel the run.")
 )
 WORKER_LOST = declare("WORKER_LOST", retryable=True)(
     _("The worker was lost during the run, so the outcome is unknown."),
-    _("Run it again; a skill that is safe to repeat can set `retry_on_lost` to be retried automatically."),
+    _(
+        "Run the skill again; a skill that is safe to repeat can set `retry_on_lost` to be retried "
+        "automatically."
+    ),
 )
 WORKER_ERROR = declare("WORKER_ERROR", lambda *, reason: ..., http=500, retryable=True)(
     _("An internal error occurred during the run: %(reason)s."),
-    _("Run it again, or ask an administrator to find the cause in the worker's log."),
+    _("Run the skill again, or ask an administrator to find the cause in the worker's log."),
 )
 MODEL_NOT_CONFIGURED = declare("MODEL_NOT_CONFIGURED", http=409)(
     _("The skill needs an agent loop, but no model is configured."),

@@ -21,7 +21,10 @@ _ESCAPED_MARKUP = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"}
 
 
 class Mask:
-    """Masks secrets and their single lines, in plain form and encoded as JSON, URL, markup, hex or base64."""
+    """Masks secrets and each line of them, plain and encoded, for example as JSON, URL, markup or base64.
+
+    Values of less than ``MIN_LENGTH`` characters are not masked.
+    """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         written = {form for value in values for form in _forms(value)}
@@ -46,9 +49,9 @@ class Mask:
         return self.mask(data.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def _pattern_in(self, data: bytes) -> re.Pattern[bytes] | None:
-        """A regular expression of the patterns that occur in ``data``; None if none does.
+        """A regular expression of the patterns that occur in ``data``; None if no pattern does.
 
-        Usually none of hundreds occurs, and substring searches are faster than one large expression.
+        Usually none of hundreds of patterns occurs. Substring searches are faster than one large expression.
         """
         if len(data) < _SHORT and self._starts.isdisjoint(
             data[at : at + MIN_LENGTH] for at in range(len(data) - MIN_LENGTH + 1)
@@ -58,7 +61,7 @@ class Mask:
         return re.compile(b"|".join(there)) if there else None
 
     def mask_result(self, result: SandboxResult) -> SandboxResult:
-        """The sandbox result with its output, answer and hosts masked."""
+        """The sandbox result with stdout, stderr, answer and host names masked."""
         if not self:
             return result
         data = [self.mask(stream) for stream in (result.stdout, result.stderr, result.channel)]
@@ -85,7 +88,10 @@ class Mask:
 
 
 class MaskedOutput:
-    """Masks data before it reaches ``on_output``; ``close`` flushes the rest."""
+    """A callable that masks output and passes it to ``on_output``; secrets may span several calls.
+
+    Data that may begin a secret waits for the next call; ``close`` passes it on.
+    """
 
     def __init__(self, mask: Mask, on_output: OnOutput) -> None:
         self._mask, self._on_output = mask, on_output

@@ -1,4 +1,4 @@
-"""The site's sandbox settings as the value that ``worker.sandbox`` takes."""
+"""The site's sandbox settings as the value that ``worker.sandbox`` expects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from worker.sandbox.site_settings import Backend, SandboxSettings
 
 
 def sandbox_settings() -> SandboxSettings:
-    """The administrator's sandbox settings."""
+    """Reads the settings. All slots together can use a quarter of the memory for tmpfs, in equal shares."""
     choice: Any = settings.SKILLQUAY_SANDBOX  # both are checked when settings are read
     minimum: Any = settings.SKILLQUAY_SANDBOX_MINIMUM
     return SandboxSettings(
@@ -28,7 +28,7 @@ def sandbox_settings() -> SandboxSettings:
 
 
 def jobs_folder() -> Path:
-    """The folder of all job folders. If it is on a separate disk, runs can't fill the portal's disk."""
+    """The parent of all job folders. If it is on a separate disk, runs can't fill the portal's disk."""
     return Path(settings.SKILLQUAY_JOBS or Path(settings.SKILLQUAY_VAR) / "jobs")
 
 

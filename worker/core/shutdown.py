@@ -1,4 +1,4 @@
-"""Graceful shutdown of a worker's child: it finishes its run and claims no other."""
+"""Graceful shutdown of a worker's child, which finishes its run and claims no other."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -7,7 +7,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def defer_sigterm() -> Iterator[Callable[[], bool]]:
-    """Defers SIGTERM within the block; yields a function that returns whether it was received."""
+    """Ignores SIGTERM within the block; yields a function that returns whether the signal was received.
+
+    The signal is not raised again: the caller must stop by itself. Works in the main thread only.
+    """
     received: list[int] = []
     previous_handler = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))
     try:

@@ -12,7 +12,7 @@ _SUSPECT = re.compile(r"\\u0000|\\u[dD][89a-fA-F]")
 
 
 def json_text(value: Any) -> str:
-    """The value as JSON text that both databases accept, cleaned only if needed."""
+    """The value as JSON text that SQLite and PostgreSQL accept, cleaned as by ``clean`` only if needed."""
     try:
         text = json.dumps(value, allow_nan=False)
         if not _SUSPECT.search(text) and text.count("[") + text.count("{") < MAX_DEPTH:
@@ -23,7 +23,10 @@ def json_text(value: Any) -> str:
 
 
 def clean(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """A copy: NUL and lone surrogates become U+FFFD, NaN and infinities None, levels below ``depth`` "…"."""
+    """A storable copy of the value, with text keys and with lists for tuples.
+
+    NUL and lone surrogates become U+FFFD, NaN and infinities None, and containers below ``depth`` levels "…".
+    """
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, float):
@@ -42,7 +45,7 @@ def clean_text(text: str) -> str:
 
 
 def is_storable(value: Any) -> bool:
-    """Whether the value can be stored unchanged."""
+    """Whether ``clean`` would change nothing in the value."""
     try:
         return bool(clean(value) == value)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Dependencies of scripts: enqueued at publication, built once, mounted read-only into runs.
+"""Dependencies of scripts: queued at publication, built once, and mounted read-only into runs.
 
 needs → queue (claim, lease) → build (sandbox, index) → store (archive, folder) → mounts
 """

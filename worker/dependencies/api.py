@@ -1,5 +1,3 @@
-"""Endpoints of a version's dependencies and their builds."""
-
 from django.http import HttpResponse
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -19,7 +17,10 @@ operation = Operations("versions")
 class DependencyDoc(Doc):
     name = serializers.CharField()
     version = serializers.CharField()
-    hash = serializers.CharField(help_text="SHA-256 of the wheel, or the integrity value of npm's lock file.")
+    hash = serializers.CharField(
+        help_text="SHA-256 of the wheel or remote module, or the integrity value of the npm or Deno "
+        "lock file."
+    )
 
 
 class DependencyBuildDoc(Doc):
@@ -29,7 +30,7 @@ class DependencyBuildDoc(Doc):
     state = serializers.ChoiceField(choices=DependencyBuildState.values)
     problem = ProblemDoc(allow_null=True)
     packages = DependencyDoc(many=True)
-    size = serializers.IntegerField(help_text="Bytes.")
+    size = serializers.IntegerField(help_text="Size of the stored dependencies in bytes.")
     attempt = serializers.IntegerField()
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -49,13 +50,14 @@ class VersionDependencies(SkillEndpoint):
 
     @operation("get_dependencies", "Get a version's dependencies and their builds", answer=DependenciesDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Dependencies are built at publication, once for all versions with the same requirements."""
+        """Returns the builds of the version's dependencies. They start at publication; versions with the same
+        requirements share them."""
         version = self.version(team, slug, number)
         return etag.document_response(request, dependencies_document(version, self.actor))
 
-    @operation("build_dependencies", "Prepare a version's dependencies again", answer=DependenciesDoc)
+    @operation("build_dependencies", "Retry a version's failed dependency builds", answer=DependenciesDoc)
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires the maintainer role. Retries failed builds; ready and running builds do not change."""
+        """Requires the maintainer role. Queues failed and missing builds; other builds do not change."""
         version = self.version(team, slug, number)
         rebuild_dependencies(version, self.actor)
         return etag.document_response(request, dependencies_document(version, self.actor))

@@ -1,4 +1,4 @@
-"""Runs one dependency build from its claim to its end, in a worker's task or within a run that needs it."""
+"""Runs dependency builds, in a worker's task or within a run that needs the build."""
 
 from __future__ import annotations
 
@@ -19,31 +19,34 @@ from worker.dependencies.queue import BuildLease
 from worker.sandbox.policy import CheckStop, StopReason
 
 log = logging.getLogger(__name__)
-MAX_TASK_S = 3600  # of one task
+MAX_TASK_S = 3600
 
 
 def build_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Runs waiting builds until none waits, no slot is free or the worker stops; returns how many."""
+    """Runs waiting builds until none waits, no slot is free or the worker stops; returns how many.
+
+    Also stops when the lease of a build or the storage is lost; that build is not counted.
+    """
     done = 0
     while not is_stopping() and queue.has_free_slot() and (lease := queue.claim_next(timezone.now())):
         try:
             run_build(lease)
-        except Refusal:  # given back: not this worker's any more, or it can't reach the storage
+        except Refusal:  # the lease or the storage was lost, and the build was requeued
             break
         done += 1
     return done
 
 
 def run_build(lease: BuildLease, check_stop: CheckStop = lambda: None) -> None:
-    """Builds and records the result or the failure.
+    """Runs the leased build and records its result or failure.
 
-    If cancelled or without storage, requeues the build and raises the refusal.
+    If the build is cancelled, or the lease or the storage is lost, requeues the build and raises the refusal.
     """
     with keep_alive(lease):
         try:
             lease.succeed(build(lease, _stop_check(lease, check_stop)))
         except Refusal as error:
-            if error.code == CANCELLED.name or storage_gate.is_storage_lost(error):
+            if error.code == CANCELLED.name or storage_gate.close_if_lost(error):
                 lease.requeue()
                 raise
             lease.fail(error.problems[0])

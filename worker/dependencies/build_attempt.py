@@ -1,4 +1,4 @@
-"""One attempt at a dependency build: its folder, its installers, and the refusal for a failure."""
+"""One attempt at a dependency build: its folder, its installer, and the refusal if it fails."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ _UNREACHABLE_REASONS = (
 
 @dataclass(frozen=True)
 class Build:
-    """One build attempt in its own folder; ``hosts`` are those that the sandbox may connect to."""
+    """One build attempt in its own folder.
+
+    ``sources`` are the registries that it reads, ``hosts`` the hosts that the sandbox may connect to.
+    """
 
     lease: BuildLease
     folder: Path
@@ -62,10 +65,13 @@ class Build:
         return document
 
     def create_job_folder(self, name: str) -> Path:
-        """Creates a job folder; ``order`` next to it holds the files that the sandbox sees at ``/skill``."""
+        """Creates a job folder with ``output`` and ``tmp``; returns its path.
+
+        The folder ``order`` next to it holds the files that the sandbox sees at ``/skill``.
+        """
         path = self.folder / name
         (path / "output").mkdir(mode=0o755, parents=True)
-        (path / "tmp").mkdir(mode=0o755)  # on the disk: the sandbox's own /tmp is memory
+        (path / "tmp").mkdir(mode=0o755)  # on disk: the sandbox's own /tmp is in memory
         return path
 
     def add_file(self, name: str, content: str | bytes) -> None:
@@ -82,7 +88,10 @@ class Build:
         mounts: Mapping[str, Path],
         **env: str,
     ) -> SandboxResult:
-        """Runs an installer and logs its output; raises Refusal if it fails."""
+        """Runs an installer in the sandbox and logs its output; raises Refusal with the cause if it fails.
+
+        ``served`` answers its HTTP requests; None means no network.
+        """
         order = Job(
             argv,
             self.folder / "order",
@@ -168,7 +177,7 @@ def _limits() -> Limits:
 
 
 def _error_line(output: str) -> str:
-    """The line of the installer's output that explains the failure.
+    """The line of the installer's output that explains the failure, at most 300 characters.
 
     npm explains it in the first error line without a field name, pip in the last error line.
     """

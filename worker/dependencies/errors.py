@@ -1,11 +1,11 @@
-"""Error codes of dependency builds."""
+"""Error codes of dependency builds and of the site's runtimes."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 DEPENDENCIES_DISABLED = declare("DEPENDENCIES_DISABLED", lambda *, kind, setting: ..., http=503)(
     _("This site has no %(kind)s package index, so dependencies can't be installed."),
-    _("Ask an administrator to set one in %(setting)s, then press Retry."),
+    _("Ask an administrator to set one in %(setting)s, then build the dependencies again."),
 )
 DEPENDENCIES_FAILED = declare("DEPENDENCIES_FAILED", lambda *, reason: ...)(
     _("Can't install the dependencies: %(reason)s"),
@@ -15,7 +15,7 @@ DEPENDENCIES_OFFLINE = declare(
     "DEPENDENCIES_OFFLINE", lambda *, kind, reason, setting: ..., http=503, retryable=True
 )(
     _("The %(kind)s package index does not respond: %(reason)s"),
-    _("Press Retry when it responds again, or ask an administrator to check %(setting)s and the network."),
+    _("Build the dependencies again later, or ask an administrator to check %(setting)s and the network."),
 )
 DEPENDENCIES_HOST = declare("DEPENDENCIES_HOST", lambda *, host: ...)(
     _("The scripts import modules from %(host)s, which this site does not allow."),
@@ -25,8 +25,11 @@ DEPENDENCIES_HOST = declare("DEPENDENCIES_HOST", lambda *, host: ...)(
     ),
 )
 DEPENDENCIES_CHANGED = declare("DEPENDENCIES_CHANGED", lambda *, reason: ...)(
-    _("The index now serves a file that does not match the lock file: %(reason)s"),
-    _("Find out why the file changed before you trust the index, or use another version of the package."),
+    _("The dependencies do not match the lock file: %(reason)s"),
+    _(
+        "Generate the lock file again if it is outdated; otherwise, find out why the index serves "
+        "a different file."
+    ),
 )
 DEPENDENCIES_TOO_LARGE = declare("DEPENDENCIES_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("The dependencies are larger than %(limit)s MB or contain too many files."),
@@ -34,11 +37,11 @@ DEPENDENCIES_TOO_LARGE = declare("DEPENDENCIES_TOO_LARGE", lambda *, limit: ...,
 )
 DEPENDENCIES_DISK = declare("DEPENDENCIES_DISK", http=507, retryable=True)(
     _("Can't install the dependencies: the worker's disk is full."),
-    _("Ask an administrator to free disk space in SKILLQUAY_VAR, then press Retry."),
+    _("Ask an administrator to free disk space in SKILLQUAY_VAR, then build the dependencies again."),
 )
 DEPENDENCIES_SLOW = declare("DEPENDENCIES_SLOW", lambda *, limit: ..., retryable=True)(
     _("Installing the dependencies took longer than %(limit)s seconds."),
-    _("Press Retry, or ask an administrator to raise SKILLQUAY_DEPENDENCIES_SECONDS."),
+    _("Build the dependencies again, or ask an administrator to raise SKILLQUAY_DEPENDENCIES_SECONDS."),
 )
 DEPENDENCIES_PYTHON = declare("DEPENDENCIES_PYTHON", lambda *, wanted, have: ...)(
     _("The script requires Python %(wanted)s, but the worker has %(have)s."),
@@ -49,7 +52,7 @@ DEPENDENCIES_PYTHON = declare("DEPENDENCIES_PYTHON", lambda *, wanted, have: ...
 )
 INSTALLER_MISSING = declare("INSTALLER_MISSING", lambda *, name: ..., http=503)(
     _("%(name)s is needed to install dependencies but is missing on the worker."),
-    _("Ask an administrator to install it for the worker's Python interpreter."),
+    _("Ask an administrator to install the tool for the worker's Python interpreter."),
 )
 PREPARING = declare("PREPARING", http=409, retryable=True)(
     _("The dependencies of this version are being prepared."),
@@ -60,5 +63,8 @@ PREPARATION_NONE = declare("PREPARATION_NONE", lambda *, version: ..., http=409)
 )
 RUNTIME_UNKNOWN = declare("RUNTIME_UNKNOWN", lambda *, runtime, names: ..., http=503)(
     _("The skill requires the runtime %(runtime)s, which this site does not have."),
-    _("Ask an administrator to add its folder to SKILLQUAY_RUNTIMES; available runtimes: %(names)s."),
+    _(
+        "Ask an administrator to add the runtime's folder to SKILLQUAY_RUNTIMES; available runtimes: "
+        "%(names)s."
+    ),
 )

@@ -1,4 +1,4 @@
-"""Provides built dependencies to an attempt: read-only mounts and the variables that point to them."""
+"""Provides an attempt's dependencies and runtime as read-only mounts and environment variables."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _VARIABLES = {
 
 
 class DependenciesPending(Exception):
-    """Another worker is building the run's dependencies."""
+    """Another worker is building the run's dependencies; the run must wait or go back to the queue."""
 
 
 def has_needs(package: UnpackedPackage) -> bool:
@@ -57,7 +57,8 @@ def prepare_environment(
     """Returns the environment for runs of this package; builds dependencies that no other worker builds.
 
     While another worker builds: waits if ``wait``, otherwise raises DependenciesPending. Raises the refusal
-    of a failed build.
+    of a failed build, and CANCELLED if ``check_stop`` reports a reason. Raises PACKAGE_MISSING if no
+    version has ``digest``, RUNTIME_UNKNOWN for a missing runtime, and refusals of the storage.
     """
     mounts, config = dict(_runtime_mount(package.manifest)), None
     for need in needs_of_unpacked(package):
@@ -89,11 +90,14 @@ def _folder(key: str, check_stop: CheckStop, *, wait: bool) -> Path:
 
 
 def _open_archive(row: DependencyBuild, check_stop: CheckStop) -> Path | None:
-    """The unpacked folder on this machine; if the archive is missing, requeues the build and returns None."""
+    """The unpacked folder on this machine; if the archive is missing, requeues the build and returns None.
+
+    Records the use of the build at most once per hour.
+    """
     try:
         folder = unpack_archive(row.digest, check_stop=check_stop)
     except Refusal as error:
-        if error.code != BLOB_MISSING.name or storage_gate.is_storage_lost(error):
+        if error.code != BLOB_MISSING.name or storage_gate.close_if_lost(error):
             raise
         queue.requeue_missing_archive(row)
         return None
@@ -103,7 +107,7 @@ def _open_archive(row: DependencyBuild, check_stop: CheckStop) -> Path | None:
 
 
 def _runtime_mount(manifest: Manifest) -> Mapping[str, Path]:
-    """The mount of the manifest's runtime, if any; raises RUNTIME_UNKNOWN if the site does not have it."""
+    """The mount of the manifest's runtime, {} without one; raises RUNTIME_UNKNOWN if the site lacks it."""
     name, known = manifest.runtime, settings.SKILLQUAY_RUNTIMES
     if not name:
         return {}

@@ -1,4 +1,4 @@
-"""The dependencies that a package requires, with the key under which versions share a build."""
+"""Reads the dependencies that a package requires; versions whose needs have the same key share a build."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ _DEPENDENCY_FILES = ("requirements.txt", "package.json", "package-lock.json")
 
 @dataclass(frozen=True)
 class Need:
-    """The dependencies of one language of a package, on machines like this one."""
+    """The dependencies of a package in one language, on machines like this one."""
 
     kind: str
     platform: str
@@ -34,12 +34,12 @@ class Need:
 
 
 def needs_of(files: Sequence[PackageFile]) -> tuple[Need, ...]:
-    """The needs of a package's files; empty if it names no dependencies or names them incorrectly."""
+    """One need per language for which the files name dependencies; none for a language with problems."""
     return tuple(_needs(read_dependencies(files)))
 
 
 def needs_of_unpacked(package: UnpackedPackage) -> tuple[Need, ...]:
-    """The needs of an unpacked package, cached."""
+    """The needs of an unpacked package, cached in this process."""
     return _read_once(package.folder, tuple(path for path in package.paths if _is_relevant(path)))
 
 
@@ -83,7 +83,7 @@ def _json(document: Any) -> str:
 
 @cache
 def python_platform() -> str:
-    """The interpreter and machine, on which compiled wheels depend."""
+    """Interpreter and machine, for compiled wheels, as in ``cpython-3.11 linux-x86_64 glibc2.36``."""
     return f"cpython-{sysconfig.get_python_version()} {_machine()}"
 
 
@@ -98,7 +98,7 @@ def node_platform() -> str:
 
 @cache
 def deno_platform() -> str:
-    """Deno's version and machine: another version may be unable to read the cache."""
+    """Deno's version and the machine; another version may be unable to read the cache."""
     try:
         release = version("deno")
     except PackageNotFoundError:

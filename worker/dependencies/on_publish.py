@@ -1,5 +1,3 @@
-"""Enqueues the builds of a newly published version."""
-
 from registry.models import Version
 from registry.packages.package import Package
 from worker.dependencies import queue

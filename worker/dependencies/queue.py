@@ -34,7 +34,10 @@ class InstalledPackage:
 
 @dataclass(frozen=True)
 class BuildResult:
-    """The result of a build: its lock, and the archive that each machine unpacks."""
+    """The result of a build: its lock, and the archive that each machine unpacks.
+
+    ``digest`` and ``size`` (bytes) describe the archive.
+    """
 
     lock: str
     packages: tuple[InstalledPackage, ...]
@@ -51,7 +54,7 @@ class BuildLease(Lease[DependencyBuild]):
     checked_at: list[float] = field(default_factory=lambda: [0.0])
 
     def is_held(self) -> bool:
-        """Whether the lease still holds; queries the database at most once per second."""
+        """Whether the lease still holds. Queries the database at most once per second; in between, True."""
         now = time.monotonic()
         if now - self.checked_at[0] > _CHECK_INTERVAL_S:
             self.checked_at[0] = now
@@ -59,12 +62,15 @@ class BuildLease(Lease[DependencyBuild]):
         return True
 
     def requeue(self) -> None:
-        """Puts a build that was stopped back into the queue, and wakes a worker for it."""
+        """Puts a stopped build back into the queue and wakes a worker for it; the attempt does not count."""
         self.release(state=DependencyBuildState.WAITING)
         wake_builder()
 
     def append_log(self, text: str) -> None:
-        """Appends installer output to the log, which the page shows during the build."""
+        """Appends installer output to the log, which the page shows during the build.
+
+        Keeps the last 65,536 characters.
+        """
         self.log_parts.append(text)
         self.row().update(log="".join(self.log_parts)[-_MAX_LOG:])
 
@@ -93,7 +99,10 @@ class BuildLease(Lease[DependencyBuild]):
 
 
 def enqueue(version: Version, need: Need) -> DependencyBuild:
-    """Returns the build for a need of this version, and enqueues it if it does not exist."""
+    """Returns the build for a need, and links it to the version; creates the build if it does not exist.
+
+    If the build is waiting, wakes a worker after the transaction commits.
+    """
     row, _created = DependencyBuild.objects.get_or_create(
         key=need.key, defaults={"kind": need.kind, "platform": need.platform, "spec": need.spec}
     )
@@ -105,7 +114,10 @@ def enqueue(version: Version, need: Need) -> DependencyBuild:
 
 
 def find_identical_build(row: DependencyBuild, wants: str) -> BuildResult | None:
-    """The result of another ready build whose lock starts with the input hash ``wants``; None if none."""
+    """The result of another ready build of the same kind and platform with the input hash ``wants``, or None.
+
+    The first line of a build's lock is its input hash.
+    """
     others = DependencyBuild.objects.filter(
         kind=row.kind, platform=row.platform, state=DependencyBuildState.READY
     )
@@ -121,7 +133,7 @@ def find_identical_build(row: DependencyBuild, wants: str) -> BuildResult | None
 
 
 def retry(row: DependencyBuild) -> bool:
-    """Requeues a failed build; returns False if it has not failed."""
+    """Requeues a failed build and wakes a worker on commit; returns False if the build has not failed."""
     again = DependencyBuild.objects.filter(pk=row.pk, state=DependencyBuildState.FAILED)
     done = again.update(state=DependencyBuildState.WAITING, problem=None, log="", attempt=0, finished_at=None)
     if done:
@@ -130,13 +142,13 @@ def retry(row: DependencyBuild) -> bool:
 
 
 def requeue_missing_archive(row: DependencyBuild) -> None:
-    """Requeues a build whose archive is no longer stored; the kept lock makes it reproducible."""
+    """Requeues a build whose archive is no longer stored; keeps its lock, to install the same packages."""
     ready = DependencyBuild.objects.filter(pk=row.pk, state=DependencyBuildState.READY, digest=row.digest)
     ready.update(state=DependencyBuildState.WAITING, digest="", size=0, attempt=0)
 
 
 def claim_next(now: datetime) -> BuildLease | None:
-    """Claims the oldest claimable build for this machine's platforms; None if there is none."""
+    """Claims the oldest of this machine's claimable builds; None if there is none. Tries up to 20 builds."""
     here = _claimable_here(now)
     for key in here.order_by("pk").values_list("key", flat=True)[:20]:
         if lease := claim(key, now):
@@ -145,25 +157,31 @@ def claim_next(now: datetime) -> BuildLease | None:
 
 
 def claim(key: str, now: datetime) -> BuildLease | None:
-    """Claims this build; None if another worker has it, or if the build fails after too many lost workers."""
+    """Claims the build with this key; None if another worker has it, or if it is ready or failed.
+
+    A build that has lost MAX_ATTEMPTS workers fails instead, which also returns None.
+    """
     rows = _claimable(now).filter(key=key)
     row = leases.claim(rows, now, state=DependencyBuildState.RUNNING, started_at=now, log="")
     if row is None:
         return None
     lease = BuildLease(row, row.attempt)
     if lease.attempt > MAX_ATTEMPTS:
-        lease.fail(DEPENDENCIES_FAILED.problem(reason="the workers that built it ended"))
+        lease.fail(DEPENDENCIES_FAILED.problem(reason="the workers that ran the build stopped"))
         return None
     return lease
 
 
 def has_claimable() -> bool:
-    """Whether this machine has a free slot and a build that it can claim."""
+    """Whether there is a free slot, and a build that this machine can claim."""
     return _claimable_here(timezone.now()).exists() and has_free_slot()
 
 
 def has_free_slot() -> bool:
-    """Whether a build may start. The site runs one build fewer than this host has slots, but at least one."""
+    """Whether another build may start on this site.
+
+    The site runs at most SKILLQUAY_WORKERS - 1 builds at a time, but always at least one.
+    """
     busy = DependencyBuild.objects.filter(state=DependencyBuildState.RUNNING, lease_until__gte=timezone.now())
     return busy.count() < max(1, settings.SKILLQUAY_WORKERS - 1)
 
@@ -182,7 +200,7 @@ def _claimable(now: datetime) -> DependencyBuildQuerySet:
 
 
 def problem_of(row: DependencyBuild) -> Problem:
-    """Why a build failed; PREPARING if it did not fail."""
+    """The problem of a failed build; PREPARING for any other build."""
     return Problem(**row.problem) if row.problem else PREPARING.problem()
 
 

@@ -22,7 +22,7 @@ _UNDER_WAY = (DependencyBuildState.WAITING, DependencyBuildState.RUNNING)
 
 
 def builds_of(version: Version) -> list[DependencyBuild]:
-    """The version's builds: one per language and platform."""
+    """The version's builds, one per language and platform, sorted by both."""
     return list(DependencyBuild.objects.filter(versions=version).order_by("kind", "platform"))
 
 
@@ -31,9 +31,10 @@ def readiness_of(version: Version) -> DependencyState:
 
 
 def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
-    """The combined state of the builds.
+    """The combined state of a version's builds: ``none`` without builds, ``failed`` if any failed.
 
-    Any failure counts. Otherwise, one ready platform per language is enough: others may have no worker.
+    Otherwise ``ready`` if each language has a ready or unused build for one platform, because other platforms
+    may have no worker; ``building`` if not.
     """
     if any(row.state == DependencyBuildState.FAILED for row in rows):
         return "failed"
@@ -44,7 +45,10 @@ def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
 
 
 def rebuild_dependencies(version: Version, actor: Actor) -> list[DependencyBuild]:
-    """Enqueues failed and missing builds; returns all builds. Raises PREPARATION_NONE if none is needed."""
+    """Enqueues failed and missing builds, and records this in the audit log; returns all builds.
+
+    Requires ``Action.RELEASE``. Raises PREPARATION_NONE if the version needs no build.
+    """
     require(actor, Action.RELEASE, skill=version.skill)
     needs = needs_of_unpacked(open_package(version.digest))
     if not needs:
@@ -60,7 +64,7 @@ def rebuild_dependencies(version: Version, actor: Actor) -> list[DependencyBuild
 
 
 def dependencies_document(version: Version, actor: Actor) -> dict[str, Any]:
-    """The version's builds as a document; the log is empty unless the actor can read the team's runs."""
+    """The version's builds as a JSON object; ``log`` is empty unless the actor can read the team's runs."""
     rows = builds_of(version)
     with_log = may(actor, Action.READ_RUNS, skill=version.skill)
     return {

@@ -34,6 +34,7 @@ def store_tree(
     """Stores the regular files below ``folder/name`` that ``is_kept`` selects, as a deterministic archive.
 
     Omits links, devices and files of other users. Processes that could change the files must have ended.
+    Raises DEPENDENCIES_TOO_LARGE above the site's limits, and CANCELLED if ``check_stop`` reports a reason.
     """
     max_mb = settings.SKILLQUAY_DEPENDENCIES_MB
     files, omitted = settings.SKILLQUAY_DEPENDENCIES_FILES, []
@@ -49,19 +50,21 @@ def store_tree(
             check_cancelled()
             if is_kept(one.path):
                 yield from _member(one.path, one.size, one.file)
+        if omitted:  # known only at the end; the error keeps the archive from being stored
+            raise DEPENDENCIES_TOO_LARGE.refusal(limit=max_mb)
         yield bytes(2 * _BLOCK)
 
     limit = (max_mb << 20) + files * 4096
-    stored = run_cancellable(
+    return run_cancellable(
         lambda check_cancelled: blobs.store_stream(pieces(check_cancelled), limit=limit), check_stop
     )
-    if omitted:
-        raise DEPENDENCIES_TOO_LARGE.refusal(limit=max_mb)
-    return stored
 
 
 def read_build_file(folder: Path, name: str) -> bytes:
-    """Reads an installer's file without following links; raises DEPENDENCIES_FAILED if it is missing."""
+    """Reads a file of at most 64 MiB that an installer wrote, without following links.
+
+    Raises DEPENDENCIES_FAILED if ``folder`` has no such file.
+    """
     for one in collect(folder.parent, subfolder=folder.name, max_bytes=_REPORT_BYTES):
         if one.path == name:
             return one.file.read(_REPORT_BYTES)
@@ -80,7 +83,10 @@ def _member(path: str, size: int, file: BinaryIO) -> Iterator[bytes]:
 
 
 def unpack_archive(digest: str, *, check_stop: CheckStop = lambda: None) -> Path:
-    """The archive's folder on this machine, unpacked if needed; raises BLOB_MISSING if it is not stored."""
+    """The archive's folder on this machine, unpacked if needed.
+
+    Raises BLOB_MISSING if the archive is not stored or does not match ``digest``, and CANCELLED if stopped.
+    """
     folder = root() / digest.partition(":")[2]
     if not mark_used(folder):
         run_cancellable(
@@ -93,7 +99,7 @@ def unpack_archive(digest: str, *, check_stop: CheckStop = lambda: None) -> Path
 
 
 def _unpack(digest: str, folder: Path, check_cancelled: CheckCancelled) -> None:
-    """Unpacks the archive and checks its digest; raises BLOB_MISSING if it differs."""
+    """Unpacks the archive and checks its digest; raises BLOB_MISSING if it is missing or differs."""
     with blobs.open_blob(digest) as file:
         hashed = _HashingFile(file, check_cancelled)
         with tarfile.open(fileobj=hashed, mode="r|") as archive:  # type: ignore[call-overload]
@@ -106,7 +112,7 @@ def _unpack(digest: str, folder: Path, check_cancelled: CheckCancelled) -> None:
 
 
 class _HashingFile:
-    """A file that hashes the bytes read from it."""
+    """A file that hashes the bytes read from it, and raises CANCELLED at a read after a cancellation."""
 
     def __init__(self, file: BinaryIO, check_cancelled: CheckCancelled) -> None:
         self.file, self.check_cancelled, self.hash = file, check_cancelled, hashlib.sha256()
@@ -119,9 +125,10 @@ class _HashingFile:
 
 
 def sweep() -> int:
-    """Removes builds that no version needs; of builds unused for long, removes the archive, not the lock.
+    """Removes unused folders of this machine, builds without a version, and archives of unused builds.
 
-    Returns how many folders of this machine were removed.
+    A build is unused after SKILLQUAY_DEPENDENCIES_DAYS without a use; it keeps its lock. Also removes folders
+    of builds that were killed. Returns how many unused folders were removed.
     """
     days = settings.SKILLQUAY_DEPENDENCIES_DAYS
     removed = remove_unused(root(), time.time() - days * 86_400)
@@ -136,7 +143,7 @@ def sweep() -> int:
 
 
 def references() -> Iterator[str]:
-    """Digests of the archives of all builds."""
+    """Digests of the archives of all builds, which the sweep of blobs must keep."""
     return DependencyBuild.objects.exclude(digest="").values_list("digest", flat=True).iterator()
 
 

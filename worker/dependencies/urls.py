@@ -1,5 +1,3 @@
-"""API routes of dependency builds."""
-
 from django.urls import path
 
 from worker.dependencies.api import VersionDependencies

@@ -1,4 +1,4 @@
-"""The dependency builds that a run waits for before its script starts."""
+"""Finds the dependency builds that runs wait for before their scripts start."""
 
 import json
 from collections import defaultdict
@@ -15,13 +15,13 @@ from registry.core.time import rfc3339
 from worker.dependencies import queue
 from worker.models import DependencyBuild, DependencyBuildState, Run, RunStatus
 
-_MAX_NAMES = 20  # maximum number of names shown
+_MAX_NAMES = 20
 _UNDER_WAY = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
 @dataclass(frozen=True)
 class DependencyWait:
-    """A build that a run needs and that is not ready."""
+    """A build that a run needs and that is not ready; it may have failed."""
 
     row: DependencyBuild
 
@@ -43,7 +43,7 @@ class DependencyWait:
 
     @property
     def requirements(self) -> list[str]:
-        """The requirements that the package names, or the scripts whose imports Deno reads."""
+        """Up to 20 requirements of the package; for Deno, the paths of its scripts instead."""
         spec: Mapping[str, Any] = json.loads(self.row.spec)
         packages = (spec.get("manifest") or {}).get("dependencies") or {}
         requirements = [f"{name}@{number}" for name, number in packages.items()]
@@ -65,7 +65,10 @@ class DependencyWait:
 
 
 def waits_of(runs: Iterable[Run]) -> Mapping[int, list[DependencyWait]]:
-    """The waits of unfinished runs by primary key, without languages that are ready on one platform."""
+    """Maps the primary key of each queued or running run to its waits; omits runs without builds.
+
+    A language with a ready build for any platform has no waits.
+    """
     under_way = {run.pk: run.digest for run in runs if run.status in _UNDER_WAY}
     if not under_way:
         return {}

@@ -1,5 +1,3 @@
-"""The executor for each protocol."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -20,5 +18,5 @@ _EXECUTORS: Mapping[Protocol, Executor] = {
 
 
 def execute_call(attempt: AttemptContext, call: Call) -> AttemptResult:
-    """Executes the call by its protocol; raises Refusal if it cannot start."""
+    """Executes the call by its protocol; raises Refusal if it can't start or its files can't be stored."""
     return _EXECUTORS[call.protocol](attempt, call)

@@ -10,11 +10,12 @@ from typing import Any
 from worker.attempts.context import AttemptContext
 from worker.executors.script import run_job, sandbox_job
 from worker.protocols.call import Call, StepTrace
+from worker.sandbox.layout import WORK
 from worker.sandbox.limits.watchdog import folder_usage
 from worker.sandbox.policy import CheckStop, SandboxResult
 
 SKILL_DIR = "/skill"
-_MAX_CHARACTERS = 20_000  # of an output in a step
+_MAX_CHARACTERS = 20_000  # of an input or output in a step
 _MIN_S = 0.05
 _MAX_DIALS = 200  # host accesses that are recorded per run
 
@@ -33,9 +34,9 @@ class CommandResult:
 
 
 class Commands:
-    """Runs commands one after another; time, output and disk limits hold for all together.
+    """Runs commands one after another; the run's time, output and disk limits apply to all of them together.
 
-    ``last`` is the last command's result, with the CPU time and host accesses of all.
+    ``last`` is the last command's result, with the CPU time and host accesses of all; None before the first.
     """
 
     def __init__(self, attempt: AttemptContext, call: Call) -> None:
@@ -57,7 +58,10 @@ class Commands:
         check_stop: CheckStop | None = None,
         call: Call | None = None,
     ) -> CommandResult:
-        """Runs the command, logs and returns its output; stops if the run is cancelled or its lease lost."""
+        """Runs the command within the limits that are left, logs its output and returns the result.
+
+        Ends the command if ``check_stop`` reports a reason; by default, the run's cancellation or lost lease.
+        """
         monitor = self.attempt.monitor
         job = sandbox_job(self.attempt, call or self.call)
         job = replace(
@@ -79,11 +83,12 @@ class Commands:
         return self.run(call.argv, stdin=call.stdin, call=call)
 
     def _remaining_limits(self) -> Any:
-        limits = self.attempt.limits
+        limits = self.attempt.sandbox_limits
         disk, scratch = limits.disk_mb, self.attempt.scratch
-        if not (scratch and scratch.mounted):  # a scratch space keeps its limit over all commands
-            used = folder_usage(self.attempt.folder / "output", entries=1 << 20, size=1 << 40)
-            disk = max(1, limits.disk_mb - (used.size >> 20))
+        if not (scratch and scratch.mounted):  # a scratch space limits all commands together
+            folders = [self.attempt.folder / name for name in ("output", WORK)]
+            used = sum(folder_usage(folder, entries=1 << 20, size=1 << 40).size for folder in folders)
+            disk = max(1, limits.disk_mb - (used >> 20))
         return replace(limits, timeout_s=self.seconds_left, output_bytes=max(1, self._output), disk_mb=disk)
 
 
@@ -97,7 +102,7 @@ def _merge_results(earlier: SandboxResult | None, result: SandboxResult) -> Sand
 def command_step(
     command: CommandResult, source: str, *, kind: str, number: int, started_at: float, name: str = ""
 ) -> StepTrace:
-    """The command as a step with input, output and result; ``started_at`` in epoch seconds."""
+    """The command as a step, with ``source`` as its input; ``started_at`` is in epoch seconds."""
     error = None
     if not command.succeeded:
         error = {

@@ -21,7 +21,7 @@ from registry.packages.problems import Refusal
 from registry.secrets import run_secrets
 from registry.usage import scores
 from worker.attempts import recording, storage_gate
-from worker.attempts.context import AttemptContext, AttemptResult, RuntimeEnvironment
+from worker.attempts.context import AttemptContext, AttemptResult, RuntimeEnvironment, sandbox_limits
 from worker.attempts.monitor import AttemptMonitor
 from worker.attempts.script_request import request_for_script
 from worker.attempts.storage_gate import ServicesUnavailable
@@ -33,19 +33,23 @@ from worker.core.storable import clean_text
 from worker.dependencies import mounts
 from worker.dependencies.mounts import DependenciesPending
 from worker.executors.by_protocol import execute_call
+from worker.executors.failure_cause import failure_cause
 from worker.executors.run_status import status_of
-from worker.files import inputs
+from worker.files.inputs import WORK_DIR
+from worker.files.working_folder import create_working_folder
 from worker.memory import propose as proposing
 from worker.protocols import prepare as protocols_prepare
-from worker.protocols.call import Outcome
+from worker.protocols.call import Call, Outcome
 from worker.queue.claims import Claim
 from worker.queue.retries import defer
 from worker.queue.states import Verdict, finish
 from worker.quotas import team_limits
+from worker.sandbox import runtimes
 from worker.sandbox.cleanup import remove_tree
 from worker.sandbox.limits import free_space
 from worker.sandbox.limits.limits import Limits
 from worker.sandbox.limits.scratch import open_scratch
+from worker.sandbox.policy import SandboxResult
 from worker.sandbox.tiers import available
 
 log = logging.getLogger(__name__)
@@ -54,16 +58,18 @@ _TOO_MANY_VALUES = (
     f"{{}}: values that need more than {MAX_MEMORY // 1_000_000} MB of memory were not stored; "
     "write large results to a file in output_dir"
 )
-_DEFER_S = 5.0  # pause until a run checks its dependencies or the disk again
-_STORAGE_WAIT_S = 60.0  # of a run that can't go back to the queue
-_RETRY_PAUSES_S = (0.5, 2.0, 5.0, 10.0, 10.0)  # seconds between attempts to record a finished run
+_PACKAGE_FOLDERS = ("/skill", WORK_DIR)  # the working folder has links into the package
+_DEFER_S = 5.0  # pause before dependencies or the disk are checked again
+_STORAGE_WAIT_S = 60.0  # for a run that can't be requeued
+_RETRY_PAUSES_S = (0.5, *[1.5] * 18)  # seconds between attempts to record a finished run
 
 
 def execute(claim: Claim, *, wait: bool = False) -> bool:
-    """Executes a claimed run and ends it; returns False if the lease was lost and nothing was written.
+    """Executes a claimed run, and ends or requeues it; returns False if its lease was lost.
 
-    While another worker builds the run's dependencies, the run goes back to the queue, or waits if ``wait``.
-    It also goes back while storage or database can't be reached, or the disk for jobs is almost full.
+    Requeues the run while another worker builds its dependencies, storage or database can't be reached, or
+    the disk for jobs is almost full. With ``wait``, never requeues: waits for the dependencies and up to 60
+    seconds for the storage, and does not check the disk. Raises DatabaseError if the end can't be written.
     """
     with log_context.bind("run", claim.uid):
         return _execute(claim, wait=wait)
@@ -102,7 +108,10 @@ def _disk_is_low() -> bool:
 
 
 def _attempt_with_storage(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptResult:
-    """Runs the attempt. If ``wait`` and storage fails before the script starts, retries when it answers."""
+    """Runs the attempt. With ``wait``, retries it if the storage fails before the script starts.
+
+    Raises ServicesUnavailable without ``wait``, after ``_STORAGE_WAIT_S``, or if the database failed.
+    """
     while True:
         try:
             return _attempt(claim, monitor, wait=wait)
@@ -114,15 +123,20 @@ def _attempt_with_storage(claim: Claim, monitor: AttemptMonitor, *, wait: bool) 
 
 
 def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptResult:
-    """Runs one attempt; raises ServicesUnavailable if storage or database fails before the script starts."""
+    """Runs one attempt; raises ServicesUnavailable if storage or database fails before the script starts.
+
+    Raises DependenciesPending if another worker builds the dependencies, unless ``wait``, and Refusal if the
+    script can't start.
+    """
     with storage_gate.before_start():
         package, runtime = _open_package(claim, monitor, wait=wait)
     folder = jobs_folder() / f"{claim.uid}-{claim.attempt}"
     job_folder = folder / "job"
-    scratch = open_scratch(folder, Limits(**claim.limits), sandbox_settings().max_tmpfs_bytes)
+    limits = sandbox_limits(Limits(**claim.limits), claim.files)
+    scratch = open_scratch(folder, limits, sandbox_settings().max_tmpfs_bytes)
     try:
         with storage_gate.before_start(), monitor.step("sandbox"):
-            _make_folders(claim, job_folder, monitor)
+            _make_folders(claim, job_folder, package, monitor)
             request = request_for_script(claim.request, claim.files, package)
             call = protocols_prepare.prepare(
                 package.paths, package.manifest, package.profile, request, read=package.read
@@ -132,7 +146,11 @@ def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptRes
         result = execute_call(attempt, call)
         if monitor.is_cancelled():  # cancelled while the answer was read, which can't be interrupted
             return AttemptResult(_refused_outcome(CANCELLED.refusal()), result.sandbox_result)
-        return replace(result, outcome=_drop_heavy_values(result.outcome))
+        cause = failure_cause(
+            result.outcome, result.sandbox_result, folders=(*_PACKAGE_FOLDERS, str(package.folder))
+        )
+        outcome = _drop_heavy_values(result.outcome)
+        return replace(result, outcome=outcome, cause=cause, interpreter=_interpreter(call))
     finally:
         if scratch:
             scratch.close()
@@ -152,11 +170,11 @@ def _open_package(
         )
 
 
-def _make_folders(claim: Claim, folder: Path, monitor: AttemptMonitor) -> None:
+def _make_folders(claim: Claim, folder: Path, package: UnpackedPackage, monitor: AttemptMonitor) -> None:
     jobs_folder().mkdir(mode=0o755, parents=True, exist_ok=True)
-    for path in (folder.parent, folder, folder / "input", folder / "output"):
+    for path in (folder.parent, folder, folder / "output"):
         path.mkdir(mode=0o755)
-    inputs.copy_inputs(claim.files, folder / "input", check_stop=monitor.check_stop)
+    create_working_folder(folder, claim.files, package.paths, check_stop=monitor.check_stop)
 
 
 def _refused_outcome(refusal: Refusal) -> Outcome:
@@ -166,7 +184,7 @@ def _refused_outcome(refusal: Refusal) -> Outcome:
 
 
 def _drop_heavy_values(outcome: Outcome) -> Outcome:
-    """The outcome without values that are too large to show; the log keeps the script's output."""
+    """The outcome without values that are too large to show, and with a warning for each kind removed."""
     left = MAX_MEMORY - memory_of(_answer_values(outcome), limit=MAX_MEMORY)
     if left < 0:
         left = MAX_MEMORY
@@ -218,11 +236,12 @@ def _record(claim: Claim, monitor: AttemptMonitor, result: AttemptResult) -> boo
 
 
 def _retry_on_database_error(write: Callable[[], bool]) -> bool:
-    for pause in _RETRY_PAUSES_S:
+    for number, pause in enumerate(_RETRY_PAUSES_S):
         try:
             return write()
         except DatabaseError:
-            log.warning("Can't write the end of a run; trying again", exc_info=True)
+            if number == 0:
+                log.warning("Can't write the end of a run; trying again", exc_info=True)
             close_old_connections()
             time.sleep(pause)
     return write()
@@ -230,15 +249,15 @@ def _retry_on_database_error(write: Callable[[], bool]) -> bool:
 
 def _verdict(monitor: AttemptMonitor, result: AttemptResult) -> Verdict:
     outcome, sandbox_result = result.outcome, result.sandbox_result
+    cause = result.cause or failure_cause(outcome, None)
     return Verdict(
         status=status_of(outcome.failure_code),
         failure_code=clean_text(outcome.failure_code)[:64],
         message=clean_text(outcome.message)[:_MAX_MESSAGE],
+        cause=asdict(cause) if cause else {},
         result=outcome_document(outcome, result.collection.omitted),
         exit_code=sandbox_result.exit_code if sandbox_result else None,
-        sandbox={"tier": sandbox_result.tier, "enforcement": dict(sandbox_result.enforcement)}
-        if sandbox_result
-        else {},
+        sandbox=_sandbox_document(result, sandbox_result) if sandbox_result else {},
         network=[asdict(dial) for dial in sandbox_result.network] if sandbox_result else [],
         steps=monitor.steps,
         log_bytes=monitor.log.size,
@@ -246,9 +265,26 @@ def _verdict(monitor: AttemptMonitor, result: AttemptResult) -> Verdict:
     )
 
 
+def _sandbox_document(result: AttemptResult, sandbox_result: SandboxResult) -> dict[str, Any]:
+    return {
+        "tier": sandbox_result.tier,
+        "enforcement": dict(sandbox_result.enforcement),
+        "interpreter": result.interpreter,
+        "programs": runtimes.system_release(),
+    }
+
+
+def _interpreter(call: Call) -> str:
+    name = call.argv[0] if call.argv else ""
+    return f"{name} {runtimes.version(name)}".strip() if name in runtimes.installed() else ""
+
+
 def outcome_document(outcome: Outcome, omitted: Sequence[str] = ()) -> dict[str, Any]:
-    """The document for ``Run.result``, without the outcome's steps, which are rows."""
-    omitted_warnings = (f"not collected from the output folder: {name}" for name in omitted[:20])
+    """The document for ``Run.result``, with warnings for ``omitted`` files.
+
+    Excludes the outcome's steps, which are stored as rows.
+    """
+    omitted_warnings = (f"not collected: {name}" for name in omitted[:20])
     return {
         "success": outcome.success,
         "output": outcome.output,

@@ -1,6 +1,7 @@
 """Executes a service or distributed skill: calls its endpoints in order, through the outbound HTTP client.
 
-Nothing runs on this machine, so there is no sandbox. Calls only hosts of the skill's ``network_allowlist``.
+No code of the skill runs on this machine, so there is no sandbox. Calls only hosts in the skill's
+``network_allowlist``.
 """
 
 import threading
@@ -29,7 +30,7 @@ _UNREACHABLE = (
     http_errors.OUTBOUND_REFUSED.name,
     http_errors.OUTBOUND_ADDRESS.name,
 )
-_BUSY = (429, 502, 503, 504)  # statuses that mean that the server has not done the work
+_BUSY = (429, 502, 503, 504)  # statuses of a server that has not done the work
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class _EndpointResult:
 
 
 def execute(attempt: AttemptContext, call: Call) -> AttemptResult:
-    """Calls endpoints until one has a final answer; the run's time limit holds for all together."""
+    """Calls endpoints until one has a final answer; the run's time limit applies to all calls together."""
     deadline = time.monotonic() + attempt.limits.timeout_s
     with attempt.monitor.step("execute"):
         result = None
@@ -101,11 +102,14 @@ class _Exchange:
 
     @property
     def summary(self) -> dict[str, int] | None:
-        """Status and size of the answer, for the step."""
+        """Status and size of the answer, for the step; None without an answer."""
         return {"status": self.answer.status, "bytes": len(self.answer.body)} if self.answer else None
 
     def wait(self, attempt: AttemptContext, seconds: float) -> StopReason | None:
-        """Returns None after an answer, refusal or deadline, or a reason as soon as the run must stop."""
+        """Sends the request and waits at most ``seconds`` for its end.
+
+        Returns a reason as soon as the run must stop; None after an answer, a refusal or the deadline.
+        """
         thread = threading.Thread(target=self._send, args=(seconds,), daemon=True, name="endpoint")
         ends = time.monotonic() + seconds
         thread.start()
@@ -155,7 +159,7 @@ def _outcome(
 
 
 def _refused_outcome(error: Refusal) -> tuple[Outcome, bool]:
-    """Like ``_outcome``, for a refusal by the outbound client; forbidden addresses keep their code."""
+    """Like ``_outcome``, for a refused request; forbidden hosts and addresses keep their code."""
     problem = error.problems[0]
     known = {
         http_errors.OUTBOUND_TIMEOUT.name: TIMEOUT.name,

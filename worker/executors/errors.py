@@ -44,5 +44,5 @@ COMMAND_FAILED = declare("COMMAND_FAILED")(
 )
 COMMANDS_TOO_MANY = declare("COMMANDS_TOO_MANY", lambda *, count, limit: ...)(
     _("The prompt contains %(count)s commands; at most %(limit)s are allowed."),
-    _("Ask the skill's maintainers to combine them in a script."),
+    _("Ask the skill's maintainers to combine the commands in a script."),
 )

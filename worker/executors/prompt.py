@@ -42,7 +42,10 @@ class Trust:
 
 
 def execute(attempt: AttemptContext, call: Call) -> AttemptResult:
-    """Returns the prompt as messages; starts a sandbox only if it contains commands."""
+    """Returns the expanded prompt as a message of the user, and the files that its commands wrote.
+
+    Starts a sandbox only for commands. Raises Refusal like ``expand``.
+    """
     manifest = attempt.package.manifest
     with attempt.monitor.step("execute"):
         expanded = expand(attempt, call, skill_dir=_skill_dir(attempt, call))
@@ -72,7 +75,7 @@ def context_of(manifest: Manifest) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ExpandedPrompt:
-    """A prompt's text with the output of its commands; ``failure`` is set if a command failed."""
+    """A prompt's text with its commands' output; if one failed, ``text`` is "" and ``failure`` is set."""
 
     text: str
     commands: Commands
@@ -81,7 +84,12 @@ class ExpandedPrompt:
 
 
 def expand(attempt: AttemptContext, call: Call, *, skill_dir: str) -> ExpandedPrompt:
-    """Fills in arguments and runs commands until one fails, as far as the skill's source is trusted."""
+    """Expands the skill's prompt: fills in its arguments and runs its commands.
+
+    Does each only if the skill's source is trusted for it; otherwise adds a warning. Stops at the first
+    failed command. Raises COMMANDS_TOO_MANY, or another Refusal if the arguments are invalid, or if the shell
+    or the sandbox is missing.
+    """
     trust, manifest = (
         trust_of(attempt.claim.skill_id, attempt.claim.version_number),
         attempt.package.manifest,
@@ -157,9 +165,10 @@ def _render(attempt: AttemptContext, call: Call, arguments: PromptArguments | No
 
 
 def trust_of(skill_id: int | None, number: str) -> Trust:
-    """Whether arguments and commands are expanded in the skill's prompt.
+    """Whether arguments and commands are expanded in the prompt of this version of the skill.
 
-    Prompts from MCP servers and URLs are untrusted text, no matter which user published them here.
+    Neither is expanded for a skill from a URL, and only arguments for a skill from an MCP server or a deleted
+    one, no matter which user published it here.
     """
     skill = Skill.objects.filter(pk=skill_id).first() if skill_id else None
     if skill is None:
@@ -174,7 +183,7 @@ def trust_of(skill_id: int | None, number: str) -> Trust:
 
 
 def _skill_dir(attempt: AttemptContext, call: Call) -> str:
-    """The skill's folder on the reader's side: ``context.skill_dir``, or where skills are installed."""
+    """The skill's folder for the prompt's reader: ``context.skill_dir``, or the default install folder."""
     path = call.request.context.get("skill_dir")
     default = f".claude/skills/{attempt.package.manifest.slug}"
     return path if isinstance(path, str) and path.isprintable() and 0 < len(path) <= 1000 else default

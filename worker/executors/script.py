@@ -13,6 +13,8 @@ from worker.child_runs import channel as children_channel
 from worker.core.masking import MaskedOutput
 from worker.core.sandbox_settings import sandbox_settings
 from worker.executors.collect import collect_files
+from worker.executors.failure_cause import name_package_write
+from worker.files.inputs import WORK_DIR
 from worker.protocols import outcome as protocols_outcome
 from worker.protocols.call import Call
 from worker.protocols.formats import abp
@@ -24,7 +26,7 @@ _CHANNEL_BYTES = 10_485_760
 
 
 def execute(attempt: AttemptContext, call: Call) -> AttemptResult:
-    """Runs the script and collects its files, unless the lease is lost."""
+    """Runs the script; collects its files unless the lease is lost."""
     monitor = attempt.monitor
     with monitor.step("execute"), children_channel.open_channel(attempt) as channel:
         job = sandbox_job(attempt, call)
@@ -39,6 +41,7 @@ def execute(attempt: AttemptContext, call: Call) -> AttemptResult:
     schema = abp.output_schema(attempt.package.manifest, call.request)
     outcome = protocols_outcome.interpret(call, result, output_schema=schema)
     if not outcome.success:
+        outcome = name_package_write(outcome, result, attempt.package.paths)
         monitor.fail_step("execute", outcome.failure_code, outcome.message)
     if monitor.lost or result.ending == "lease_lost":
         return AttemptResult(outcome, result)
@@ -72,7 +75,7 @@ def _add_child_steps(monitor: AttemptMonitor, channel: children_channel.ChildRun
 
 
 def sandbox_job(attempt: AttemptContext, call: Call) -> Job:
-    """Builds the sandbox job for a call, with everything that the package and the site allow."""
+    """The sandbox job of a call, with package, mounts, variables, secrets, allowed hosts and limits."""
     package = attempt.package
     return Job(
         argv=attempt.runtime.argv(call.argv),
@@ -89,7 +92,8 @@ def sandbox_job(attempt: AttemptContext, call: Call) -> Job:
         channel_bytes=_CHANNEL_BYTES if call.channel else 0,
         network=package.manifest.security.network_allowlist if _has_network(package.manifest) else None,
         resolve=resolve_host,
-        limits=attempt.limits,
+        cwd=WORK_DIR,
+        limits=attempt.sandbox_limits,
         scratch=attempt.scratch,
     )
 

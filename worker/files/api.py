@@ -5,16 +5,13 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiRequest
-from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry.api import bodies, etag
 from registry.api.documents.skills import Doc, api_url
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import run_once
-from registry.api.schema import Operations, read_query
+from registry.api.schema import Operations, UploadField, binary_bodies, read_query
 from registry.core.errors import NOT_FOUND, UPLOAD_EMPTY
 from registry.identity.permissions import Action
 from registry.storage import blobs
@@ -28,7 +25,7 @@ FORM = "multipart/form-data"
 
 
 class InputUploadForm(Doc):
-    file = serializers.FileField()
+    file = UploadField()
 
 
 class Inputs(Endpoint):
@@ -40,12 +37,12 @@ class Inputs(Endpoint):
         "upload_input",
         "Upload a file for a run",
         query=InputQuery,
-        body={"application/octet-stream": OpenApiRequest(OpenApiTypes.BINARY), FORM: InputUploadForm},
+        body={**binary_bodies(["application/octet-stream", "*/*"]), FORM: InputUploadForm},
         answer={201: InputDoc},
     )
     def post(self, request: Request) -> HttpResponse:
         """Send the file as the body, with `?name=`, or as a form with one file. Only you can use the file. It
-        is deleted when it expires, unless a run uses it.
+        is deleted when it expires; runs that use it keep their copy.
         """
         query = read_query(InputQuery, request)
         name, pieces, meaning = _read(request, query.get("name"))
@@ -60,9 +57,10 @@ class Inputs(Endpoint):
 
 
 def _read(request: Request, name: str | None) -> tuple[str, Iterable[bytes], Any]:
-    """The file's name, its bytes as a stream, and a value that identifies the request (None without a key).
+    """The file's name, its bytes as a stream, and a value that identifies the request.
 
-    With an idempotency key, the stream is stored first: only its digest identifies the content.
+    The value is None without an idempotency key. With a key, the stream is stored first, because only the
+    digest identifies the content. Raises UPLOAD_EMPTY, or a Refusal if the body is too large or malformed.
     """
     name, pieces = _named_pieces(request, name)
     if "Idempotency-Key" not in request.headers:

@@ -1,6 +1,7 @@
-"""Stores the files of a run's output folder by their digest."""
+"""Stores the files that a run created or changed, by their digest."""
 
-from collections.abc import Callable, Generator, Iterator
+import hashlib
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -13,12 +14,15 @@ from worker.core.cancellation import CheckCancelled, run_cancellable
 from worker.core.errors import CANCELLED
 from worker.core.masking import Mask
 from worker.core.storable import clean_text
+from worker.files.inputs import InputUse, relative_path
 from worker.models import Artifact
 from worker.sandbox.collect import CollectedFile, collect
+from worker.sandbox.layout import WORK
 from worker.sandbox.limits.limits import Limits
 from worker.sandbox.policy import CheckStop
 
 _MAX_PATH = 500
+_TOOL_FOLDERS = frozenset({"__pycache__", "node_modules", ".cache", ".git"})
 
 
 @dataclass(frozen=True)
@@ -31,15 +35,26 @@ class StoredArtifact:
 @dataclass(frozen=True)
 class CollectedArtifacts:
     files: tuple[StoredArtifact, ...] = ()
-    omitted: tuple[str, ...] = ()  # "name: why"
+    omitted: tuple[str, ...] = ()  # "name: reason"
+
+
+@dataclass(frozen=True)
+class WrittenFolders:
+    """The job folder after a run, with what the platform put into its working folder."""
+
+    job_dir: Path
+    inputs: Sequence[InputUse] = ()
+    links: Collection[str] = ()  # in the working folder, made by the platform
 
 
 def store_artifacts(
-    job_dir: Path, limits: Limits, *, mask: Mask, check_stop: CheckStop
+    folders: WrittenFolders, limits: Limits, *, mask: Mask, check_stop: CheckStop
 ) -> CollectedArtifacts | None:
-    """Stores the regular files below ``output/``, after all processes of the run have ended.
+    """Stores the regular files below ``output/``, and new and changed ones below ``work/``.
 
-    Returns None if ``check_stop`` reports a reason: a large folder takes longer than a cancellation may.
+    Masks secrets in them; returns these and the omitted files. Omits files beyond ``limits``. Call this after
+    all processes of the run have ended. Storing a large folder takes long, so returns None as soon as
+    ``check_stop`` reports a reason. Raises Refusal if the storage fails.
     """
     stored_files: list[StoredArtifact] = []
     omitted: list[str] = []
@@ -47,11 +62,11 @@ def store_artifacts(
     def omit(path: str, reason: str) -> None:
         omitted.append(f"{clean_text(mask.mask_name(path))[:200]}: {reason}")
 
-    found = _mask_names(_collect(job_dir, limits, omit), mask, omit)
-    first = next(found, None)
+    found = _mask_names(_collect(folders, limits, omit), mask, omit)
+    first = None if folders.inputs else next(found, None)  # comparing inputs can take long, too
 
     def store(check_cancelled: CheckCancelled) -> None:
-        with closing(found):  # and the file that it has open
+        with closing(found):  # also closes the file that it has open
             for one in chain([first] if first else [], found):
                 check_cancelled()
                 blocks = _cancellable(_masked_blocks(one.file, mask), check_cancelled)
@@ -59,7 +74,7 @@ def store_artifacts(
                 stored_files.append(StoredArtifact(one.path, stored.size, stored.digest))
 
     try:
-        if first:
+        if first or folders.inputs:
             run_cancellable(store, check_stop)
     except Refusal as error:
         if error.code != CANCELLED.name:
@@ -68,8 +83,34 @@ def store_artifacts(
     return CollectedArtifacts(tuple(stored_files), tuple(omitted))
 
 
-def _collect(job_dir: Path, limits: Limits, omit: Callable[[str, str], None]) -> Iterator[CollectedFile]:
-    found = collect(job_dir, max_files=limits.files, max_bytes=limits.disk_mb << 20, on_skip=omit)
+def _collect(
+    folders: WrittenFolders, limits: Limits, omit: Callable[[str, str], None]
+) -> Iterator[CollectedFile]:
+    """Yields the files of both folders within the limits; equal paths get the prefix ``work/``."""
+    output: set[str] = set()
+    size = 0
+    for one in _short_paths(
+        collect(folders.job_dir, max_files=limits.files, max_bytes=limits.disk_mb << 20, on_skip=omit), omit
+    ):
+        output.add(one.path)
+        size += one.size
+        yield one
+    unchanged = {relative_path(use): use for use in folders.inputs}
+    work = collect(
+        folders.job_dir,
+        subfolder=WORK,
+        max_files=limits.files - len(output),
+        max_bytes=(limits.disk_mb << 20) - size,
+        on_skip=omit,
+        is_ignored=lambda one: _is_same(one, unchanged.get(one.path)),
+        known_links=folders.links,
+        tool_folders=_TOOL_FOLDERS,
+    )
+    for one in _short_paths(work, omit):
+        yield replace(one, path=f"{WORK}/{one.path}") if one.path in output else one
+
+
+def _short_paths(found: Iterator[CollectedFile], omit: Callable[[str, str], None]) -> Iterator[CollectedFile]:
     for one in found:
         if len(one.path) > _MAX_PATH:
             omit(one.path, "the path is too long")
@@ -77,10 +118,20 @@ def _collect(job_dir: Path, limits: Limits, omit: Callable[[str, str], None]) ->
             yield one
 
 
+def _is_same(one: CollectedFile, use: InputUse | None) -> bool:
+    if use is None or use.size != one.size:
+        return False
+    digest = hashlib.sha256()
+    for block in _blocks(one.file):
+        digest.update(block)
+    one.file.seek(0)
+    return use.digest == f"sha256:{digest.hexdigest()}"
+
+
 def _mask_names(
     found: Iterator[CollectedFile], mask: Mask, omit: Callable[[str, str], None]
 ) -> Generator[CollectedFile, None, None]:
-    """Yields the files with secrets masked in their names; of files with equal names, only the first."""
+    """Yields the files with secrets masked in their names; omits files whose masked name is taken."""
     names: set[str] = set()
     for one in found:
         path = mask.mask_name(one.path)
@@ -107,5 +158,5 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
 
 
 def references() -> Iterator[str]:
-    """Digests of all artifacts."""
+    """Digests of all artifacts, each once."""
     return Artifact.objects.values_list("digest", flat=True).distinct().iterator()

@@ -1,16 +1,18 @@
 """Input files: uploads, or artifacts of an earlier run."""
 
 import os
+import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
+from registry.erasure.hooks import discard_on_commit
 from registry.identity.actors import Actor
 from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.packages.problems import Refusal
@@ -19,17 +21,20 @@ from registry.storage.errors import BLOB_TOO_LARGE
 from worker.core.cancellation import CheckCancelled, run_cancellable
 from worker.files.errors import INPUT_NAME_INVALID, INPUT_NOT_FOUND, INPUT_TOO_LARGE
 from worker.models import Artifact, InputFile, Run
+from worker.sandbox.layout import WORK
 from worker.sandbox.policy import CheckStop
 
-INPUT_DIR = "/job/input"  # where the sandbox mounts the run's input folder
+WORK_DIR = f"/job/{WORK}"  # the folder in the sandbox in which scripts start
 _FILE_SUFFIXES = ("_path", "_file")
+_UID = "[0-9a-hjkmnp-tv-z]{26}"
+_REFERENCES = {"input": re.compile(_UID), "artifact": re.compile(f"{_UID}/.+", re.DOTALL)}
 
 
 @dataclass(frozen=True)
 class InputUse:
-    """An input file of a run: its JSON pointer, its reference, its path in the sandbox and its content."""
+    """An input file of a run: its place, reference, path in the sandbox and stored content."""
 
-    pointer: str
+    pointer: str  # JSON pointer into the inputs, or "arguments/0" and the like
     named: Mapping[str, str]  # {"input": uid} or {"artifact": "run uid/path"}
     path: str
     digest: str
@@ -48,7 +53,11 @@ class ResolvedInputs:
 
 
 def store_input(chunks: Iterable[bytes], name: str, actor: Actor) -> InputFile:
-    """Stores a stream as an input file of the actor; it is removed when it expires."""
+    """Stores a stream as an input file of the actor; a sweep removes the file after it has expired.
+
+    Raises SIGN_IN_REQUIRED without a user, INPUT_NAME_INVALID, INPUT_TOO_LARGE, or Refusal if the storage
+    fails.
+    """
     if actor.user is None:
         raise SIGN_IN_REQUIRED.refusal()
     name = _file_name(name)
@@ -73,7 +82,11 @@ def _file_name(name: str) -> str:
 
 
 def is_file_property(key: str, schema: Mapping[str, Any] | None) -> bool:
-    """Whether a property is a file: by its schema, or by its key unless the schema rules that out."""
+    """Whether a property is a file: by its schema's format or media type, or by its key.
+
+    A key means a file if it ends in ``_path`` or ``_file``, unless the schema has another type or
+    ``x-file: false``.
+    """
     declared = schema or {}
     if declared.get("format") == "binary" or "contentMediaType" in declared:
         return True
@@ -85,75 +98,92 @@ def is_file_property(key: str, schema: Mapping[str, Any] | None) -> bool:
 
 
 def resolve(
-    inputs: Mapping[str, Any], schema: Mapping[str, Any] | None, *, actor: Actor, rerun_of: Run | None = None
+    inputs: Mapping[str, Any],
+    arguments: Sequence[Any] = (),
+    *,
+    actor: Actor,
+    rerun_of: Run | None = None,
 ) -> ResolvedInputs:
-    """Replaces file references by paths; raises INPUT_NOT_FOUND for files that the actor can't read."""
-    properties = schema.get("properties") if schema else None
-    properties_schema = properties if isinstance(properties, Mapping) else {}
-    found: list[InputUse] = []
-    used_paths: set[str] = set()
+    """Replaces file references by sandbox paths, at any depth; other values stay unchanged.
 
-    def resolve_value(key: str, pointer: str, value: Any, schema: Any) -> Any:
-        schema = schema if isinstance(schema, Mapping) else {}
-        if isinstance(value, list):
-            items = schema.get("items")
-            return [resolve_value(key, f"{pointer}/{i}", item, items) for i, item in enumerate(value)]
-        if not _names_file(value) or not is_file_property(key, schema):
-            return value
-        use = _with_unique_path(_find(value, pointer, actor, rerun_of), used_paths)
-        found.append(use)
-        return use.path
-
-    changed = {
-        key: resolve_value(key, f"/{_escape(key)}", value, properties_schema.get(key))
-        for key, value in inputs.items()
-    }
-    return ResolvedInputs(changed, tuple(found))
+    A reference is exactly ``{"input": uid}`` or ``{"artifact": "run uid/path"}``. Files of ``rerun_of`` can
+    be used even if their upload has expired. Raises INPUT_NOT_FOUND, with the place, for files that do not
+    exist or that the actor can't read.
+    """
+    finder = _FileFinder(actor, rerun_of)
+    changed = {key: finder.replace(value, f"/{_escape(key)}") for key, value in inputs.items()}
+    for number, argument in enumerate(arguments):
+        finder.replace(argument, f"arguments/{number}")
+    return ResolvedInputs(changed, tuple(finder.found))
 
 
-def _names_file(value: Any) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and len(value) == 1
-        and all(key in {"input", "artifact"} and isinstance(name, str) for key, name in value.items())
-    )
+def is_reference(value: Any) -> bool:
+    """Whether the value has the form of a file reference; the file may not exist."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return False
+    ((kind, name),) = value.items()
+    return kind in _REFERENCES and isinstance(name, str) and bool(_REFERENCES[kind].fullmatch(name))
 
 
-def _find(reference: Mapping[str, str], pointer: str, actor: Actor, rerun_of: Run | None) -> InputUse:
-    row: InputFile | Artifact | None
-    ((kind, name),) = reference.items()
-    if kind == "input":
-        now = timezone.now()
-        row = InputFile.objects.filter(uid=name, owner=actor.user, expires_at__gt=now).first()
-        called = row.name if row else ""
-    else:
-        uid, _, path = name.partition("/")
-        readable = Run.objects.readable_by(actor).filter(uid=uid)
-        row = Artifact.objects.filter(run__in=readable, path=path).first()
-        called = path.rsplit("/", 1)[-1]
-    if row is not None:
-        return InputUse(pointer, dict(reference), f"{INPUT_DIR}/{called}", row.digest, row.size)
-    if use := _find_in_earlier_run(reference, rerun_of, actor):
-        return replace(use, pointer=pointer)
-    raise INPUT_NOT_FOUND.refusal(name=name[:120]).at(pointer)
+class _FileFinder:
+    """Finds the files of one request; ``found`` lists their uses. Equal names get numbered folders."""
+
+    def __init__(self, actor: Actor, rerun_of: Run | None) -> None:
+        self.actor, self.rerun_of = actor, rerun_of
+        self.found: list[InputUse] = []
+        self._used_paths: set[str] = set()
+
+    def replace(self, value: Any, pointer: str) -> Any:
+        if is_reference(value):
+            return self._use(value, pointer).path
+        if isinstance(value, list | tuple):
+            return [self.replace(item, f"{pointer}/{i}") for i, item in enumerate(value)]
+        if isinstance(value, Mapping):
+            return {key: self.replace(item, f"{pointer}/{_escape(key)}") for key, item in value.items()}
+        return value
+
+    def _use(self, reference: Mapping[str, str], pointer: str) -> InputUse:
+        """The use of the file, with the same path as an earlier use in this request."""
+        if earlier := next((use for use in self.found if use.named == reference), None):
+            use = replace(earlier, pointer=pointer)
+        else:
+            use = self._with_unique_path(self._find(reference, pointer))
+        self.found.append(use)
+        return use
+
+    def _find(self, reference: Mapping[str, str], pointer: str) -> InputUse:
+        row: InputFile | Artifact | None
+        ((kind, name),) = reference.items()
+        if kind == "input":
+            now = timezone.now()
+            row = InputFile.objects.filter(uid=name, owner=self.actor.user, expires_at__gt=now).first()
+            called = row.name if row else ""
+        else:
+            uid, _, path = name.partition("/")
+            readable = Run.objects.readable_by(self.actor).filter(uid=uid)
+            row = Artifact.objects.filter(run__in=readable, path=path).first()
+            called = path.rsplit("/", 1)[-1]
+        if row is not None:
+            return InputUse(pointer, dict(reference), f"{WORK_DIR}/{called}", row.digest, row.size)
+        if use := _find_in_earlier_run(reference, self.rerun_of, self.actor):
+            return replace(use, pointer=pointer)
+        raise INPUT_NOT_FOUND.refusal(name=name[:120]).at(pointer)
+
+    def _with_unique_path(self, use: InputUse) -> InputUse:
+        name, number = use.path.rsplit("/", 1)[-1], 1
+        path = f"{WORK_DIR}/{name}"
+        while path in self._used_paths:
+            number += 1
+            path = f"{WORK_DIR}/{number}/{name}"
+        self._used_paths.add(path)
+        return replace(use, path=path)
 
 
 def _find_in_earlier_run(reference: Mapping[str, str], rerun_of: Run | None, actor: Actor) -> InputUse | None:
-    """The file in ``rerun_of``, which keeps files of expired uploads; None if not found or not readable."""
+    """The file in ``rerun_of``, which keeps expired uploads; None if not found or not readable."""
     if rerun_of is None or not Run.objects.readable_by(actor).filter(pk=rerun_of.pk).exists():
         return None
     return next((use for use in uses_of(rerun_of.files) if use.named == reference), None)
-
-
-def _with_unique_path(use: InputUse, used_paths: set[str]) -> InputUse:
-    """The file with a unique path: a second file of the same name gets a folder of its own."""
-    name, number, path = use.path.rsplit("/", 1)[-1], 1, use.path
-    path = f"{INPUT_DIR}/{name}"
-    while path in used_paths:
-        number += 1
-        path = f"{INPUT_DIR}/{number}/{name}"
-    used_paths.add(path)
-    return replace(use, path=path)
 
 
 def _escape(key: str) -> str:
@@ -164,18 +194,23 @@ def uses_of(documents: Iterable[Mapping[str, Any]]) -> list[InputUse]:
     return [InputUse(**document) for document in documents]
 
 
-def copy_inputs(files: Iterable[Mapping[str, Any]], folder: Path, *, check_stop: CheckStop) -> None:
-    """Copies the files of a run to its input folder, read-only for the sandbox's user.
+def relative_path(use: InputUse) -> str:
+    """The path of the file in the working folder; raises ValueError for a path elsewhere."""
+    return str(PurePosixPath(use.path).relative_to(WORK_DIR))
 
-    Raises CANCELLED if ``check_stop`` reports a reason.
+
+def copy_inputs(files: Iterable[Mapping[str, Any]], folder: Path, *, check_stop: CheckStop) -> None:
+    """Copies the files of a run to its working folder.
+
+    Raises CANCELLED if ``check_stop`` reports a reason, or Refusal if the storage fails.
     """
     if uses := uses_of(files):
         run_cancellable(lambda check_cancelled: _copy(uses, folder, check_cancelled), check_stop)
 
 
 def _copy(uses: Iterable[InputUse], folder: Path, check_cancelled: CheckCancelled) -> None:
-    for use in uses:
-        target = folder / use.path.removeprefix(f"{INPUT_DIR}/")
+    for use in {use.path: use for use in uses}.values():
+        target = folder / relative_path(use)
         with blobs.open_blob(use.digest) as source:
             check_cancelled()
             target.parent.mkdir(mode=0o755, exist_ok=True)
@@ -183,16 +218,25 @@ def _copy(uses: Iterable[InputUse], folder: Path, check_cancelled: CheckCancelle
                 while block := source.read(1 << 20):
                     check_cancelled()
                     copy.write(block)
-                os.fchmod(copy.fileno(), 0o444)
+                os.fchmod(copy.fileno(), 0o644)
+
+
+def delete_input(file: InputFile) -> None:
+    """Deletes the upload, and its content unless a run or another row references it."""
+    file.delete()
+    discard_on_commit([file.digest])
 
 
 def sweep() -> int:
-    """Removes expired uploads; returns how many. The storage's sweep removes content that no run uses."""
+    """Deletes the rows of expired uploads; returns how many.
+
+    The storage's sweep removes their content unless a run uses it.
+    """
     return InputFile.objects.filter(expires_at__lte=timezone.now()).delete()[0]
 
 
 def references() -> Iterator[str]:
-    """Digests of all uploads and of all input files of runs."""
+    """Digests of all uploads and of all input files of runs; a digest can occur several times."""
     yield from InputFile.objects.values_list("digest", flat=True).iterator()
     for files in Run.objects.exclude(files=[]).values_list("files", flat=True).iterator():
         yield from (file["digest"] for file in files)

@@ -1,5 +1,3 @@
-"""API routes of input files."""
-
 from django.urls import path
 
 from worker.files.api import InputDetail, Inputs

@@ -1,4 +1,4 @@
-"""Calls that may hang, such as a request to an unreachable service, with a bounded wait."""
+"""Limits the wait for calls that may hang, such as requests to an unreachable service."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ class BoundedCall(Generic[T]):
         self._started = 0.0
 
     def start(self) -> Future[T]:
-        """The running call, or a new one; ``result(timeout)`` raises TimeoutError while it hangs."""
+        """The future of the running call, or of a new one.
+
+        Its ``result(timeout)`` raises TimeoutError if the call takes longer.
+        """
         with self._lock:
             if self._last is None or self._last.done():
                 self._last, self._started = Future(), time.monotonic()

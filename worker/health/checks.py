@@ -32,7 +32,7 @@ NAMES = ("database", "storage", "broker", "disk", "reaper", "workers", "queue")
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """The result of one check. ``detail`` is for everyone, ``cause`` for operators: it may name hosts."""
+    """The result of one check. ``detail`` is public; ``cause`` is for operators, as it may name hosts."""
 
     name: str
     ok: bool
@@ -64,11 +64,11 @@ class SiteState:
 
 
 class ServiceFailed(Exception):
-    """A service answered, but can't be used."""
+    """A service can't be reached or used; the text is its address or folder, for operators only."""
 
 
 def read_state() -> SiteState:
-    """Runs all checks at the same time; returns within about ``TIMEOUT_S`` seconds."""
+    """Runs all checks at the same time; returns within about ``TIMEOUT_S``, whatever fails."""
     deadline = time.monotonic() + TIMEOUT_S
     started = {name: call.start() for name, call in _CALLS.items()}
     results = {name: _result(name, future, deadline) for name, future in started.items()}
@@ -85,7 +85,7 @@ def read_state() -> SiteState:
 
 @dataclass(frozen=True)
 class _Result:
-    """What a call returned, or the check that reports why it did not."""
+    """The return value of a call, or the failed check that reports why there is none."""
 
     value: Any = None
     failed: HealthCheck | None = None
@@ -122,14 +122,14 @@ def _disk_check(result: _Result) -> HealthCheck:
     if result.failed:
         return result.failed
     disk: DiskSpace = result.value
-    free, total = (round(count / 2**30, 1) for count in (disk.free, disk.total))
-    detail = LazyMessage(_("%(free)s of %(total)s GiB free"), free=free, total=total)
+    free, total = (round(count / 1e9, 1) for count in (disk.free, disk.total))
+    detail = LazyMessage(_("%(free)s of %(total)s GB free"), free=free, total=total)
     return HealthCheck("disk", not disk.is_low, detail)
 
 
 def _figure_checks(figures: SiteFigures | None) -> list[HealthCheck]:
     if figures is None:
-        unknown = LazyMessage(_("unknown: the database does not answer"))
+        unknown = LazyMessage(_("unknown: the database does not respond"))
         return [HealthCheck(name, False, unknown) for name in ("reaper", "workers", "queue")]
     return [_reaper_check(figures), _workers_check(figures), _queue_check(figures)]
 
@@ -137,7 +137,7 @@ def _figure_checks(figures: SiteFigures | None) -> list[HealthCheck]:
 def _reaper_check(figures: SiteFigures) -> HealthCheck:
     age = figures.reaper_age_s
     if age is None:
-        return HealthCheck("reaper", False, LazyMessage(_("no reaper has run in the last minutes")))
+        return HealthCheck("reaper", False, LazyMessage(_("no reaper has run in the last few minutes")))
     detail = LazyMessage(_("last run %(seconds)s s ago"), seconds=round(age))
     return HealthCheck("reaper", age < REAPER_SILENT_S, detail)
 
@@ -146,20 +146,20 @@ def _workers_check(figures: SiteFigures) -> HealthCheck:
     alive = figures.live_workers
     slots, busy = sum(worker.slots for worker in alive), sum(worker.busy for worker in alive)
     detail = LazyMessage(
-        _("%(alive)s alive, %(busy)s of %(slots)s slots busy"), alive=len(alive), busy=busy, slots=slots
+        _("%(alive)s online, %(busy)s of %(slots)s slots in use"), alive=len(alive), busy=busy, slots=slots
     )
     return HealthCheck("workers", slots > 0, detail)
 
 
 def _queue_check(figures: SiteFigures) -> HealthCheck:
-    """Fails if a run waits long while a slot is free or no worker is alive; busy slots are normal."""
+    """Fails if a claimable run waits over ``QUEUE_STUCK_S`` while a slot is free or no worker is alive."""
     queue = figures.queue
     has_free_slot = any(worker.busy < worker.slots for worker in figures.live_workers)
     is_stuck = (queue.oldest_claimable_s or 0.0) > QUEUE_STUCK_S
     if queue.oldest_s is None:
-        return HealthCheck("queue", True, LazyMessage(_("no run waits")))
+        return HealthCheck("queue", True, LazyMessage(_("no runs are waiting")))
     detail = LazyMessage(
-        _("%(runs)s runs wait, the oldest for %(seconds)s s"),
+        _("%(runs)s runs waiting, the oldest for %(seconds)s s"),
         runs=queue.runnable,
         seconds=round(queue.oldest_s),
     )
@@ -168,7 +168,7 @@ def _queue_check(figures: SiteFigures) -> HealthCheck:
 
 # Calls of the checks -----------------------------------------------------------------------------------
 def _check_storage() -> None:
-    """Raises ServiceFailed if the storage can't be reached; before the first version, it need not exist."""
+    """Raises ServiceFailed if the storage can't be reached; passes while the site has no version."""
     if not blobs.is_reachable() and Version.objects.exists():
         raise ServiceFailed(settings.STORAGE_URL or f"{settings.SKILLQUAY_VAR}/blobs")
 
@@ -182,7 +182,7 @@ def _check_broker() -> None:
     with redis.Redis.from_url(
         settings.REDIS_URL, socket_connect_timeout=TIMEOUT_S, socket_timeout=TIMEOUT_S
     ) as client:
-        client.set("skillquay:check", "1", ex=60)  # a full or read-only server answers a ping
+        client.set("skillquay:check", "1", ex=60)  # not a ping, which a full or read-only server answers
 
 
 def _disk_space() -> DiskSpace:

@@ -42,7 +42,7 @@ class SiteFigures:
 
     @property
     def reaper_age_s(self) -> float | None:
-        """Seconds since the last tick of any reaper; None if none is known."""
+        """Seconds since the last heartbeat of any reaper; None if no reaper is known."""
         return min((p.heartbeat_s for p in self.processes if p.kind == ProcessKind.REAPER), default=None)
 
 
@@ -65,7 +65,7 @@ def _queue() -> QueueState:
         oldest_s=_age(waiting["since"], now),
         oldest_claimable_s=_age(claimable.get("since"), now),
         running=Run.objects.filter(status=RunStatus.RUNNING).count(),
-        waiting_approval=Approval.objects.waiting().filter(expires_at__gt=now).count(),  # by its index
+        waiting_approval=Approval.objects.waiting().filter(expires_at__gt=now).count(),  # uses an index
     )
 
 

@@ -9,7 +9,7 @@ from django.conf import settings
 
 @cache
 def version() -> str:
-    """``0.1.0``, with the commit in a git checkout: ``0.1.0+ddccc34``."""
+    """The version, such as ``0.1.0``; in a git checkout with the commit, such as ``0.1.0+ddccc34``."""
     root = Path(settings.BASE_DIR)
     number = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
     commit = _commit(root / ".git")

@@ -1,6 +1,6 @@
 """Counts all ended runs by status, failure code and duration, at a cost independent of their number.
 
-One row holds the sums up to a moment, which the reaper moves; a call counts only the runs that ended since.
+One row stores the sums up to a time that the reaper moves forward; a call counts only runs that ended since.
 """
 
 from __future__ import annotations
@@ -39,14 +39,17 @@ Key = tuple[str, str, int]
 
 
 def run_totals() -> Mapping[Key, Sums]:
-    """The sums over all runs that have ended."""
+    """The sums over all ended runs, by status, failure code and duration bucket."""
     row = RunTotals.objects.first()
     stored = _stored(row) if row else []
     return _added(stored, _ended_between(row.until if row else None, timezone.now()))
 
 
 def move_forward() -> None:
-    """Adds the runs that ended over a minute ago to the stored sums; safe to repeat, also concurrently."""
+    """Adds the runs that ended over a minute ago to the stored sums, at most once a minute.
+
+    Safe to repeat, also concurrently.
+    """
     until = timezone.now() - _MARGIN
     row = RunTotals.objects.first()
     if row and row.until > until - _MOVE_EVERY:
@@ -72,7 +75,10 @@ def _added(*parts: Iterable[tuple[Key, Sums]]) -> dict[Key, Sums]:
 
 
 def _ended_between(since: datetime | None, until: datetime) -> Iterator[tuple[Key, Sums]]:
-    """Yields key and sums per run that ended in the interval; SQLite would compare durations slowly."""
+    """Yields key and sums of each run that ended after ``since`` (None: at any time), until ``until``.
+
+    Not grouped in SQL, because SQLite compares durations slowly.
+    """
     ended = Run.objects.filter(finished_at__lte=until)
     if since:
         ended = ended.filter(finished_at__gt=since)

@@ -10,7 +10,11 @@ from worker.sandbox.tiers import available
 
 
 def sandbox_report() -> dict[str, Any]:
-    """``{tier, enforcement}``; if runs are refused, the tier is "" and ``reason`` explains it."""
+    """``{tier, enforcement}`` of this machine.
+
+    If runs are refused, the tier is "" and ``reason`` explains it. If the site has its own backend, the tier
+    is ``backend`` and ``enforcement`` is empty.
+    """
     site = sandbox_settings()
     if site.backend:
         return {"tier": "backend", "enforcement": {}}

@@ -1,4 +1,4 @@
-"""Documents of the site's state: for ``manage.py status`` and ``/-/ready``."""
+"""The site's state as JSON documents, for ``manage.py status`` and ``/-/ready``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from worker.health.release import version
 
 
 def status_document() -> dict[str, Any]:
-    """``{ok, version, checks, queue, workers}``, for operators; null where the database does not answer."""
+    """``{ok, version, checks, queue, workers}``, for operators.
+
+    If the database does not answer, the queue's figures are None and the list of workers is empty.
+    """
     state = read_state()
     figures = state.figures
     oldest_s = figures.queue.oldest_s if figures else None
@@ -35,7 +38,10 @@ def status_document() -> dict[str, Any]:
 
 
 def ready_document(state: SiteState, names: Collection[str] = ()) -> dict[str, Any]:
-    """``{ok, checks}`` of the named checks, or of all; for everyone, so it names no host and no address."""
+    """``{ok, checks}`` of the named checks, or of all without names.
+
+    Everyone can read this document, so it names no host and no address.
+    """
     chosen = [check for check in state.checks if not names or check.name in names]
     checks = [_check_document(check, for_operator=False) for check in chosen]
     return {"ok": all(check.ok for check in chosen), "checks": checks}

@@ -21,13 +21,16 @@ from worker.models.memory import MemoryQuerySet
 UNDO_WINDOW = timedelta(minutes=15)
 _MAX_TERMS = 1_000  # per memory
 _SENTENCE_ENDS = ".。!！;；"
-_OWNER_CONTENT = ("owner_run__request", "owner_run__result")  # of a run that owns memories
+_OWNER_CONTENT = ("owner_run__request", "owner_run__result")  # large fields
 _Key = tuple[str, str, str]  # owner, type, content
 
 
 class DatabaseStore:
     def add(self, entries: Sequence[MemoryEntry]) -> list[StoreResult]:
-        """Stores the entries; retries if another run stored the same memory at the same time."""
+        """Stores or merges the entries; returns one result for each, in order.
+
+        Retries up to three times if another run stores the same memory at the same time.
+        """
         for _ in range(3):
             try:
                 with transaction.atomic():
@@ -38,7 +41,10 @@ class DatabaseStore:
             return _remember(entries)
 
     def search(self, text: str, query: MemoryQuery, *, limit: int) -> list[Memory]:
-        """Memories with at least half of the words: most words first, then importance, then newest."""
+        """Memories with at least half of the text's words: most words first, then importance, then newest.
+
+        [] if the text has no words to search for.
+        """
         terms = [word.term for word in search_terms.query_words(text)]
         if not terms:
             return []
@@ -73,7 +79,8 @@ class DatabaseStore:
         for memory in memories.filter(deleted_at__gte=timezone.now() - UNDO_WINDOW):
             try:
                 with transaction.atomic():
-                    restored += Memory.objects.filter(pk=memory.pk).update(deleted_at=None, deleted_by=None)
+                    deleted = Memory.objects.filter(pk=memory.pk).exclude(deleted_at=None)
+                    restored += deleted.update(deleted_at=None, deleted_by=None)
             except IntegrityError:
                 continue
         return restored
@@ -114,7 +121,7 @@ def _remember(entries: Sequence[MemoryEntry]) -> list[StoreResult]:
 
 
 def empty_deleted() -> int:
-    """Empties up to 1,000 memories whose deletion is final, but keeps their rows; returns how many."""
+    """Empties up to 1,000 memories that can no longer be restored, but keeps their rows; returns how many."""
     deleted = Memory.objects.filter(deleted_at__lt=timezone.now() - UNDO_WINDOW).exclude(content="")
     keys = list(deleted.values_list("pk", flat=True)[:1_000])
     MemoryTerm.objects.filter(memory__in=keys).delete()
@@ -123,13 +130,19 @@ def empty_deleted() -> int:
 
 
 def subtract_sources(memories: MemoryQuerySet, lost: dict[int, int]) -> None:
-    """Subtracts ``lost``, the number of erased proposals by memory key, from the counts of the memories."""
+    """Reduces the counts of the memories; ``lost`` maps their primary keys to the number of lost proposals.
+
+    A count that would fall below 1 does not change.
+    """
     for key, times in lost.items():
         memories.filter(pk=key, count__gt=times).update(count=F("count") - times)
 
 
 def content_key(content: str) -> str:
-    """A hash of the content that ignores width, case, blanks, invisible characters and final punctuation."""
+    """The SHA-256 of the content without differences that readers ignore.
+
+    These are character width, case, repeated blanks, invisible characters and punctuation at the end.
+    """
     folded = unicodedata.normalize("NFKC", content)
     visible = "".join(one for one in folded if unicodedata.category(one) != "Cf").casefold()
     plain = " ".join(visible.split())
@@ -167,7 +180,10 @@ def _memory(entry: MemoryEntry, key: _Key, now: datetime) -> Memory:
 
 
 def _merge(memory: Memory, entry: MemoryEntry, now: datetime) -> None:
-    """Counts the repetition; the first content is kept, the latest metadata and highest importance win."""
+    """Counts a repeated proposal: keeps the first content, the latest metadata and the highest importance.
+
+    Does not save the memory.
+    """
     memory.count += 1
     memory.updated_at = now
     memory.by_person = memory.by_person or entry.by_person

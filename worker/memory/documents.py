@@ -27,7 +27,7 @@ def memory_document(memory: Memory) -> dict[str, Any]:
 
 
 def write_document(write: MemoryWrite, *, actor: Actor) -> dict[str, Any]:
-    """A proposal for its reviewer; run and skill are None if the actor can't see them."""
+    """A proposal as a document for its reviewer; run and skill are None if the actor can't see them."""
     run = write.run
     is_visible = Run.objects.visible_to(actor).filter(pk=run.pk).exists()
     return {
@@ -62,7 +62,12 @@ def owner_document(row: Remembered) -> dict[str, Any]:
 
 
 def writes_of(run: Run, proposals: list[Mapping[str, Any]], *, actor: Actor) -> list[dict[str, Any]]:
-    """A run's proposals as the script wrote them, each with the state that the run's readers may see."""
+    """A run's proposals as the script wrote them, each with id, state, code and memory of its row.
+
+    For an owner that the caller does not belong to, the state is always ``proposed`` and ``memory`` is None.
+    Otherwise ``memory`` is the memory's id, or None if nothing was stored or the actor can't see it. ``id``
+    and ``state`` are None without a row.
+    """
     rows = MemoryWrite.objects.filter(run=run, attempt=run.attempt) if proposals else ()
     states = {row.seq: row for row in rows}
     keys = [row.memory_id for row in states.values() if row.memory_id and not row.is_foreign]

@@ -1,7 +1,8 @@
-"""Erases and exports memories of runs and persons, and sweeps expired ones."""
+"""Erases and exports memories of runs and users; sweeps expired proposals and deleted memories."""
 
 from collections import Counter
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 from registry.identity.actors import Actor
@@ -14,7 +15,11 @@ from worker.models import Memory, MemoryWrite
 
 
 def erase_runs(runs: Collection[int]) -> None:
-    """Erases the runs' proposals and memories, and unreviewed memories that only these runs proposed."""
+    """Erases the proposals and memories of the runs with these primary keys.
+
+    Also erases memories that only these runs proposed, unless a person accepted them, and reduces the counts
+    of the others.
+    """
     writes = MemoryWrite.objects.filter(run__in=runs)
     lost = Counter(writes.exclude(memory=None).values_list("memory_id", flat=True))
     writes.delete()
@@ -25,15 +30,14 @@ def erase_runs(runs: Collection[int]) -> None:
 
 
 def export_person(user: User) -> dict[str, Any]:
-    """The user's memories and the proposals that wait for the user."""
+    """The user's memories and the proposals that wait for the user, as a document of iterators."""
     who = Actor(user=user)
     memories = Memory.objects.present().filter(owner_user=user).order_by("pk")
     waiting = MemoryWrite.objects.waiting().filter(owner_user=user).order_by("pk")
+    waiting = waiting.select_related("run__caller", "owner_user").defer("run__request", "run__result")
     return {
-        "memories": [memory_document(row) for row in memories.iterator(chunk_size=200)],
-        "memory_proposals": [
-            write_document(row, actor=who) for row in waiting.select_related("run__caller", "owner_user")
-        ],
+        "memories": map(memory_document, memories.iterator(chunk_size=200)),
+        "memory_proposals": map(partial(write_document, actor=who), waiting.iterator(chunk_size=200)),
     }
 
 
@@ -44,6 +48,6 @@ def erase_person(user: User) -> None:
 
 
 def sweep() -> None:
-    """Declines proposals that were not decided in time, and empties deleted memories."""
+    """Declines proposals that were not decided in time, and empties memories whose deletion is final."""
     expire()
     empty_deleted()

@@ -1,21 +1,19 @@
-"""Error codes of memories and proposals."""
-
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 MEMORY_REVIEWED = declare("MEMORY_REVIEWED")(
     _("This memory must be reviewed before it is saved."),
-    _("Ask its owner or a maintainer of the team to decide at /memory/review/."),
+    _("Ask the memory's owner or a maintainer of the team to decide at /memory/review/."),
 )
 MEMORY_RUN_FAILED = declare("MEMORY_RUN_FAILED")(
     _("The run failed, so its proposed memory must be reviewed before it is saved."),
-    _("Ask its owner or a maintainer of the team to decide at /memory/review/."),
+    _("Ask the memory's owner or a maintainer of the team to decide at /memory/review/."),
 )
 MEMORY_OWNER_ELSEWHERE = declare("MEMORY_OWNER_ELSEWHERE")(
     _("The caller can't save memory for this owner directly."),
     _(
-        "Leave out `ownerId` to save it for the caller; otherwise the owner decides, and you "
-        "won't see the result."
+        "Leave out `ownerId` to save the memory for the caller; for another owner, you won't see "
+        "whether the memory was accepted."
     ),
 )
 MEMORY_OWNER_UNKNOWN = declare("MEMORY_OWNER_UNKNOWN")(
@@ -24,7 +22,7 @@ MEMORY_OWNER_UNKNOWN = declare("MEMORY_OWNER_UNKNOWN")(
 )
 MEMORY_QUEUE_FULL = declare("MEMORY_QUEUE_FULL", http=409)(
     _("Too many proposed memories are already waiting for this owner's review."),
-    _("Ask the owner to review them at /memory/review/, then run the skill again."),
+    _("Ask the owner to review the proposals at /memory/review/, then run the skill again."),
 )
 MEMORY_EXPIRED = declare("MEMORY_EXPIRED")(
     _("This proposed memory expired because it was not reviewed in time."),
@@ -38,6 +36,6 @@ MEMORY_FIELD_INVALID = declare("MEMORY_FIELD_INVALID", lambda *, allowed: ...)(
     _("Correct the value; /api/docs/ describes what each field accepts."),
 )
 MEMORY_DELETED = declare("MEMORY_DELETED", http=410)(
-    _("This memory was deleted."),
-    _("Restore it within 15 minutes of its deletion; after that, its content is permanently removed."),
+    _("This memory was deleted or can't be restored."),
+    _("Restore a deleted memory within 15 minutes, unless the same memory was stored again."),
 )

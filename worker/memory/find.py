@@ -6,6 +6,7 @@ from registry.core.errors import NOT_FOUND
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.errors import FORBIDDEN
+from registry.identity.teams import require_member
 from registry.lookup import skills
 from registry.models import Team
 from worker.memory.errors import MEMORY_DELETED
@@ -18,7 +19,10 @@ _RUN = "run:"
 
 
 def find_owner(name: str, actor: Actor) -> Owner:
-    """The owner for ``me``, a team's slug or ``run:<id>``; raises NOT_FOUND if the actor can't read it."""
+    """The owner with this name: ``me``, a team's slug or ``run:<id>``. Its type is empty.
+
+    Raises NOT_FOUND if the actor can't read the owner's memories.
+    """
     if name == "me":
         if actor.user is None or (actor.token and actor.token.team_id):
             raise NOT_FOUND.refusal(what="memory owner", name=name)
@@ -32,9 +36,8 @@ def find_owner(name: str, actor: Actor) -> Owner:
 
 
 def find_team_owner(team: Team, actor: Actor) -> Owner:
-    """The team as owner; raises NOT_FOUND unless the actor is a member or administrator."""
-    if team.pk not in actor.team_ids and not actor.is_administrator:
-        raise NOT_FOUND.refusal(what="team", name=team.slug)
+    """The team as owner (type empty); raises NOT_FOUND unless the actor is a member or administrator."""
+    require_member(team, actor)
     return Owner("", team_id=team.pk)
 
 
@@ -53,7 +56,10 @@ def may_delete(memory: Memory, actor: Actor) -> bool:
 
 
 def delete(memory: Memory, actor: Actor) -> None:
-    """Deletes one memory or raises FORBIDDEN; ``restore`` undoes the deletion for 15 minutes."""
+    """Deletes a memory, with an audit entry; ``restore`` can undo this for 15 minutes.
+
+    Raises FORBIDDEN if the actor may not delete it.
+    """
     if not may_delete(memory, actor):
         raise FORBIDDEN.refusal(action="delete memory")
     with transaction.atomic():
@@ -62,7 +68,10 @@ def delete(memory: Memory, actor: Actor) -> None:
 
 
 def delete_all(owner: Owner, actor: Actor) -> int:
-    """Deletes all memories of an owner that the actor may delete; returns how many."""
+    """Deletes all memories of the owner that the actor may delete, with an audit entry; returns how many.
+
+    Raises FORBIDDEN if the owner has memories, but the actor may delete none.
+    """
     rows = owner_memories(owner).present()
     allowed = rows.filter(pk__in=Memory.objects.deletable_by(actor).values("pk"))
     if rows.exists() and not allowed.exists():
@@ -75,20 +84,29 @@ def delete_all(owner: Owner, actor: Actor) -> int:
 
 
 def restore(uid: str, actor: Actor) -> Memory:
-    """Restores a deleted memory; raises MEMORY_DELETED after the undo window or if it was stored again."""
+    """Restores a deleted memory, with an audit entry; a memory that is not deleted stays unchanged.
+
+    Raises NOT_FOUND if the actor may not delete it; MEMORY_DELETED 15 minutes after the deletion, or if the
+    same memory was stored again.
+    """
     rows = Memory.objects.deletable_by(actor).filter(uid=uid)
     if not rows.exists():
         raise NOT_FOUND.refusal(what="memory", name=uid[:80])
     with transaction.atomic():
-        if not store().restore(rows):
-            raise MEMORY_DELETED.refusal()
+        is_restored = bool(store().restore(rows))
         memory = rows.get()
-        audit.record(actor, "memory.restore", uid, team=memory.owner_team)
+        if memory.deleted_at:
+            raise MEMORY_DELETED.refusal()
+        if is_restored:
+            audit.record(actor, "memory.restore", uid, team=memory.owner_team)
     return memory
 
 
 def restore_all(owner: Owner, actor: Actor) -> int:
-    """Restores the owner's memories that the actor deleted within the undo window; returns how many."""
+    """Restores the owner's memories that the actor deleted in the last 15 minutes; returns how many.
+
+    Writes an audit entry, and skips memories that were stored again.
+    """
     deletable = Memory.objects.deletable_by(actor).values("pk")
     with transaction.atomic():
         done = store().restore(owner_memories(owner).filter(pk__in=deletable, deleted_by=actor.user))

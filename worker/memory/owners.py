@@ -40,7 +40,10 @@ class Owner:
 
 @dataclass(frozen=True)
 class ResolvedOwner:
-    """``owner`` is None if unknown; ``is_foreign`` unless it is the run, its caller or the caller's team."""
+    """The owner of a proposal, None if unknown.
+
+    ``is_foreign`` is False for the run, its caller and the caller's teams.
+    """
 
     owner: Owner | None
     is_foreign: bool = False
@@ -61,7 +64,7 @@ class OwnerResolver:
 
     @cached_property
     def roles(self) -> dict[int, Role]:
-        """The caller's roles by team at the end of the run."""
+        """The caller's roles at the end of the run, by primary key of the team; {} without a caller."""
         return Actor(user=self.run.caller).roles if self.run.caller else {}
 
     def _user(self, name: str) -> ResolvedOwner:
@@ -74,7 +77,7 @@ class OwnerResolver:
         return ResolvedOwner(Owner(OwnerType.USER, user_id=user.pk) if user else None, is_foreign=True)
 
     def _names_of(self, caller: User) -> set[str]:
-        """The caller's names and ids; the agent's id only if the context identifies the caller."""
+        """The caller's names and ids, and the context's agent id if its user id is the caller's."""
         own = opaque_id("user", self.run.team, caller.uid)
         context = self.run.request.get("context") or {}
         agent = {context.get("agent_id", "")} if context.get("user_id") == own else set()

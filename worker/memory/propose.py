@@ -22,7 +22,10 @@ _WRITER_ROLES = (Role.MEMBER, Role.MAINTAINER, Role.OWNER)
 
 
 def propose(claim: Claim, outcome: Outcome) -> None:
-    """Stores an attempt's proposals, in the transaction that ends the attempt; no run waits for reviews."""
+    """Stores an attempt's proposals, and the memories of those that need no review.
+
+    Runs in the transaction that ends the attempt. Reviews happen later and do not delay the run.
+    """
     run = Run.objects.select_related("team", "caller").get(pk=claim.run_id)
     proposals = _Proposals(run, not outcome.failure_code, OwnerResolver(run))
     rows = [proposals.row(seq, write) for seq, write in enumerate(outcome.memory_writes)]

@@ -41,7 +41,10 @@ class ReviewDecision:
 
 @dataclass(frozen=True)
 class ReviewResult:
-    """How many of several proposals were decided, and how many were not found or no longer waited."""
+    """How many of several proposals were decided, and how many were skipped.
+
+    A proposal is skipped if it was not found, no longer waited or exceeded ``MAX_BATCH``.
+    """
 
     decided: int
     skipped: int
@@ -57,9 +60,12 @@ def queue(actor: Actor, owner: Owner | None = None) -> MemoryWriteQuerySet:
 
 
 def find_write(uid: str, actor: Actor) -> MemoryWrite:
-    """A proposal that the actor may decide; raises NOT_FOUND for others, FORBIDDEN for tokens."""
+    """The proposal with that uid, even if it is already decided.
+
+    Raises FORBIDDEN for actors with a token, NOT_FOUND for proposals that the actor may not decide.
+    """
     if actor.token:
-        raise FORBIDDEN.refusal(action="decide what is remembered")
+        raise FORBIDDEN.refusal(action="review memory")
     related = ("run__caller", "run__skill__team", "owner_user", "owner_team", "owner_run", "memory")
     found = MemoryWrite.objects.decidable_by(actor).select_related(*related).filter(uid=uid).first()
     if found is None:
@@ -68,7 +74,11 @@ def find_write(uid: str, actor: Actor) -> MemoryWrite:
 
 
 def decide(write: MemoryWrite, decision: ReviewDecision, actor: Actor) -> MemoryWrite:
-    """Accepts or declines a waiting proposal; raises MEMORY_DECIDED if it no longer waits."""
+    """Accepts or declines a waiting proposal, with an audit entry, and returns it reloaded.
+
+    Accepting stores the memory. Raises MEMORY_DECIDED if the proposal no longer waits, or another Refusal for
+    invalid edits or a missing permission.
+    """
     decision = _validate(decision)
     with transaction.atomic():
         row = MemoryWrite.objects.select_for_update(of=("self",)).get(pk=find_write(write.uid, actor).pk)
@@ -138,7 +148,10 @@ def _remember(row: MemoryWrite, decision: ReviewDecision, actor: Actor) -> Store
 
 
 def _close(row: MemoryWrite, result: StoreResult | None) -> None:
-    """Sets the final state of the proposal and clears its content, which only an accepted memory keeps."""
+    """Sets the proposal's final state and clears its content, without saving it.
+
+    Only the memory of an accepted proposal keeps the content.
+    """
     row.memory = result.memory if result else None
     if result is None:
         row.state = WriteState.DECLINED

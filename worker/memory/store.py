@@ -31,7 +31,7 @@ class MemoryEntry:
 
 @dataclass(frozen=True)
 class StoreResult:
-    """The memory that holds an entry; ``is_new`` is False if it was merged into an existing one."""
+    """The memory that stores an entry; ``is_new`` is False if the entry was merged into an existing one."""
 
     memory: Memory
     is_new: bool
@@ -54,19 +54,22 @@ class Store(Protocol):
     """A memory store; its methods run in the caller's transaction, if there is one."""
 
     def add(self, entries: Sequence[MemoryEntry]) -> list[StoreResult]:
-        """Stores the entries; merges those with the same content, owner and type."""
+        """Stores the entries; returns one result for each, in order.
+
+        Merges an entry into a memory with the same content, owner and type.
+        """
 
     def search(self, text: str, query: MemoryQuery, *, limit: int) -> list[Memory]:
         """At most ``limit`` of the query's memories that match the text, best first."""
 
     def list(self, query: MemoryQuery) -> MemoryQuerySet:
-        """All memories that the query selects; the caller orders and limits them."""
+        """All memories that the query selects, without deleted ones; the caller orders and limits them."""
 
     def delete(self, memories: MemoryQuerySet, *, by: User | None) -> int:
         """Deletes the memories; the deletion can be undone for 15 minutes. Returns how many."""
 
     def restore(self, memories: MemoryQuerySet) -> int:
-        """Restores deleted memories; returns how many."""
+        """Restores memories deleted in the last 15 minutes; returns how many."""
 
     def erase(self, memories: MemoryQuerySet) -> int:
         """Deletes the rows immediately; returns how many."""
@@ -76,7 +79,7 @@ class Store(Protocol):
 
 
 def store() -> Store:
-    """The database store, which sends changes to another system if the site configures one."""
+    """The database store; if SKILLQUAY_MEMORY_URL is set, wrapped so that changes are sent there."""
     from worker.memory.database import DatabaseStore
     from worker.memory.webhook import WebhookStore
 

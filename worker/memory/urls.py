@@ -1,5 +1,3 @@
-"""API routes of memories and proposed memories."""
-
 from django.urls import path
 
 from worker.memory.api.memories import Memories, MemoryDetail, MemoryExport, MemoryRestoration

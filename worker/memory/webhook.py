@@ -1,7 +1,7 @@
 """Sends memory changes to another system.
 
-Each is recorded in the transaction of the change; the reaper sends it until the other system confirms it.
-Neither runs nor requests wait for the delivery.
+Each change is recorded in the transaction that makes it. The reaper sends it until the other system confirms
+it, so neither runs nor requests wait for the delivery.
 """
 
 import base64
@@ -58,9 +58,9 @@ class WebhookStore:
         return done
 
     def restore(self, memories: MemoryQuerySet) -> int:
-        restored_uids = list(memories.values_list("uid", flat=True))
+        deleted_uids = list(memories.exclude(deleted_at=None).values_list("uid", flat=True))
         done = self.own.restore(memories)
-        _record_changes(Memory.objects.present().filter(uid__in=restored_uids).values_list("uid", flat=True))
+        _record_changes(Memory.objects.present().filter(uid__in=deleted_uids).values_list("uid", flat=True))
         return done
 
     def erase(self, memories: MemoryQuerySet) -> int:
@@ -74,7 +74,10 @@ class WebhookStore:
 
 
 def deliver_due() -> int:
-    """Sends due changes, oldest first, for a few seconds or until one fails; returns how many were sent."""
+    """Sends due changes, oldest first, for ``DELIVERY_S`` or until one fails; returns how many were sent.
+
+    Postpones a failed change. Does nothing unless SKILLQUAY_MEMORY_URL is set.
+    """
     if not settings.SKILLQUAY_MEMORY_URL:
         return 0
     until, sent = time.monotonic() + DELIVERY_S, 0
@@ -88,7 +91,7 @@ def deliver_due() -> int:
 
 
 def _record_changes(uids: Iterable[str], *, deleted: bool = False) -> None:
-    """Records changes for delivery, in the transaction of the change."""
+    """Records changes for delivery, in the caller's transaction."""
     now = timezone.now()
     MemoryChange.objects.bulk_create(
         MemoryChange(memory_uid=uid, deleted=deleted, due_at=now, created_at=now)
@@ -122,7 +125,7 @@ def _deliver(change: MemoryChange) -> str:
 
 
 def _document(change: MemoryChange) -> dict[str, Any]:
-    """The current state of the memory; of a deleted one only its id."""
+    """The message about a change, with the memory's current state, or only the id of a deleted memory."""
     memory = Memory.objects.present().filter(uid=change.memory_uid).first()
     is_deleted = change.deleted or memory is None
     document = {"id": change.memory_uid} if memory is None or is_deleted else memory_document(memory)

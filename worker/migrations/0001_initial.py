@@ -126,6 +126,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uid', models.CharField(default=registry.models.identity.new_uid, editable=False, max_length=26, unique=True)),
                 ('skill_label', models.CharField(max_length=130)),
+                ('number', models.PositiveIntegerField(default=0)),
                 ('version_number', models.CharField(max_length=64)),
                 ('digest', models.CharField(max_length=71)),
                 ('token_name', models.CharField(blank=True, max_length=120)),
@@ -139,6 +140,7 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=[('queued', 'Queued'), ('waiting_approval', 'Waiting for approval'), ('running', 'Running'), ('succeeded', 'Succeeded'), ('failed', 'Failed'), ('timed_out', 'Timed out'), ('cancelled', 'Cancelled'), ('lost', 'Lost'), ('refused', 'Refused')], default='queued', max_length=16)),
                 ('failure_code', models.CharField(blank=True, max_length=64)),
                 ('message', models.TextField(blank=True)),
+                ('cause', registry.models.fields.DocumentField(default=dict)),
                 ('progress', models.PositiveSmallIntegerField(null=True)),
                 ('result', registry.models.fields.DocumentField(null=True)),
                 ('exit_code', models.IntegerField(null=True)),
@@ -278,6 +280,13 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='SkillRunCounter',
+            fields=[
+                ('skill', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='registry.skill')),
+                ('last_number', models.PositiveIntegerField()),
+            ],
+        ),
+        migrations.CreateModel(
             name='TeamDailyUsage',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -344,6 +353,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='run',
             constraint=models.UniqueConstraint(condition=models.Q(('idempotency_key', ''), _negated=True), fields=('caller', 'idempotency_key'), name='one_run_per_idempotency_key'),
+        ),
+        migrations.AddConstraint(
+            model_name='run',
+            constraint=models.UniqueConstraint(condition=models.Q(('number__gt', 0)), fields=('skill', 'number'), name='one_run_per_number'),
         ),
         migrations.AddIndex(
             model_name='memorywrite',

@@ -19,7 +19,7 @@ from worker.models.memory import (
     OwnerType,
     WriteState,
 )
-from worker.models.run import Run, RunQuerySet, RunStatus
+from worker.models.run import Run, RunQuerySet, RunStatus, SkillRunCounter
 from worker.models.run_totals import RunTotals
 from worker.models.service_process import ProcessKind, ServiceProcess
 from worker.models.step import Step, StepKind

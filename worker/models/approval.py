@@ -28,9 +28,9 @@ class ApprovalDecision(models.TextChoices):
 
 class ApprovalQuerySet(models.QuerySet["Approval"]):
     def visible_to(self, actor: Actor) -> ApprovalQuerySet:
-        """Approvals of the actor's and their teams' runs; not of runs of their skills by other teams.
+        """Approvals of runs that belong to the actor or their teams; all for administrators.
 
-        Administrators get all.
+        Excludes runs of the teams' skills that other teams started.
         """
         if actor.is_administrator:
             return self
@@ -56,7 +56,7 @@ class Approval(models.Model):
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="approval")
     requested_permissions = DocumentField(default=dict)  # all permissions that the version requests, by kind
-    added_permissions = DocumentField(default=dict)  # those that no approval or canonical version covers
+    added_permissions = DocumentField(default=dict)  # those that no allow rule or canonical version covers
     unsafe_properties = DocumentField(default=list)  # names of the properties that require approval
     no_cache = models.BooleanField(default=False)  # do not answer from the cache
     expires_at = models.DateTimeField(db_index=True)
@@ -65,7 +65,8 @@ class Approval(models.Model):
     # "": undecided or cancelled.
     decision = models.CharField(max_length=8, choices=ApprovalDecision.choices, blank=True)
     reason = models.TextField(blank=True)
-    rule = models.ForeignKey(Rule, models.SET_NULL, null=True, related_name="+")  # created with the decision
+    # The rule that decided the request, or that was created with the decision.
+    rule = models.ForeignKey(Rule, models.SET_NULL, null=True, related_name="+")
 
     objects = ApprovalQuerySet.as_manager()
 

@@ -49,7 +49,7 @@ class DependencyBuild(LeasedJob):
     state = models.CharField(
         max_length=8, choices=DependencyBuildState.choices, default=DependencyBuildState.WAITING
     )
-    # Why it failed, as registry.versions.publishing.version_rows writes problems.
+    # Why it failed, in the format of ``version_rows.serialize_problem``.
     problem = DocumentField(null=True)
     log = models.TextField(blank=True)  # the end of the installer's output
     lock = models.TextField(blank=True)  # exact versions; kept when the archive is removed

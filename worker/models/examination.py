@@ -13,7 +13,7 @@ class Examination(LeasedJob):
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     requested_at = models.DateTimeField()
     worker = models.CharField(max_length=120, blank=True)
-    tier = models.CharField(max_length=16, blank=True)  # under attack now
+    tier = models.CharField(max_length=16, blank=True)  # being attacked now
     document = DocumentField(null=True)
 
     def __str__(self) -> str:

@@ -36,7 +36,7 @@ class MemoryType(models.TextChoices):
 
 
 class WriteState(models.TextChoices):
-    """The state of a proposal. For another owner's proposal, the run's readers always see PROPOSED."""
+    """The state of a proposal; the run's readers see only PROPOSED if the owner is foreign to the caller."""
 
     PROPOSED = "proposed", _("Proposed")
     WAITING = "waiting", _("Waiting for review")
@@ -55,7 +55,7 @@ class Remembered(models.Model):
     owner_run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="+")
     type = models.CharField(max_length=10, choices=MemoryType.choices)
     importance = models.PositiveSmallIntegerField()  # 1 to 5
-    original_importance = models.FloatField(null=True)  # as proposed, if it was another number
+    original_importance = models.FloatField(null=True)  # as proposed, if different
     content = models.TextField()
     metadata = DocumentField(default=dict)
 
@@ -64,10 +64,10 @@ class Remembered(models.Model):
 
 
 def _owned_by(actor: Actor, *, roles: tuple[Role, ...] | None = None) -> Q:
-    """Filter: rows of the actor, of teams where they have one of ``roles`` (None: any), of readable runs."""
+    """Filters by owner: the actor, teams where they have one of ``roles`` (None: any), and readable runs."""
     teams = [team for team, role in actor.roles.items() if roles is None or role in roles]
     owned = Q(owner_team_id__in=teams) | Q(owner_run__in=Run.objects.readable_by(actor))
-    if not (actor.token and actor.token.team_id):  # a team's token can't read its owner's own memories
+    if not (actor.token and actor.token.team_id):  # a team's token can't read personal memories
         owned |= Q(owner_user=actor.user)
     return owned
 
@@ -77,7 +77,10 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         return self.filter(deleted_at=None)
 
     def visible_to(self, actor: Actor) -> MemoryQuerySet:
-        """Memories of the actor, of their teams and of runs that they can read; all for administrators."""
+        """Memories of the actor, of their teams and of runs that they can read; all for administrators.
+
+        Includes deleted memories.
+        """
         if actor.is_administrator:
             return self
         return self.none() if actor.user is None else self.filter(_owned_by(actor))
@@ -99,7 +102,7 @@ class Memory(Remembered):
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     owner_key = BytewiseCharField(max_length=40)  # "user:7": the owner in one column
-    content_key = BytewiseCharField(max_length=64)  # of the normalized content, which is stored once
+    content_key = BytewiseCharField(max_length=64)  # hash of the normalized content
     count = models.PositiveIntegerField(default=1)  # how often it was proposed
     by_person = models.BooleanField(default=False)  # a person accepted it, so it outlives its run
     skill_label = models.CharField(max_length=130, blank=True)
@@ -174,7 +177,7 @@ class MemoryWrite(Remembered):
         ]
 
     def shown_state(self) -> str:
-        """The state for the run's readers, who do not learn another owner's decision."""
+        """The state for the run's readers: always PROPOSED if the owner is foreign to the caller."""
         return WriteState.PROPOSED.value if self.is_foreign else self.state
 
     def expires_at(self) -> datetime:

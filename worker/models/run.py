@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Cast, Length
 from django.utils.translation import gettext_lazy as _
 
 from registry.identity.permissions import Action, in_scope
@@ -34,9 +35,9 @@ class RunStatus(models.TextChoices):
 
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, actor: Actor) -> RunQuerySet:
-        """Runs of the actor, of their teams and of their teams' skills; the content may be unreadable.
+        """Runs of the actor, of their teams and of their teams' skills; all for administrators.
 
-        Administrators get all.
+        The actor may not be able to read the content: see ``readable_by``.
         """
         if actor.is_administrator:
             return self
@@ -49,11 +50,19 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(own | Q(team_id__in=teams) | Q(skill__team_id__in=teams))
 
     def without_content(self) -> RunQuerySet:
-        """Rows whose request and result, which can be megabytes, are read only when they are used."""
+        """Defers the fields ``request`` and ``result``, which can be megabytes, until they are accessed."""
         return self.defer("request", "result")
 
+    def small_values(self, field: str, *, max_characters: int) -> dict[int, Any]:
+        """The values of a JSON field by the run's primary key, without those over ``max_characters``.
+
+        Does not read the larger ones: forty results of ten megabytes would need gigabytes.
+        """
+        sized = self.annotate(size=Length(Cast(field, models.TextField())))
+        return dict(sized.filter(size__lte=max_characters).values_list("pk", field))
+
     def of_skill(self, name: str) -> RunQuerySet:
-        """Runs of the skill ``team/slug`` or ``slug``, by its current name or one that it has had."""
+        """Runs of the skill ``team/slug``, or of all skills named ``slug``, by current or former names."""
         team, _slash, slug = name.rpartition("/")
         now, before = Q(slug=slug), Q(redirects__slug=slug)
         if team:
@@ -65,7 +74,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def readable_by(self, actor: Actor) -> RunQuerySet:
         """Runs whose content the actor can read: as caller, maintainer of the run's team or administrator."""
-        others = in_scope(actor, Action.READ_RUNS)  # a token that can only run reads its owner's runs
+        others = in_scope(actor, Action.READ_RUNS)  # False for a token that can only run skills
         if actor.is_administrator and others:
             return self
         if actor.user is None:
@@ -83,6 +92,7 @@ class Run(models.Model):
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.SET_NULL, null=True, related_name="runs")
     skill_label = models.CharField(max_length=130)  # team/slug
+    number = models.PositiveIntegerField(default=0)  # "Run #12" of its skill, from 1; 0 without a skill
     version_number = models.CharField(max_length=64)
     digest = models.CharField(max_length=71)
     team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="runs")  # the caller's
@@ -101,6 +111,7 @@ class Run(models.Model):
     status = models.CharField(max_length=16, choices=RunStatus.choices, default=RunStatus.QUEUED)
     failure_code = models.CharField(max_length=64, blank=True)
     message = models.TextField(blank=True)
+    cause = DocumentField(default=dict)  # worker.protocols.call.Cause; {} unless the run failed
     progress = models.PositiveSmallIntegerField(null=True)  # percent
     result = DocumentField(null=True)  # worker.protocols.call.Outcome as a document
     exit_code = models.IntegerField(null=True)
@@ -126,7 +137,7 @@ class Run(models.Model):
     root = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")  # whose budget it shares
     depth = models.PositiveSmallIntegerField(default=0)  # 0: started by a person or an agent
     session_id = models.CharField(max_length=64, blank=True)  # ${CLAUDE_SESSION_ID} of a prompt
-    grants = DocumentField(default=dict)  # in addition to the inputs: {secrets: {name: grant uid}}
+    grants = DocumentField(default=dict)  # {secrets: {name: grant uid}}
 
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
@@ -154,7 +165,10 @@ class Run(models.Model):
                 fields=["caller", "idempotency_key"],
                 condition=~Q(idempotency_key=""),
                 name="one_run_per_idempotency_key",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["skill", "number"], condition=Q(number__gt=0), name="one_run_per_number"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -162,7 +176,14 @@ class Run(models.Model):
 
     @property
     def duration_ms(self) -> float | None:
-        """The duration of the last attempt; None before its end."""
+        """The duration of the last attempt in milliseconds; None before the run's end."""
         if self.started_at is None or self.finished_at is None:
             return None
         return round((self.finished_at - self.started_at).total_seconds() * 1000, 3)
+
+
+class SkillRunCounter(models.Model):
+    """The number of the skill's newest run; ``worker.queue`` is the only writer."""
+
+    skill = models.OneToOneField(Skill, models.CASCADE, primary_key=True, related_name="+")
+    last_number = models.PositiveIntegerField()

@@ -4,7 +4,7 @@ from registry.models.fields import DocumentField
 
 
 class RunTotals(models.Model):
-    """Sums over all runs that ended up to a moment, in one row; written by ``worker.health.run_totals``."""
+    """Sums over all runs that ended by ``until``, in one row; ``worker.health.run_totals`` is the writer."""
 
     until = models.DateTimeField()
     sums = DocumentField(default=list)  # [[status, failure code, bucket, runs, attempts, seconds]]

@@ -15,7 +15,7 @@ class StepKind(models.TextChoices):
 
 
 class Step(models.Model):
-    """A step that the skill took; ``Attempt`` has the platform's. ``seq`` counts within one attempt."""
+    """A step of the skill; ``Attempt.steps`` has those of the platform. ``seq`` counts within one attempt."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="steps")
     attempt = models.PositiveSmallIntegerField()

@@ -4,7 +4,7 @@ from registry.models import Team
 
 
 class TeamLimits(models.Model):
-    """The limits of a team, set by administrators; null is the site's default, 0 no limit."""
+    """The limits of a team, set by administrators; null means the site's default, 0 means no limit."""
 
     team = models.OneToOneField(Team, models.CASCADE, related_name="limits")
     concurrent_runs = models.PositiveIntegerField(null=True)
@@ -16,7 +16,7 @@ class TeamLimits(models.Model):
 class TeamQueueState(models.Model):
     """When a run of the team was last claimed, for the fair order between teams.
 
-    There is no foreign key: deleting a team must not make a claim fail, and 0 stands for runs without a team.
+    There is no foreign key, because deleting a team must not make a claim fail, and runs can have no team.
     """
 
     team = models.PositiveBigIntegerField(primary_key=True)  # its key; 0: runs without a team

@@ -1,1 +1,1 @@
-"""Protocols for calling scripts: prepares calls, interprets results, lists a package's entry points."""
+"""Prepares calls of scripts and prompts, interprets their results, and lists a package's entry points."""

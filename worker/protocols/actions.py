@@ -21,7 +21,10 @@ _PLACEHOLDERS = {"action_name", "string", "action"}
 
 
 def find_actions(source: bytes, manifest: Manifest) -> tuple[str, ...]:
-    """Distinct actions named in front matter, ``supported_actions``, comparisons and the docstring."""
+    """Up to 100 distinct actions, from the front matter and the first 256 KiB of the script.
+
+    In the script, looks at ``supported_actions``, comparisons with ``action`` and the first docstring.
+    """
     text = source[:_READ_BYTES].decode("utf-8", "replace")
     named = [*_front_matter(manifest), *_in_source(text)]
     valid = [name for name in named if _NAME.fullmatch(name) and name not in _PLACEHOLDERS]

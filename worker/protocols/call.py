@@ -1,6 +1,6 @@
-"""Frozen values of the protocols: requests, prepared calls and their outcomes. Imports no Django."""
+"""Value types of the protocols, without Django: requests, prepared calls and their outcomes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -9,9 +9,13 @@ Protocol = Literal["script", "stdin_json", "execute", "abp", "prompt", "fork", "
 
 @dataclass(frozen=True)
 class Request:
-    """A request to a package: its inputs and context, and at most one of script, action and tool."""
+    """A request to a package: inputs, context, and optionally a script, an action or a tool.
+
+    ``arguments`` precede the inputs on the command line of a script.
+    """
 
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Sequence[Any] = ()  # protocol "script" only; JSON values
     script: str | None = None
     action: str | None = None
     tool: str | None = None
@@ -24,10 +28,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Call:
-    """A prepared call: its protocol, and the argument vector, stdin and environment for the sandbox."""
+    """A prepared call with arguments, stdin and environment for the sandbox.
+
+    ``argv`` is empty for prompts and endpoints, which do not start a script.
+    """
 
     protocol: Protocol
-    entry: str  # path within the package
+    entry: str  # path in the package; for an endpoint, its URL
     argv: tuple[str, ...]
     stdin: bytes = b""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -37,7 +44,7 @@ class Call:
 
 @dataclass(frozen=True)
 class StepTrace:
-    """A step of a run; ``kind`` is a ``worker.models.StepKind``, ``child`` the id of the run it started."""
+    """A step of a run; ``kind`` is a ``worker.models.StepKind``, ``child`` the uid of the run it started."""
 
     step_id: str
     name: str
@@ -51,12 +58,22 @@ class StepTrace:
 
 
 @dataclass(frozen=True)
+class Cause:
+    """Why a call failed: an exception with its place in the skill, or a failure code with its message."""
+
+    type: str  # such as "ValueError", or a failure code; "" if unknown
+    message: str
+    file: str = ""  # relative to the package; "" if unknown
+    line: int | None = None
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """The answer of a script, in the same form for all protocols.
+    """The result of a call, in the same form for all protocols.
 
     ``failure_code`` is "" on success. Protocol ``script`` sets ``outputs``, all others set ``output``.
-    ``error`` is ``{code, message, details}`` of a failed call; ``answer`` is the whole answer of the JSON
-    stdin protocol.
+    ``error`` is ``{code, message, details}`` of a failed call. ``answer`` is the whole answer of the
+    protocols ``stdin_json`` and ``abp``.
     """
 
     success: bool

@@ -1,24 +1,27 @@
 """Chooses which script of a package runs, and by which protocol."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from registry.packages.manifest.frontmatter import SKILL_MD
 from registry.packages.package import Manifest, Profile
 from worker.protocols import errors
 from worker.protocols.call import Protocol, Request
+from worker.protocols.main_part import has_main_part, shown_commands
 from worker.sandbox.runtimes import command_for
 
 SCRIPTS = "scripts"
-EXTENSIONS = (".py", ".sh", ".js", ".mjs", ".cjs", ".ts")  # in the order in which ids are looked up
+EXTENSIONS = (".py", ".sh", ".js", ".mjs", ".cjs", ".ts")  # of scripts with the same id, the first runs
 _MODULES = (".ts", ".js", ".mjs", ".cjs", ".py")  # file types that can export execute()
 _DEFAULTS = ("execute.ts", "execute.js", "execute.py", "main.ts", "index.ts")
+Read = Callable[[str], bytes]
 _AGENT_SKILLS = ".claude/skills"  # the layout of Claude Code skills
 
 
 @dataclass(frozen=True)
 class ScriptEntry:
-    """A script that can run: ``id`` is its file's stem, ``runtime`` the program that runs it."""
+    """A script that can run: ``id`` is its file's stem or its path, ``runtime`` the program that runs it."""
 
     id: str
     path: str
@@ -32,8 +35,125 @@ class ScriptEntry:
         return PurePosixPath(self.path).suffix in _MODULES
 
 
-def find_entries(paths: Iterable[str], manifest: Manifest, profile: Profile) -> tuple[ScriptEntry, ...]:
-    """Scripts sorted by id, one per id: the declared entry, and files in scripts/ or .claude/skills."""
+def find_entries(
+    paths: Iterable[str], manifest: Manifest, profile: Profile, read: Read
+) -> tuple[ScriptEntry, ...]:
+    """The scripts to offer, sorted by id: those directly in scripts/, then programs elsewhere.
+
+    The id of a script directly in scripts/ is its stem, of any other its path. Without a main part, a script
+    called with arguments is omitted. For profile ``agentskills``, programs deeper in scripts/ are offered;
+    unless the profile is ``apexbridge``, also files outside scripts/ that SKILL.md shows as commands.
+    """
+    return tuple(_offered(tuple(paths), manifest, profile, read))
+
+
+def has_entries(paths: Iterable[str], manifest: Manifest, profile: Profile, read: Read) -> bool:
+    return any(True for _entry in _offered(tuple(paths), manifest, profile, read))
+
+
+def choose_entry(
+    paths: Iterable[str], manifest: Manifest, profile: Profile, request: Request, read: Read
+) -> ScriptEntry:
+    """The script that the request and the manifest select; a request can also name a path below scripts/.
+
+    Raises STATIC_SKILL or PROMPT_ONLY if the package has no scripts, SCRIPT_NOT_FOUND if the requested one is
+    missing, and ENTRY_NOT_FOUND if the declared one is. Raises ENTRY_REQUIRED if several scripts are
+    possible.
+    """
+    paths = tuple(paths)
+    if request.script is not None and (named := _named_entry(request.script, paths, manifest, profile)):
+        return named
+    entries = find_entries(paths, manifest, profile, read)
+    by_id = {entry.id: entry for entry in entries}
+    ids = ", ".join(by_id)
+    if request.script in by_id:
+        return by_id[request.script]
+    if request.script is not None and (entries or direct_entries(paths, manifest, profile)):
+        raise errors.SCRIPT_NOT_FOUND.refusal(script=ascii(request.script[:80]), ids=ids or "-").at("script")
+    if not entries:
+        raise (errors.STATIC_SKILL if manifest.type == "static" else errors.PROMPT_ONLY).refusal()
+    if default := default_entry(entries, manifest) or by_id.get(request.tool or ""):
+        return default
+    if manifest.resources.entry:
+        raise errors.ENTRY_NOT_FOUND.refusal(entry=manifest.resources.entry, ids=ids).at(
+            manifest.resources.entry
+        )
+    raise errors.ENTRY_REQUIRED.refusal(ids=ids).at("script")
+
+
+def default_entry(entries: tuple[ScriptEntry, ...], manifest: Manifest) -> ScriptEntry | None:
+    """The script that runs unless one is named: the declared entry, a conventional name, or the only one.
+
+    The only one is the only script directly in scripts/, otherwise the only one elsewhere. None if the
+    declared entry is not one of ``entries``, or if no rule selects a script.
+    """
+    if manifest.resources.entry:
+        return next((entry for entry in entries if entry.path == manifest.resources.entry), None)
+    for name in _DEFAULTS:
+        if default := next((entry for entry in entries if entry.path == f"{SCRIPTS}/{name}"), None):
+            return default
+    candidates = [entry for entry in entries if entry.id != entry.path] or entries
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def _named_entry(
+    name: str, paths: tuple[str, ...], manifest: Manifest, profile: Profile
+) -> ScriptEntry | None:
+    """The script directly in scripts/ with this id, or the file below scripts/ with this path or module."""
+    path = f"{name.replace('.', '/')}.py" if name.startswith(f"{SCRIPTS}.") else name
+    direct = direct_entries(paths, manifest, profile)
+    if found := next((entry for entry in direct if name == entry.id or path == entry.path), None):
+        return found
+    is_script = path.startswith(f"{SCRIPTS}/") and path in paths and command_for(path)
+    return ScriptEntry(path, path) if is_script else None
+
+
+def _offered(
+    paths: tuple[str, ...], manifest: Manifest, profile: Profile, read: Read
+) -> Iterator[ScriptEntry]:
+    direct = direct_entries(paths, manifest, profile)
+    for entry in direct:
+        if _is_offered(entry, manifest, profile, read):
+            yield entry
+    known = {entry.path for entry in direct}
+    for path in _other_programs(paths, profile, read):
+        if path not in known and path not in manifest.resources.helpers:
+            entry = ScriptEntry(path, path)
+            if _is_offered(entry, manifest, profile, read):
+                yield entry
+
+
+def _is_offered(entry: ScriptEntry, manifest: Manifest, profile: Profile, read: Read) -> bool:
+    if entry.path == manifest.resources.entry or profile != "agentskills":
+        return True
+    if choose_protocol(entry, manifest, profile, Request()) != "script":
+        return True
+    return has_main_part(PurePosixPath(entry.path).suffix, read(entry.path))
+
+
+def _other_programs(paths: tuple[str, ...], profile: Profile, read: Read) -> list[str]:
+    """Code files deeper in scripts/, and those elsewhere that SKILL.md shows as commands."""
+    if profile == "apexbridge":
+        return []
+    code = [path for path in paths if path.endswith(EXTENSIONS) and not _is_private(path)]
+    elsewhere = frozenset(path for path in code if not path.startswith(f"{SCRIPTS}/"))
+    shown = shown_commands(read(SKILL_MD), elsewhere) if elsewhere and SKILL_MD in paths else ()
+    nested = [path for path in code if path.startswith(f"{SCRIPTS}/") and path.count("/") > 1]
+    return sorted([*(nested if profile == "agentskills" else ()), *shown])
+
+
+def _is_private(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name.startswith((".", "_")) or name.endswith(".d.ts")
+
+
+def direct_entries(paths: tuple[str, ...], manifest: Manifest, profile: Profile) -> tuple[ScriptEntry, ...]:
+    """The package's scripts, one per id and sorted by id.
+
+    Scripts are files directly in scripts/, and Python files in .claude/skills of single-file packages.
+    Helpers, type declarations and names that start with "." or "_" are omitted. Of scripts with the same id,
+    the declared entry is taken, otherwise the first in the order of EXTENSIONS.
+    """
     entries: dict[str, ScriptEntry] = {}
     known = set(paths)
     declared = manifest.resources.entry
@@ -46,38 +166,8 @@ def find_entries(paths: Iterable[str], manifest: Manifest, profile: Profile) -> 
     return tuple(sorted(entries.values(), key=lambda entry: entry.id))
 
 
-def choose_entry(paths: Iterable[str], manifest: Manifest, profile: Profile, request: Request) -> ScriptEntry:
-    """The script that request and manifest select; raises Refusal if none or several match."""
-    entries = find_entries(paths, manifest, profile)
-    by_id = {entry.id: entry for entry in entries}
-    ids = ", ".join(by_id)
-    if not entries:
-        raise (errors.STATIC_SKILL if manifest.type == "static" else errors.PROMPT_ONLY).refusal()
-    if request.script is not None:
-        if request.script not in by_id:
-            raise errors.SCRIPT_NOT_FOUND.refusal(script=ascii(request.script[:80]), ids=ids).at("script")
-        return by_id[request.script]
-    if default := default_entry(entries, manifest) or by_id.get(request.tool or ""):
-        return default
-    if manifest.resources.entry:
-        raise errors.ENTRY_NOT_FOUND.refusal(entry=manifest.resources.entry, ids=ids).at(
-            manifest.resources.entry
-        )
-    raise errors.ENTRY_REQUIRED.refusal(ids=ids).at("script")
-
-
-def default_entry(entries: tuple[ScriptEntry, ...], manifest: Manifest) -> ScriptEntry | None:
-    """The script that runs unless one is named: the declared entry, a conventional name, or the only one."""
-    if manifest.resources.entry:
-        return next((entry for entry in entries if entry.path == manifest.resources.entry), None)
-    for name in _DEFAULTS:
-        if default := next((entry for entry in entries if entry.path == f"{SCRIPTS}/{name}"), None):
-            return default
-    return entries[0] if len(entries) == 1 else None
-
-
 def choose_protocol(entry: ScriptEntry, manifest: Manifest, profile: Profile, request: Request) -> Protocol:
-    """The protocol for calling the entry, from its name, the package's profile and the request."""
+    """The protocol for calling the script; depends on its file name, manifest, profile and request."""
     if request.tool is not None or uses_abp(manifest):
         return "abp"
     named_execute = PurePosixPath(entry.path).stem == "execute"
@@ -89,7 +179,10 @@ def choose_protocol(entry: ScriptEntry, manifest: Manifest, profile: Profile, re
 
 
 def refuse_unavailable(manifest: Manifest, request: Request) -> None:
-    """Raises Refusal for requests that no script can serve: two choices at once, or a static skill."""
+    """Raises CHOICE_AMBIGUOUS if a tool is combined with another choice, and STATIC_SKILL for a static skill.
+
+    In a package of protocol ``abp``, a tool can be combined with a script.
+    """
     others = ("action",) if uses_abp(manifest) else ("script", "action")
     named = [name for name in others if getattr(request, name) is not None]
     if request.tool is not None and named:

@@ -1,10 +1,9 @@
 """Lists the entry points of a package: scripts, actions, tools and phases, or only a prompt."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
-from registry.packages.manifest.sections import find_declared_scripts
+from registry.packages.manifest.sections import Phase, find_phases, find_specs
 from registry.packages.manifest.tools import Tool, tools_of
 from registry.packages.package import Manifest, Profile
 from registry.packages.problems import Refusal
@@ -22,13 +21,10 @@ from worker.protocols.errors import PROMPT_ONLY, TOOLS_UNDECLARED
 from worker.protocols.formats.endpoint import uses_endpoint
 from worker.protocols.prompts.prompt_call import prompt_protocol
 
-_READ_BYTES = 262_144
-_PHASE_FOLDERS = {"phases", "actions"}
-
 
 @dataclass(frozen=True)
 class Script:
-    """A script; ``protocol`` applies if the call names no action, ``phases`` are files that name it."""
+    """A script. ``protocol`` is for calls without action or tool; ``phases`` are phase files that list it."""
 
     id: str
     path: str
@@ -39,7 +35,10 @@ class Script:
 
 @dataclass(frozen=True)
 class Action:
-    """An action; ``declared`` by the package, or suggested as one of five common names."""
+    """An action that the package declares, or a common name that is only suggested.
+
+    ``scripts`` are the ids of the scripts in which a declared action was found.
+    """
 
     name: str
     declared: bool
@@ -47,56 +46,45 @@ class Action:
 
 
 @dataclass(frozen=True)
-class PhaseScript:
-    """A script's id on one line of a phase file; ``missing`` is True if the script does not exist."""
-
-    id: str
-    line: int
-    missing: bool
-
-
-@dataclass(frozen=True)
-class Phase:
-    path: str
-    scripts: tuple[PhaseScript, ...]
-
-
-@dataclass(frozen=True)
 class EntryPoints:
     """The entry points of a package.
 
-    ``default`` is the id of the script that runs if none is named ("" if one must be); ``execute`` tells
-    whether it exports execute(). ``unavailable`` is the error code of every call, "" if calls are possible.
+    ``default`` is the id of the script that runs if none is named, or "". ``execute`` is True if that script
+    uses protocol ``execute``. ``unavailable`` is the error code of every call, or "" if calls are possible.
     """
 
     scripts: tuple[Script, ...] = ()
     actions: tuple[Action, ...] = ()
     tools: tuple[Tool, ...] = ()
     phases: tuple[Phase, ...] = ()
+    omitted_phases: int = 0  # phase files that were not read
+    specs: tuple[str, ...] = ()  # documentation in specs/
     default: str = ""
     execute: bool = False
     prompt_only: bool = False
     unavailable: str = ""
-    prompt: Protocol | None = None  # for a call that names nothing, if the prompt answers it
+    prompt: Protocol | None = None  # for calls without script, action or tool
 
 
 def find_entry_points(
     package_paths: Iterable[str], manifest: Manifest, profile: Profile, read: Callable[[str], bytes]
 ) -> EntryPoints:
-    """Finds the entry points; reads scripts and phase files, each up to 256 kB."""
+    """Finds the entry points. ``read`` returns a file's bytes; only the first 256 KiB of a file count."""
     paths = tuple(package_paths)
-    entries = () if manifest.type == "static" else find_entries(paths, manifest, profile)
-    phases = tuple(_phases(paths, {entry.id for entry in entries}, read))
+    entries = () if manifest.type == "static" else find_entries(paths, manifest, profile, read)
+    phases, omitted_phases = find_phases(paths, read)
     scripts = tuple(_script(entry, manifest, profile, phases) for entry in entries)
     entry = default_entry(entries, manifest)
     default = entry.id if entry else ""
     has_endpoint = uses_endpoint(manifest, Request())
-    prompt = prompt_protocol(paths, manifest, profile)
+    prompt = prompt_protocol(paths, manifest, profile, read)
     return EntryPoints(
         scripts=scripts,
         actions=_actions(entries, scripts, manifest, read),
         tools=tools_of(manifest.abp) if uses_abp(manifest) else (),
         phases=phases,
+        omitted_phases=omitted_phases,
+        specs=find_specs(paths),
         default=default,
         execute=any(script.protocol == "execute" and script.id == default for script in scripts),
         prompt_only=not entries and not has_endpoint and not uses_abp(manifest),
@@ -132,7 +120,7 @@ def _actions(
     manifest: Manifest,
     read: Callable[[str], bytes],
 ) -> tuple[Action, ...]:
-    """Declared actions, then common ones if a script can be called with an action."""
+    """Declared actions, then common ones if a script declares an action or uses protocol ``stdin_json``."""
     named: dict[str, list[str]] = {}
     for entry, script in zip(entries, scripts, strict=True):
         if script.protocol not in ("execute", "abp"):
@@ -142,12 +130,3 @@ def _actions(
     if not any(script.protocol == "stdin_json" for script in scripts) and not declared:
         return ()
     return declared + tuple(Action(name, False) for name in actions.CONVENTIONAL if name not in named)
-
-
-def _phases(paths: tuple[str, ...], ids: set[str], read: Callable[[str], bytes]) -> Iterator[Phase]:
-    for path in sorted(paths):
-        pure = PurePosixPath(path)
-        if pure.parts[0] in _PHASE_FOLDERS and pure.suffix == ".md":
-            text = read(path)[:_READ_BYTES].decode("utf-8-sig", "replace")
-            declared = tuple(PhaseScript(id, line, id not in ids) for id, line in find_declared_scripts(text))
-            yield Phase(path, declared)

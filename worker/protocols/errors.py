@@ -1,18 +1,21 @@
-"""Error codes of script calls: why a call cannot start, and why a run failed."""
+"""Error codes for calls that can't start and for runs that failed."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 INVALID_JSON = declare("INVALID_JSON")(
     _("Invalid JSON in the skill's input or output."),
-    _("Print one JSON object as the last output on stdout, and write logs to stderr."),
+    _(
+        "Print one JSON object as the last output on stdout and logs on stderr, or return JSON "
+        "from the endpoint."
+    ),
 )
 UNKNOWN_ACTION = declare("UNKNOWN_ACTION")(
     _("The skill does not have this action."), _("Choose one of the actions that the skill lists.")
 )
 MISSING_PARAM = declare("MISSING_PARAM")(
     _("A required parameter is missing."),
-    _("Compare the inputs with the skill's parameters, and add the missing one."),
+    _("Compare the inputs with the skill's parameters, and add the missing parameter."),
 )
 INVALID_PARAM = declare("INVALID_PARAM")(
     _("A parameter has an invalid value."),
@@ -20,7 +23,7 @@ INVALID_PARAM = declare("INVALID_PARAM")(
 )
 TIMEOUT = declare("TIMEOUT")(
     _("The run exceeded its time limit."),
-    _("Run it with a smaller task, or ask the skill's maintainers to raise its time limit."),
+    _("Run the skill with a smaller task, or ask its maintainers to raise the time limit."),
 )
 PERMISSION_DENIED = declare("PERMISSION_DENIED")(
     _("The skill lacks a permission that it needs."),
@@ -30,7 +33,7 @@ DATA_NOT_FOUND = declare("DATA_NOT_FOUND")(
     _("The requested data was not found."), _("Check that the inputs refer to existing data.")
 )
 EXTERNAL_SERVICE_ERROR = declare("EXTERNAL_SERVICE_ERROR", retryable=True)(
-    _("An external service that the skill calls failed."), _("Try again later.")
+    _("An external service used by the skill failed."), _("Try again later.")
 )
 INTERNAL_ERROR = declare("INTERNAL_ERROR")(
     _("The skill failed with an unexpected error."),
@@ -39,17 +42,24 @@ INTERNAL_ERROR = declare("INTERNAL_ERROR")(
 SCRIPT_FAILED = declare("SCRIPT_FAILED")(
     _("The script ended with an error."), _("Check the log for the script's error message.")
 )
+PACKAGE_READ_ONLY = declare("PACKAGE_READ_ONLY")(
+    _("The script tried to write into its package, which is read-only."),
+    _("Write to the working folder, to `output_dir` or to /tmp instead."),
+)
 OUTPUT_INVALID = declare("OUTPUT_INVALID")(
     _("The script's output does not match `output_schema`."),
     _("Ask the skill's maintainers to fix the script or its `output_schema`."),
 )
 OUTPUT_LIMIT = declare("OUTPUT_LIMIT")(
-    _("The script exceeded its output limit and was stopped."),
-    _("Write large results to a file in output_dir instead of stdout."),
+    _("The skill exceeded its output limit and was stopped."),
+    _(
+        "Write large results to a file in output_dir instead of stdout, or return less data from "
+        "the endpoint."
+    ),
 )
 MEMORY_LIMIT = declare("MEMORY_LIMIT")(
     _("The script exceeded its memory limit and was stopped."),
-    _("Run it with a smaller task, or ask the skill's maintainers to raise `security.memory_mb`."),
+    _("Run the skill with a smaller task, or ask its maintainers to raise `security.memory_mb`."),
 )
 DISK_LIMIT = declare("DISK_LIMIT")(
     _("The script exceeded its disk limit and was stopped."),
@@ -84,7 +94,8 @@ ACTION_REQUIRED = declare("ACTION_REQUIRED", lambda *, actions: ...)(
     _("Choose the action to run."),
 )
 CHOICE_AMBIGUOUS = declare("CHOICE_AMBIGUOUS", lambda *, first, second: ...)(
-    _("`%(first)s` and `%(second)s` can't be used together."), _("Choose one script, one action or one tool.")
+    _("`%(first)s` and `%(second)s` can't be used together."),
+    _("Choose only one: a script, an action or a tool."),
 )
 TOOL_REQUIRED = declare("TOOL_REQUIRED", lambda *, names: ...)(
     _("The skill needs a tool, but none was chosen; available tools: %(names)s."),
@@ -103,23 +114,27 @@ STATIC_SKILL = declare("STATIC_SKILL")(
 )
 PROMPT_ONLY = declare("PROMPT_ONLY")(
     _("The skill is a prompt without scripts, so it has no script, action or tool to choose."),
-    _("Run it with arguments only; the result is its prompt."),
+    _("Run the skill with arguments only, without a script, action or tool."),
 )
 ARGUMENT_NAME_INVALID = declare("ARGUMENT_NAME_INVALID", lambda *, name: ...)(
     _("%(name)s is not a valid argument name."), _("Use letters, digits and _, starting with a letter.")
 )
 ARGUMENT_NOT_STORABLE = declare("ARGUMENT_NOT_STORABLE", lambda *, name, what: ...)(
-    _("The value of %(name)s can't be passed as an argument (%(what)s)."), _("Send it as a file.")
+    _("The value of %(name)s can't be passed as an argument (%(what)s)."), _("Send the value as a file.")
 )
 ARGUMENTS_TOO_LARGE = declare("ARGUMENTS_TOO_LARGE", lambda *, size, limit: ..., http=413)(
     _("The arguments are %(size)s bytes; the limit is %(limit)s bytes."), _("Send large values as files.")
 )
+ARGUMENTS_UNUSED = declare("ARGUMENTS_UNUSED")(
+    _("Can't send `arguments`: only scripts that take command-line arguments accept them."),
+    _("Send the values as inputs instead."),
+)
 STDIN_UNUSED = declare("STDIN_UNUSED")(
     _("Can't send `stdin`: only scripts that take command-line arguments accept it."),
-    _("Put the values into the inputs."),
+    _("Send the values as inputs instead."),
 )
 ENDPOINT_NOT_ALLOWED = declare("ENDPOINT_NOT_ALLOWED", lambda *, address: ...)(
-    _("The skill's endpoint %(address)s is not listed in its `security.network_allowlist`."),
+    _("The skill's `security` settings do not allow access to its endpoint %(address)s."),
     _(
         "Ask the skill's maintainers to set `security.network` to `allowlist` and add the host to "
         "`network_allowlist`."
@@ -134,7 +149,7 @@ SHELL_UNAVAILABLE = declare("SHELL_UNAVAILABLE", lambda *, shell: ...)(
     _("Set `shell: bash` or `shell: sh` in the skill."),
 )
 
-# The nine codes of the JSON stdin protocol, which scripts answer with and the worker uses too.
+# The nine codes of the JSON stdin protocol, for scripts and for the worker.
 STANDARD = (
     INVALID_JSON,
     UNKNOWN_ACTION,

@@ -1,4 +1,4 @@
-"""Turns the result of a script into an Outcome, for every protocol."""
+"""Turns the result of a script in the sandbox into an Outcome, for every protocol."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -37,7 +37,7 @@ _MESSAGES = {
 def interpret(
     call: Call, result: SandboxResult, *, output_schema: Mapping[str, Any] | None = None
 ) -> Outcome:
-    """The outcome of a call: stopped, failed or answered. Successful answers must match the schema."""
+    """The outcome of a call; fails with OUTPUT_INVALID if a successful answer does not match the schema."""
     if result.ending != "exited":
         return _stopped_outcome(call, result)
     if call.protocol == "stdin_json":

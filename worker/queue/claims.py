@@ -44,7 +44,10 @@ class Heartbeat:
 
 
 def claim_next(worker: str, *, run_id: int | None = None) -> Claim | None:
-    """Claims the next run in fair order, or the given one; None if there is none. Only one worker gets it."""
+    """Claims the next runnable run in fair order and starts its attempt; None if there is none.
+
+    With ``run_id``, claims only that run and ignores its team's limit. Only one worker gets a run.
+    """
     if run_id is not None:
         return _claim_oldest(worker, run_id=run_id)
     for ready_team in fair_queue.ready_teams():
@@ -77,12 +80,12 @@ def heartbeat(claim: Claim) -> Heartbeat:
 
 
 def renew(claim: Claim) -> bool:
-    """Extends the lease; returns False if the claim is lost: this worker must then write nothing more."""
+    """Extends the lease. Returns False if the claim is lost; the worker must then write nothing more."""
     return bool(claimed_run(claim).update(lease_until=Now() + clock.lease()))
 
 
 def lock_claim(claim: Claim) -> bool:
-    """Whether the claim still holds; locks the run until the transaction ends, so that it keeps holding."""
+    """Whether the claim still holds; if so, locks the run, so that it holds until the transaction ends."""
     return bool(claimed_run(claim).select_for_update(of=("self",), no_key=True).values_list("pk"))
 
 

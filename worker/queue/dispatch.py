@@ -13,22 +13,22 @@ WAKE_BUILDER = "worker.wake_preparer"
 
 
 def wake() -> bool:
-    """Publishes one wake-up; returns False at once if the broker is down: the reaper repeats missed ones."""
+    """Publishes one wake-up. Returns False at once if the broker is down; the reaper publishes it later."""
     return _send(WAKE)
 
 
 def wake_importer() -> bool:
-    """Publishes a wake-up for imports."""
+    """Publishes a wake-up for imports; returns False if the broker is down."""
     return _send(WAKE_IMPORTER)
 
 
 def wake_builder() -> bool:
-    """Publishes a wake-up for dependency builds."""
+    """Publishes a wake-up for dependency builds; returns False if the broker is down."""
     return _send(WAKE_BUILDER)
 
 
 def wake_doctor() -> bool:
-    """Publishes a wake-up for an examination of the sandbox."""
+    """Publishes a wake-up for an examination of the sandbox; returns False if the broker is down."""
     return _send(WAKE_DOCTOR)
 
 

@@ -1,4 +1,4 @@
-"""Fair order between teams: the one with the fewest running runs is next, then the longest unserved."""
+"""Fair order between teams: the fewest running runs first, then the team that was served longest ago."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ class ReadyTeam:
 
 
 def ready_teams() -> list[ReadyTeam]:
-    """The teams with queued runs that may start one more, in fair order."""
+    """The teams that have queued runs and may start another run, in fair order."""
     default = settings.SKILLQUAY_TEAM_LIMITS["concurrent_runs"]
     free = []
     for team, served_at, team_limit, running in sql.waiting_teams():
@@ -28,7 +28,7 @@ def ready_teams() -> list[ReadyTeam]:
 
 
 def claimable_runs(before: datetime) -> RunQuerySet:
-    """Runs of the ready teams that have been runnable since ``before`` or longer."""
+    """Queued runs of the ready teams that became runnable at ``before`` or earlier."""
     ready = [each.team for each in ready_teams()]
     of_ready_team = Q(team__in=ready) | (Q(team=None) if 0 in ready else Q(pk=None))
     runs: RunQuerySet = Run.objects.filter(of_ready_team, status=RunStatus.QUEUED, run_after__lte=before)
@@ -36,5 +36,5 @@ def claimable_runs(before: datetime) -> RunQuerySet:
 
 
 def has_reached_limit(team: ReadyTeam) -> bool:
-    """Whether the team has reached its limit; call after ``sql.record_served``, which serializes workers."""
+    """Whether the team has reached its limit. Call ``sql.record_served`` first: it serializes workers."""
     return bool(team.limit) and sql.count_running(team.team) >= team.limit

@@ -1,4 +1,4 @@
-"""Runs that go back into the queue: after a lost worker, and while dependencies are built."""
+"""Puts runs back into the queue: after their worker was lost, or if they can't start yet."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
@@ -14,9 +14,10 @@ from worker.queue.states import cancel_children
 
 
 def expire_leases(now: datetime) -> list[str]:
-    """Requeues or ends running runs whose lease has expired at ``now``, a time of ``worker.core.clock``.
+    """Requeues or ends runs whose lease has expired at ``now``, a time of ``worker.core.clock``.
 
-    Returns their uids. Safe to repeat.
+    A run is requeued if it has attempts left, otherwise lost; it is cancelled if that was requested. Also
+    cancels its child runs. Returns the uids of the runs with expired leases. Safe to repeat.
     """
     expired = Run.objects.filter(status=RunStatus.RUNNING, lease_until__lt=now)
     rows = expired.values("id", "uid", "claim_token", "attempt", "max_attempts", "cancel_requested_at")
@@ -48,9 +49,10 @@ def _expire_lease(row: Mapping[str, Any], now: datetime) -> bool:
 
 
 def defer(claim: Claim, seconds: float) -> bool:
-    """Puts a run that can't start yet back into the queue, as if never claimed; False if the lease was lost.
+    """Requeues a run that can't start yet, so that it is claimed again after ``seconds`` at the earliest.
 
-    A run that was cancelled meanwhile ends here: in the queue, nothing would notice until its next claim.
+    The attempt is deleted and does not count. Returns False if the lease was lost. A run that was cancelled
+    meanwhile ends here: in the queue, nothing would notice until its next claim.
     """
     now = timezone.now()
     back = {"attempt": claim.attempt - 1, "claim_token": "", "lease_until": None, "started_at": None}

@@ -1,7 +1,7 @@
 """SQL of the queue: fair order, claim, heartbeat and finish.
 
-Plain SQL because these statements limit the queue's throughput: the ORM builds each statement again for
-every call, and has no ``UPDATE … RETURNING``.
+These statements limit the queue's throughput. They bypass the ORM, which builds each statement again for
+every call and has no ``UPDATE … RETURNING``.
 """
 
 from datetime import datetime, timedelta
@@ -37,6 +37,11 @@ _RECORD_SERVED = """
 INSERT INTO worker_teamqueuestate (team, served_at) VALUES (%s, %s)
 ON CONFLICT (team) DO UPDATE SET served_at = excluded.served_at
 """
+_NEXT_NUMBER = """
+INSERT INTO worker_skillruncounter (skill_id, last_number) VALUES (%s, 1)
+ON CONFLICT (skill_id) DO UPDATE SET last_number = worker_skillruncounter.last_number + 1
+RETURNING last_number
+"""
 _RUNNING = "SELECT count(*) FROM worker_run WHERE status = 'running' AND team_id = %s AND depth = 0"
 _CLAIM = """
 UPDATE worker_run SET status = 'running', attempt = attempt + 1, claim_token = %s, lease_until = {lease},
@@ -53,8 +58,9 @@ VALUES (%s, %s, %s, %s, 'running', '', '[]', '{}', '[]')
 """
 _CANCELLATION = "SELECT cancel_requested_at IS NOT NULL FROM worker_run WHERE id = %s AND claim_token = %s"
 _FINISH = """
-UPDATE worker_run SET status = %s, failure_code = %s, message = %s, result = %s, exit_code = %s, sandbox = %s,
-       log_bytes = %s, progress = %s, finished_at = %s, cache_until = %s, lease_until = NULL, claim_token = ''
+UPDATE worker_run SET status = %s, failure_code = %s, message = %s, cause = %s, result = %s, exit_code = %s,
+       sandbox = %s, log_bytes = %s, progress = %s, finished_at = %s, cache_until = %s, lease_until = NULL,
+       claim_token = ''
  WHERE id = %s AND claim_token = %s AND status = 'running'
 """
 _FINISH_ATTEMPT = """
@@ -110,13 +116,18 @@ def record_served(team: int, now: datetime) -> None:
     execute(_RECORD_SERVED, (team, _db_time(now)))
 
 
+def next_run_number(skill_id: int) -> int:
+    """The number of the skill's next run; other requests of the skill wait until the transaction ends."""
+    return int(fetch_all(_NEXT_NUMBER, (skill_id,))[0][0])
+
+
 def count_running(team: int) -> int:
     """The number of the team's running runs, without child runs."""
     return int(fetch_all(_RUNNING, (team,))[0][0])
 
 
 def claim_oldest(token: str, now: datetime, *, run_id: int | None = None, team: int = 0) -> ClaimedRow | None:
-    """Claims the given run, or the team's oldest runnable one; None if there is none. One worker gets it."""
+    """Claims the given run or the team's oldest one, if runnable; otherwise None. Only one worker gets it."""
     if run_id is not None:
         which, values = "id = %s", [run_id]
     else:
@@ -149,16 +160,20 @@ def finish_run(
     ending: Ending,
     *,
     message: str,
+    cause: str,
     result: str | None,
     exit_code: int | None,
     log_bytes: int,
     progress: int | None,
     cache_for: timedelta | None,
 ) -> bool:
-    """Ends the claimed run; False if the claim no longer holds. ``result`` is JSON."""
+    """Ends the claimed run; returns False if the claim no longer holds. ``cause`` and ``result`` are JSON.
+
+    Other runs can reuse its answer for ``cache_for``; None: never.
+    """
     until = None if cache_for is None else _db_time(ending.finished_at + cache_for)
     values = (
-        *(ending.status, ending.failure_code, message, result, exit_code, ending.sandbox),
+        *(ending.status, ending.failure_code, message, cause, result, exit_code, ending.sandbox),
         *(log_bytes, progress, _db_time(ending.finished_at), until, run_id, token),
     )
     return bool(execute(_FINISH, values))

@@ -1,7 +1,8 @@
-"""Changes of ``Run.status``: each is one guarded statement with one winner; no other package changes it.
+"""Changes of ``Run.status``, which no other package writes. Of concurrent changes, only one takes effect.
 
 ``[waiting_approval →] queued → running → succeeded | failed | timed_out | cancelled | lost | refused``.
-A waiting run can also end as ``cancelled`` or ``refused``.
+A run that is deferred or whose lease expires returns to ``queued``. A queued run can also end as
+``cancelled``, and a run that waits for approval as ``cancelled`` or ``refused``.
 """
 
 import json
@@ -37,6 +38,7 @@ class Verdict:
     status: RunStatus
     failure_code: str = ""
     message: str = ""
+    cause: Mapping[str, Any] = field(default_factory=dict)  # worker.protocols.call.Cause as a document
     result: Mapping[str, Any] | None = None
     exit_code: int | None = None
     sandbox: Mapping[str, Any] = field(default_factory=dict)
@@ -47,20 +49,30 @@ class Verdict:
 
 
 def enqueue(run: Run) -> None:
-    """Inserts the run as runnable; the caller wakes a worker on commit."""
+    """Inserts the run as runnable; the caller must wake a worker on commit."""
     run.status = RunStatus.QUEUED
     run.dispatched_at = run.created_at
-    run.save(force_insert=True)
+    _insert(run)
 
 
 def enqueue_for_approval(run: Run) -> None:
     """Inserts the run as waiting for approval: no worker claims it."""
     run.status = RunStatus.WAITING_APPROVAL
-    run.save(force_insert=True)
+    _insert(run)
+
+
+def _insert(run: Run) -> None:
+    """Inserts the run with the next number of its skill, in one transaction, so that numbers have no gaps."""
+    with transaction.atomic():
+        run.number = sql.next_run_number(run.skill_id) if run.skill_id else 0
+        run.save(force_insert=True)
 
 
 def release(run: Run) -> bool:
-    """Makes a waiting run runnable; returns False if it no longer waits. The caller wakes a worker."""
+    """Makes a run that waits for approval runnable; returns False if it no longer waits.
+
+    Also stores the run's permission and cache key. The caller must wake a worker on commit.
+    """
     run.status = RunStatus.QUEUED
     run.run_after = run.dispatched_at = timezone.now()
     changed = ("status", "run_after", "dispatched_at", "permission", "cache_key", "cache_ttl")
@@ -78,18 +90,27 @@ def refuse_waiting(run_id: int, failure_code: str, message: str) -> bool:
 
 
 def answer_from_cache(run: Run, source: Run) -> None:
-    """Stores a run as answered by an earlier success; ``recording`` copies that run's log and files."""
+    """Saves the run as succeeded with the answer of ``source``, an earlier run.
+
+    The caller must copy log, steps and artifacts with ``recording.copy_records``.
+    """
     is_new = run.pk is None
     run.status, run.cached_from = RunStatus.SUCCEEDED, source
     run.message, run.progress, run.exit_code = source.message, source.progress, source.exit_code
     run.result = {**(source.result or {}), "memory_writes": []}
     run.sandbox, run.log_bytes, run.attempt = source.sandbox, source.log_bytes, source.attempt
     run.started_at = run.finished_at = run.created_at if is_new else run.run_after
-    run.save(force_insert=is_new)
+    if is_new:
+        _insert(run)
+    else:
+        run.save()
 
 
 def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool:
-    """Ends the run and calls ``write`` in one transaction; False and no change if the claim was lost."""
+    """Ends run and attempt and calls ``write``, all in one transaction.
+
+    If the claim was lost, changes nothing and returns False.
+    """
     keep = claim.cache_ttl is not None and verdict.status == RunStatus.SUCCEEDED
     ending = sql.Ending(
         timezone.now(), verdict.status.value, verdict.failure_code, json.dumps(verdict.sandbox)
@@ -102,6 +123,7 @@ def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool
             claim.token,
             ending,
             message=verdict.message,
+            cause=json_text(verdict.cause),
             result=result,
             exit_code=verdict.exit_code,
             log_bytes=verdict.log_bytes,
@@ -137,6 +159,6 @@ def cancel(run_id: int) -> bool:
 
 
 def cancel_children(run_id: int) -> None:
-    """Cancels the run's children: nothing reads their answers any more."""
+    """Cancels the run's child runs and their own, because nothing reads their answers any more."""
     for child in Run.objects.filter(parent_id=run_id).exclude(status__in=ENDED).values_list("pk", flat=True):
         cancel(child)

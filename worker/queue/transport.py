@@ -1,7 +1,7 @@
 """The embedded broker: kombu's filesystem transport, with two fixes.
 
-Readers never see half a message. Workers poll in Celery's event loop, for which Celery uses its pool without
-locks, so that a killed child can't hold one.
+Readers never see half a message. Workers poll in Celery's event loop; Celery then uses a process pool without
+locks, so a killed child can't block the others.
 """
 
 import contextlib
@@ -61,7 +61,7 @@ class Transport(filesystem.Transport):
 
 
 TRANSPORT_ALIASES[ALIAS] = "worker.queue.transport:Transport"
-for scheme in ("redis", "rediss"):  # no alias of our own: kombu configures TLS by the name "rediss"
+for scheme in ("redis", "rediss"):  # kombu's own names, because it configures TLS for "rediss"
     TRANSPORT_ALIASES[scheme] = "worker.queue.redis_transport:RedisTransport"
 
 
@@ -79,7 +79,10 @@ def folders(var: Path) -> dict[str, str]:
 
 
 def sweep(var: Path, *, now: float | None = None) -> int:
-    """Removes processed messages and unfinished writes that are older than a minute; returns how many."""
+    """Removes processed messages and unfinished writes that are older than a minute; returns how many.
+
+    ``now`` is in epoch seconds.
+    """
     before = (time.time() if now is None else now) - _PROCESSED_KEPT_S
     removed = 0
     for folder in ("queue", "taken"):

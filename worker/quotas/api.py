@@ -1,5 +1,3 @@
-"""Endpoints of team limits and their usage."""
-
 from django.http import HttpResponse
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -31,7 +29,7 @@ class TeamLimitsDoc(Doc):
     limits = TeamLimitDoc(many=True)
 
 
-class TeamLimitsChange(Shape):
+class TeamLimitsRequest(Shape):
     concurrent_runs = serializers.IntegerField(required=False, allow_null=True, min_value=0)
     runs_per_day = serializers.IntegerField(required=False, allow_null=True, min_value=0)
     cpu_seconds_per_day = serializers.IntegerField(required=False, allow_null=True, min_value=0)
@@ -39,7 +37,7 @@ class TeamLimitsChange(Shape):
         required=False,
         allow_null=True,
         min_value=0,
-        help_text="Total size of the artifacts of its runs. 0: no limit.",
+        help_text="Maximum total size of the artifacts of the team's runs, in bytes; 0 for no limit.",
     )
 
 
@@ -49,13 +47,14 @@ class TeamUses(Endpoint):
 
     @operation("get_team_limits", "Get a team's limits and usage", answer=TeamLimitsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Requires team membership. Returns each limit with the current usage."""
+        """Requires team membership or administrator rights. Returns each limit with the current usage."""
         document = team_limits.usage_document(skills.find_team(team, self.actor), self.actor)
         return etag.document_response(request, document)
 
-    @operation("update_team_limits", "Update a team's limits", body=TeamLimitsChange, answer=TeamLimitsDoc)
+    @operation("update_team_limits", "Update a team's limits", body=TeamLimitsRequest, answer=TeamLimitsDoc)
     def patch(self, request: Request, team: str) -> HttpResponse:
-        """Requires administrator rights and a session. Send null for the site's default, 0 for no limit."""
+        """Requires administrator rights and a session. Changes only the limits that you send: null means the
+        site's default, 0 means no limit."""
         found = skills.find_team(team, self.actor)
-        team_limits.set_limits(found, read_body(TeamLimitsChange, request.data), self.actor)
+        team_limits.set_limits(found, read_body(TeamLimitsRequest, request.data), self.actor)
         return etag.document_response(request, team_limits.usage_document(found, self.actor))

@@ -1,5 +1,3 @@
-"""SQL of the team limits."""
-
 from datetime import date
 
 from django.db import connection
@@ -12,6 +10,6 @@ _ADD_CPU = "UPDATE worker_teamdailyusage SET cpu_ms = cpu_ms + %s WHERE team_id 
 def add_cpu_time(team_id: int, day: date, milliseconds: int) -> bool:
     """Adds to the team's CPU time of the day; False if the day has no row yet.
 
-    Plain SQL because the transaction that ends an attempt limits the queue's throughput.
+    Bypasses the ORM, because the transaction that ends an attempt limits the queue's throughput.
     """
     return bool(execute(_ADD_CPU, (milliseconds, team_id, connection.ops.adapt_datefield_value(day))))

@@ -29,7 +29,7 @@ _CODES = {
 
 @dataclass(frozen=True)
 class LimitUsage:
-    """A limit of a team and its usage; ``limit`` 0 means none; ``own`` is True if it is set for the team."""
+    """A limit of a team and its usage. ``limit`` 0 means none; ``own`` means set for this team."""
 
     name: str
     used: int
@@ -50,7 +50,7 @@ class LimitUsage:
 
 
 def usage_of(team: Team, names: Iterable[str] = NAMES) -> tuple[LimitUsage, ...]:
-    """The team's limits with these names, and their current usage."""
+    """The team's limits with these names, in this order, and their current usage."""
     day = TeamDailyUsage.objects.filter(team=team, day=today()).first() or TeamDailyUsage()
     used = {
         "concurrent_runs": lambda: Run.objects.filter(team=team, status=RunStatus.RUNNING, depth=0).count(),
@@ -66,7 +66,10 @@ def usage_of(team: Team, names: Iterable[str] = NAMES) -> tuple[LimitUsage, ...]
 
 
 def set_limits(team: Team, limits: Mapping[str, int | None], actor: Actor) -> None:
-    """Sets the given limits; None means the site's default. Raises FORBIDDEN for non-administrators."""
+    """Sets the given limits (None: the site's default) and keeps the others, with an audit entry.
+
+    Raises TEAM_LIMIT_INVALID, or another Refusal unless the actor is an administrator.
+    """
     require(actor, Action.LIMITS, team=team)
     for name, value in limits.items():
         if name not in NAMES or (value is not None and not 0 <= value <= MAX_LIMIT):
@@ -77,7 +80,10 @@ def set_limits(team: Team, limits: Mapping[str, int | None], actor: Actor) -> No
 
 
 def count_run(team: Team | None) -> None:
-    """Counts a new run, in its transaction; raises Refusal if a daily limit or the storage limit is spent."""
+    """Counts a new run of the team, in the transaction that inserts the run; without a team, does nothing.
+
+    Raises TEAM_RUNS_EXCEEDED, TEAM_CPU_EXCEEDED or TEAM_BYTES_EXCEEDED if that limit is used up.
+    """
     if team is None:
         return
     own = TeamLimits.objects.filter(team=team).first()
@@ -102,7 +108,7 @@ def count_cpu(team_id: int | None, seconds: float) -> None:
 
 
 def warnings_of(team: Team | None) -> Iterator[Problem]:
-    """Yields a notice for each limit that is at least 80 % used."""
+    """Yields a notice for each limit that is at least 80 % used, except that of concurrent runs."""
     own = TeamLimits.objects.filter(team=team).first() if team else None
     limited = [name for name in _CODES if _limit(own, name)]
     for use in usage_of(team, limited) if team and limited else ():
@@ -153,7 +159,10 @@ def _require_unspent(team: Team, name: str, used: int, limit: int) -> None:
 
 
 def usage_document(team: Team, actor: Actor) -> dict[str, object]:
-    """The limits with their usage; ``limit`` None: no limit. Raises FORBIDDEN like ``require_reader``."""
+    """The team's limits with their usage, as a document; ``limit`` is None for no limit.
+
+    Raises FORBIDDEN like ``require_reader``.
+    """
     require_reader(team, actor)
     limits = [
         {
@@ -172,4 +181,4 @@ def usage_document(team: Team, actor: Actor) -> dict[str, object]:
 def require_reader(team: Team, actor: Actor) -> None:
     """Raises FORBIDDEN unless the actor is a member of the team or an administrator."""
     if not (actor.is_administrator or team.pk in actor.team_ids):
-        raise FORBIDDEN.refusal(action="read what a team uses")
+        raise FORBIDDEN.refusal(action="read the usage of a team")

@@ -1,5 +1,3 @@
-"""API routes of team limits."""
-
 from django.urls import path
 
 from worker.quotas.api import TeamUses

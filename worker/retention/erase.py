@@ -1,16 +1,17 @@
 """Erases the content of runs; their rows keep caller, version, times and status."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from registry.core.errors import NOT_FOUND
-from registry.core.time import rfc3339
 from registry.erasure import hooks
 from registry.identity import audit
 from registry.identity.actors import Actor
@@ -27,7 +28,11 @@ from worker.run_views.documents import run_document
 
 
 def erase_run(run: Run, *, actor: Actor) -> Run:
-    """Erases a run's content; raises NOT_FOUND, FORBIDDEN or, before the run's end, RUN_UNFINISHED."""
+    """Erases a run's content, with an audit entry, and returns the run reloaded; safe to repeat.
+
+    Raises NOT_FOUND if the actor can't see the run, FORBIDDEN if they can't read it or use a token, and
+    RUN_UNFINISHED before its end.
+    """
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)
     if actor.token or not Run.objects.readable_by(actor).filter(pk=run.pk).exists():
@@ -44,20 +49,26 @@ def erase_run(run: Run, *, actor: Actor) -> Run:
 
 
 def erase_version(skill: Skill, number: str, digest: str) -> set[str]:
-    """Erases ended runs of a purged version; cancels others, which ``sweep`` erases. Returns file digests."""
+    """Erases the ended runs of a purged version and cancels the others, which ``sweep`` erases later.
+
+    Also removes the unpacked package from this machine if no version uses it. Returns the digests of files
+    that may now be unused.
+    """
     if not Version.objects.filter(digest=digest).exists():
         unpacking.remove_package(digest)
     return _stop_and_erase(Run.objects.filter(skill=skill, version_number=number))
 
 
 def export_person(user: User) -> dict[str, Any]:
-    """The user's uploads, runs with their requests, memories and decisions."""
-    who = Actor(user=user)
-    runs = Run.objects.filter(caller=user).order_by("pk")
-    inputs = InputFile.objects.filter(owner=user).order_by("pk")
+    """The user's uploads, runs with their requests, memories, proposals and decisions: iterators by name.
+
+    Each run is read on its own, because its request and result can hold megabytes.
+    """
+    runs = Run.objects.filter(caller=user).order_by("pk").values_list("pk", flat=True)
+    inputs = InputFile.objects.filter(owner=user).order_by("pk").iterator(chunk_size=200)
     return {
-        "inputs": [{"id": file.uid, "name": file.name, "size": file.size} for file in inputs],
-        "runs": [_export_run(run, who) for run in runs.iterator(chunk_size=100)],
+        "inputs": ({"id": file.uid, "name": file.name, "size": file.size} for file in inputs),
+        "runs": map(partial(_export_run, actor=Actor(user=user)), runs.iterator(chunk_size=1000)),
         **memory.export_person(user),
         **approvals.export_person(user),
     }
@@ -75,7 +86,7 @@ def erase_person(user: User) -> set[str]:
 
 
 def sweep() -> None:
-    """Erases runs that were still running when their version was purged or their caller was erased."""
+    """Erases runs that had not ended when their version was purged or their caller was erased."""
     purged = Tombstone.objects.filter(skill=OuterRef("skill"), number=OuterRef("version_number"))
     unerased = Run.objects.filter(Q(Exists(purged)) | Q(caller__erased_at__isnull=False))
     with transaction.atomic():
@@ -83,13 +94,17 @@ def sweep() -> None:
         hooks.discard_on_commit(_erase(unerased))
 
 
-def _export_run(run: Run, who: Actor) -> dict[str, Any]:
-    request: Mapping[str, Any] = run.request
-    return {**run_document(run, actor=who), "created_at": rfc3339(run.created_at), "request": dict(request)}
+def _export_run(key: int, *, actor: Actor) -> dict[str, Any]:
+    stored = Run.objects.annotate(text=Cast("request", TextField())).filter(pk=key)
+    run = Run.objects.defer("request").get(pk=key)
+    return {
+        **run_document(run, actor=actor, with_inputs=False),
+        "request": hooks.StoredJson(stored.values_list("text", flat=True).get()),
+    }
 
 
 def _lock(runs: QuerySet[Run]) -> None:
-    """Locks the runs, oldest first and before related rows, as ``approvals.decide`` does: no deadlocks."""
+    """Locks the runs, oldest first and before related rows, like ``approvals.decide``, to avoid deadlocks."""
     list(runs.select_for_update(of=("self",), no_key=True).order_by("pk").values_list("pk", flat=True))
 
 
@@ -103,8 +118,8 @@ def _stop_and_erase(runs: QuerySet[Run]) -> set[str]:
 def _erase(runs: QuerySet[Run]) -> set[str]:
     """Erases the content of runs that have ended; returns the digests of their files.
 
-    Returns no digests while any run is running: it may have stored the same content and refer to that only at
-    its end; the storage's sweep removes the content then.
+    Returns no digests while any run is running: that run may have stored the same content, and records this
+    only at its end. In that case, the storage's sweep removes unused content later.
     """
     ended = runs.filter(status__in=states.ENDED, erased_at=None)
     files = {run.pk: run.files for run in ended.only("files")}
@@ -121,6 +136,7 @@ def _erase(runs: QuerySet[Run]) -> set[str]:
         files=[],
         result=None,
         message="",
+        cause={},
         request_id="",
         idempotency_key="",
         log_bytes=0,
@@ -132,7 +148,10 @@ def _erase(runs: QuerySet[Run]) -> set[str]:
 
 
 def _clear_stored_answers(uids: set[str]) -> None:
-    """Reduces stored answers of idempotent requests to the run's id; repeats are still recognized."""
+    """Keeps only the run's id in the stored answers to the requests that created these runs.
+
+    Repeated requests are still recognized by their idempotency key.
+    """
     for row in IdempotencyKey.objects.only("headers").iterator() if uids else ():
         uid = row.headers.get("Location", "").rpartition("/")[2]
         if uid in uids:

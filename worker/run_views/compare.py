@@ -1,5 +1,6 @@
 """Compares two runs: facts, inputs, output, steps, artifacts and logs."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,12 +18,12 @@ from worker.run_views.documents import steps_of
 from worker.run_views.value_changes import ValueChanges, compare_values
 
 _MAX_STEPS = 2_000
-_REQUEST_FIELDS = ("script", "action", "tool", "stdin", "debug")
+_REQUEST_FIELDS = ("script", "action", "tool", "arguments", "stdin", "debug")
 
 
 @dataclass(frozen=True)
 class RunFact:
-    """A short value of both runs; "" if a run has none."""
+    """A short value in both runs; "" for a run that has none."""
 
     name: str
     before: str
@@ -35,15 +36,13 @@ class RunFact:
 
 @dataclass(frozen=True)
 class StepSide:
-    """A step of one run."""
-
     status: str
     duration_ms: float | None
 
 
 @dataclass(frozen=True)
 class StepPair:
-    """A step of both runs, or of only one."""
+    """A step that both runs have, or only one of them; the other side is then None."""
 
     name: str
     kind: str
@@ -59,7 +58,7 @@ class ArtifactSide:
 
 @dataclass(frozen=True)
 class ArtifactPair:
-    """The artifact at a path of one run or both."""
+    """The artifacts of both runs at one path; None on the side that has none."""
 
     path: str
     before: ArtifactSide | None
@@ -85,7 +84,7 @@ class RunComparison:
 
 
 def find_readable_pair(before: str, after: str, actor: Actor) -> tuple[Run, Run]:
-    """Both runs; raises NOT_FOUND if one does not exist or the actor can't read it."""
+    """The runs with these uids, in this order; raises NOT_FOUND unless the actor can read both."""
     rows = Run.objects.readable_by(actor).without_content().filter(uid__in=(before, after))
     found = {run.uid: run for run in rows.select_related("team", "caller", "skill__team")}
     missing = next((uid for uid in (before, after) if uid not in found), None)
@@ -95,7 +94,7 @@ def find_readable_pair(before: str, after: str, actor: Actor) -> tuple[Run, Run]
 
 
 def compare_runs(before: Run, after: Run) -> RunComparison:
-    """Compares two runs; the caller has checked that both may be read."""
+    """Compares two runs; the caller must check that the actor can read both."""
     return RunComparison(
         facts=tuple(_facts(before, after)),
         inputs=_values(before, after, "request", _inputs),
@@ -113,7 +112,7 @@ def _values(before: Run, after: Run, column: str, value: Callable[[Run], Any]) -
 
 
 def _is_comparable(run: Run, column: str) -> bool:
-    """Whether the column is short enough to be read for a comparison."""
+    """Whether the column has at most ``MAX_BYTES`` characters, so that a comparison may read it."""
     length = Run.objects.filter(pk=run.pk).values_list(Length(Cast(column, TextField())), flat=True).get()
     return (length or 0) <= MAX_BYTES
 
@@ -131,7 +130,7 @@ def _fact_values(run: Run) -> dict[str, str]:
         "skill": run.skill_label,
         "version": run.version_number,
         "digest": run.digest,
-        **{name: str(request[name]) for name in _REQUEST_FIELDS if request.get(name)},
+        **{name: _fact_text(request[name]) for name in _REQUEST_FIELDS if request.get(name)},
         "protocol": run.protocol,
         "entry": run.entry,
         "status": run.status,
@@ -142,8 +141,14 @@ def _fact_values(run: Run) -> dict[str, str]:
         "team": run.team.slug if run.team else "",
         "caller": run.caller.username if run.caller else "",
         "sandbox": str(run.sandbox.get("tier", "")),
+        "interpreter": str(run.sandbox.get("interpreter", "")),
+        "programs": str(run.sandbox.get("programs", "")),
         **{f"sandbox.{what}": str(how) for what, how in _enforcement(run).items()},
     }
+
+
+def _fact_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value)
 
 
 def _enforcement(run: Run) -> Mapping[str, Any]:
@@ -194,7 +199,11 @@ def _artifact_files(run: Run) -> dict[str, ArtifactSide]:
 
 
 def _log(run: Run) -> bytes:
-    """The log of the last attempt. Instead of a log that is too long to compare, returns too many blanks."""
+    """The log of the last attempt.
+
+    Does not load a log over ``MAX_BYTES``: returns blanks instead, which ``compare_texts`` reports as too
+    large.
+    """
     if run.log_bytes > MAX_BYTES:
         return b" " * (MAX_BYTES + 1)
     chunks = LogChunk.objects.filter(run=run, attempt=run.attempt).order_by("seq")
@@ -202,7 +211,6 @@ def _log(run: Run) -> bytes:
 
 
 def comparison_document(before: Run, after: Run, found: RunComparison) -> dict[str, Any]:
-    """The comparison as a document of the API."""
     return {
         "before": before.uid,
         "after": after.uid,

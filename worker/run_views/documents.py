@@ -20,29 +20,47 @@ from worker.dependencies.waits import waits_of
 from worker.memory.documents import writes_of
 from worker.models import Attempt, Run, RunStatus, Step
 from worker.quotas import team_limits
+from worker.run_views.cause import cause_document
 
 
-def run_document(run: Run, *, actor: Actor, stream_bytes: int = STREAM_BYTES) -> dict[str, Any]:
-    """The run's document, without content keys if the actor can't read the run.
+def run_document(
+    run: Run, *, actor: Actor, stream_bytes: int = STREAM_BYTES, with_inputs: bool = True
+) -> dict[str, Any]:
+    """The run's document, without the keys of its content if the actor can't read the run.
 
-    Holds the last ``stream_bytes`` of stdout and of stderr. Raises NOT_FOUND for runs that are not visible.
+    Includes the last ``stream_bytes`` of stdout and stderr. Unless ``with_inputs``, leaves the request in
+    the database. Raises NOT_FOUND if the actor can't see the run.
     """
     known = Run.objects.visible_to(actor).filter(pk=run.pk)
     if not known.exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)
-    document = _status_fields(run)
-    if Run.objects.readable_by(actor).filter(pk=run.pk).exists():
+    readable = Run.objects.readable_by(actor).filter(pk=run.pk).exists()
+    document = _status_fields(run, readable=readable)
+    if readable:
         document |= _content_fields(run, actor, stream_bytes)
+        document |= _request_fields(run) if with_inputs else {}
     return {key: document[key] for key in KEYS if key in document}
+
+
+def _request_fields(run: Run) -> dict[str, Any]:
+    return {"inputs": run.request.get("inputs") or {}, "arguments": run.request.get("arguments") or []}
 
 
 KEYS = (
     *(
         "id",
+        "number",
+        "url",
         "skill",
         "version",
         "digest",
+        "team",
+        "caller",
         "protocol",
+        "entry",
+        "request_id",
+        "inputs",
+        "arguments",
         "status",
         "failure_code",
         "success",
@@ -53,17 +71,34 @@ KEYS = (
         "metadata",
         "token_usage",
     ),
-    *("message", "error", "warnings", "stdout", "stderr", "steps", "artifacts", "memory_writes", "cached"),
+    *(
+        "message",
+        "error",
+        "cause",
+        "warnings",
+        "stdout",
+        "stderr",
+        "steps",
+        "artifacts",
+        "memory_writes",
+        "cached",
+    ),
     *("messages", "context"),
-    *("cached_from", "parent", "children"),
-    *("attempt", "duration_ms", "sandbox", "network", "permission", "approval", "waiting_for", "erased_at"),
+    *("cached_from", "rerun_of", "parent", "children"),
+    *("attempt", "progress", "created_at", "started_at", "finished_at", "duration_ms"),
+    *("sandbox", "network", "permission", "approval", "waiting_for", "readable", "erased_at"),
 )
-_LISTS = ("warnings", "steps", "artifacts", "memory_writes", "messages", "network", "waiting_for", "children")
+_LISTS = (
+    *("arguments", "warnings", "steps", "artifacts", "memory_writes", "messages", "network"),
+    *("waiting_for", "children"),
+)
 
 
-def _status_fields(run: Run) -> dict[str, Any]:
+def _status_fields(run: Run, *, readable: bool) -> dict[str, Any]:
     return {
         "id": run.uid,
+        "number": run.number or None,
+        "url": absolute_url(f"/api/v1/runs/{run.uid}"),
         "skill": run.skill_label,
         "version": run.version_number,
         "digest": run.digest,
@@ -73,8 +108,12 @@ def _status_fields(run: Run) -> dict[str, Any]:
         "success": run.status == "succeeded",
         "cached": run.cached_from_id is not None,
         "attempt": run.attempt,
+        "created_at": rfc3339(run.created_at),
+        "started_at": rfc3339(run.started_at),
+        "finished_at": rfc3339(run.finished_at),
         "duration_ms": run.duration_ms,
         "sandbox": run.sandbox or {"tier": "", "enforcement": {}},
+        "readable": readable,
         "erased_at": rfc3339(run.erased_at),
     }
 
@@ -83,6 +122,10 @@ def _content_fields(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]
     result: Mapping[str, Any] = run.result or {}
     stdout, stderr = read_stream_ends(run, max_bytes=stream_bytes)
     return {
+        "team": run.team.slug if run.team else None,
+        "caller": run.caller.username if run.caller else None,
+        "entry": run.entry,
+        "request_id": run.request_id,
         "outputs": result.get("outputs", {}),
         "output": result.get("output"),
         "format": result.get("format") or "",
@@ -91,6 +134,7 @@ def _content_fields(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]
         "token_usage": result.get("token_usage"),
         "message": run.message,
         "error": result.get("error") or _error(run),
+        "cause": cause_document(run),
         "warnings": [
             *result.get("warnings", []),
             *_cut_warnings(run, stream_bytes),
@@ -105,6 +149,7 @@ def _content_fields(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]
         "messages": result.get("messages", []),
         "context": result.get("context") or None,
         "network": host_accesses(run),
+        "progress": run.progress,
         "permission": run.permission or None,
         "approval": requests.find_approval_document(run, actor),
         "waiting_for": [each.document() for each in waits_of([run]).get(run.pk, ())],
@@ -115,18 +160,19 @@ def _content_fields(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]
 def _related_runs(run: Run, actor: Actor) -> dict[str, Any]:
     """The uids of related runs that the actor can read."""
     known = Run.objects.readable_by(actor)
-    keys = [key for key in (run.cached_from_id, run.parent_id) if key]
+    keys = [key for key in (run.cached_from_id, run.rerun_of_id, run.parent_id) if key]
     uids = dict(known.filter(pk__in=keys).values_list("pk", "uid")) if keys else {}
     children = known.filter(parent=run).order_by("pk").values_list("uid", flat=True)
     return {
         "cached_from": uids.get(run.cached_from_id or 0),
+        "rerun_of": uids.get(run.rerun_of_id or 0),
         "parent": uids.get(run.parent_id or 0),
         "children": list(children),
     }
 
 
 def _notices(run: Run, actor: Actor) -> list[str]:
-    """Notices that the version or its skill is yanked or deprecated."""
+    """Notices that the version was yanked, or that it or its skill is deprecated."""
     version = Version.objects.visible_to(actor).filter(skill=run.skill_id, number=run.version_number)
     withdrawn = Q(yanked_at__isnull=False) | Q(deprecated_at__isnull=False)
     withdrawn |= Q(skill__deprecated_at__isnull=False)
@@ -149,7 +195,7 @@ def _cut_warnings(run: Run, stream_bytes: int) -> list[str]:
 
 
 def _error(run: Run) -> dict[str, Any] | None:
-    """The error of a run that ended without an answer: cancelled, lost or refused."""
+    """The error of a run whose result has none, such as a cancelled one; None without a failure code."""
     if not run.failure_code:
         return None
     return {"code": run.failure_code, "message": run.message, "details": None}
@@ -158,18 +204,24 @@ def _error(run: Run) -> dict[str, Any] | None:
 def steps_of(run: Run, *, with_values: bool = True) -> list[dict[str, Any]]:
     """The platform's steps of the last attempt, with the skill's steps after ``execute``.
 
-    Without their inputs and outputs unless ``with_values``.
+    Unless ``with_values``, inputs and outputs are None and not read from the database.
     """
     attempt = Attempt.objects.filter(run=run, number=run.attempt).first()
-    platform = [{**_PLATFORM, **step} for step in (attempt.steps if attempt else [])]
+    platform = [
+        {**_PLATFORM, **step, "timestamp": step.get("started_at")}
+        for step in (attempt.steps if attempt else [])
+    ]
     own = list(_skill_steps(run, with_values=with_values))
     at = next((i + 1 for i, step in enumerate(platform) if step["name"] == "execute"), len(platform))
     ordered = [*platform[:at], *own, *platform[at:]]
     return [{"seq": seq, **{key: step[key] for key in STEP_KEYS}} for seq, step in enumerate(ordered)]
 
 
-STEP_KEYS = ("name", "kind", "status", "duration_ms", "error", "input", "output", "child")
-_PLATFORM = {"kind": "platform", "input": None, "output": None, "child": None}
+STEP_KEYS = (
+    *("step_id", "name", "kind", "status", "timestamp", "duration_ms", "error"),
+    *("input", "output", "child"),
+)
+_PLATFORM = {"kind": "platform", "step_id": "", "input": None, "output": None, "child": None}
 
 
 def host_accesses(run: Run) -> list[dict[str, Any]]:
@@ -190,9 +242,11 @@ def _skill_steps(run: Run, *, with_values: bool) -> Iterator[dict[str, Any]]:
     unused = () if with_values else ("input", "output")
     for step in rows.defer("child__request", "child__result", *unused):
         yield {
+            "step_id": step.step_id,
             "name": step.name,
             "kind": step.kind,
             "status": "failed" if step.error else "succeeded",
+            "timestamp": step.timestamp,
             "duration_ms": step.duration_ms,
             "error": step.error,
             "input": step.input if with_values else None,
@@ -213,7 +267,10 @@ def artifact_url(run: Run, path: str) -> str:
 
 
 def refusal_document(error: Refusal, *, skill: str, translate: Callable[[str], str]) -> dict[str, Any]:
-    """The document of a run that was refused before it was stored, with the keys of every run."""
+    """The document of a run that was refused before it was stored, with the keys of every run.
+
+    ``skill`` is ``team/slug`` or ``team/slug@version``.
+    """
     problems = [problem.document(translate) for problem in error.problems]
     label, _, version = skill.partition("@")
     return {
@@ -224,6 +281,7 @@ def refusal_document(error: Refusal, *, skill: str, translate: Callable[[str], s
         "version": version,
         "status": RunStatus.REFUSED.value,
         "success": False,
+        "inputs": {},
         "outputs": {},
         "metadata": {},
         "cached": False,
@@ -231,5 +289,7 @@ def refusal_document(error: Refusal, *, skill: str, translate: Callable[[str], s
         "failure_code": error.code,
         "message": problems[0]["message"],
         "error": {"code": error.code, "message": problems[0]["message"], "details": {"problems": problems}},
+        "cause": {"type": error.code, "message": problems[0]["message"], "file": "", "line": None},
         "sandbox": {"tier": "", "enforcement": {}},
+        "readable": True,
     }

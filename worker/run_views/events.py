@@ -13,7 +13,7 @@ from worker.queue.states import ENDED
 
 POLL_S = 0.25
 _MAX_STEPS = 1_000  # of the skill, per batch
-_MAX_LOG_BYTES = 65_536  # of the log, per batch; as much again may be buffered for a slow reader
+_MAX_LOG_BYTES = 65_536  # per batch; the same amount may be buffered for a slow reader
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def _parse_position(text: str) -> _Position:
 
 
 def position_of(run: Run) -> str:
-    """The position of a reader who has seen everything that is stored of the run."""
+    """The position after all events of the run that are stored now."""
     attempt = Attempt.objects.filter(run=run, number=run.attempt).values_list("steps", flat=True).first()
     own = Step.objects.filter(run=run, attempt=run.attempt).count()
     progress = "" if run.progress is None else str(run.progress)
@@ -53,7 +53,7 @@ Event = dict[str, Any]  # {"event": "log" | "progress" | "status" | "step", "dat
 
 
 class Head(NamedTuple):
-    """The columns of a run that change with every event: an equal head means that there are no new events."""
+    """The columns of a run that change with its events: an equal head means no new events."""
 
     attempt: int
     status: str
@@ -71,7 +71,7 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True)
 class EventBatch:
-    """New events: read again at once if there is ``more``, otherwise when the head has changed."""
+    """New events. If ``more``, read again at once, otherwise when the head has changed."""
 
     events: list[Event]
     position: str
@@ -97,9 +97,10 @@ def read_heads(uids: Collection[str]) -> dict[str, Head]:
 
 
 def events_since(uid: str, position: str = "") -> EventBatch:
-    """The events since ``position`` ("" is the beginning), with about ``_MAX_LOG_BYTES`` of log at most.
+    """The events since ``position``, with about ``_MAX_LOG_BYTES`` of log at most.
 
-    Needs one small query if nothing is new. ``status`` comes last, so that it never overtakes the log.
+    "" and invalid positions mean the beginning. Needs one small query if nothing is new. The ``status`` event
+    comes last, so that it never overtakes the log. A run that does not exist has ended, without events.
     """
     seen = _parse_position(position)
     row = Run.objects.filter(uid=uid).values("id", *Head._fields, "failure_code", "finished_at").first()
@@ -156,18 +157,22 @@ def _add_platform_steps(row: Mapping[str, Any], builder: _EventBuilder) -> None:
     first = builder.seen.steps
     for seq, step in enumerate(done[first:], first):
         fields = {key: step[key] for key in ("name", "status", "duration_ms", "error")}
-        builder.add("step", {"seq": seq, "kind": "platform", **fields}, steps=seq + 1)
+        own = {"seq": seq, "kind": "platform", "step_id": "", "timestamp": step.get("started_at")}
+        builder.add("step", {**own, **fields}, steps=seq + 1)
 
 
 def _ended_steps(steps: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
     return [step for step in steps or [] if step["status"] != "running"]
 
 
+_STEP_FIELDS = ("seq", "kind", "step_id", "name", "timestamp", "duration_ms", "error")
+
+
 def _add_skill_steps(row: Mapping[str, Any], builder: _EventBuilder) -> None:
     """Adds the skill's steps; those of an agent loop or of a prompt's commands appear as they happen."""
     own = builder.seen.own
     rows = Step.objects.filter(run_id=row["id"], attempt=row["attempt"], seq__gte=own).order_by("seq")
-    for step in rows.values("seq", "kind", "name", "duration_ms", "error")[:_MAX_STEPS]:
+    for step in rows.values(*_STEP_FIELDS)[:_MAX_STEPS]:
         status = "failed" if step["error"] else "succeeded"
         builder.add("step", {**step, "status": status}, own=step["seq"] + 1)
 

@@ -35,7 +35,7 @@ class VersionStatistics:
 
 @dataclass(frozen=True)
 class RunDay:
-    """The ended runs that were requested on one day."""
+    """The ended runs that were requested on one day (UTC)."""
 
     day: date
     succeeded: int
@@ -74,6 +74,12 @@ def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None)
     )
 
 
+def runs_by_version(skill: Skill, actor: Actor) -> Counter[str]:
+    """How many of the newest ``MAX_RUNS`` runs that are visible to the actor used each version."""
+    runs = Run.objects.visible_to(actor).filter(skill=skill).order_by("-id")
+    return Counter(runs.values_list("version_number", flat=True)[:MAX_RUNS])
+
+
 def _load_ended_runs(skill: Skill, actor: Actor, first: date) -> list[_EndedRun]:
     runs = Run.objects.visible_to(actor).filter(skill=skill, status__in=ENDED, created_at__date__gte=first)
     rows = runs.order_by("-id").values_list(
@@ -106,5 +112,5 @@ def _version_statistics(version: str, ended: Sequence[_EndedRun]) -> VersionStat
 
 
 def _percentile(times: Sequence[float], part: float) -> float | None:
-    """The percentile by nearest rank, so always the duration of a run; None without runs."""
+    """The percentile by nearest rank, so always one of the sorted ``times``; None without times."""
     return times[max(-(-len(times) * int(part * 100) // 100) - 1, 0)] if times else None

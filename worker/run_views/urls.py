@@ -1,5 +1,3 @@
-"""API routes of run comparison and statistics."""
-
 from django.urls import path
 
 from worker.run_views.api.compare import CompareRuns

@@ -17,7 +17,10 @@ ValuePath = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class ValueChange:
-    """A difference; ``pointer`` is in the later value, for removals in the earlier. Texts are JSON or ""."""
+    """A difference between two values; ``pointer`` points into the later one, or the earlier for a removal.
+
+    ``before`` and ``after`` are JSON, cut to ``_MAX_CHARACTERS``, or "" on the side without a value.
+    """
 
     kind: Literal["added", "removed", "changed"]
     pointer: str

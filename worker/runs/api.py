@@ -1,4 +1,4 @@
-"""Endpoints of runs: start, list, read, stream, cancel, erase, and their log and artifacts."""
+"""Endpoints of runs: start, list, read, repeat, stream, cancel, erase, and their log and artifacts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from registry.api.attachments import make_attachment
 from registry.api.documents.skills import api_url, page_document, page_schema
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import idempotent
-from registry.api.schema import Operations, WaitQuery, read_body, read_query
+from registry.api.schema import Operations, WaitQuery, binary_answer, read_body, read_query
 from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action
@@ -24,7 +24,7 @@ from registry.lookup import skills
 from registry.rates.limits import RateLimit
 from registry.storage import blobs
 from worker.api.documents.find_run import find_readable_run, find_run
-from worker.api.documents.run_requests import EventsQuery, LogQuery, RunRequest, RunsQuery
+from worker.api.documents.run_requests import EventsQuery, LogQuery, RerunRequest, RunRequest, RunsQuery
 from worker.api.documents.runs import (
     ArtifactsDoc,
     LogDoc,
@@ -42,6 +42,7 @@ from worker.run_views import events
 from worker.run_views.documents import artifacts_of, run_document
 from worker.runs import cancel
 from worker.runs import request as runs
+from worker.runs.repeat import repeat_run
 
 operation = Operations("runs")
 _READS = (Action.READ_RUNS, Action.RUN)  # a token that may start a run may also read how it ended
@@ -54,7 +55,8 @@ class Runs(Endpoint):
 
     @operation("list_runs", "List runs", query=RunsQuery, answer=page_schema(RunSummaryDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists your runs, your teams' runs and runs of your teams' skills, newest first."""
+        """Lists your runs, your teams' runs and runs of your teams' skills, newest first; administrators get
+        all."""
         query = read_query(RunsQuery, request)
         rows = _filter(Run.objects.visible_to(self.actor), query, self.actor)
         rows = rows.select_related("team", "caller").defer("request", "files", "result")
@@ -70,8 +72,8 @@ class Runs(Endpoint):
     )
     @idempotent(RunRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Checks the inputs and queues the run. Returns 202 with the run's URL, or 200 if the run has already
-        ended because it was answered from the cache or refused. Add `?wait=30` to wait for the end."""
+        """Checks the inputs and queues the run. Returns 202 with the run's URL, or 200 if the run was
+        answered from the cache. Add `?wait=30` to wait for the end."""
         read_query(WaitQuery, request)
         body = read_body(RunRequest, request.data)
         return _start(request, body, self.actor)
@@ -90,6 +92,10 @@ def _start(request: Request, body: Mapping[str, Any], actor: Actor) -> HttpRespo
         rerun_of=find_readable_run(body["rerun_of"], actor) if body.get("rerun_of") else None,
         no_cache=body["no_cache"],
     )
+    return _started_response(request, run, actor)
+
+
+def _started_response(request: Request, run: Run, actor: Actor) -> HttpResponse:
     document = run_document(run, actor=actor)
     response = etags.document_response(request, document, status=200 if run.status in ENDED else 202)
     response["Location"] = api_url("runs", run.uid)
@@ -99,6 +105,7 @@ def _start(request: Request, body: Mapping[str, Any], actor: Actor) -> HttpRespo
 def _build_request(body: Mapping[str, Any]) -> Asked:
     return Asked(
         inputs=body.get("inputs") or {},
+        arguments=body.get("arguments") or [],
         script=body.get("script"),
         action=body.get("action"),
         tool=body.get("tool"),
@@ -137,10 +144,37 @@ class RunDetail(Endpoint):
 
     @operation("get_run", "Get a run", query=WaitQuery, answer=RunDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Add `?wait=30` to wait up to 30 seconds for the run to end."""
+        """Returns the run, with its content if you can read it. Add `?wait=30` to wait up to 30 seconds for
+        its end."""
         read_query(WaitQuery, request)
         run = find_run(uid, self.actor)
         return etags.document_response(request, run_document(run, actor=self.actor))
+
+
+class Rerun(Endpoint):
+    required_actions = {"POST": (Action.RUN,)}
+    rate_limits = {"POST": RateLimit.RUN}
+    requires_sign_in = True
+
+    @operation("rerun", "Run again", query=WaitQuery, body=RerunRequest, answer={200: RunDoc, 202: RunDoc})
+    @idempotent(RerunRequest)
+    def post(self, request: Request, uid: str) -> HttpResponse:
+        """Starts a new run with the same version, script, tool, inputs, arguments and stdin. `inputs`
+        replaces all inputs, `arguments` all arguments. You must be able to read the run."""
+        read_query(WaitQuery, request)
+        body = read_body(RerunRequest, request.data)
+        run = find_readable_run(uid, self.actor)
+        skill = skills.find_skill(run.skill_label, self.actor)
+        version = skills.find_version(skill, body.get("version") or run.version_number, self.actor)
+        again = repeat_run(
+            run,
+            version,
+            self.actor,
+            inputs=body.get("inputs"),
+            arguments=body.get("arguments"),
+            no_cache=body["no_cache"],
+        )
+        return _started_response(request, again, self.actor)
 
 
 class Cancel(Endpoint):
@@ -165,7 +199,7 @@ class Erase(Endpoint):
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
         """Requires a session and permission to read the run. Permanently deletes its inputs, log, steps,
-        answer and artifacts. The site keeps the run's time, version and status."""
+        answer and artifacts. The site keeps the run's caller, version, times and status."""
         run = erase.erase_run(find_run(uid, self.actor), actor=self.actor)
         return etags.document_response(request, run_document(run, actor=self.actor))
 
@@ -233,7 +267,7 @@ class ArtifactContent(Endpoint):
     @operation(
         "download_artifact",
         "Download an artifact of a run",
-        answer={(200, "application/octet-stream"): OpenApiResponse(OpenApiTypes.BINARY)},
+        answer=binary_answer("application/octet-stream"),
     )
     def get(self, request: Request, uid: str, path: str) -> HttpResponseBase:
         """Returns the file as an attachment. The ETag is its digest."""

@@ -10,7 +10,7 @@ from worker.queue import states
 
 
 def request_approval(run: Run, decision: Decision, *, no_cache: bool) -> Approval:
-    """Inserts the run as waiting for approval, with the permissions from the decision of the rules."""
+    """Inserts the run as waiting for approval; returns its approval, with the decision's permissions."""
     states.enqueue_for_approval(run)
     return Approval.objects.create(
         run=run,

@@ -1,4 +1,4 @@
-"""The answer cache: the key that equal calls share, and the stored run that answers one."""
+"""The answer cache: the key that equal calls share, and the look-up of a run with a reusable answer."""
 
 import hashlib
 import json
@@ -19,12 +19,14 @@ from worker.queue import states
 DEFAULT_TTL_S = 300
 MAX_TTL_S = 30 * 24 * 3600
 _BUDGET_LIMITS = ("timeout_s", "output_bytes")
-_PLATFORM_KEYS = ("agent_id", "user_id", "request_id")  # context keys that the platform adds
+_PLATFORM_KEYS = ("agent_id", "user_id", "household_id", "request_id")  # context keys that the platform adds
 
 
 def is_shared(request: Request, manifest: Manifest, team: Team | None) -> bool:
-    """Whether the answer may be cached for the whole team: requires ``cache_scope: team``, and no context of
-    the caller's own, no secrets and no ``requires`` (such answers depend on the caller's permissions).
+    """Whether the answer may be cached for the whole team.
+
+    Needs a team, a cacheable skill with ``cache_scope: team``, and no context from the caller. Skills with
+    secrets or ``requires`` are excluded: their answers depend on the caller's permissions.
     """
     own_context = any(key not in _PLATFORM_KEYS for key in request.context)
     return (
@@ -42,9 +44,10 @@ def ttl_of(manifest: Manifest) -> int:
 
 
 def key_of(run: Run, manifest: Manifest) -> str:
-    """The cache key: equal for calls with equal package, entry, inputs, file contents, grants and caller.
+    """The cache key: a SHA-256 over everything that can change a successful answer.
 
-    A child run's remaining time and output are not part of it: they never change a successful answer.
+    This includes the caller, unless the answer is shared with the team, but not the request id. A child run's
+    remaining time and output are not part of it: they can only make it fail.
     """
     request = run.request
     context = {key: value for key, value in request["context"].items() if key != "request_id"}
@@ -57,6 +60,7 @@ def key_of(run: Run, manifest: Manifest) -> str:
         "entry": run.entry,
         "asked": [request[key] for key in ("script", "action", "tool", "stdin", "debug", "config")],
         "inputs": _without_files(request["inputs"], run),
+        "arguments": _without_files(request.get("arguments") or [], run),
         "files": [[use["pointer"], use["path"], use["digest"]] for use in run.files],
         "grants": [limits, run.grants, _permissions(manifest)],
         "session": run.session_id,
@@ -68,7 +72,6 @@ def key_of(run: Run, manifest: Manifest) -> str:
 
 
 def _permissions(manifest: Manifest) -> dict[str, list[str]]:
-    """All permissions that the version requests."""
     return requested_permissions(manifest, has_scripts=False).document()
 
 
@@ -78,7 +81,7 @@ def _caller(run: Run, manifest: Manifest) -> int | None:
 
 
 def _without_files(inputs: Any, run: Run) -> Any:
-    """The inputs with null for each file reference: files count by their content, not by their id."""
+    """The inputs with None for each file reference, because the key contains the files' digests instead."""
     references = [use["named"] for use in run.files]
     if isinstance(inputs, list):
         return [_without_files(item, run) for item in inputs]
@@ -90,9 +93,9 @@ def _without_files(inputs: Any, run: Run) -> Any:
 
 
 def find_answer(key: str) -> Run | None:
-    """The latest success with this key that has not expired; None if there is none.
+    """The latest success with this key that is not expired or erased; None if there is none.
 
-    Concurrent calls are all executed: none waits for the answer of another.
+    Its version must still be usable. Concurrent calls are all executed: none waits for another's answer.
     """
     fresh = Run.objects.filter(cache_key=key, cache_until__gt=timezone.now(), status=RunStatus.SUCCEEDED)
     usable = Version.objects.usable().filter(skill=OuterRef("skill"), number=OuterRef("version_number"))
@@ -101,14 +104,15 @@ def find_answer(key: str) -> Run | None:
 
 
 def answer_from(run: Run, source: Run) -> None:
-    """Ends the run as answered by ``source``, copying its records; the run itself never answers others.
+    """Saves the run as answered by ``source`` and copies its log, steps and artifacts.
 
-    Raises UNAVAILABLE if ``source`` was erased meanwhile.
+    Clears the run's cache key, so that it answers no other run. Raises UNAVAILABLE if ``source`` was erased
+    meanwhile.
     """
     run.cache_key, run.cache_ttl = "", None
     states.answer_from_cache(run, source)
     if not Run.objects.filter(
         pk=source.pk, erased_at=None
-    ).exists():  # erased since the look-up; the copy has locked it
+    ).exists():  # erased since the look-up; ``cached_from`` has locked the row
         raise UNAVAILABLE.refusal()
     recording.copy_records(source, run)

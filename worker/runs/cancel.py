@@ -1,5 +1,3 @@
-"""Cancels runs."""
-
 from registry.core.errors import NOT_FOUND
 from registry.identity import audit
 from registry.identity.actors import Actor
@@ -10,7 +8,11 @@ from worker.queue import states
 
 
 def cancel(run: Run, *, actor: Actor) -> bool:
-    """Cancels a run; returns False if it had already ended. Raises NOT_FOUND or FORBIDDEN."""
+    """Cancels a run, with an audit entry if it is another user's; returns False if it had already ended.
+
+    A running one ends soon after. Raises NOT_FOUND if the actor can't see the run, FORBIDDEN if they can't
+    read it or their token can't run the skill.
+    """
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)
     if not Run.objects.readable_by(actor).filter(pk=run.pk).exists() or not _has_run_scope(actor, run):

@@ -1,4 +1,4 @@
-"""Starts skills by events: the event's payload becomes the run's inputs."""
+"""Starts runs for events: the event's payload becomes the run's inputs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,10 @@ from worker.runs.request import request_run
 
 
 def start_event_run(version: Version, event: Event, actor: Actor) -> str:
-    """Requests a run and returns its uid; the same event starts a skill only once per caller."""
+    """Requests a run and returns its uid; the same event starts a skill only once per caller.
+
+    Raises Refusal like ``request_run``.
+    """
     schema = manifest_of(version.manifest).input_schema
     run = request_run(
         actor=actor,
@@ -26,7 +29,8 @@ def start_event_run(version: Version, event: Event, actor: Actor) -> str:
 def inputs_of(event: Event, schema: Mapping[str, Any] | None) -> dict[str, Any]:
     """The run's inputs: the payload's values that the schema names.
 
-    ``event`` is the whole event, if the schema names it or has no properties.
+    Also passes the whole event as the input ``event`` if the schema names it, or if there is no schema or it
+    has no ``properties``.
     """
     whole = {"id": event.external_id, "type": event.type, "payload": event.payload}
     properties = schema.get("properties") if schema else None

@@ -7,7 +7,10 @@ from worker.sandbox.limits.limits import Limits
 
 
 def limits_of(manifest: Manifest) -> Limits:
-    """The run's limits: time and memory are the smaller of the skill's and the site's, others the site's."""
+    """The site's limits, with the skill's time and memory where those are smaller.
+
+    A skill without a time limit gets SKILLQUAY_DEFAULT_RUN_SECONDS.
+    """
     security = manifest.security
     default_ms = settings.SKILLQUAY_DEFAULT_RUN_SECONDS * 1000
     timeout_ms = security.timeout_ms if security.timeout_ms is not None else default_ms

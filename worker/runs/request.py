@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from registry.identity.actors import Actor
-from registry.identity.permissions import Action, require
+from registry.identity.permissions import Action, require, require_unarchived
 from registry.identity.teams import calling_team
 from registry.lookup import canonical as canonical_canonical
 from registry.lookup.errors import VERSION_HELD
@@ -34,6 +34,7 @@ from worker.files.inputs import ResolvedInputs
 from worker.models import Run
 from worker.protocols import prepare as protocols_prepare
 from worker.protocols.call import Request
+from worker.protocols.errors import MISSING_PARAM
 from worker.protocols.formats import abp
 from worker.queue import states
 from worker.queue.dispatch import wake
@@ -58,8 +59,8 @@ def request_run(
 ) -> Run:
     """Creates a run: queued, waiting for approval, or answered from the cache unless ``no_cache``.
 
-    Raises Refusal, with a JSON pointer of the input, for requests that cannot be queued. A repeated
-    ``idempotency_key`` of one caller returns the same run.
+    Raises Refusal for requests that can't be queued, with a JSON pointer for problems of an input. A repeated
+    ``idempotency_key`` of one caller returns the same run. Wakes a worker after the commit.
     """
     require(actor, Action.RUN, skill=version.skill)
     if version.is_held:
@@ -70,6 +71,7 @@ def request_run(
         return earlier
     manifest = manifest_of(version.manifest)
     caller_team = calling_team(actor, version.skill, team)
+    require_unarchived(caller_team)
     request = abp.resolve_tool(manifest, request)
     resolved = _check_inputs(request, manifest, actor, rerun_of)
     request = _with_context(request, manifest, actor, caller_team, version)
@@ -93,7 +95,7 @@ def request_run(
 
 
 def _authorize(actor: Actor, version: Version, team: Team | None) -> Decision:
-    """The decision of the rules; raises Refusal if it is a denial. Called last, for valid requests only."""
+    """The rules' decision; raises Refusal if it is a denial."""
     decision = rules_decision.decide(version, team=team, token=actor.token)
     rules_decision.require_not_denied(decision)
     return decision
@@ -104,18 +106,19 @@ def _find_by_idempotency_key(actor: Actor, idempotency_key: str) -> Run | None:
 
 
 def _check_inputs(request: Request, manifest: Manifest, actor: Actor, rerun_of: Run | None) -> ResolvedInputs:
-    if not is_storable({"inputs": request.inputs, "stdin": request.stdin, "context": request.context}):
+    content = [request.inputs, list(request.arguments), request.stdin, request.context]
+    if not is_storable(content):
         raise REQUEST_INVALID.refusal(reason="it contains characters that JSON cannot represent").at("inputs")
-    size = len(json.dumps([request.inputs, request.stdin, request.context]))
+    size = len(json.dumps(content))
     if size > settings.SKILLQUAY_MAX_REQUEST_BYTES:
         raise REQUEST_TOO_LARGE.refusal(limit=settings.SKILLQUAY_MAX_REQUEST_BYTES).at("inputs")
     schema = abp.input_schema(manifest, request)
-    resolved = inputs.resolve(request.inputs, schema, actor=actor, rerun_of=rerun_of)
+    resolved = inputs.resolve(request.inputs, request.arguments, actor=actor, rerun_of=rerun_of)
     if schema is not None:
         values = dict(resolved.inputs)
         if "output_dir" in values:
             values["output_dir"] = OUTPUT_DIR
-        if problems := validate(schema, values):
+        if problems := validate(schema, values, missing=MISSING_PARAM):
             raise Refusal(*problems)
     return resolved
 
@@ -123,11 +126,17 @@ def _check_inputs(request: Request, manifest: Manifest, actor: Actor, rerun_of: 
 def _with_context(
     request: Request, manifest: Manifest, actor: Actor, team: Team | None, version: Version
 ) -> Request:
-    """Adds opaque ids to the context; if the team shares answers, they identify the team, not the caller."""
+    """The request with its config, and with opaque ids in its context.
+
+    The household is the run's team, unless the caller names another.
+    If the answer may be shared with the team, the ids identify the team instead of the caller.
+    """
     shared = cache.is_shared(request, manifest, team)
     subject = "" if shared or actor.user is None else actor.user.uid
     agent = "" if shared else actor.token.uid if actor.token else subject
+    household = {"household_id": opaque_id("team", team, team.uid)} if team else {}
     context = {
+        **(household if "householdId" not in request.context else {}),
         **request.context,
         "agent_id": opaque_id("agent", team, agent),
         "user_id": opaque_id("user", team, subject),
@@ -148,7 +157,7 @@ def _session_id(value: object) -> str:
 
 
 def _config(manifest: Manifest, version: Version) -> dict[str, Any]:
-    """The config that ``execute()`` receives: the manifest's own and the run's limits."""
+    """The config that ``execute()`` receives: the manifest's own, the limits and the security settings."""
     limits, own = limits_of(manifest), manifest.extra.get("config")
     return {
         **(own if isinstance(own, Mapping) else {}),
@@ -177,7 +186,7 @@ def _new_run(
         request=asdict(request),
         files=[use.document() for use in resolved.files],
         request_id=request.context["request_id"],
-        session_id=_session_id(request.context.get("session_id")),
+        session_id=_session_id(request.context.get("session_id", request.context.get("sessionId"))),
         limits=asdict(limits_of(manifest)),
         max_attempts=settings.SKILLQUAY_MAX_RUN_ATTEMPTS if manifest.retry_on_lost else 1,
         run_after=now,
@@ -209,7 +218,10 @@ def _insert(run: Run, manifest: Manifest, actor: Actor, decision: Decision, *, n
 
 
 def _insert_waiting(run: Run, manifest: Manifest, decision: Decision, *, no_cache: bool) -> None:
-    """Requests approval, or starts the run if a rule created since the first decision allows it."""
+    """Requests approval, or releases the run at once if a rule added since the first decision allows it.
+
+    Raises Refusal if a new rule denies it.
+    """
     rules_decision.require_not_denied(decision)
     if decision.outcome == "ask":
         approval.request_approval(run, decision, no_cache=no_cache)
@@ -242,7 +254,7 @@ def resume(run: Run, manifest: Manifest, *, no_cache: bool) -> bool:
 
 
 def _find_cached(run: Run, manifest: Manifest, *, no_cache: bool) -> Run | None:
-    """The run whose answer can be reused, if any; sets the cache key of ``run``."""
+    """The run whose answer can be reused, or None; sets the cache key and lifetime of a cacheable ``run``."""
     if not manifest.cacheable or run.caller_id is None:
         return None
     run.cache_ttl = cache.ttl_of(manifest)

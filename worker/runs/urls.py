@@ -1,12 +1,11 @@
-"""API routes of runs, their logs and artifacts."""
-
 from django.urls import path
 
-from worker.runs.api import ArtifactContent, Artifacts, Cancel, Erase, Events, Log, RunDetail, Runs
+from worker.runs.api import ArtifactContent, Artifacts, Cancel, Erase, Events, Log, Rerun, RunDetail, Runs
 
 urlpatterns = [
     path("runs", Runs.as_view(), name="api-runs"),
     path("runs/<str:uid>", RunDetail.as_view(), name="api-run"),
+    path("runs/<str:uid>/rerun", Rerun.as_view(), name="api-run-rerun"),
     path("runs/<str:uid>/cancel", Cancel.as_view(), name="api-run-cancel"),
     path("runs/<str:uid>/erase", Erase.as_view(), name="api-run-erase"),
     path("runs/<str:uid>/log", Log.as_view(), name="api-run-log"),

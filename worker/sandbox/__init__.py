@@ -1,1 +1,1 @@
-"""Runs untrusted scripts in isolation. Imports no Django: ``SandboxSettings`` configures it."""
+"""Runs untrusted scripts in isolation, without Django: ``SandboxSettings`` holds the site's settings."""

@@ -1,6 +1,6 @@
-"""The request channel of a run: answers a script's requests to the worker, one JSON line each.
+"""Serves the request channel of a run: answers a script's requests to the worker, one JSON line each.
 
-Its own thread reads and writes, so that neither a flood of requests nor a long answer delays the streams.
+A thread per channel reads and writes, so that neither many requests nor a long answer delays the streams.
 """
 
 import os
@@ -20,7 +20,11 @@ _POLL_MS = 100
 
 
 class ChannelServer:
-    """Answers requests within the ``with`` block, whose end does not wait for an answer in progress."""
+    """Context manager that answers requests in a thread; its exit does not wait for an answer in progress.
+
+    The thread closes both descriptors when it ends: after the ``with`` block, or when the script closes its
+    end. It also ends after MAX_REQUESTS requests or a line that is too long.
+    """
 
     def __init__(self, handler: RequestHandler, read_fd: int, write_fd: int) -> None:
         self.handler, self.read_fd, self.write_fd = handler, read_fd, write_fd
@@ -55,7 +59,7 @@ class ChannelServer:
         return self.handler(line).replace(b"\n", b" ") + b"\n"
 
     def _next_line(self) -> bytes | None:
-        """The next non-blank request; None if no more requests will be answered."""
+        """The next line that is not blank; None if the channel must close."""
         while not self.stopped.is_set():
             end = self.buffer.find(b"\n", self.searched)
             if end >= 0:
@@ -69,7 +73,7 @@ class ChannelServer:
         return None
 
     def _read_more(self) -> bool:
-        """Waits briefly for more of the script's requests; False only if the script has closed its end."""
+        """Waits up to 100 ms for more bytes and buffers them; False only if the script has closed its end."""
         if not _ready(self.read_fd, select.POLLIN):
             return True
         self.searched = len(self.buffer)
@@ -79,7 +83,7 @@ class ChannelServer:
         return bool(chunk)
 
     def _write(self, answer: bytes) -> bool:
-        """Writes an answer; False if the script has ended or no longer reads."""
+        """Writes an answer; returns False if the server was stopped before all of it was written."""
         unsent = memoryview(answer)
         while unsent and not self.stopped.is_set():
             if _ready(self.write_fd, select.POLLOUT):
@@ -98,7 +102,11 @@ def _ready(descriptor: int, event: int) -> bool:
 
 
 def create_pipes() -> tuple[int, int, int, int]:
-    """Two pipes: the script's ends (write requests, read answers), then the worker's (read, write)."""
+    """Creates two pipes; returns four descriptors: the script's ends, then the worker's.
+
+    The script writes requests to the first and reads answers from the second. The worker reads from the third
+    and writes to the fourth; these two do not block.
+    """
     read_fd, request_fd = os.pipe()
     answer_fd, write_fd = os.pipe()
     os.set_blocking(read_fd, False)

@@ -1,4 +1,4 @@
-"""Removes the folders of a run at any depth and with any file modes; follows no symbolic link."""
+"""Removes folders that runs wrote to, at any depth and with any file modes; follows no symbolic link."""
 
 import os
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove_tree(folder: Path) -> None:
-    """Removes ``folder`` and everything below it, or as much as this user may.
+    """Removes ``folder`` and everything below it, as far as this user can; raises no OSError.
 
-    Subfolders are moved to the top before they are emptied. So no path is too long for the kernel, no
-    recursion too deep for Python, and two descriptors are enough.
+    Does nothing if ``folder`` is a symbolic link. Moves subfolders to the top before emptying them: no path
+    gets too long for the kernel, no recursion too deep for Python, and two descriptors are enough.
     """
     with suppress(OSError):
         if folder.is_symlink():
@@ -44,7 +44,7 @@ def _empty(top: int) -> None:
 
 
 def _move_folders_up(folder: int, top: int, names: Iterator[str]) -> list[str]:
-    """Empties ``folder``; returns its subfolders by their new names in ``top``."""
+    """Deletes the files in ``folder`` and moves its subfolders to ``top``; returns their new names."""
     moved = []
     for entry in list(os.scandir(folder)):
         with suppress(OSError):

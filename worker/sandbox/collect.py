@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -10,11 +10,12 @@ from typing import BinaryIO
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _DEPTH = 32
+_NOT_REGULAR = "not a regular file"
 
 
 @dataclass(frozen=True)
 class CollectedFile:
-    """An open file; read at most ``size`` bytes. ``path`` is relative to the folder, with ``/``."""
+    """An open file; read at most ``size`` bytes. ``path`` is relative to the collected folder, with ``/``."""
 
     path: str
     size: int
@@ -28,28 +29,40 @@ def collect(
     max_files: int = 1000,
     max_bytes: int = 256 << 20,
     on_skip: Callable[[str, str], None] | None = None,
+    is_ignored: Callable[[CollectedFile], bool] | None = None,
+    known_links: Collection[str] = (),
+    tool_folders: Collection[str] = (),
 ) -> Iterator[CollectedFile]:
-    """Yields the regular files below ``job_dir/subfolder``, sorted; each is closed before the next one.
+    """Yields the regular files below ``job_dir/subfolder``, folder by folder in the order of names.
 
-    Skips links, hard links, devices, pipes, files of another owner, names that are not text, and files that
-    are too deep or exceed the limits. Calls ``on_skip(path, reason)`` for each. Ignores file modes.
+    Each file is closed before the next one is yielded. Skips and passes to ``on_skip(path, reason)``: links,
+    hard links, devices, pipes, files whose owner is not that of ``job_dir``, unreadable entries, invalid
+    names, folders that are too deep or in ``tool_folders``, and files beyond the limits. Names must be UTF-8
+    without control characters. A missing subfolder yields nothing. Silently omits the links ``known_links``
+    at the top, and files for which ``is_ignored`` is true, which must leave the file at its start.
     """
-    skip = on_skip or (lambda path, reason: None)
+
+    def skip(path: str, reason: str) -> None:
+        if on_skip and not (reason == _NOT_REGULAR and path in known_links):
+            on_skip(path, reason)
+
     try:
         top = os.open(job_dir, _FOLDER)
     except OSError:
         return
     try:
-        owner = os.fstat(top).st_uid  # the folder was given to the run's uid before it started
+        owner = os.fstat(top).st_uid  # the run's user, who owns the folder
         folder = os.open(subfolder, _FOLDER, dir_fd=top)
     except OSError:
         return
     finally:
         os.close(top)
     count, used = 0, 0
-    for path, descriptor in _files(folder, "", owner, skip):
+    for path, descriptor in _files(folder, "", owner, skip, tool_folders):
         with os.fdopen(descriptor, "rb") as file:
             size = os.fstat(descriptor).st_size
+            if is_ignored and is_ignored(CollectedFile(path, size, file)):
+                continue
             if count == max_files or used + size > max_bytes:
                 skip(path, "too many files" if count == max_files else "too many bytes")
                 continue
@@ -58,9 +71,9 @@ def collect(
 
 
 def _files(
-    folder: int, prefix: str, owner: int, skip: Callable[[str, str], None]
+    folder: int, prefix: str, owner: int, skip: Callable[[str, str], None], tool_folders: Collection[str]
 ) -> Iterator[tuple[str, int]]:
-    """Yields path and descriptor of each regular file below ``folder``, and closes ``folder``."""
+    """Yields path and open descriptor of each regular file below ``folder``; closes ``folder`` at the end."""
     try:
         for name in sorted(os.listdir(folder)):
             path = prefix + name
@@ -68,18 +81,25 @@ def _files(
                 skip(path.encode(errors="replace").decode(), reason)
                 continue
             kind = _kind(folder, name)
-            if stat.S_ISDIR(kind):
-                yield from _files_below(folder, name, path, owner, skip)
+            if stat.S_ISDIR(kind) and name in tool_folders:
+                skip(path, "a folder of a tool or cache")
+            elif stat.S_ISDIR(kind):
+                yield from _files_below(folder, name, path, owner, skip, tool_folders)
             elif stat.S_ISREG(kind):
                 yield from _file(folder, name, path, owner, skip)
             else:
-                skip(path, "not a regular file")
+                skip(path, _NOT_REGULAR)
     finally:
         os.close(folder)
 
 
 def _files_below(
-    folder: int, name: str, path: str, owner: int, skip: Callable[[str, str], None]
+    folder: int,
+    name: str,
+    path: str,
+    owner: int,
+    skip: Callable[[str, str], None],
+    tool_folders: Collection[str],
 ) -> Iterator[tuple[str, int]]:
     if path.count("/") >= _DEPTH:
         skip(path, "too deep")
@@ -89,7 +109,7 @@ def _files_below(
     except OSError as error:
         skip(path, error.strerror or "unreadable")
         return
-    yield from _files(inner, path + "/", owner, skip)
+    yield from _files(inner, path + "/", owner, skip, tool_folders)
 
 
 def _file(
@@ -116,7 +136,7 @@ def _kind(folder: int, name: str) -> int:
 
 
 def _invalid_name_reason(path: str) -> str:
-    """Why a URL or a database can't hold the path; "" if it can."""
+    """The reason why a URL or a database can't hold the path; "" if the path is valid."""
     try:
         path.encode()
     except UnicodeEncodeError:

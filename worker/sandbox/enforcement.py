@@ -1,4 +1,4 @@
-"""What enforces each limit of a run: the kernel, or checks at intervals."""
+"""Names the mechanism that enforces each limit of a run, such as a cgroup or checks by the worker."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _NETWORK: Mapping[Tier, str] = {
 
 
 def enforcement(tier: Tier, job: Job, grouped: frozenset[str]) -> dict[str, str]:
-    """The mechanism that enforces each limit; ``grouped`` are the controllers of the run's cgroup.
+    """Maps each limit to its mechanism; ``grouped`` are the controllers of the run's cgroup.
 
-    A memory cgroup limits memory and the scratch space's tmpfs together; the worker also checks memory alone.
+    A memory cgroup limits the processes' memory and the scratch space's tmpfs together. Within this limit,
+    the worker checks the processes' memory alone.
     """
     pinned = "affinity" if job.limits.cpus else "time limit"
     storage = job.scratch.kind if job.scratch else WATCHDOG
@@ -38,6 +39,8 @@ def enforcement(tier: Tier, job: Job, grouped: frozenset[str]) -> dict[str, str]
 
 
 def planned_enforcement(tier: Tier, job: Job, site: SandboxSettings) -> dict[str, str]:
-    """The mechanism that would enforce each limit of a job that has not started."""
+    """Maps each limit to the mechanism expected for a job that has not started."""
     parents = cgroup.find_parents() if site.use_cgroups else ()
-    return enforcement(tier, job, frozenset().union(*(parent.controllers for parent in parents)))
+    controllers = frozenset[str]().union(*(parent.controllers for parent in parents))
+    unused = frozenset[str]() if job.limits.cpus else {"cpu"}  # ``create_cgroup`` sets no limit then
+    return enforcement(tier, job, controllers - unused)

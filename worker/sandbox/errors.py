@@ -8,11 +8,14 @@ SANDBOX_UNAVAILABLE = declare("SANDBOX_UNAVAILABLE", lambda *, reason, fix: ...,
 )
 KERNEL_LIMITS_UNAVAILABLE = declare("KERNEL_LIMITS_UNAVAILABLE", lambda *, limits: ..., http=503)(
     _("The kernel of this worker can't enforce these limits, which the site requires: %(limits)s."),
-    _("Lower the skill's disk limit, or ask an administrator to read the guide on hardening the sandbox."),
+    _(
+        "Ask an administrator to enable kernel limits on the worker, as described in "
+        "docs/howto/harden-the-sandbox.md."
+    ),
 )
 SANDBOX_FULL = declare("SANDBOX_FULL", lambda *, count: ..., http=503, retryable=True)(
     _("All %(count)s user IDs of the sandbox are in use by other runs."),
-    _("Try again, or ask an administrator to give the sandbox more user IDs."),
+    _("Try again, or ask an administrator to allocate more user IDs to the sandbox."),
 )
 RUNTIME_MISSING = declare("RUNTIME_MISSING", lambda *, runtime, fix: ..., http=503)(
     _("%(runtime)s is needed to run this script but is not installed on the worker."), _("%(fix)s")

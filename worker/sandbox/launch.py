@@ -1,4 +1,4 @@
-"""The worker's end of the launcher process: one per worker process, started with its first run."""
+"""Sends orders to the launcher, a process that each worker process starts with its first run."""
 
 import array
 import atexit
@@ -46,11 +46,12 @@ _launcher: _Launcher | None = None
 def start(
     order: dict[str, Any], streams: list[int], lock: int | None, namespaces: Sequence[int] = ()
 ) -> socket.socket:
-    """Sends an order to the launcher; returns the run socket.
+    """Sends an order to the launcher, which is started if needed; returns the run socket.
 
-    The run socket delivers the run's status messages; closing it ends the run. ``lock`` is a descriptor that
-    the run's init process holds until the last process of the run is gone. ``namespaces`` are those of a
-    scratch space that the run joins.
+    The run socket delivers the run's status messages; closing it ends the run. ``streams`` are the script's
+    ends of its streams, then the proxy socket if there is one. ``lock`` is a descriptor that the run's init
+    process holds until the last process of the run is gone. ``namespaces`` are those of a scratch space that
+    the run joins. Raises OSError if the launcher can't be reached or restarted.
     """
     ours, theirs = socket.socketpair()
     _run_sockets.add(ours)
@@ -70,7 +71,10 @@ def start(
 
 
 def _send(descriptors: list[int], message: bytes) -> None:
-    """Sends to the launcher; retries once with a new launcher, because the old one may be dead."""
+    """Sends a message to the launcher; after an OSError, retries once with a new launcher.
+
+    The old one may be dead.
+    """
     global _launcher
     ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
     with _lock:
@@ -87,7 +91,10 @@ def _send(descriptors: list[int], message: bytes) -> None:
 
 
 def _close_inherited() -> None:
-    """Closes a forked child's copies of sockets, which would keep runs alive after the parent's death."""
+    """Closes a forked child's copies of sockets, which would keep runs alive after the parent's death.
+
+    The child starts its own launcher when it needs one.
+    """
     global _launcher, _lock
     for run_socket in list(_run_sockets):
         run_socket.close()

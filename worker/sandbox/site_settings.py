@@ -1,4 +1,4 @@
-"""The administrator's settings for sandboxes; the Django part of the worker fills them."""
+"""Defines the administrator's settings for sandboxes; ``worker.core.sandbox_settings`` fills them in."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Literal
 from worker.sandbox.policy import SandboxResult
 
 Backend = Callable[..., SandboxResult]
-"""Runs a job instead of the built-in tiers; called like ``run_job.run_in``, with ``choice`` as the tier."""
+"""Runs a job instead of the built-in tiers; called like ``run_job.run_in``, with ``choice`` as ``tier``."""
 Tier = Literal["bwrap", "nsrun", "landlock", "unsafe"]
 TIERS: tuple[Tier, ...] = ("bwrap", "nsrun", "landlock")  # strongest first
 
 
 @dataclass(frozen=True)
 class SandboxSettings:
-    """Which tier to use, and the resources that a root worker needs for it.
+    """The administrator's choice of a tier, and the resources for it.
 
-    ``choice="auto"`` takes the strongest usable tier that is not weaker than ``minimum``; ``"unsafe"`` means
-    no isolation. Only root workers use ``staging`` and the pool of user ids (one per run at a time).
+    ``choice="auto"`` selects the strongest usable tier. Tiers weaker than ``minimum`` are refused, except
+    ``"unsafe"``, which means no isolation. Only root workers use the folder ``staging`` and the ``uid_count``
+    user ids from ``uid_base``, one per run at a time.
     """
 
     choice: Literal["auto", "bwrap", "nsrun", "landlock", "unsafe"] = "auto"

@@ -1,4 +1,4 @@
-"""The worker's side of a running script: its streams, its limits, its time and its cancellation."""
+"""Follows a running script for the worker: transfers streams, checks limits, and ends cancelled runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STREAM_NAMES: tuple[Stream, Stream] = ("stdout", "stderr")
 
 
 class ProcessIO:
-    """Runs one script until all its processes are dead; the first reason to end it counts."""
+    """Follows one script until all its processes are dead; the first reason to end it becomes its ending."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class ProcessIO:
         self.killed_at: float | None = None
         self.finished = began
         self.min_free_bytes = min_free_bytes
-        self.exhausted = ""  # what the run has used up of its scratch space at any check
+        self.exhausted = ""  # the resource of the scratch space that a check found used up
         # Inputs do not count as output.
         self.initial_usage = (
             watchdog.FolderUsage(0, 0)
@@ -77,7 +77,10 @@ class ProcessIO:
         }
 
     def run(self, on_output: OnOutput | None, check_stop: CheckStop | None) -> None:
-        """Returns when all processes of the run are dead and their output is read."""
+        """Follows the run until all its processes are dead and their output is read.
+
+        Gives up if a process is still alive 30 seconds after the run was killed.
+        """
         self.on_output = on_output
         with selectors.DefaultSelector() as selector:
             self.selector = selector
@@ -95,7 +98,10 @@ class ProcessIO:
             self._record_exhausted()
 
     def abandon(self) -> None:
-        """Ends the run after an error of the caller, and waits until none of its processes is left."""
+        """Kills the run after an error in the worker, and waits for its last process.
+
+        Gives up after 30 seconds without a status message.
+        """
         self._stop("cancelled")
         self.run_socket.settimeout(_KILL_TIMEOUT_S)
         while not self.all_dead:
@@ -106,6 +112,8 @@ class ProcessIO:
 
     def result(self, tier: str, enforcement: Mapping[str, str]) -> SandboxResult:
         code, signal = self._exit_status(tier)
+        if self.reason and code is None and signal is None:
+            signal = 9  # the worker killed the run
         if self.reason is None and code is None and signal is None:
             self.reason = "start_failed"
             self.detail = str(
@@ -114,7 +122,7 @@ class ProcessIO:
         return SandboxResult(
             ending=self.reason or "exited",
             exit_code=code,
-            signal=signal if signal is not None else (9 if self.reason and code is None else None),
+            signal=signal,
             stdout=bytes(self.captured[0]),
             stderr=bytes(self.captured[1]),
             channel=bytes(self.captured[2]),
@@ -122,12 +130,12 @@ class ProcessIO:
             tier=tier,
             enforcement=enforcement,
             detail=self.detail,
-            # Ignoring SIGCHLD hides children's CPU time from a script's parent, not from its cgroup.
+            # A script that ignores SIGCHLD hides its children's CPU time from its parent, but not its cgroup.
             cpu_s=max(self.status.get("cpu_ms", 0) / 1000, self.group.cpu_s() if self.group else 0.0),
         )
 
     def _exit_status(self, tier: str) -> tuple[int | None, int | None]:
-        """Exit code and signal; bubblewrap reports a signal as an exit code, as a shell does."""
+        """Exit code and signal, each None if not reported; decodes bubblewrap's exit codes for signals."""
         code: int | None = self.status.get("exit-code")
         if tier == "bwrap" and code is not None and code in _SHELL_SIGNALS:
             return None, code - 128
@@ -161,7 +169,7 @@ class ProcessIO:
         self.all_dead = "ended" in self.status
 
     def _stop(self, reason: Ending, detail: str = "") -> None:
-        """Ends the run at once; an earlier reason is kept."""
+        """Kills the run at once; an earlier reason and detail are kept."""
         self.reason = self.reason or reason
         self.detail = self.detail or detail
         if self.killed_at is None:
@@ -200,7 +208,10 @@ class ProcessIO:
         return lambda: self._read(index)
 
     def _read(self, index: int) -> bool:
-        """Reads available output up to its limit; True if there may be more."""
+        """Reads and passes on a chunk of a stream; returns True if there may be more.
+
+        Ends the run if the stream exceeds its output limit.
+        """
         try:
             chunk = os.read(self.streams[index], _READ_BYTES)
         except BlockingIOError:
@@ -225,7 +236,7 @@ class ProcessIO:
             self.selector.unregister(self.streams[index])
 
     def _drain(self) -> None:
-        """Reads the rest of the pipes, to which no process can write any more."""
+        """Reads the rest of the pipes; all processes that could write to them are dead."""
         for index in range(len(self.streams)):
             while self._read(index):
                 pass
@@ -297,7 +308,10 @@ class ProcessIO:
             self._stop("memory_limit")
 
     def _check_group_memory(self) -> None:
-        """Ends the run above its memory limit; the cgroup's limit also includes the scratch space's tmpfs."""
+        """Ends a run that exceeds its memory limit although its cgroup does not.
+
+        With a scratch space, the cgroup's limit is higher, because it includes the space's tmpfs.
+        """
         scratch, cap = self.job.scratch, self.job.limits.memory_mb << 20
         if scratch and self.group and self.group.memory_exceeds(cap, scratch.usage().size):
             self._stop("memory_limit")
@@ -322,7 +336,7 @@ class ProcessIO:
         self.next_check["disk"] = now + min(_MAX_DISK_INTERVAL_S, max(_DISK_INTERVAL_S, 10 * cost))
 
     def _check_folder(self, unlinked: watchdog.UnlinkedFiles, first: int) -> None:
-        """Ends the run above its disk limits, or as the youngest run on a worker disk that is nearly full."""
+        """Ends the run if it exceeds its disk limits, or is the youngest run on an almost full disk."""
         size, entries = self.job.limits.disk_mb << 20, self.job.limits.files
         usage = watchdog.folder_usage(
             self.job.job_dir,
@@ -338,14 +352,18 @@ class ProcessIO:
             self._stop("disk_limit", "the worker's disk is almost full")
 
     def _stores_in_flight(self, unlinked: watchdog.UnlinkedFiles) -> bool:
-        """Whether sent descriptors stay unreceived, which hides memory; normal programs receive at once."""
+        """Whether several checks in a row found descriptors sent but not received, which hide memory.
+
+        Normal programs receive descriptors at once.
+        """
         self.in_flight_checks = self.in_flight_checks + 1 if unlinked.in_flight else 0
         return self.in_flight_checks >= _MAX_IN_FLIGHT_CHECKS
 
     def _record_exhausted(self) -> None:
         """Records ``disk_limit`` as the ending of a script that failed after using up its scratch space.
 
-        The script's own message about missing space counts too: it may have deleted files since.
+        A message of the script about missing space counts too, because the script may have deleted files
+        since.
         """
         if not self.job.scratch or self.reason is not None or self.status.get("exit-code") == 0:
             return

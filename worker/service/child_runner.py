@@ -1,4 +1,4 @@
-"""Child runs, requested for a parent's caller and executed in this process: see ``worker.child_runs``."""
+"""Requests child runs for a parent's caller, and executes them in this process: see ``worker.child_runs``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from worker.runs.request import request_run
 def request(
     *, actor: Actor, version: Version, request: Request, lineage: Lineage
 ) -> tuple[Run, Claim | None]:
-    """The child run and its claim; no claim if the run was answered from the cache or refused."""
+    """Requests a child run; returns it with its claim, which is None if the run is not queued.
+
+    For example, the run may have been answered from the cache. Raises Refusal like ``request_run``.
+    """
     run = request_run(
         actor=actor, version=version, request=request, team=lineage.parent.team, lineage=lineage
     )
@@ -25,5 +28,5 @@ def request(
 
 
 def execute(claim: Claim) -> None:
-    """Waits for the child run's dependencies, then executes it until it ends."""
+    """Waits for the child run's dependencies, then executes the run until it ends."""
     conductor.execute(claim, wait=True)

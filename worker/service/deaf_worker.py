@@ -1,8 +1,8 @@
 """Ends a worker that no longer starts tasks although runs wait; its supervisor starts it again.
 
-Every five seconds, an idle worker looks for runs that have been claimable for half a minute. If there are
-any, it sends a wake-up. If it then starts no task for half a minute, it is deaf. A worker that waits
-for a team's limit, for storage, database or broker, or that stops, does not count as deaf.
+Every five seconds, a worker with an idle slot looks for runs that have been claimable for half a minute. If
+there are any, it sends a wake-up. If it then starts no task for half a minute, it is deaf. A worker that
+waits for a team's limit, for storage, database or broker, or that stops, does not count as deaf.
 """
 
 import logging
@@ -33,7 +33,10 @@ class DeafnessDetector:
     since: float | None = None
 
     def is_deaf(self, now: float, *, started: int, is_expected: Callable[[], bool]) -> bool:
-        """Whether a task was expected for ``PATIENCE_S`` but none started; ``started`` counts all tasks."""
+        """Whether a task was expected for ``PATIENCE_S`` but none started.
+
+        ``now`` is in monotonic seconds; ``started`` counts all tasks that have ever started.
+        """
         has_started, self.started = started != self.started, started
         if has_started or not is_expected():
             self.since = None
@@ -43,13 +46,13 @@ class DeafnessDetector:
 
 
 class DeafnessCheck:
-    """The check of this worker process, called in a thread every few seconds."""
+    """The check of this worker process: a thread calls ``look`` every few seconds, then reads ``is_deaf``."""
 
     def __init__(self, slots: int) -> None:
         self.slots, self.detector, self.is_deaf = slots, DeafnessDetector(), False
 
     def look(self) -> None:
-        """Updates ``is_deaf``; uses the database and the broker."""
+        """Updates ``is_deaf``: reads the database, and publishes a wake-up if a slot should start a run."""
         self.is_deaf = self.detector.is_deaf(
             time.monotonic(),
             started=state.all_total_count[0],
@@ -66,7 +69,7 @@ def _has_overdue_runs() -> bool:
 
 
 def end_worker() -> None:
-    """Stops the worker after its running tasks; kills it if its event loop does not react."""
+    """Stops the worker after its running tasks, and blocks until then; kills it if it does not stop."""
     log.error("Runs wait, but this worker's idle slots get no wake-ups: it ends, to be started again")
     os.kill(os.getpid(), signal.SIGTERM)
     until = time.monotonic() + settings.SKILLQUAY_MAX_RUN_SECONDS

@@ -20,14 +20,18 @@ _MAX_KEPT = 10
 
 
 def latest() -> Examination | None:
-    """The examination that was requested last."""
+    """The examination that was requested last; None before the first."""
     return Examination.objects.select_related("requested_by").order_by("-pk").first()
 
 
 def request_examination(actor: Actor) -> Examination:
-    """Requests that a worker attacks its own tiers; returns the new examination, or the one under way."""
+    """Requests that a worker attacks its own sandbox tiers; returns the new examination.
+
+    Returns the one under way instead, if there is one. Writes an audit entry and wakes a worker. Raises
+    FORBIDDEN unless the actor is an administrator without a token.
+    """
     if not actor.is_administrator or actor.token is not None:
-        raise FORBIDDEN.refusal(action="examine the sandbox")
+        raise FORBIDDEN.refusal(action="test the sandbox")
     current = latest()
     if current and is_under_way(current):
         return current
@@ -43,7 +47,10 @@ def is_under_way(examination: Examination) -> bool:
 
 
 def examine_next(worker: str) -> bool:
-    """Runs the oldest waiting examination; returns False if there is none or another worker has it."""
+    """Runs the oldest waiting examination and deletes all but the latest ten.
+
+    Returns False if none waits or another worker has it.
+    """
     since = timezone.now() - timedelta(seconds=MAX_TASK_S)
     waiting = Examination.objects.filter(started_at=None, requested_at__gt=since)
     examination = claim(waiting, timezone.now(), worker=worker)

@@ -27,14 +27,19 @@ _STOP_WAIT_S = 3.0
 
 
 class HeartbeatThread(threading.Thread):
-    """Writes a heartbeat every few seconds while the worker's event loop turns.
+    """Writes a heartbeat every few seconds, as long as the worker's event loop calls ``turn`` or reconnects.
 
     No process is forked during a write: the child would inherit this thread's locks, but not this thread.
     """
 
-    def __init__(self, slots: int, count_busy: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        slots: int,
+        count_busy: Callable[[], int],
+        is_reconnecting: Callable[[], bool] = lambda: False,
+    ) -> None:
         super().__init__(daemon=True, name="heartbeat")
-        self.slots, self.count_busy = slots, count_busy
+        self.slots, self.count_busy, self.is_reconnecting = slots, count_busy, is_reconnecting
         self.process_name = worker_name()
         self.loop_turned = time.monotonic()
         self.stopping = threading.Event()
@@ -48,18 +53,21 @@ class HeartbeatThread(threading.Thread):
         super().start()
 
     def turn(self) -> None:
-        """Records that the event loop turns; called by the loop."""
+        """Records that the event loop works; the loop calls this every second."""
         self.loop_turned = time.monotonic()
 
     def stop(self) -> None:
-        """Ends the thread and removes the row."""
+        """Ends the thread and removes the process's row, which marks a normal end."""
         self.stopping.set()
         self.join(_STOP_WAIT_S)
         self._write(lambda: heartbeats.stop(self.process_name))
 
     def run(self) -> None:
         sandbox, deafness = sandbox_report(), DeafnessCheck(self.slots)
+        self._write(heartbeats.forget_ended)
         while not self.stopping.is_set():
+            if self.is_reconnecting():
+                self.turn()  # the loop turns again as soon as the broker answers
             if time.monotonic() - self.loop_turned < _LOOP_SILENT_S:
                 self._write(lambda: self._beat(sandbox))
             else:
@@ -84,7 +92,7 @@ class HeartbeatThread(threading.Thread):
             except (DatabaseError, OSError) as error:
                 log.warning("Can't write the heartbeat: %s", error)
             finally:
-                connections.close_all()  # a forked child must not inherit it
+                connections.close_all()  # a forked child must not inherit one
 
     def _lock_for_fork(self) -> None:
         self.locked_by_fork = self.writing.acquire(timeout=_FORK_WAIT_S)

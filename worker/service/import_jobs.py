@@ -1,4 +1,4 @@
-"""Runs imports in the worker, one after another, so that runs keep their slots."""
+"""Runs waiting imports in the worker, and limits how many run at the same time, so that runs keep slots."""
 
 from collections.abc import Callable
 
@@ -8,30 +8,35 @@ from django.utils import timezone
 from registry.imports import queue, run_import
 from registry.imports.queue import ImportLease
 from registry.packages.problems import Refusal
+from worker.attempts import storage_gate
 
 MAX_TASK_S = 3600  # of one task; the next one continues unfinished imports
 
 
 def import_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Imports until nothing waits, the worker stops, or no slot for imports is free; returns how many."""
+    """Runs imports until none waits, the worker stops, no slot is free or storage fails; returns how many."""
     done = 0
     while not is_stopping() and _has_free_slot() and (lease := queue.claim_next(timezone.now())):
-        _import(lease)
+        if not _import(lease):
+            break
         done += 1
     return done
 
 
-def _import(lease: ImportLease) -> None:
+def _import(lease: ImportLease) -> bool:
+    """Runs the import; returns False if it went back to the queue because the storage can't be reached."""
     try:
-        actor = queue.requesting_actor(lease)
+        run_import.run_import(lease, queue.requesting_actor(lease))
     except Refusal as refused:
+        if storage_gate.close_if_lost(refused):
+            lease.requeue()
+            return False
         lease.end(*refused.problems)
-    else:
-        run_import.run_import(lease, actor)
+    return True
 
 
 def request_due() -> None:
-    """Requests the imports whose interval has passed."""
+    """Requests an import of each source that is due, unless one is under way."""
     queue.request_due_imports(timezone.now())
 
 

@@ -15,7 +15,11 @@ from worker.runs.request import request_run
 
 
 def request_and_execute(*, actor: Actor, version: Version, request: Request, no_cache: bool = False) -> Run:
-    """Requests a run and executes it here; claims it in the same transaction, before any worker can."""
+    """Requests a run and executes it in this process; returns the run reloaded.
+
+    Claims the run in the transaction that creates it, before any worker can. A run that waits for approval is
+    not executed. Raises Refusal like ``request_run``.
+    """
     with transaction.atomic():
         run = request_run(actor=actor, version=version, request=request, no_cache=no_cache)
         claim = _claim_here(run)
@@ -23,7 +27,10 @@ def request_and_execute(*, actor: Actor, version: Version, request: Request, no_
 
 
 def execute_here(run: Run) -> Run:
-    """Executes a queued run in this process with the worker's code."""
+    """Executes a queued run in this process with the worker's code; returns the run reloaded.
+
+    Does nothing if the run can't be claimed.
+    """
     return _execute_here(run, _claim_here(run))
 
 

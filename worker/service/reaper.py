@@ -10,10 +10,12 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
+from registry.audit_chain import links as audit_links
 from registry.events import receive
 from registry.identity.actors import administrator_actor
 from registry.imports import run_import
 from registry.matching import feedback
+from registry.models.session import SessionStore
 from registry.review import findings
 from registry.storage import blobs
 from worker.approvals import decide
@@ -51,7 +53,10 @@ class ReapResult:
 
 
 def reap_once() -> ReapResult:
-    """Recovers runs of dead workers, repeats wake-ups, expires approvals, starts imports, sends webhooks."""
+    """Recovers runs of dead workers, expires approvals and publishes missed wake-ups.
+
+    Also requests due imports, links audit entries, writes the reaper's heartbeat and sends memory changes.
+    """
     now = clock.now()
     expired = retries.expire_leases(now) if _clock_jumps.is_reliable(now) else []
     for uid in expired:
@@ -65,6 +70,7 @@ def reap_once() -> ReapResult:
         wake_builder()
     woken = _wake_slots()
     _record_tick()
+    audit_links.link_pending()
     webhook.deliver_due()  # last: it may wait for a slow server
     return ReapResult(len(expired), woken)
 
@@ -76,7 +82,7 @@ def _record_tick() -> None:
 
 
 def _wake_slots() -> int:
-    """Tops up the broker to one wake-up per claimable run, regardless of the number of slots.
+    """Sends wake-ups until the broker has one per claimable run that got none recently; returns how many.
 
     Idle slots fetch wake-ups at once. Those still in the broker are counted, so that they never pile up.
     """
@@ -91,7 +97,10 @@ def _wake_slots() -> int:
 
 
 def sweep_once() -> None:
-    """Removes unneeded inputs, blobs, packages and folders of dead runs; rescans stale versions."""
+    """Removes expired and unused data, such as inputs, blobs, packages, memories, events and job folders.
+
+    Also erases due runs and rescans versions with new rules. Does nothing shortly after a clock jump.
+    """
     if not _clock_jumps.is_reliable(clock.now()):
         return  # after the machine slept, new files and rows seem old
     inputs.sweep()
@@ -104,6 +113,7 @@ def sweep_once() -> None:
     sweep_job_folders()
     run_import.sweep_scratch()
     receive.delete_expired_events()
+    SessionStore.clear_expired()
     feedback.delete_expired_feedback()
     findings.rescan_batch(administrator_actor(), limit=_MAX_RESCANS, seconds=EVERY_S)
     if not settings.REDIS_URL:
@@ -111,9 +121,10 @@ def sweep_once() -> None:
 
 
 def sweep_job_folders() -> int:
-    """Removes folders of killed workers: no running attempt owns them, and they are older than ten minutes.
+    """Removes job folders of killed workers; returns how many.
 
-    A run can set any modification time, so times in the future count like times in the past.
+    These belong to no running attempt and are older than ten minutes. A run can set any modification time, so
+    times in the future count like times in the past.
     """
     root, removed = jobs_folder(), 0
     running = set(Run.objects.filter(status=RunStatus.RUNNING).values_list("uid", "attempt"))

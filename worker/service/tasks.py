@@ -1,11 +1,13 @@
-"""The worker's Celery tasks: each claims and executes work until none is left."""
+"""The worker's Celery tasks, which claim and execute runs, imports, builds and sandbox examinations."""
 
 from __future__ import annotations
 
+import gc
 import logging
 import time
 from typing import Any
 
+from celery.bootsteps import StartStopStep
 from celery.signals import worker_init, worker_ready, worker_shutdown
 from celery.worker import state
 from django.db import DatabaseError, connection
@@ -50,9 +52,32 @@ def _check_key(**kwargs: object) -> None:
             connection.close()
 
 
+@worker_init.connect
+def _freeze_memory(**kwargs: object) -> None:
+    """Exempts all objects from garbage collection, which Celery runs before each fork of a child."""
+    gc.freeze()
+
+
+class WakeSlots(StartStopStep):
+    """Wakes each slot when the worker has connected to the broker, which may have lost wake-ups."""
+
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def start(self, parent: Any) -> None:
+        for _ in range(parent.pool.num_processes):
+            wake()
+
+
+app.steps["consumer"].add(WakeSlots)
+
+
 @worker_ready.connect
 def _start_heartbeat(sender: Any, **kwargs: object) -> None:
-    thread = HeartbeatThread(sender.pool.num_processes, lambda: len(state.active_requests))
+    thread = HeartbeatThread(
+        sender.pool.num_processes,
+        lambda: len(state.active_requests),
+        is_reconnecting=lambda: sender.connection is None,
+    )
     sender.hub.call_repeatedly(1.0, thread.turn)
     worker_shutdown.connect(lambda **_: thread.stop(), weak=False)
     thread.start()
@@ -60,10 +85,10 @@ def _start_heartbeat(sender: Any, **kwargs: object) -> None:
 
 @app.task(name=WAKE)
 def on_wake() -> None:
-    """Executes runs until none is left or the burst is over; then sends itself the next wake-up.
+    """Executes runs until none is left, the time ``BURST_S`` is over or the worker stops.
 
-    While this process can't reach the storage, it claims nothing and keeps its slot busy, so that wake-ups
-    stay in the broker for other workers.
+    Publishes another wake-up if runs may be left. While this process can't reach the storage, it claims
+    nothing and keeps its slot busy, so that wake-ups stay in the broker for other workers.
     """
     until = time.monotonic() + BURST_S
     name = worker_name()
@@ -96,5 +121,5 @@ def on_wake_builder() -> None:
 
 @app.task(name=WAKE_DOCTOR, time_limit=examinations.MAX_TASK_S)
 def on_wake_doctor() -> None:
-    """Runs the next requested sandbox examination."""
+    """Runs the oldest waiting sandbox examination, if there is one."""
     examinations.examine_next(worker_name())

@@ -57,7 +57,7 @@ class Command(ShellCommand):
     def _print(self, response: HttpResponseBase) -> None:
         body = b"".join(chunks(response))
         if response.status_code >= 400 and response.get("Content-Type", "").startswith("text/html"):
-            body = b""  # a page for browsers
+            body = b""  # an HTML page, useless in a shell
             self.stderr.write("No endpoint has this path. Paths of the API start with /api/v1/.")
         if not body and response.status_code >= 300:
             self.stderr.write(f"HTTP {response.status_code} {response.get('Location', '')}".rstrip())
@@ -110,7 +110,7 @@ def _file(given: str) -> tuple[str, Path]:
 
 
 def _write(body: Iterable[bytes], path: Path) -> None:
-    """Writes the file whole or not at all; writes into a device or pipe without replacing it."""
+    """Writes the whole file or nothing; a device or pipe is written to, not replaced. Raises CommandError."""
     path = path.resolve()
     try:
         if path.exists() and not path.is_file():

@@ -1,4 +1,4 @@
-"""``manage.py set_up``: creates database, administrator and examples; a second run changes nothing."""
+"""``manage.py set_up``: migrates the database, creates administrator and examples; can be repeated."""
 
 import secrets
 from itertools import chain
@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from portal.builtin import publish_builtin
+from portal.delivery.static_files import collect_static_files
 from registry.canonical import pinned_postings
 from registry.identity import site_key
 from registry.identity.actors import Actor
@@ -17,7 +18,6 @@ from registry.models import Membership, Role, Team, User, Visibility
 from registry.packages.limits import Limits
 from registry.packages.problems import Refusal, code_named
 from registry.packages.read_package import read_folder
-from registry.subscriptions.trusted_teams import set_bundled
 from registry.versions.publishing.publish import publish
 
 EXAMPLES = settings.BASE_DIR / "examples"
@@ -28,6 +28,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
+        call_command("createcachetable", verbosity=0)
+        collect_static_files()
         site_key.record()
         for _ in chain(reindex(), pinned_postings.reindex()):
             pass
@@ -62,8 +64,6 @@ class Command(BaseCommand):
                 done = publish(
                     package, team=team, actor=actor, visibility=Visibility.PUBLIC, source="bundled"
                 )
-                if done.created and done.version.skill.versions.count() == 1:
-                    set_bundled(done.version.skill, True, actor)
                 created += done.created
             except Refusal as refused:
                 if code_named(refused.code).retryable:  # the storage failed, not the example

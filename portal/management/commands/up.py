@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 
 from portal.checks import OPERATOR
+from portal.delivery.static_files import collect_static_files
 from portal.supervisor import Program, Supervisor
 from registry.identity import site_key
 from registry.models import User
@@ -30,6 +31,7 @@ class Command(BaseCommand):
             _require_free_port()
             _require_tables()
             _check_key()
+            collect_static_files()
             programs = [_web(), _worker(), _reaper()]
             self.stderr.write(_tier_line())
             self.stderr.write(
@@ -39,7 +41,10 @@ class Command(BaseCommand):
 
 
 def _lock_folder() -> IO[str]:
-    """Locks the data folder; raises CommandError if another supervisor uses it."""
+    """Locks the data folder until the returned file is closed.
+
+    Raises CommandError if another supervisor uses the folder.
+    """
     file = open(settings.SKILLQUAY_VAR / "up.lock", "w", opener=_private)  # noqa: SIM115 - held until exit
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -51,7 +56,7 @@ def _lock_folder() -> IO[str]:
 
 
 def _require_free_port() -> None:
-    """Raises CommandError if the port is in use: the supervisor would restart the web server endlessly."""
+    """Raises CommandError if the web server could not listen: it would be restarted endlessly."""
     where = (settings.SKILLQUAY_BIND, settings.SKILLQUAY_PORT)
     family = socket.AF_INET6 if ":" in settings.SKILLQUAY_BIND else socket.AF_INET
     try:
@@ -65,7 +70,7 @@ def _require_free_port() -> None:
 
 
 def _require_tables() -> None:
-    """Raises CommandError if the database answers and has no tables."""
+    """Raises CommandError if the database answers but is not set up."""
     try:
         tables = connection.introspection.table_names()
     except DatabaseError:  # the programs report it, and wait
@@ -82,7 +87,7 @@ def _tier_line() -> str:
 
 
 def _check_key() -> None:
-    """Raises CommandError if this host's key is not the site's; records it at the first start."""
+    """Records this host's key at the site's first start; later raises CommandError if the keys differ."""
     try:
         site_key.record()
         accepted = site_key.is_accepted()
@@ -117,7 +122,10 @@ def _web() -> Program:
 
 
 def _shared_metrics() -> dict[str, str]:
-    """Empties and returns the folder through which web processes share the figures of ``/metrics``."""
+    """The environment variable of the folder in which web processes share metrics; {} for one process.
+
+    Deletes the folder's old content.
+    """
     if settings.SKILLQUAY_WEB_PROCESSES == 1:
         return {}
     folder = settings.SKILLQUAY_VAR / "metrics"

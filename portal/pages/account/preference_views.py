@@ -1,4 +1,4 @@
-"""Sets language and theme: in a cookie, and the language also in the account."""
+"""Views that set the language and the theme in cookies; the language is also saved in the account."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from portal.context import THEMES
+from portal.sign_in.language import YEAR, remember_language
 from registry.models import User
-
-YEAR = 365 * 24 * 3600
 
 
 @require_POST
@@ -35,11 +34,7 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def remember_language(response: HttpResponse, language: str) -> None:
-    response.set_cookie(settings.LANGUAGE_COOKIE_NAME, language, max_age=YEAR, samesite="Lax")
-
-
 def _next(request: HttpRequest) -> str:
-    """The page to return to; the home page unless the form names a path of this site."""
+    """The URL to return to: the form's ``next`` if it is a path of this site, otherwise the home page."""
     url = request.POST.get("next", "")
     return url if url_has_allowed_host_and_scheme(url, allowed_hosts=None) else reverse("home")

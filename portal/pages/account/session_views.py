@@ -1,10 +1,11 @@
-"""Sign-in, sign-out and password change."""
+"""Views for sign-in, sign-out and password change."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from axes.helpers import get_cache_timeout
+from allauth.account.internal.flows.login import perform_password_login
+from allauth.account.models import Login
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
@@ -14,43 +15,45 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.pages.account.preference_views import remember_language
+from portal.sign_in.adapters import supports_keys
+from portal.sign_in.forms import SignInForm
+from registry.accounts import mail, sign_up
 from registry.identity.actors import ANONYMOUS
 from registry.identity.middleware import ActorRequest
 from registry.models import User
 from registry.rates.limits import RateLimit, count_request
+from registry.single_sign_on.issuers import issuers
 
 
 class SignIn(LoginView):
+    """Signs in with a password through django-allauth's login flow, which adds second factors."""
+
+    form_class = SignInForm
     template_name = "account/sign_in.html"
     redirect_authenticated_user = True
+    extra_context = {
+        "issuers": issuers,
+        "mail": mail.is_configured,
+        "sign_up": sign_up.is_open,
+        "supports_keys": supports_keys,
+    }
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         count_request(request, ANONYMOUS, RateLimit.SIGN_IN)
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        response = super().form_valid(form)
-        user = form.get_user()
-        if isinstance(user, User) and user.language:
-            remember_language(response, user.language)
-        return response
+        login = Login(user=form.get_user(), redirect_url=self.get_success_url())
+        return perform_password_login(self.request, {}, login)
 
 
 sign_in = SignIn.as_view()
 sign_out = LogoutView.as_view()
 
 
-def locked_out(request: HttpRequest, credentials: Any = None, *args: Any, **kwargs: Any) -> HttpResponse:
-    """The page after too many failed sign-ins for one name from one address."""
-    response = render(request, "account/locked_out.html", status=429)
-    response["Retry-After"] = str(get_cache_timeout(request))
-    return response
-
-
 @login_required
 def password(request: ActorRequest) -> HttpResponse:
-    """Changes the password; the only page that is open after sign-in with a one-time password."""
+    """Changes the password. Users with a one-time password are redirected here from all other pages."""
     user = request.user
     assert isinstance(user, User)
     if request.method == "POST":

@@ -12,11 +12,25 @@ from registry.models import Scope, Team, User
 DAYS = ((7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("1 year")))
 
 
+OVERLAPS = (
+    (0, _("Stops at once")),
+    (1, _("Works for 1 hour")),
+    (24, _("Works for 24 hours")),
+    (168, _("Works for 7 days")),
+)
+
+
+class TokenRotationForm(forms.Form):
+    overlap_hours = forms.TypedChoiceField(
+        label=_("Present secret"), choices=OVERLAPS, coerce=int, initial=24, widget=forms.RadioSelect
+    )
+
+
 class TokenForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
         max_length=120,
-        help_text=_("The agent or script that uses it, so that you know which token to revoke."),
+        help_text=_("Name the agent or script that uses this token, so that you know which one to revoke."),
     )
     scopes = forms.MultipleChoiceField(
         label=_("Scopes"), choices=Scope.choices, widget=forms.CheckboxSelectMultiple, initial=[Scope.READ]
@@ -32,11 +46,21 @@ class TokenForm(forms.Form):
         to_field_name="slug",
     )
 
-    def __init__(self, data: Any = None, *, owner: User) -> None:
+    def __init__(self, data: Any = None, *, owner: User, only: Team | None = None) -> None:
+        """``only``: the team of a service account, which the form does not ask for."""
         super().__init__(data)
+        self.only = only
+        if only:
+            del self.fields["team"]
+            return
         teams = self.fields["team"]
         assert isinstance(teams, forms.ModelChoiceField)
         teams.queryset = Team.objects.filter(memberships__user=owner).order_by("slug")
+
+    @property
+    def chosen_team(self) -> Team | None:
+        team: Team | None = self.only or self.cleaned_data["team"]
+        return team
 
     @property
     def expiry(self) -> datetime:

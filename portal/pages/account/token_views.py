@@ -1,67 +1,110 @@
-"""Personal access tokens: create, show once, revoke."""
+"""Access tokens: create, show once, rotate, revoke and undo. The page of one token also serves the owners of
+a team for its service accounts.
+"""
 
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
-from portal.decorators import signed_in_action
-from portal.forms.errors import add_refusals
-from portal.pages.account.token_forms import TokenForm
-from registry.core.addresses import absolute_url
+from portal.decorators import signed_in_action, signed_in_form
+from portal.forms.errors import add_refusals, show_refusals
+from portal.pages.account.presenters import token_examples
+from portal.pages.account.token_forms import TokenForm, TokenRotationForm
 from registry.identity import tokens
-from registry.identity.middleware import session_actor
-from registry.models import Token, User
+from registry.identity.middleware import ActorRequest
+from registry.models import Scope, Token, User
+
+_SHOWN = 200
 
 
 @login_required
 @never_cache
-def page(request: HttpRequest) -> HttpResponse:
-    """The user's tokens and the form for a new one; the secret is only in the response to the POST."""
-    user = request.user
-    assert isinstance(user, User)
-    form, context = TokenForm(request.POST or None, owner=user), {}
+def page(request: ActorRequest) -> HttpResponse:
+    """The user's last 200 tokens and the form for a new one.
+
+    The secret of a new token appears only in the response to the POST that creates it.
+    """
+    user = request.actor.user
+    assert user
+    form = TokenForm(request.POST or None, owner=user)
+    context = create(form, request, user)
+    if context:
+        form = TokenForm(owner=user)
+    return render(request, "account/tokens.html", {"form": form, "tokens": token_rows(user), **context})
+
+
+@signed_in_form
+def token(request: ActorRequest, uid: str) -> HttpResponse:
+    """One token; a POST rotates it and shows the new secret."""
+    found = tokens.find_token(uid, request.actor)
+    form = TokenRotationForm(request.POST or None)
+    context: dict[str, Any] = {}
     if form.is_valid():
         with add_refusals(form):
-            context = _issue(form, request, user)
-            form = TokenForm(owner=user)
-    return render(request, "account/tokens.html", {"form": form, "tokens": _rows(user), **context})
+            hours = form.cleaned_data["overlap_hours"]
+            found, secret = tokens.rotate(found, request.actor, overlap_hours=hours)
+            context = {"secret": secret, "examples": token_examples(secret)}
+            form = TokenRotationForm()
+    state = tokens.state_of(found, timezone.now())
+    context |= {"token": found, "state": state, "scopes": _scope_labels(found), "form": form}
+    return render(request, "account/token.html", context, status=422 if form.is_bound else 200)
 
 
 @signed_in_action
-def revoke(request: HttpRequest, uid: str) -> HttpResponse:
-    token = get_object_or_404(Token, uid=uid, owner=request.user)
-    tokens.revoke(token, session_actor(request))
-    messages.success(request, _("The token %(name)s was revoked.") % {"name": token.name})
-    return redirect("tokens")
+def revoke(request: ActorRequest, uid: str) -> HttpResponse:
+    found = tokens.find_token(uid, request.actor)
+    tokens.revoke(found, request.actor)
+    text = _("The token %(name)s was revoked.") % {"name": found.name}
+    messages.success(request, text, extra_tags=reverse("token-restore", args=[uid]))
+    return redirect(_list_of(found))
 
 
-def _issue(form: TokenForm, request: HttpRequest, user: User) -> dict[str, Any]:
-    given = form.cleaned_data
-    token, secret = tokens.issue(
-        user,
-        name=given["name"],
-        scopes=given["scopes"],
-        expires_at=form.expiry,
-        team=given["team"],
-        by=session_actor(request),
-    )
-    curl = f'curl -H "Authorization: Bearer {secret}" {absolute_url("/api/v1/me")}'
-    return {"new_token": token, "secret": secret, "curl": curl}
+@signed_in_action
+def restore(request: ActorRequest, uid: str) -> HttpResponse:
+    found = tokens.find_token(uid, request.actor)
+    with show_refusals(request):
+        tokens.restore(found, request.actor)
+        messages.success(request, _("The token %(name)s works again.") % {"name": found.name})
+    return redirect(_list_of(found))
 
 
-def _rows(user: User) -> list[dict[str, Any]]:
+def create(form: TokenForm, request: ActorRequest, owner: User) -> dict[str, Any]:
+    """What the page shows about the new token; {} if the form is unbound, invalid or refused."""
+    if form.is_valid():
+        with add_refusals(form):
+            given = form.cleaned_data
+            made, secret = tokens.issue(
+                owner,
+                name=given["name"],
+                scopes=given["scopes"],
+                expires_at=form.expiry,
+                team=form.chosen_team,
+                by=request.actor,
+            )
+            return {"new_token": made, "secret": secret, "examples": token_examples(secret)}
+    return {}
+
+
+def token_rows(owner: User) -> list[dict[str, Any]]:
+    """The owner's last 200 tokens, newest first."""
     now = timezone.now()
-    rows = user.tokens.select_related("team").order_by("-pk")[:200]
-    return [{"token": token, "state": _state(token, now)} for token in rows]
+    rows = owner.tokens.select_related("team", "owner").order_by("-pk")[:_SHOWN]
+    return [{"token": row, "state": tokens.state_of(row, now), "scopes": _scope_labels(row)} for row in rows]
 
 
-def _state(token: Token, now: Any) -> str:
-    if token.revoked_at:
-        return "revoked"
-    return "expired" if token.expires_at <= now else "active"
+def _list_of(found: Token) -> str:
+    """The address of the list that has the token."""
+    if found.owner.is_service and found.team:
+        return reverse("service-account", args=[found.team.slug, found.owner.uid])
+    return reverse("tokens")
+
+
+def _scope_labels(token: Token) -> list[str]:
+    return [str(scope.label) for scope in Scope if scope in token.scopes]

@@ -1,20 +1,24 @@
 """The user's account: profile, data export and erasure."""
 
-import json
 from typing import Any
 
+from allauth.account.internal.flows.reauthentication import is_reauthentication_required
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from portal.forms.errors import add_refusals
 from registry.erasure import people
+from registry.erasure.export import write_export
 from registry.identity.middleware import ActorRequest
 from registry.models import Membership, User
 
@@ -50,21 +54,23 @@ class ErasureForm(forms.Form):
 
 @login_required
 @require_safe
-def export(request: ActorRequest) -> HttpResponse:
+def export(request: ActorRequest) -> HttpResponseBase:
     """A JSON file with all data that the site stores about the user."""
     assert request.actor.user
-    document = people.export_person(request.actor.user, request.actor)
-    response = HttpResponse(
-        json.dumps(document, ensure_ascii=False, indent=2), content_type="application/json"
+    file = write_export(request.actor.user, request.actor).file
+    response = FileResponse(
+        file, as_attachment=True, filename="skillquay-account.json", content_type="application/json"
     )
-    response["Content-Disposition"] = 'attachment; filename="skillquay-account.json"'
     response["Cache-Control"] = "private, no-store"
     return response
 
 
 @login_required
 def erase(request: ActorRequest) -> HttpResponse:
-    """Erases the user's personal data, after confirmation by user name and by password if there is one."""
+    """Erases the user's personal data and signs out.
+
+    The user confirms with the user name, and with the password if the account has one.
+    """
     user = request.actor.user
     assert user
     form = ErasureForm(request.POST or None, user=user)
@@ -83,6 +89,10 @@ def page(request: HttpRequest) -> HttpResponse:
     assert isinstance(user, User)
     form = ProfileForm(request.POST or None, instance=user)
     if form.is_valid():
+        # Links for new passwords go to this address, so a stolen session alone must not change it.
+        if "email" in form.changed_data and is_reauthentication_required(request, app="allauth.mfa"):
+            messages.info(request, _("Confirm your identity, then change the e-mail address."))
+            return redirect(f"{reverse('security-confirm')}?{urlencode({'next': reverse('account')})}")
         form.save()
         messages.success(request, _("Account saved."))
         return redirect("account")

@@ -1,4 +1,4 @@
-"""The site's state as the status page shows it."""
+"""The site's state and the results of attack tests, as their pages show them."""
 
 from __future__ import annotations
 
@@ -28,6 +28,13 @@ _LABELS: Mapping[str, str | Promise] = {
     "queue": _("Queue"),
 }
 
+_TIERS: Mapping[str, Promise] = {
+    "bwrap": _("Bubblewrap: runs have their own file system, processes and network."),
+    "nsrun": _("Linux namespaces: runs have their own file system, processes and network."),
+    "landlock": _("Landlock: rules restrict runs on the host's file system."),
+    "unsafe": _("None: scripts can access everything this server can."),
+}
+
 
 @dataclass(frozen=True)
 class CheckRow:
@@ -40,12 +47,87 @@ class CheckRow:
 
 @dataclass(frozen=True)
 class WorkerLimits:
-    """What enforces the limits of runs on these workers; ``reason`` is set if they refuse runs."""
+    """The mechanisms that enforce the limits of runs on ``workers``.
+
+    ``reason`` says why these workers refuse runs; "" if they accept them.
+    """
 
     workers: Sequence[str]
     tier: str
     reason: str
     rows: Sequence[tuple[str, str]]
+
+    @property
+    def about(self) -> str | Promise:
+        return _TIERS.get(self.tier, "")
+
+
+@dataclass(frozen=True)
+class Attack:
+    """``state``: ``stopped``, ``passed-through`` or ``not-tried``."""
+
+    attack: str
+    state: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class TestedTier:
+    """A tier with the attacks that were not stopped, and the others."""
+
+    name: str
+    usable: bool
+    reason: str
+    fix: str
+    passed_through: Sequence[Attack]
+    others: Sequence[Attack]
+
+    @property
+    def stopped(self) -> int:
+        return sum(attack.state == "stopped" for attack in self.others)
+
+    @property
+    def total(self) -> int:
+        """The number of attacks that were tried."""
+        return self.stopped + len(self.passed_through)
+
+
+@dataclass(frozen=True)
+class AttackResults:
+    tiers: Sequence[TestedTier]
+
+    @property
+    def stopped(self) -> int:
+        return sum(tier.stopped for tier in self.tiers)
+
+    @property
+    def total(self) -> int:
+        return sum(tier.total for tier in self.tiers)
+
+    @property
+    def all_stopped(self) -> bool:
+        return 0 < self.total == self.stopped
+
+
+def attack_results(document: Mapping[str, Any] | None) -> AttackResults | None:
+    """The results in the document of an examination; None without a document."""
+    return AttackResults([_tier(tier) for tier in document["tiers"]]) if document else None
+
+
+def _tier(tier: Mapping[str, Any]) -> TestedTier:
+    tried = [
+        Attack(check["attack"], "stopped" if check["passed"] else "passed-through", check["detail"])
+        for check in tier["checks"]
+    ]
+    untried = [Attack(skipped["attack"], "not-tried", skipped["reason"]) for skipped in tier["not_tried"]]
+    return TestedTier(
+        tier["name"],
+        tier["usable"],
+        tier["reason"],
+        tier["fix"],
+        passed_through=[attack for attack in tried if attack.state == "passed-through"],
+        others=[*(attack for attack in tried if attack.state == "stopped"), *untried],
+    )
 
 
 def status_context(state: SiteState) -> dict[str, Any]:
@@ -57,7 +139,7 @@ def status_context(state: SiteState) -> dict[str, Any]:
             CheckRow(
                 each.name, _LABELS[each.name], each.ok, each.detail.translated(gettext), cause=each.cause
             )
-            for each in state.checks
+            for each in sorted(state.checks, key=lambda check: check.ok)
         ],
         "queue": figures.queue if figures else None,
         "processes": processes,
@@ -74,7 +156,7 @@ def status_context(state: SiteState) -> dict[str, Any]:
 
 
 def _limits(workers: Sequence[ProcessState]) -> list[WorkerLimits]:
-    """One entry for all workers with the same tier and mechanisms."""
+    """One entry for each group of workers with the same tier, reason and mechanisms."""
     groups: dict[tuple[Any, ...], list[ProcessState]] = defaultdict(list)
     for worker in workers:
         details = worker.details

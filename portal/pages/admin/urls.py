@@ -1,5 +1,3 @@
-"""Routes of the pages for the site's administrators."""
-
 from django.urls import path
 
 from portal.pages.admin import sandbox_views, status_views

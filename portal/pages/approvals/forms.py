@@ -4,10 +4,11 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from worker.approvals.decide import DECISIONS, MAX_REASON
+from worker.models import ApprovalDecision
 
 
 class ApprovalFilter(forms.Form):
-    """The filters of the inbox, kept in the URL."""
+    """The filters of both lists, waiting and decided; they are part of the URL."""
 
     skill = forms.CharField(label=_("Skill"), required=False, max_length=130)
     team = forms.CharField(label=_("Team"), required=False, max_length=64)
@@ -22,3 +23,9 @@ class ApprovalDecisionForm(forms.Form):
     decision = forms.ChoiceField(choices=[(choice.value, choice.label) for choice in DECISIONS])
     reason = forms.CharField(required=False, max_length=MAX_REASON)
     rule = forms.BooleanField(required=False)
+
+
+class BulkDecisionForm(ApprovalDecisionForm):
+    decision = forms.ChoiceField(
+        choices=[(choice.value, choice.label) for choice in (ApprovalDecision.ONCE, ApprovalDecision.DENIED)]
+    )

@@ -1,4 +1,4 @@
-"""Approval requests: the inbox and decisions."""
+"""Views of approval requests: the lists of waiting and decided requests, and the decision."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_action, signed_in_page
 from portal.forms.errors import show_refusals
-from portal.pages.approvals.forms import ApprovalDecisionForm, ApprovalFilter
-from portal.presenters.approvals import approval_row
+from portal.pages.approvals.bulk import decide_all, report
+from portal.pages.approvals.forms import ApprovalDecisionForm, ApprovalFilter, BulkDecisionForm
+from portal.pages.approvals.presenters import approval_groups, approval_tabs
+from portal.presenters.approvals import approval_rows, decides_approvals
 from registry.identity.middleware import ActorRequest
 from worker.approvals import decide as deciding
 from worker.approvals import requests
 from worker.models import ApprovalDecision, Run, RunStatus
 
-PAGE = 25
+PAGE = 50
 
 
 @signed_in_page
 def waiting(request: ActorRequest) -> HttpResponse:
-    """Pending requests, the first to expire first."""
+    """The visible requests that wait for a decision; the request that expires next comes first."""
     return _listing(request, "waiting", "expires_at")
 
 
 @signed_in_page
 def decided(request: ActorRequest) -> HttpResponse:
-    """Decided requests, those of the newest runs first."""
+    """The visible requests that no longer wait, such as approved or cancelled ones; newest runs first."""
     return _listing(request, "decided", "-run__uid")
 
 
@@ -37,19 +39,41 @@ def _listing(request: ActorRequest, tab: str, order: str) -> HttpResponse:
     filters = ApprovalFilter(request.GET)
     given = filters.cleaned_data if filters.is_valid() else {}
     rows = requests.filter_approvals(requests.approvals(request.actor), {**given, "state": tab})
-    pages = Paginator(rows.order_by(order, "pk"), PAGE).get_page(request.GET.get("page"))
+    page = Paginator(rows.order_by(order, "pk"), PAGE).get_page(request.GET.get("page"))
+    waiting = tab == "waiting"
     context = {
-        "rows": [approval_row(approval, request.actor) for approval in pages],
-        "page": pages,
+        "groups": approval_groups(page, request.actor) if waiting else [],
+        "rows": [] if waiting else approval_rows(page, request.actor),
+        "page": page,
         "filters": filters,
+        "tabs": approval_tabs(tab),
         "tab": tab,
+        "may_decide": decides_approvals(request.actor),
     }
     return render(request, "approvals/list.html", context)
 
 
 @signed_in_action
+def decide_selected(request: ActorRequest) -> HttpResponse:
+    """Records one decision on the requests of up to ``PAGE`` runs and reports the failures."""
+    form = BulkDecisionForm(request.POST)
+    uids = request.POST.getlist("run")[:PAGE]
+    if not form.is_valid() or not uids:
+        messages.error(request, _("Select requests and choose a decision."))
+        return redirect("approvals")
+    given = form.cleaned_data
+    choice = ApprovalDecision(given["decision"])
+    result = decide_all(uids, choice, request.actor, reason=given["reason"], rule=given["rule"])
+    report(request, choice, result)
+    return redirect("approvals")
+
+
+@signed_in_action
 def decide(request: ActorRequest, uid: str) -> HttpResponse:
-    """Records a decision and redirects back, with an undo link for a new rule."""
+    """Records a decision and redirects back; the message links to the removal of a new rule.
+
+    An invalid form or a refused decision changes nothing and shows an error message.
+    """
     approval, form = requests.find(uid, request.actor), ApprovalDecisionForm(request.POST)
     back = redirect("approvals") if request.POST.get("from") == "inbox" else redirect("run", uid)
     if not form.is_valid():

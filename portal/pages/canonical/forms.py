@@ -21,12 +21,12 @@ def _reason(*, required: bool = True) -> forms.CharField:
 
 
 class ChooseForm(forms.Form):
-    """Chooses a skill; a preview of the change follows."""
+    """The first step: names a skill and a version. The next page shows a preview of the change."""
 
     skill = forms.CharField(
         label=_("Skill"),
         max_length=130,
-        help_text=_("Enter team/slug of a skill with site or public visibility."),
+        help_text=_("Enter team/slug; the skill must have the visibility site or public."),
     )
     version = forms.CharField(
         label=_("Version"),
@@ -38,7 +38,7 @@ class ChooseForm(forms.Form):
 
 
 class SetForm(forms.Form):
-    """Confirms the previewed version, with a reason."""
+    """The second step: confirms the version in the preview and gives a reason."""
 
     skill = forms.CharField(max_length=130, widget=forms.HiddenInput)
     version = forms.CharField(max_length=64, widget=forms.HiddenInput)
@@ -49,7 +49,8 @@ class SetForm(forms.Form):
         required=False,
         initial=LATEST,
         help_text=_(
-            "New versions on this channel (or latest) are proposed for acceptance; leave empty for none."
+            "New versions on this channel, or on latest, are proposed for acceptance; leave empty "
+            "for no proposals."
         ),
     )
     reason = _reason()
@@ -57,13 +58,15 @@ class SetForm(forms.Form):
 
 
 class MirrorForm(TeamChoiceForm):
-    slug = forms.CharField(label=_("Skill name"), max_length=64, help_text=_("The name in its SKILL.md."))
+    slug = forms.CharField(
+        label=_("Skill name"), max_length=64, help_text=_("The name field in the skill's SKILL.md.")
+    )
     location = forms.CharField(
         label=_("Address"),
         max_length=2000,
         help_text=_(
-            "The https:// address of an archive or SKILL.md, or the s3:// or gs:// address of"
-            " either or of its folder."
+            "An https:// address of an archive or SKILL.md, or an s3:// or gs:// address of an "
+            "archive, SKILL.md or folder."
         ),
     )
     credentials = forms.CharField(

@@ -14,7 +14,11 @@ from registry.versions.content import compare
 
 
 def canonical_row(canonical: Canonical, *, is_setter: bool) -> dict[str, Any]:
-    """``trouble``: why the name can't be resolved. ``waiting``: the pending version, for administrators."""
+    """A canonical skill for templates.
+
+    ``trouble`` says why the name can't be resolved at present, "" if it can. ``waiting`` is the version that
+    waits for acceptance, None if there is none or ``is_setter`` is False.
+    """
     trouble = unavailable_reason(canonical) if canonical.digest else None
     return {
         "canonical": canonical,
@@ -24,7 +28,10 @@ def canonical_row(canonical: Canonical, *, is_setter: bool) -> dict[str, Any]:
 
 
 def install_lines(canonical: Canonical) -> list[dict[str, str]]:
-    """Shell commands that download the text and the files; with a token unless the skill is public."""
+    """Shell commands that download the text and the files: dicts with id, label and text.
+
+    The commands send a token unless the skill is public.
+    """
     skill, slug = canonical.skill, canonical.slug
     public = skill is not None and skill.effective_visibility == Visibility.PUBLIC
     token = "" if public else ' -H "Authorization: Bearer $SKILLQUAY_TOKEN"'
@@ -41,7 +48,7 @@ def install_lines(canonical: Canonical) -> list[dict[str, str]]:
 
 
 def proposal_context(proposal: Proposal) -> dict[str, Any]:
-    """The context of ``canonical/proposal.html``, which includes that of the comparison."""
+    """The context of ``canonical/proposal.html``; with a comparison if a version was pinned before."""
     context: dict[str, Any] = {
         "proposal": proposal,
         "added_permissions": comparison.permissions(proposal.added_permissions),

@@ -1,5 +1,3 @@
-"""Routes of the canonical skills."""
-
 from django.urls import path
 
 from portal.pages.canonical import views

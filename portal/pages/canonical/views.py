@@ -1,4 +1,4 @@
-"""Canonical skills: list, detail with proposals, and the administrators' forms."""
+"""Views of canonical skills: the list, the page of one skill, and forms for administrators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def listing(request: ActorRequest) -> HttpResponse:
 
 @require_safe
 def page(request: ActorRequest, slug: str) -> HttpResponse:
-    """The canonical skill; administrators also see proposals, affected callers and history."""
+    """One canonical skill; administrators also see the proposed version, affected callers and history."""
     canonical, setter = pins.find_canonical(slug, request.actor), pins.may_set(request.actor)
     row = canonical_row(canonical, is_setter=setter)
     context: dict[str, Any] = {"row": row, "canonical": canonical, "is_setter": setter}
@@ -49,7 +49,7 @@ def page(request: ActorRequest, slug: str) -> HttpResponse:
 
 def _for_setters(canonical: Canonical, waiting: Version | None, actor: Actor) -> dict[str, Any]:
     report = pins.last_import(canonical)
-    problems = pins.mirror_problems(report) if report else ()
+    problems = pins.mirror_problems(report, canonical.slug) if report else ()
     context: dict[str, Any] = {
         "affected": list(proposals.affected_callers(canonical.slug)),
         "changes": pins.history(canonical.slug)[:_MAX_CHANGES],
@@ -72,7 +72,7 @@ def redirect_by_name(request: ActorRequest, slug: str) -> HttpResponse:
 
 @signed_in_form
 def new(request: ActorRequest) -> HttpResponse:
-    """Sets a canonical skill: choose, preview, confirm."""
+    """Sets a canonical skill in three steps: choose, preview, confirm."""
     require(request.actor, Action.SET_CANONICAL)
     if request.method == "POST":
         form: forms.Form = SetForm(request.POST)
@@ -94,7 +94,10 @@ def _set(given: dict[str, Any], request: ActorRequest) -> HttpResponse:
 
 
 def _new_context(form: forms.Form, actor: Actor) -> dict[str, Any]:
-    """The form, with a preview of the change if it names a skill."""
+    """The context of the page: the form, and a preview of the change if the form names a skill.
+
+    After a refusal it has only a ``ChooseForm`` with the error.
+    """
     if not form.is_bound or not form.data.get("skill"):
         return {"form": form}
     try:

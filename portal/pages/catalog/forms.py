@@ -4,14 +4,16 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
+from registry.search.kinds import KIND_FILTERS
 from registry.search.query import FACETS, MAX_QUERY_CHARACTERS, Filters
 
 SORTS = ("score", "newest")
+PARAMETERS = ("kind", *FACETS)
 
 
 @dataclass(frozen=True)
 class CatalogQuery:
-    """Search words, filters and order; invalid parameters are ignored."""
+    """The search words ``q``, the filters, and the order: one of ``SORTS``."""
 
     q: str
     filters: Filters
@@ -19,8 +21,8 @@ class CatalogQuery:
 
     @property
     def chosen(self) -> list[tuple[str, str]]:
-        """The filters that are set: each facet and its value."""
-        values = ((name, getattr(self.filters, name)) for name in FACETS)
+        """Pairs of name and value of the filters that are set."""
+        values = ((name, getattr(self.filters, name)) for name in PARAMETERS)
         return [(name, value) for name, value in values if value]
 
     @property
@@ -30,14 +32,20 @@ class CatalogQuery:
 
 def read_query(query: QueryDict) -> CatalogQuery:
     sort = line(query, "sort")
+    filters = {name: line(query, name) for name in PARAMETERS}
+    if filters["kind"] not in KIND_FILTERS:
+        filters["kind"] = ""
     return CatalogQuery(
         q=line(query, "q", MAX_QUERY_CHARACTERS),
-        filters=Filters(**{name: line(query, name) for name in FACETS}, for_people=True),
+        filters=Filters(**filters, for_people=True, for_agents=False),
         sort=sort if sort in SORTS else "score",
     )
 
 
 def line(query: QueryDict, name: str, max_length: int = 120) -> str:
-    """The stripped query parameter, cut at ``max_length``, without characters that no database can store."""
+    """The stripped query parameter, at most ``max_length`` characters; "" if it is missing.
+
+    NUL and unpaired surrogates are removed, because a database can't store them.
+    """
     value = query.get(name, "").replace("\0", "").strip()[:max_length]
     return value.encode("utf-8", "ignore").decode()

@@ -1,30 +1,55 @@
-"""Presents catalog entries: match reasons, score and success rate."""
+"""Presents catalog entries: match reasons, score, last runs and the corrected query."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from portal.pages.catalog.forms import CatalogQuery
+from portal.presenters.skill.strip import LENGTH, strip_of
 from registry.core import search_terms
 from registry.identity.actors import Actor
+from registry.matching.match import Match, MatchQuery, MatchReason, match
 from registry.models import Skill
 from registry.search.query import Hit, SearchReason, SearchResult
 from registry.usage import scores
-from worker.models import Run, RunStatus
-from worker.queue.states import ENDED
+from worker.models import Run
 
-RUNS = 50  # newest runs of a skill that count for its success rate
+NEAR = 3  # matches shown if the search finds nothing
+_BEYOND_WORDS = {"event", "intent", "phrase", "meaning"}  # reasons that the order of a search does not use
 
 
-def facts_of(skills: Iterable[Skill], hits: Iterable[Hit], actor: Actor) -> dict[int, dict[str, Any]]:
-    """Score, ended runs, their success rate in percent, and match reasons, by the skill's primary key."""
+def facts_of(skills: Iterable[Skill], hits: Iterable[Hit | Match], actor: Actor) -> dict[int, dict[str, Any]]:
+    """The facts of each skill by its primary key: dicts with score, strip and reasons.
+
+    ``strip`` has the visible runs among the skill's last 30 runs.
+    """
     why = {hit.skill.pk: hit.reasons for hit in hits}
     return {skill.pk: _facts(skill, why, actor) for skill in skills}
 
 
+def best_matches(query: CatalogQuery, found: SearchResult, actor: Actor) -> list[Match]:
+    """The best match of the query under the filters, or up to three if the search found nothing.
+
+    Empty if the search has the best match first, or if the best match shares only words with the query.
+    """
+    rows = match(MatchQuery(query.q), actor, limit=NEAR).rows if query.q else ()
+    skills = query.filters.narrow(Skill.objects.filter(pk__in=[row.skill.pk for row in rows]))
+    wanted = set(skills.values_list("pk", flat=True)) if rows else set()
+    best = [row for row in rows if row.skill.pk in wanted]
+    if not found.hits:
+        return best
+    return [
+        row
+        for row in best[:1]
+        if row.skill.pk != found.hits[0].skill.pk
+        and any(reason.kind in _BEYOND_WORDS for reason in row.reasons)
+    ]
+
+
 def corrected_query(found: SearchResult) -> str:
-    """The query with misspellings corrected by names and tags of the hits; "" if nothing was corrected."""
+    """The query, with misspelled words replaced by words from names and tags of hits; "" if none was."""
     corrections: dict[tuple[int, int], str] = {}
     for hit in found.hits:
         for reason in hit.reasons:
@@ -36,24 +61,25 @@ def corrected_query(found: SearchResult) -> str:
     return text if text != found.query else ""
 
 
-def _facts(skill: Skill, why: Mapping[int, tuple[SearchReason, ...]], actor: Actor) -> dict[str, Any]:
+def _facts(
+    skill: Skill, why: Mapping[int, tuple[SearchReason | MatchReason, ...]], actor: Actor
+) -> dict[str, Any]:
     score = scores.score(skill.usage_count, skill.last_used_at, timezone.now())
-    runs, succeeded = _count_ended(skill, actor) if skill.usage_count else (0, 0)
-    rate = round(100 * succeeded / runs) if runs else 0
     reasons = {(reason.text, reason.field): reason for reason in why.get(skill.pk, ())}
-    return {"score": f"{score:.1f}", "runs": runs, "rate": rate, "reasons": tuple(reasons.values())}
+    return {
+        "score": f"{score:.1f}",
+        "strip": strip_of(_last_runs(skill, actor)),
+        "reasons": tuple(reasons.values()),
+    }
 
 
-def _count_ended(skill: Skill, actor: Actor) -> tuple[int, int]:
-    """How many of the newest runs are visible and have ended, and how many of those succeeded."""
-    newest = Run.objects.filter(skill=skill).order_by("-pk").values("pk")[:RUNS]
-    ended = Run.objects.visible_to(actor).filter(pk__in=newest, status__in=ENDED)
-    counts = ended.aggregate(runs=Count("pk"), well=Count("pk", filter=Q(status=RunStatus.SUCCEEDED)))
-    return counts["runs"], counts["well"]
+def _last_runs(skill: Skill, actor: Actor) -> QuerySet[Run]:
+    newest = Run.objects.filter(skill=skill).order_by("-pk").values("pk")[:LENGTH]
+    return Run.objects.visible_to(actor).filter(pk__in=newest).only("status", "created_at").order_by("-pk")
 
 
 def _closest_word(wrong: str, skill: Skill) -> str:
-    """The word of the skill's name or tags that ``wrong`` misspells, otherwise ``wrong``."""
+    """The first word of the skill's name, slug or tags that ``wrong`` misspells, otherwise ``wrong``."""
     near = search_terms.typo_keys(wrong.lower())
     called = (
         word.text for text in (skill.name, skill.slug, *skill.tags) for word in search_terms.query_words(text)

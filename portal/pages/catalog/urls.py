@@ -1,5 +1,3 @@
-"""Route of the catalog."""
-
 from django.urls import path
 
 from portal.pages.catalog import views

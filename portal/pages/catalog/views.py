@@ -13,12 +13,13 @@ from django.views.decorators.http import require_safe
 
 from portal.pages.catalog.forms import CatalogQuery, read_query
 from portal.pages.catalog.pagination import SkillsByScore
-from portal.pages.catalog.presenters import corrected_query, facts_of
+from portal.pages.catalog.presenters import best_matches, corrected_query, facts_of
+from portal.presenters.skill.kind import KINDS
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.models import Skill
 from registry.rates.limits import RateLimit, count_request
-from registry.search.facets import MAX_COUNTED_SKILLS, FacetValue, facets
+from registry.search.facets import MAX_COUNTED_SKILLS, FacetValue, facets, kind_counts
 from registry.search.query import SearchResult, search
 
 PAGE = 20
@@ -26,14 +27,16 @@ MAX_HITS = 200  # of a search; beyond that, other words help more
 VALUES_SHOWN = 30  # per filter
 VALUES_AT_FIRST = 6  # shown at first; the others on request
 TITLES: dict[str, Promise | str] = {
+    "kind": _("Kind"),
     "team": _("Team"),
-    "type": _("Type"),
     "category": _("Category"),
-    "domain": _("Domain"),
     "tag": _("Tag"),
+    "domain": _("Domain"),
+    "type": _("Type"),
     "source": _("Source"),
     "profile": _("Profile"),
 }
+UNLISTED = ("type", "source", "profile")  # set only by links; the page offers no choices
 
 
 @require_safe
@@ -44,12 +47,16 @@ def page(request: ActorRequest) -> HttpResponse:
     found = search(query.q, request.actor, limit=MAX_HITS, filters=query.filters, counted=MAX_COUNTED_SKILLS)
     skills = _search_results(query, found) if query.q else _browse(query, request.actor)
     page_of_skills = Paginator(skills, PAGE).get_page(request.GET.get("page"))
+    best = best_matches(query, found, request.actor) if page_of_skills.number == 1 else []
+    best_skills = [each.skill for each in best]
+    shown = [*page_of_skills.object_list, *best_skills]
     context = {
         "query": query,
         "page": page_of_skills,
-        "facts": facts_of(page_of_skills.object_list, found.hits, request.actor),
+        "best": best_skills,
+        "facts": facts_of(shown, [*found.hits, *best], request.actor),
         "facets": _facets(query, found, request.actor),
-        "chosen": [(name, TITLES[name], value) for name, value in query.chosen],
+        "chosen": [(name, TITLES[name], value, _label(name, value)) for name, value in query.chosen],
         "corrected": corrected_query(found),
         "total": found.total,
     }
@@ -73,18 +80,32 @@ def _search_results(query: CatalogQuery, found: SearchResult) -> list[Skill]:
 
 
 def _facets(query: CatalogQuery, found: SearchResult, actor: Actor) -> list[dict[str, Any]]:
-    """Each filter with its values and their counts under the other filters; without empty filters."""
+    """Each filter with its values and their counts under the other filters. Omits filters without values."""
     counts = facets(query.q, query.filters, actor, limit=VALUES_SHOWN, found=found)
+    kinds = kind_counts(query.q, query.filters, actor, found=found)
+    counts["kind"] = tuple(FacetValue(kind, count) for kind, count in kinds.items() if count)
     rows = []
     for name, title in TITLES.items():
-        if choices := _choices(getattr(query.filters, name), counts[name]):
+        if name not in UNLISTED and (choices := _choices(name, getattr(query.filters, name), counts[name])):
             first, rest = choices[:VALUES_AT_FIRST], choices[VALUES_AT_FIRST:]
             rows.append({"name": name, "title": title, "first": first, "rest": rest})
     return rows
 
 
-def _choices(chosen: str, counts: Sequence[FacetValue]) -> list[dict[str, Any]]:
+def _choices(name: str, chosen: str, counts: Sequence[FacetValue]) -> list[dict[str, Any]]:
     """The values of a filter: the chosen one first (a click removes it), then the others by count."""
-    rest = [{"value": each.value, "count": each.count} for each in counts if each.value != chosen]
-    count = next((each.count for each in counts if each.value == chosen), 0)
-    return [{"value": chosen, "count": count, "chosen": True}, *rest] if chosen else rest
+    number = {each.value: each.count for each in counts}
+    values = [chosen, *(value for value in number if value != chosen)] if chosen else list(number)
+    return [
+        {
+            "value": value,
+            "label": _label(name, value),
+            "count": number.get(value, 0),
+            "chosen": value == chosen,
+        }
+        for value in values
+    ]
+
+
+def _label(name: str, value: str) -> Promise | str:
+    return KINDS[value].label if name == "kind" else value

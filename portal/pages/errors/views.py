@@ -1,4 +1,4 @@
-"""Error pages. Missing and invisible objects get the same page, byte for byte."""
+"""Error pages. The page for an invisible object does not differ from the page for a missing one."""
 
 import sys
 from http import HTTPStatus
@@ -16,7 +16,10 @@ from registry.storage.failures import storage_problem
 
 _TEXTS = {
     400: (_("Invalid request"), _("Go back, reload the page and try again.")),
-    403: (_("You don't have permission to do this"), _("Ask a team owner to do it, or to change your role.")),
+    403: (
+        _("You don't have permission to do this"),
+        _("Ask a team owner to perform the action, or to change your role."),
+    ),
     404: (
         _("Page not found"),
         _("Check the address. You may need to sign in, or to join the team, to see this page."),
@@ -37,7 +40,7 @@ _TEXTS = {
 
 
 class SkillMoved(Exception):
-    """Raised if the skill has a new address; the middleware redirects to it."""
+    """Raised if a skill has moved to ``address``; ``RefusalMiddleware`` redirects there."""
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
@@ -45,18 +48,26 @@ class SkillMoved(Exception):
 
 
 def refusal(request: HttpRequest, refused: Refusal) -> HttpResponse:
-    """The error page of a refusal, or a redirect to sign-in if the user must sign in first."""
+    """The error page of a refusal, or a redirect to sign-in.
+
+    Redirects for status 401, and for status 403 if the user is anonymous.
+    """
     code = code_named(refused.code)
     if code.http == 401 or (code.http == 403 and not request.user.is_authenticated):
         return redirect_to_login(request.get_full_path())
     if code.http in (403, 404):
         return page(request, code.http)
     problems = [problem.document(gettext) for problem in refused.problems]
-    return render(request, "errors/refused.html", {"problems": problems}, status=code.http)
+    response = render(request, "errors/refused.html", {"problems": problems}, status=code.http)
+    if code.retryable and (seconds := refused.problems[0].params.get("retry_after_s")):
+        response["Retry-After"] = str(seconds)
+    return response
 
 
 def page(request: HttpRequest, status: int) -> HttpResponse:
     title, advice = _TEXTS[status]
+    if status == 404 and request.user.is_authenticated:
+        advice = _("Check the address. You may need to join the team to see this page.")
     phrase = HTTPStatus(status).phrase
     context = {"status_code": status, "phrase": phrase, "heading": title, "advice": advice}
     return render(request, "errors/page.html", context, status=status)
@@ -75,7 +86,10 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """The page for an unhandled exception. Uses no database, because the database may have failed."""
+    """The page for an unhandled exception, with status 500 or the status of a storage failure.
+
+    Uses no database, because the database may have failed.
+    """
     if problem := storage_problem(sys.exception()):
         return standalone(request, problem)
     title, advice = _TEXTS[500]
@@ -90,7 +104,7 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 
 def standalone(request: HttpRequest, problem: Problem) -> HttpResponse:
-    """The page of a problem that uses neither session nor database."""
+    """The error page of a problem, rendered without session and database."""
     code = code_named(problem.code)
     texts = {"heading": problem.message(gettext), "advice": problem.remedy(gettext)}
     context = {"code": code.name, "status_code": code.http, "request_id": request_id(request), **texts}
@@ -102,5 +116,5 @@ def standalone(request: HttpRequest, problem: Problem) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """The page for a failed CSRF check: a form open for too long, or a browser without cookies."""
+    """The 403 page for a failed CSRF check, such as after sign-in in another tab or without cookies."""
     return render(request, "errors/csrf.html", status=403)

@@ -23,7 +23,7 @@ class EventForm(TeamChoiceForm):
     type = forms.CharField(
         label=_("Type"),
         max_length=MAX_TYPE_CHARACTERS,
-        help_text=_("As declared in triggers.event_types of a skill, for example report.filed."),
+        help_text=_("For example report.filed. It starts or proposes the skills that react to this type."),
     )
     payload = forms.CharField(
         label=_("Payload"),
@@ -31,7 +31,7 @@ class EventForm(TeamChoiceForm):
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
         help_text=_("A JSON object, passed as inputs to the runs that the event starts."),
     )
-    propose = forms.BooleanField(label=_("Only propose matching skills, start nothing"), required=False)
+    propose = forms.BooleanField(label=_("Only propose matching skills; don't start them"), required=False)
 
     def clean_payload(self) -> Any:
         try:
@@ -68,7 +68,7 @@ class WebhookForm(TeamChoiceForm):
     name = forms.CharField(
         label=_("Name"),
         max_length=120,
-        help_text=_("The system that sends the events, so that you can recognize it later."),
+        help_text=_("Name the system that sends the events."),
     )
     prefix = forms.CharField(  # type: ignore[assignment]  # Django removes declared fields from the class
         label=_("Event type prefix"),
@@ -80,12 +80,12 @@ class WebhookForm(TeamChoiceForm):
 
 class RotationForm(forms.Form):
     overlap_hours = forms.TypedChoiceField(
-        label=_("Old secret expires"),
+        label=_("Old secret expiry"),
         coerce=int,
         choices=[
             (DEFAULT_OVERLAP_H, _("after 1 day")),
             (1, _("after 1 hour")),
             (168, _("after 1 week")),
-            (0, _("immediately, if it may be known to others")),
+            (0, _("immediately, if the secret may have leaked")),
         ],
     )

@@ -1,5 +1,3 @@
-"""Routes of events, event subscriptions and webhooks."""
-
 from django.urls import path
 
 from portal.pages.events import views, webhook_views

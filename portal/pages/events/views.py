@@ -1,4 +1,4 @@
-"""Events: send, list, detail with matches, and the subscriptions of a team."""
+"""Views of events: send, list, detail with matches, and event subscriptions."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def unsubscribe(request: ActorRequest, uid: str) -> HttpResponse:
 
 
 def teams_for(actor: Actor, action: Action) -> QuerySet[Team]:
-    """The teams of the actor in which the actor may do ``action``."""
+    """The actor's teams in which the actor may do ``action``."""
     own = Team.objects.filter(pk__in=actor.team_ids).order_by("slug")
     return own.filter(pk__in=[team.pk for team in own if may(actor, action, team=team)])
 
@@ -124,7 +124,7 @@ def _with_counts(events: list[Event], actor: Actor) -> list[tuple[Event, list[tu
 
 
 def _match_row(match: EventMatch, actor: Actor) -> dict[str, Any]:
-    """The matched skill, its run if visible, and whether the reader may start it or add a subscription."""
+    """A match for templates: its run (None if not visible), problems and the actions of the actor."""
     runs = Ability.RUN in Ability(match.skill.abilities)
     can_start = match.outcome != EventOutcome.STARTED and runs
     return {
@@ -143,7 +143,7 @@ def _match_row(match: EventMatch, actor: Actor) -> dict[str, Any]:
 
 
 def _declared_types(actor: Actor) -> list[tuple[str, str]]:
-    """Pairs of a recommendable skill and an event type that the skill declares, at most ``_MAX_CHOICES``."""
+    """Sorted pairs of skill and declared event type, at most ``_MAX_CHOICES``; only recommendable skills."""
     skills = Skill.objects.recommendable_to(actor)
     rows = Trigger.objects.filter(kind=TriggerKind.EVENT, skill__in=skills).select_related("skill__team")
     found = [(str(row.skill), row.text) for row in rows.order_by("skill__slug", "text")[:_MAX_CHOICES]]

@@ -1,4 +1,7 @@
-"""Webhook endpoints: create, rotate the secret, delete; a secret is only in the response to the POST."""
+"""Views that create and remove webhook endpoints and rotate their secrets.
+
+A secret appears only in the response to the POST that creates it.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def remove(request: ActorRequest, uid: str) -> HttpResponse:
     endpoint = webhooks.find_endpoint(uid, request.actor)
     with show_refusals(request):
         webhooks.remove(endpoint, request.actor)
-        messages.success(request, _("The endpoint %(name)s was removed.") % {"name": endpoint.name})
+        messages.success(request, _("The webhook %(name)s was deleted.") % {"name": endpoint.name})
     return redirect("webhooks")
 
 

@@ -1,5 +1,3 @@
-"""Routes of the glossary pages."""
-
 from django.urls import path
 
 from portal.pages.glossary import views

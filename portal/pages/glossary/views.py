@@ -11,6 +11,7 @@ from portal.decorators import signed_in_action, signed_in_form
 from portal.forms.errors import add_refusals, show_refusal
 from portal.pages.catalog.forms import line
 from portal.pages.glossary.forms import EntryForm
+from portal.pages.glossary.presenters import by_topic
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, require
 from registry.models import AuditEntry
@@ -70,10 +71,11 @@ def _confirm(request: ActorRequest, text: str, done: AuditEntry) -> HttpResponse
 
 
 def _page(request: ActorRequest, form: EntryForm, form_of: str) -> HttpResponse:
-    """The page with ``form``, which edits the entry with uid ``form_of``; if that is "", it adds an entry."""
+    """The page with ``form``: a change of the entry with uid ``form_of``, or a new entry if that is ""."""
     find = line(request.GET, "q")
     own = Paginator(edit.entries(request.actor, find=find), PAGE)
     shown = own.get_page(request.GET.get("page"))
+    built_in = Paginator(built_in_lines(find=find), PAGE).get_page(request.GET.get("file"))
     context = {
         "find": find,
         "page": shown,
@@ -82,7 +84,8 @@ def _page(request: ActorRequest, form: EntryForm, form_of: str) -> HttpResponse:
         ],
         "form": EntryForm() if form_of else form,
         "refused": form if form.is_bound else None,
-        "built_in": Paginator(built_in_lines(find=find), PAGE).get_page(request.GET.get("file")),
+        "built_in": built_in,
+        "topics": by_topic(built_in),
     }
     return render(request, "glossary/glossary.html", context, status=422 if form.is_bound else 200)
 

@@ -1,37 +1,62 @@
-"""The home page: search, most used and newest skills, the user's runs."""
+"""The home page: open tasks, active runs, failures, team activity and pinned skills."""
+
+from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from portal.decorators import signed_in_action
+from portal.pages.catalog.presenters import facts_of
+from portal.pages.home.presenters.activity import activity_of
+from portal.pages.home.presenters.checklist import first_steps
+from portal.pages.home.presenters.needs import needs_of
+from portal.pages.home.presenters.runs import failures_by_skill, running_now
 from registry.identity.middleware import ActorRequest
-from registry.models import Skill
+from registry.lookup.skills import find_skill
+from registry.models import Skill, User
+from registry.pins.pins import is_pinned, list_pinned_skills, pin, unpin
 from registry.usage.scores import most_used
-from worker.models import Run
 
-SHOWN = 8
+PUBLIC_SHOWN = 8
 
 
 @require_safe
+@never_cache
 def page(request: ActorRequest) -> HttpResponse:
-    skills = Skill.objects.discoverable_by(request.actor).filter(latest__isnull=False, for_people=True)
-    rows = skills.select_related("team", "latest").defer("latest__manifest", "latest__body")
-    context = {
-        "used": most_used(rows, SHOWN),
-        "newest": rows.order_by("-latest__created_at", "-pk")[:SHOWN],
-        "total": skills.count(),
-        "runs": _my_runs(request),
-        "may_publish": bool(request.actor.team_ids) or request.actor.is_administrator,
+    actor = request.actor
+    if actor.user is None:
+        return _signed_out(request)
+    pinned = list_pinned_skills(actor)
+    context: dict[str, Any] = {
+        "steps": first_steps(actor),
+        "needs": needs_of(actor),
+        "running": running_now(actor),
+        "failures": failures_by_skill(actor),
+        "activity": activity_of(actor),
+        "pinned": pinned,
+        "facts": facts_of(pinned, (), actor),
     }
+    shown = (context["needs"].rows, context["running"].rows, context["failures"], context["activity"], pinned)
+    context["is_new"] = bool(context["steps"]) and not any(shown)
     return render(request, "home/home.html", context)
 
 
-def _my_runs(request: ActorRequest) -> list[Run]:
-    if request.actor.user is None:
-        return []
-    return list(
-        Run.objects.visible_to(request.actor)
-        .filter(caller=request.actor.user)
-        .defer("request", "result", "files")
-        .order_by("-pk")[:SHOWN]
-    )
+def _signed_out(request: ActorRequest) -> HttpResponse:
+    """The page for anonymous users: an introduction, and public skills, the most used ones first."""
+    skills = Skill.objects.discoverable_by(request.actor).filter(latest__isnull=False, for_people=True)
+    rows = skills.select_related("team", "latest").defer("latest__manifest", "latest__body")
+    shown = list(most_used(rows, PUBLIC_SHOWN))
+    newest = rows.exclude(pk__in=[skill.pk for skill in shown]).order_by("-pk")
+    shown += newest[: PUBLIC_SHOWN - len(shown)]
+    return render(request, "home/signed_out.html", {"skills": shown})
+
+
+@signed_in_action
+def change_pin(request: ActorRequest, team: str, slug: str) -> HttpResponse:
+    """Pins the skill to the user's home page, or unpins it."""
+    skill = find_skill(f"{team}/{slug}", request.actor)
+    assert isinstance(request.actor.user, User)
+    (unpin if is_pinned(request.actor, skill) else pin)(request.actor.user, skill)
+    return redirect("skill", skill.team.slug, skill.slug)

@@ -24,7 +24,7 @@ class ImportForm(TeamChoiceForm):
         label=_("Source type"),
         choices=[
             (SourceKind.GIT, _("Git repository")),
-            (SourceKind.URL, _("Archive, SKILL.md or bucket at an address")),
+            (SourceKind.URL, _("URL of an archive, SKILL.md or bucket")),
             (SourceKind.MCP, _("MCP server prompts")),
             (SourceKind.ARCHIVE, _("Uploaded archive with several skills")),
         ],
@@ -42,7 +42,7 @@ class ImportForm(TeamChoiceForm):
     content = forms.FileField(
         label=_("Archive"),
         required=False,
-        help_text=_("A .zip or .tar.gz file with one folder per skill, each with a SKILL.md."),
+        help_text=_("A .zip or .tar.gz file with one folder per skill; each folder contains a SKILL.md."),
         widget=forms.FileInput(attrs={"accept": ".zip,.tar.gz,.tgz"}),
     )
     branch = forms.CharField(
@@ -92,7 +92,7 @@ class ImportForm(TeamChoiceForm):
 
     @property
     def options(self) -> dict[str, object]:
-        """The given options that the chosen kind of source supports."""
+        """The options that the chosen kind of source supports, without empty ones."""
         names = _OPTIONS.get(self.cleaned_data["kind"], ())
         return {name: self.cleaned_data[name] for name in names if self.cleaned_data[name]}
 

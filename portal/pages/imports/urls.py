@@ -1,5 +1,3 @@
-"""Routes of the import pages."""
-
 from django.urls import path
 
 from portal.pages.imports import views

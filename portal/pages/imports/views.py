@@ -1,4 +1,4 @@
-"""Imports: a team's sources, the form for a new one, and reports per folder."""
+"""Views of imports: the list of sources, the form for a new source, and the report of an import."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_action, signed_in_form, signed_in_page
 from portal.forms.errors import add_refusals, show_refusals
-from portal.forms.team_choice import publishing_teams
+from portal.forms.team_choice import has_team_to_publish, publishing_teams
 from portal.pages.imports.forms import ImportForm, OutcomeFilter
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
 from registry.imports import queue, sources
 from registry.imports.drift import check_source, overwritten_skills
-from registry.imports.report import count_outcomes, load_problems
+from registry.imports.report import count_outcomes, first_problems, load_problems
 from registry.models import Import, ImportStatus, Skill, Source
 from registry.packages.errors import ARCHIVE_TOO_LARGE
 from registry.packages.problems import Problem
@@ -43,8 +43,9 @@ def listing(request: ActorRequest) -> HttpResponse:
 def new(request: ActorRequest) -> HttpResponse:
     teams = publishing_teams(request.actor)
     if request.method == "GET":
-        form = ImportForm(teams=teams, initial={"team": request.GET.get("team")})
-        return render(request, "imports/new.html", {"form": form, "can": teams.exists()})
+        chosen = request.GET.get("team", "")
+        form = ImportForm(teams=teams, initial={"team": chosen})
+        return render(request, "imports/new.html", {"form": form, "can": has_team_to_publish(teams, chosen)})
     form = ImportForm(request.POST, request.FILES, teams=teams)
     if form.is_valid():
         with add_refusals(form):
@@ -54,14 +55,14 @@ def new(request: ActorRequest) -> HttpResponse:
 
 @signed_in_page
 def page(request: ActorRequest, uid: str) -> HttpResponse:
-    """The report, which refreshes itself until the import ends."""
+    """The report of an import; the page refreshes itself until the import ends."""
     report = sources.find_import(uid, request.actor)
     return render(request, "imports/report.html", _context(request, report))
 
 
 @signed_in_page
 def live(request: ActorRequest, uid: str) -> HttpResponse:
-    """The part of the report that changes during the import."""
+    """The part of the report page that changes during the import, without the rest of the page."""
     report = sources.find_import(uid, request.actor)
     return render(request, "imports/progress.html", _context(request, report))
 
@@ -76,7 +77,7 @@ def again(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_action
 def compare(request: ActorRequest, uid: str) -> HttpResponse:
-    """Checks whether the repository changed since the last import, without reading its content."""
+    """Checks whether a git repository has changed since the last import, without fetching its files."""
     source = sources.find_source(uid, request.actor)
     with show_refusals(request):
         found = check_source(source, request.actor)
@@ -98,7 +99,7 @@ def remove(request: ActorRequest, uid: str) -> HttpResponse:
 
 
 def _request_import(form: ImportForm, actor: Actor) -> Import:
-    """Saves the source and requests its import."""
+    """Saves the source and requests its import. Raises Refusal, such as ARCHIVE_TOO_LARGE."""
     given = form.cleaned_data
     upload = given["content"]
     if upload and upload.size > settings.SKILLQUAY_MAX_IMPORT_ARCHIVE_BYTES:
@@ -119,7 +120,10 @@ def _request_import(form: ImportForm, actor: Actor) -> Import:
 
 
 def _row(source: Source, actor: Actor) -> dict[str, Any]:
-    """The source with its last import, and its visible skills whose latest version is not from an import."""
+    """A source for templates, with its last import, or None, and that import's outcomes.
+
+    ``overwritten`` has its visible skills whose latest version was not imported.
+    """
     last = source.imports.order_by("-pk").first()
     counts = count_outcomes(last) if last else {}
     return {
@@ -152,18 +156,16 @@ def _context(request: ActorRequest, report: Import) -> dict[str, Any]:
 
 
 def _report_rows(rows: Any, report: Import, actor: Actor) -> list[dict[str, Any]]:
-    """The rows with their translated problems, and their skills if the reader may see them."""
+    """The rows with their translated problems and their skills; a skill is None if it is not visible."""
     slugs = [row.skill.rpartition("/")[2] for row in rows if row.skill]
     visible = Skill.objects.visible_to(actor).filter(team=report.source.team, slug__in=slugs)
     skills = {skill.slug: skill for skill in visible.select_related("team")}
-    return [
-        {
-            "row": row,
-            "problems": _documents(load_problems(row)),
-            "skill": skills.get(row.skill.rpartition("/")[2]),
-        }
-        for row in rows
-    ]
+    found = []
+    for row in rows:
+        problems, omitted = first_problems(row)
+        skill = skills.get(row.skill.rpartition("/")[2])
+        found.append({"row": row, "problems": _documents(problems), "omitted": omitted, "skill": skill})
+    return found
 
 
 def _documents(problems: tuple[Problem, ...]) -> list[dict[str, object]]:

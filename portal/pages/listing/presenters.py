@@ -11,7 +11,7 @@ from registry.listing.selection import PlaceReason
 STAGES = {
     Stage.FULL: _("No text was shortened to fit the budget."),
     Stage.SHARED: _("The budget is shared evenly; bundled skills get all the space they need."),
-    Stage.NAMES: _("An even share would be under 20 columns, so only names are listed."),
+    Stage.NAMES: _("Only names are listed: the budget leaves fewer than 20 columns per skill."),
 }
 _PLACES = {
     PlaceReason.BUNDLED: _("bundled by administrators"),
@@ -26,8 +26,8 @@ _CUTS = {
     Truncation.NAME: _("name only"),
 }
 _WHYS = {
-    OmissionReason.PATHS: _("its paths match none of the given files"),
-    OmissionReason.LIMIT: _("limit on skills reached"),
+    OmissionReason.PATHS: _("applies only to certain files, and none was given"),
+    OmissionReason.LIMIT: _("skill limit reached"),
     OmissionReason.BUDGET: _("no room even for its name"),
 }
 

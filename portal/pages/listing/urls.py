@@ -1,5 +1,3 @@
-"""Routes of the agent listing and of team subscriptions."""
-
 from django.urls import path
 
 from portal.pages.listing import views

@@ -1,4 +1,4 @@
-"""The agent listing: skills listed for a context size, with reasons for shortened and omitted ones."""
+"""Views of the agent listing: preview, team subscriptions and bundled skills."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from registry.subscriptions import trusted_teams
 @require_safe
 def page(request: ActorRequest) -> HttpResponse:
     form = ListingForm(request.GET or {"context_tokens": 200_000, "format": "lines"})
-    context: dict[str, Any] = {"form": form, "section": "skills", **_bundle_context(request)}
+    context: dict[str, Any] = {"form": form, **_bundle_context(request)}
     if form.is_valid():
         context |= _listing_context(form.cleaned_data, request)
     return render(request, "listing/listing.html", context, status=200 if form.is_valid() else 422)
@@ -32,7 +32,7 @@ def page(request: ActorRequest) -> HttpResponse:
 
 @signed_in_action
 def subscribe(request: ActorRequest, slug: str) -> HttpResponse:
-    """Subscribes the team to another team, or unsubscribes it if a remove button was pressed."""
+    """Subscribes the team to another team, or unsubscribes it from the team in the field ``remove``."""
     team = find_team(slug, request.actor)
     form = TeamSubscriptionForm(request.POST)
     with show_refusals(request):
@@ -47,12 +47,12 @@ def subscribe(request: ActorRequest, slug: str) -> HttpResponse:
             messages.success(request, text)
         else:
             messages.error(request, _("Enter a team."))
-    return redirect("team", slug)
+    return redirect("team-settings", slug)
 
 
 @signed_in_action
 def bundle(request: ActorRequest) -> HttpResponse:
-    """Bundles the named skill, or unbundles the one whose button was pressed."""
+    """Bundles the skill in the field ``skill``, or unbundles the skill in the field ``remove``."""
     removed = request.POST.get("remove")
     with show_refusals(request):
         skill = find_skill(removed or request.POST.get("skill", ""), request.actor)
@@ -78,7 +78,7 @@ def _listing_context(given: dict[str, Any], request: ActorRequest) -> dict[str, 
 
 
 def _bundle_context(request: ActorRequest) -> dict[str, Any]:
-    """The bundled skills and the form to add one; empty unless the actor may bundle skills."""
+    """The bundled skills and the form to bundle a skill; {} unless the actor may bundle skills."""
     actor = request.actor
     if not (actor.is_administrator and in_scope(actor, Action.SET_CANONICAL)):
         return {}

@@ -38,7 +38,7 @@ class MatchForm(PathsForm):
     def clean_paths(self) -> tuple[str, ...]:
         paths = super().clean_paths()
         if len(paths) > _MAX_PATHS:
-            raise forms.ValidationError(_("Enter at most %(most)s files."), params={"most": _MAX_PATHS})
+            raise forms.ValidationError(_("Enter at most %(most)s file paths."), params={"most": _MAX_PATHS})
         return paths
 
     @property
@@ -48,7 +48,7 @@ class MatchForm(PathsForm):
 
 
 class FeedbackForm(forms.Form):
-    """Feedback about a skill, with the match request that found it."""
+    """Feedback about a skill, with the match request that returned the skill."""
 
     skill = forms.CharField(max_length=130)
     outcome = forms.ChoiceField(
@@ -61,6 +61,6 @@ class FeedbackForm(forms.Form):
 
     @property
     def query_string(self) -> str:
-        """The query string of the match request."""
+        """The match request as a query string, without empty fields."""
         given = {name: self.cleaned_data[name] for name in MatchForm.field_order}
         return urlencode({name: value for name, value in given.items() if value})

@@ -1,4 +1,4 @@
-"""Links from matches to run forms, prefilled with the sentence."""
+"""Presents matches: their reasons, and URLs of run forms that have the user's sentence as input."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -9,15 +9,32 @@ from django.urls import reverse
 
 from registry.identity.actors import Actor
 from registry.index.abilities import Ability
+from registry.matching.match import Match, MatchReason
+from registry.matching.ranking import MatchTier
 from registry.models import Skill, Version
 
-# Names of inputs that take free text.
+# Names of inputs that accept free text.
 _TEXT_INPUTS = frozenset(["content", "input", "instruction", "message", "notes", "prompt"])
 _TEXT_INPUTS |= {"query", "question", "request", "text", "utterance"}
 
+_WEAK = 0.25  # word matches below this score are rarely what the user needs
+_MAX_REASONS = 8
+
+
+def is_weak(row: Match) -> bool:
+    return row.tier != MatchTier.EXPLICIT and row.score < _WEAK
+
+
+def scored_reasons(row: Match) -> list[tuple[MatchReason, float]]:
+    """The first reasons, each with its part of the match's score, so that skills can be compared."""
+    return [(reason, reason.share * row.score) for reason in row.reasons[:_MAX_REASONS]]
+
 
 def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> dict[int, str]:
-    """URLs of run forms by the skills' primary keys; prefilled if exactly one input takes free text."""
+    """URLs of run forms by the skills' primary keys.
+
+    If exactly one input of a skill takes free text, the form is prefilled with ``sentence``.
+    """
     every = list(skills)
     described = [_version(skill) for skill in every if Ability.SCHEMA in Ability(skill.abilities)]
     rows = Version.objects.visible_to(actor).filter(pk__in=described).values_list("skill_id", "manifest")
@@ -39,7 +56,7 @@ def _address(skill: Skill, inputs: Mapping[str, str]) -> str:
 
 
 def _inputs(schema: Any, sentence: str) -> dict[str, str]:
-    """The sentence as value of the only free text input; empty if there are none or several."""
+    """The sentence as the value of the only free text input; {} unless there is exactly one."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(properties, Mapping) or not sentence:
         return {}

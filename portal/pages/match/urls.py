@@ -1,5 +1,3 @@
-"""Routes of the match pages."""
-
 from django.urls import path
 
 from portal.pages.match import views

@@ -1,4 +1,4 @@
-"""The match page: skills that fit a sentence, with reasons and actions; the URL can be shared."""
+"""The match page: skills that fit a request, with reasons and actions. The URL has the whole request."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from django.views.decorators.http import require_safe
 from portal.decorators import signed_in_action
 from portal.forms.errors import show_refusals
 from portal.pages.match.forms import FeedbackForm, MatchForm
-from portal.pages.match.presenters import run_addresses
-from portal.presenters.curl import match_line
+from portal.pages.match.presenters import is_weak, run_addresses, scored_reasons
 from portal.presenters.reasons import segments
+from portal.presenters.skill.curl import match_line
 from registry.api.errors import FIELD_INVALID
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill, find_version
@@ -60,12 +60,22 @@ def page(request: ActorRequest) -> HttpResponse:
 def _match_context(found: MatchResult, request: ActorRequest) -> dict[str, Any]:
     documents = match_document(found, request.actor)["results"]
     runs = run_addresses((row.skill for row in found.rows), found.request.utterance, request.actor)
+    rows = [
+        {
+            "match": row,
+            "document": document,
+            "run_address": runs[row.skill.pk],
+            "reasons": scored_reasons(row),
+        }
+        for row, document in zip(found.rows, documents, strict=True)
+    ]
+    strong = [row for row in rows if not is_weak(row["match"])]
     return {
         "found": found,
-        "rows": [
-            {"match": row, "document": document, "run_address": runs[row.skill.pk]}
-            for row, document in zip(found.rows, documents, strict=True)
-        ],
+        "rows": strong or rows,
+        "weaker": [row for row in rows if row not in strong] if strong else [],
+        "weak": not strong,
+        "total": len(rows),
         "sentence": segments(found.request.utterance, found.rows),
         "curl": match_line(found.request),
     }
@@ -73,7 +83,7 @@ def _match_context(found: MatchResult, request: ActorRequest) -> dict[str, Any]:
 
 @signed_in_action
 def report(request: ActorRequest) -> HttpResponse:
-    """Stores feedback about a match and redirects back to the match page."""
+    """Stores feedback about a match and redirects to the match page. An invalid form raises FIELD_INVALID."""
     form = FeedbackForm(request.POST)
     if not form.is_valid():
         raise FIELD_INVALID.refusal(field="outcome", reason="Choose worked or wrong_skill.").at("outcome")

@@ -44,7 +44,7 @@ class MemoryFilter(forms.Form):
     use_required_attribute = False
 
     def query(self, actor: Actor, owner: Owner) -> MemoryQuery:
-        """The store query for all valid filters but ``q``; invalid ones are ignored."""
+        """The query with all filters except ``q``; invalid filters are ignored."""
         self.is_valid()
         given = self.cleaned_data
         since = _SINCE.get(given.get("since", ""))

@@ -1,4 +1,4 @@
-"""Review of proposed memories: accept, edit, decline, also several at once."""
+"""Views that review proposed memories: accept, edit or decline one, accept or decline several."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGE = 50
 
 @signed_in_form
 def queue(request: ActorRequest) -> HttpResponse:
-    """The waiting proposals; a POST decides the selected ones, or the one whose button was pressed."""
+    """The waiting proposals; a POST accepts or declines the selected ones, or one by its own button."""
     if request.method == "POST":
         return _decide(request)
     name = request.GET.get("owner", "")[:80]
@@ -41,7 +41,7 @@ def queue(request: ActorRequest) -> HttpResponse:
 
 @signed_in_form
 def detail(request: ActorRequest, uid: str) -> HttpResponse:
-    """One proposal, which can be edited before it is accepted."""
+    """One waiting proposal, which the reviewer can edit before accepting it; decided ones redirect."""
     write = review.find_write(uid, request.actor)
     if write.state != WriteState.WAITING:
         messages.info(request, _("This proposal has already been decided."))
@@ -76,7 +76,7 @@ def _decide(request: ActorRequest) -> HttpResponse:
     verb, _blank, uid = request.POST.get("decision", "").partition(" ")
     uids = [uid] if uid else request.POST.getlist("proposal")
     if not uids or verb not in ("accept", "decline"):
-        messages.info(request, _("Select at least one."))
+        messages.info(request, _("Select at least one proposal."))
         return redirect("memory-review")
     with show_refusals(request):
         done = review.decide_many(uids, verb == "accept", request.actor).decided
@@ -89,7 +89,7 @@ def _decide(request: ActorRequest) -> HttpResponse:
 
 
 def _proposal_row(write: MemoryWrite, actor: Actor) -> dict[str, Any]:
-    """A proposal with its origin, if the reader may see that."""
+    """A proposal for templates; ``skill`` is "" and ``run`` None if the actor may not see them."""
     visible = Run.objects.visible_to(actor).filter(pk=write.run_id).exists()
     known = visible or can_see_skill(write.run, actor)
     why = explain(write.code, {}) if write.code else None

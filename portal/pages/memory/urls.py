@@ -1,5 +1,3 @@
-"""Routes of the memory pages."""
-
 from django.urls import path
 
 from portal.pages.memory import review_views, views

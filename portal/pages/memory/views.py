@@ -33,7 +33,7 @@ PAGE = 50
 
 @signed_in_page
 def page(request: ActorRequest, slug: str = "") -> HttpResponse:
-    """The memories of a team, or of the user without ``slug``."""
+    """The memories of the team ``slug``, or of the user if it is ""."""
     owner, team = _owner(request, slug)
     filters = MemoryFilter(request.GET)
     query = filters.query(request.actor, owner)
@@ -93,7 +93,7 @@ def restore(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_form
 def clear(request: ActorRequest, slug: str = "") -> HttpResponse:
-    """Deletes all memories of the owner after confirmation."""
+    """Shows a confirmation; a POST deletes all memories of the team or user that the user may delete."""
     owner, team = _owner(request, slug)
     count = find.owner_memories(owner).present().count()
     if request.method == "POST":
@@ -107,7 +107,7 @@ def clear(request: ActorRequest, slug: str = "") -> HttpResponse:
 
 @signed_in_action
 def undo(request: ActorRequest, slug: str = "") -> HttpResponse:
-    """Restores the owner's memories that the user recently deleted."""
+    """Restores the memories of the team or user that the signed-in user deleted in the undo window."""
     owner, team = _owner(request, slug)
     done = find.restore_all(owner, request.actor)
     messages.success(

@@ -1,5 +1,3 @@
-"""Routes that check, publish, start and edit a skill."""
-
 from django.urls import path
 
 from portal.pages.publish.views import edit, new_skill, publish

@@ -1,4 +1,6 @@
-"""A version's findings, and the list of held versions."""
+"""Views to show and suppress a version's findings and to release a held version, and the list of held
+versions and open reports.
+"""
 
 from typing import Any
 
@@ -29,11 +31,11 @@ def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 @login_required
 @require_safe
 def held_versions(request: ActorRequest) -> HttpResponse:
-    """Held versions and open reports of the teams that the reader reviews for."""
+    """Held versions and open reports of the teams that the user reviews for, at most 200 of each."""
     rows = reviewing.list_held_versions(request.actor).prefetch_related("findings")
     shown = [(row, row.published_by == request.actor.user, _certain_rules(row)) for row in rows[:200]]
     reports = reporting.list_open_reports(request.actor)[:200]
-    return render(request, "review/held.html", {"held": shown, "reports": reports, "section": "teams"})
+    return render(request, "review/held.html", {"held": shown, "reports": reports})
 
 
 @signed_in_action

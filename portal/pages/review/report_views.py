@@ -1,4 +1,4 @@
-"""Views that report a version or decide a report. The findings page and the inbox list the reports."""
+"""Views that report a version or decide a report. Reports are listed by the views of findings."""
 
 from django.contrib import messages
 from django.http import HttpResponse

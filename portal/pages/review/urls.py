@@ -1,5 +1,3 @@
-"""Routes of held versions, findings and reports."""
-
 from django.urls import path
 
 from portal.pages.review import finding_views, report_views

@@ -27,7 +27,9 @@ class RuleForm(forms.Form):
     def __init__(self, data: Any = None, *, may_grant: bool) -> None:
         super().__init__(data, initial={"effect": Effect.ALLOW if may_grant else Effect.DENY})
         choices = (
-            [(Effect.ALLOW.value, _("Allow: agents can run them without approval"))] if may_grant else []
+            [(Effect.ALLOW.value, _("Allow: agents can run these skills without approval"))]
+            if may_grant
+            else []
         )
-        choices.append((Effect.DENY.value, _("Deny: they can't be run")))
+        choices.append((Effect.DENY.value, _("Deny: these skills can't be run")))
         self.fields["effect"].choices = choices  # type: ignore[attr-defined]

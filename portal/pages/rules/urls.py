@@ -1,5 +1,3 @@
-"""Routes of the rule pages."""
-
 from django.urls import path
 
 from portal.pages.rules import views

@@ -1,4 +1,4 @@
-"""The rules of a team or an access token, which allow or deny runs by agents."""
+"""Views of the rules of a team or an access token: list, add, remove and restore."""
 
 from typing import Any
 
@@ -52,7 +52,11 @@ def restore(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_action
 def allow(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """Adds an allow rule with the exact name or prefix that a skill's page suggests for the shown version."""
+    """Adds an allow rule for a name or prefix, from the button on a run form, and redirects to that form.
+
+    The rule belongs to the given team, otherwise to the team for which the actor would run the skill. Without
+    either, no rule is added.
+    """
     skill = find_skill(f"{team}/{slug}", request.actor)
     name, number = request.POST.get("name", "")[:200], request.POST.get("version", "")[:64]
     named = request.POST.get("team", "")[:64]
@@ -77,7 +81,6 @@ def _page(request: ActorRequest, holder: Holder) -> HttpResponse:
         "form": form if rules_holders.may_deny(holder, actor) else None,
         "team": holder if isinstance(holder, Team) else None,
         "token": None if isinstance(holder, Team) else holder,
-        "section": "teams" if isinstance(holder, Team) else "account",
     }
     return render(request, "rules/page.html", context, status=422 if form.is_bound else 200)
 

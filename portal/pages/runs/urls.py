@@ -1,11 +1,10 @@
-"""Routes of runs: form, list, page, comparison."""
-
 from django.urls import path
 
-from portal.pages.runs.views import compare, form, run, run_list
+from portal.pages.runs.views import bulk, compare, form, run, run_list
 
 urlpatterns = [
     path("runs/", run_list.all_runs, name="runs"),
+    path("runs/actions/", bulk.act, name="runs-act"),
     path("runs/compare/", compare.choose, name="runs-compare"),
     path("runs/<str:uid>/", run.page, name="run"),
     path("runs/<str:uid>/compare/<str:other>/", compare.page, name="run-compare"),

@@ -1,4 +1,4 @@
-"""The forms of a team's secrets."""
+"""Forms on the page of a team's secrets."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -20,12 +20,12 @@ class SecretForm(forms.Form):
     )
 
     def clean_value(self) -> str:
-        """The value with LF line ends: browsers send CRLF, with which some keys can't be parsed."""
+        """The value with LF line ends. Browsers send CRLF, and some keys can't be parsed with CRLF."""
         return str(self.cleaned_data["value"]).replace("\r\n", "\n")
 
 
 class VersionForm(forms.Form):
-    """Selects the version for grants and reviews."""
+    """Selects the version whose secrets, grants and review the page shows."""
 
     skill = forms.CharField(label=_("Skill"), max_length=130, help_text=_("team/slug"))
     version = forms.CharField(

@@ -1,5 +1,3 @@
-"""Routes of the secret pages."""
-
 from django.urls import path
 
 from portal.pages.secrets import views

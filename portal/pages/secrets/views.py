@@ -1,4 +1,7 @@
-"""A team's secrets: set, grant, revoke, review; values are never shown."""
+"""Views that set and remove a team's secrets, grant them to versions and review versions.
+
+No view shows the value of a secret.
+"""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -78,7 +81,7 @@ def revoke(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
 
 @signed_in_action
 def review(request: ActorRequest, slug: str) -> HttpResponse:
-    """Marks a version as reviewed, or withdraws the review."""
+    """Marks a version as reviewed by the team, or withdraws the review if ``withdraw`` is set."""
     team, version = find_team(slug, request.actor), _version(request)
     verb = reviews.withdraw_review if request.POST.get("withdraw") else reviews.review
     with show_refusals(request):
@@ -93,10 +96,9 @@ def _version(request: ActorRequest) -> Version:
 
 
 def _context(request: ActorRequest, team: Team) -> dict[str, Any]:
-    """The common context, with the secrets of the version that the URL names."""
+    """The page's context besides secrets and form; ``selected`` is about the version in the URL, or None."""
     context: dict[str, Any] = {
         "team": team,
-        "section": "teams",
         "may_set": may(request.actor, Action.SETTINGS, team=team),
         "may_grant": may(request.actor, Action.GRANT, team=team),
         "selected": None,

@@ -1,5 +1,3 @@
-"""Routes of the pages of a skill and its versions."""
-
 from django.urls import path
 
 from portal.pages.skill.views import collisions, dependencies, feedback, files, phrases, settings, skill, use

@@ -1,9 +1,13 @@
-"""Forms of teams and their members."""
+"""Forms for teams, their settings and their members."""
+
+from typing import Self
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from registry.models import MemoryReview, Role, User
+from registry.accounts.invitations import DEFAULT_DAYS
+from registry.accounts.service_accounts import ROLES
+from registry.models import MemoryReview, Role, Team, User, UserKind
 
 
 class TeamForm(forms.Form):
@@ -23,7 +27,7 @@ class TeamSettingsForm(forms.Form):
         choices=(("en", _("English")), ("zh", _("Chinese"))),
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text=_("Languages that users of the team's skills speak; publishing hints at missing phrases."),
+        help_text=_("Languages of the team's users; publishing warns if one of them has no phrases."),
     )
     failing_triggers_block = forms.BooleanField(
         label=_("Block publishing when trigger tests fail"), required=False
@@ -38,8 +42,16 @@ class TeamSettingsForm(forms.Form):
         ),
     )
 
+    @classmethod
+    def of(cls, team: Team) -> Self:
+        """The unbound form with the team's current settings."""
+        known = {
+            name: getattr(team, name) for name in ("languages", "failing_triggers_block", "memory_review")
+        }
+        return cls(initial=known)
+
     def clean_memory_review(self) -> str | None:
-        """None for an empty value, which leaves the setting unchanged."""
+        """The submitted value; None if it is empty, so that the setting stays unchanged."""
         return self.cleaned_data["memory_review"] or None
 
 
@@ -54,7 +66,32 @@ class MemberForm(RoleForm):
 
     def clean_user(self) -> User:
         name = self.cleaned_data["user"]
-        user = User.objects.filter(username=name, is_active=True).first()
+        user = User.objects.filter(username=name, is_active=True, kind=UserKind.PERSON).first()
         if user is None:
             raise forms.ValidationError(_("User %(name)s not found."), params={"name": name})
         return user
+
+
+class TeamInvitationForm(RoleForm):
+    days = forms.TypedChoiceField(
+        label=_("Expires after"),
+        choices=((1, _("1 day")), (DEFAULT_DAYS, _("7 days")), (30, _("30 days"))),
+        coerce=int,
+        initial=DEFAULT_DAYS,
+    )
+
+
+class ServiceRoleForm(forms.Form):
+    role = forms.ChoiceField(
+        label=_("Role"), choices=[(role.value, role.label) for role in ROLES], initial=Role.MEMBER
+    )
+
+
+class ServiceAccountForm(ServiceRoleForm):
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=64,
+        help_text=_("Lowercase letters, digits and single hyphens. “ci” becomes “acme-ci” in the team acme."),
+    )
+
+    field_order = ("name", "role")

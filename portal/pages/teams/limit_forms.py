@@ -12,7 +12,7 @@ LABELS: dict[str, Promise] = {
     "concurrent_runs": _("Concurrent runs"),
     "runs_per_day": _("Runs per day"),
     "cpu_seconds_per_day": _("CPU seconds per day"),
-    "stored_bytes": _("Stored run files (bytes)"),
+    "stored_bytes": _("Stored run files"),
 }
 
 
@@ -23,6 +23,9 @@ class TeamLimitsForm(forms.Form):
         super().__init__(data, initial={use.name: use.limit for use in uses if use.own})
         for name in NAMES:
             self.fields[name] = forms.IntegerField(
-                label=str(LABELS[name]), required=False, min_value=0, max_value=MAX_LIMIT
+                label=str(LABELS[name]),
+                required=False,
+                min_value=0,
+                max_value=MAX_LIMIT,
+                help_text=_("In bytes: 10000000000 is 10 GB.") if name == "stored_bytes" else "",
             )
-        self.fields[NAMES[-1]].help_text = _("Leave empty for the site default; 0 means no limit.")

@@ -1,4 +1,4 @@
-"""A team's limits and current usage."""
+"""The page with a team's limits and current usage, and the form that changes the limits."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -27,7 +27,6 @@ def page(request: ActorRequest, slug: str) -> HttpResponse:
             return redirect("team-limits", slug)
     context = {
         "team": team,
-        "section": "teams",
         "rows": [(LABELS[use.name], use) for use in uses],
         "form": form if may(request.actor, Action.LIMITS, team=team) else None,
     }

@@ -1,6 +1,6 @@
-"""Teams: list, detail, settings and members."""
+"""Views of teams: the list, a new team, and the tabs with skills and settings."""
 
-from typing import Any
+from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -10,21 +10,20 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from portal.decorators import signed_in_action
-from portal.forms.errors import add_refusals, show_refusals
+from portal.decorators import signed_in_form
+from portal.forms.errors import add_refusals
+from portal.pages.catalog.presenters import facts_of
 from portal.pages.listing.forms import TeamSubscriptionForm
-from portal.pages.teams.forms import MemberForm, RoleForm, TeamForm, TeamSettingsForm
-from registry.core.errors import NOT_FOUND
+from portal.pages.teams.forms import TeamForm, TeamSettingsForm
 from registry.identity import teams
-from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may, require
 from registry.lookup.skills import find_team
-from registry.models import AuditEntry, Membership, Role, Skill, Team, User
+from registry.models import Membership, Skill, Team
 from registry.subscriptions.trusted_teams import list_subscriptions
 
-AUDIT_SHOWN = 50
-_MAX_SKILLS = 100  # on a team's page; the catalog lists all
+_MAX_SKILLS = 50  # on a team's page; the catalog lists all
+_MAX_TEAMS = 200  # of other teams in the list
 
 
 @login_required
@@ -32,7 +31,7 @@ def listing(request: ActorRequest) -> HttpResponse:
     own = Membership.objects.filter(user=request.actor.user).select_related("team").order_by("team__slug")
     own = own.annotate(skills=Count("team__skills", distinct=True))
     others = Team.objects.visible_to(request.actor).exclude(pk__in=request.actor.team_ids).order_by("slug")
-    return render(request, "teams/list.html", {"own": own, "others": others})
+    return render(request, "teams/list.html", {"own": own, "others": others[:_MAX_TEAMS]})
 
 
 @login_required
@@ -47,99 +46,37 @@ def new(request: ActorRequest) -> HttpResponse:
 
 @require_safe
 def page(request: ActorRequest, slug: str) -> HttpResponse:
-    team = find_team(slug, request.actor)
-    return _page(request, team, MemberForm())
-
-
-@signed_in_action
-def add(request: ActorRequest, slug: str) -> HttpResponse:
-    team = find_team(slug, request.actor)
-    require(request.actor, Action.MEMBERS, team=team)  # before the lookup, which would reveal user names
-    form = MemberForm(request.POST)
-    if form.is_valid():
-        with add_refusals(form):
-            member = teams.add_member(
-                team, form.cleaned_data["user"], form.cleaned_data["role"], request.actor
-            )
-            messages.success(request, _("%(name)s was added to the team.") % {"name": member.user.username})
-            return redirect("team", slug)
-    return _page(request, team, form)
-
-
-@signed_in_action
-def settings(request: ActorRequest, slug: str) -> HttpResponse:
-    team = find_team(slug, request.actor)
-    require(request.actor, Action.SETTINGS, team=team)
-    form = TeamSettingsForm(request.POST)
-    if form.is_valid():
-        teams.change_settings(team, request.actor, **form.cleaned_data)
-        messages.success(request, _("Saved."))
-    return redirect("team", slug)
-
-
-@signed_in_action
-def role(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
-    team = find_team(slug, request.actor)
-    user = _member(team, uid, request.actor)
-    with show_refusals(request):
-        teams.change_role(team, user, request.POST.get("role", ""), request.actor)
-        messages.success(request, _("The role of %(name)s was changed.") % {"name": user.username})
-    return redirect("team", slug)
-
-
-@signed_in_action
-def remove(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
-    team = find_team(slug, request.actor)
-    user = _member(team, uid, request.actor)
-    with show_refusals(request):
-        teams.remove_member(team, user, request.actor)
-        messages.success(request, _("%(name)s is no longer on the team.") % {"name": user.username})
-    return redirect(
-        "teams" if user == request.actor.user else "team", *([] if user == request.actor.user else [slug])
-    )
-
-
-def _page(request: ActorRequest, team: Team, form: MemberForm) -> HttpResponse:
-    actor = request.actor
-    is_member = team.pk in actor.team_ids or actor.is_administrator
+    team, actor = find_team(slug, request.actor), request.actor
     skills = Skill.objects.discoverable_by(actor).filter(team=team, latest__isnull=False)
-    context: dict[str, Any] = {
+    shown = list(skills.select_related("team", "latest").order_by("slug")[:_MAX_SKILLS])
+    context = {
         "team": team,
-        "skills": skills.select_related("team", "latest").order_by("slug")[:_MAX_SKILLS],
+        "skills": shown,
+        "facts": facts_of(shown, (), actor),
         "skill_count": skills.count(),
-        "members": _members(team) if is_member else None,
-        "may_manage": may(actor, Action.MEMBERS, team=team),
-        "subscriptions": list_subscriptions(team, actor) if is_member else None,
-        "subscription_form": TeamSubscriptionForm() if may(actor, Action.SETTINGS, team=team) else None,
-        "form": form,
-        "settings": _settings(team) if may(actor, Action.SETTINGS, team=team) else None,
-        "audit": _audit(team) if may(actor, Action.SETTINGS, team=team) else None,
+        "is_member": team.pk in actor.team_ids or actor.is_administrator,
     }
-    return render(request, "teams/team.html", context, status=400 if form.is_bound else 200)
+    return render(request, "teams/skills.html", context)
 
 
-def _settings(team: Team) -> TeamSettingsForm:
-    names = ("languages", "failing_triggers_block", "memory_review")
-    known = {name: getattr(team, name) for name in names}
-    return TeamSettingsForm(initial=known, auto_id="settings-%s")
-
-
-def _members(team: Team) -> list[tuple[Membership, RoleForm]]:
-    order = list(Role.values)[::-1]
-    rows = sorted(
-        team.memberships.select_related("user"), key=lambda row: (order.index(row.role), row.user.username)
-    )
-    return [(row, RoleForm(initial={"role": row.role}, auto_id=f"role-{row.user.uid}-%s")) for row in rows]
-
-
-def _audit(team: Team) -> list[AuditEntry]:
-    return list(AuditEntry.objects.filter(team=team).select_related("user").order_by("-pk")[:AUDIT_SHOWN])
-
-
-def _member(team: Team, uid: str, actor: Actor) -> User:
-    if team.pk not in actor.team_ids and not actor.is_administrator:
-        raise NOT_FOUND.refusal(what="member", name=uid[:30])
-    membership = team.memberships.select_related("user").filter(user__uid=uid).first()
-    if membership is None:
-        raise NOT_FOUND.refusal(what="member", name=uid[:30])
-    return membership.user
+@signed_in_form
+def settings(request: ActorRequest, slug: str) -> HttpResponse:
+    """The team's settings and subscriptions; members who can't change them see the subscriptions."""
+    team, actor = find_team(slug, request.actor), request.actor
+    may_change = may(actor, Action.SETTINGS, team=team)
+    form = TeamSettingsForm(request.POST) if request.method == "POST" else TeamSettingsForm.of(team)
+    if request.method == "POST":
+        require(actor, Action.SETTINGS, team=team)
+        if form.is_valid():
+            teams.change_settings(team, actor, **form.cleaned_data)
+            messages.success(request, _("Saved."))
+            return redirect("team-settings", slug)
+    teams.require_member(team, actor)
+    context = {
+        "team": team,
+        "form": form if may_change else None,
+        "subscriptions": list_subscriptions(team, actor),
+        "subscription_form": TeamSubscriptionForm() if may_change else None,
+        "may_archive": may(actor, Action.MEMBERS, team=team, even_archived=True),
+    }
+    return render(request, "teams/settings.html", context, status=422 if form.is_bound else 200)

@@ -1,5 +1,3 @@
-"""Route of the usage page."""
-
 from django.urls import path
 
 from portal.pages.usage import views

@@ -1,4 +1,4 @@
-"""A skill's usage: score, uses over time, and outcomes of its runs."""
+"""The usage page of a skill: score, uses over time, and outcomes of its runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from portal.pages.skill.views.skill import layout
-from portal.presenters.charts import columns
+from portal.pages.usage.presenters import Series, day_chart
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill
@@ -17,9 +17,10 @@ from registry.models import Skill, UseKind
 from registry.usage import scores
 from worker.run_views.statistics import skill_statistics
 
-CHART_HEIGHT = 90.0
 _KINDS = (UseKind.RUN, UseKind.LOAD, UseKind.INSTALL)
 _NAMES = {UseKind.RUN: _("Runs"), UseKind.LOAD: _("Loads"), UseKind.INSTALL: _("Installs")}
+_USES = tuple(Series(_NAMES[kind], tone) for kind, tone in zip(_KINDS, ("info", "ok", "warn"), strict=True))
+_OUTCOMES = (Series(_("Succeeded"), "ok"), Series(_("Other outcomes"), "bad"))
 
 
 @require_safe
@@ -32,18 +33,19 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         "kinds": _kinds(skill, days),
         "versions": _versions(skill, request.actor),
         "days": [day for day in reversed(days) if day.total],
-        "drawn": columns([[day.counts.get(kind, 0) for kind in _KINDS] for day in days], height=CHART_HEIGHT),
+        "uses_chart": day_chart(
+            [(day.day, [day.counts.get(kind, 0) for kind in _KINDS]) for day in days], _USES
+        ),
         "shown_days": scores.HISTORY_DAYS,
-        "chart_height": CHART_HEIGHT,
         "runs": runs,
         "run_days": [day for day in reversed(runs.days) if day.succeeded or day.failed],
-        "drawn_runs": columns([[day.succeeded, day.failed] for day in runs.days], height=CHART_HEIGHT),
+        "runs_chart": day_chart([(day.day, [day.succeeded, day.failed]) for day in runs.days], _OUTCOMES),
     }
     return render(request, "usage/usage.html", context)
 
 
 def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any]]:
-    """Uses per kind, in total and in the charted days; then earlier uses whose kind was not recorded."""
+    """The number of uses per kind, in total and in ``days``; then earlier uses without a recorded kind."""
     counts = scores.uses_by_kind(skill)
     kinds: list[dict[str, Any]] = []
     for kind in _KINDS:
@@ -56,7 +58,7 @@ def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any
 
 
 def _versions(skill: Skill, actor: Actor) -> list[tuple[str, list[int]]]:
-    """Uses by kind for each used version, the highest version first."""
+    """Number and use counts, in the order of ``_KINDS``, of each visible used version; highest first."""
     counts = scores.uses_by_version(skill)
     numbers = skill.versions.visible_to(actor).order_by("-precedence").values_list("number", flat=True)
     return [(number, [counts[number][kind] for kind in _KINDS]) for number in numbers if number in counts]

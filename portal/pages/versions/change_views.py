@@ -1,4 +1,4 @@
-"""Changes of a version by maintainers: yank, deprecate, channel, changelog, purge; and their undo."""
+"""Views that change a version: yank, deprecate, channel, changelog, purge; and undo yank and deprecate."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from registry.versions.lifecycle import yank as publishing_yank
 
 @dataclass(frozen=True)
 class Verb:
-    """The action, the success message, and the name of the verb that undoes it."""
+    """One kind of change: its function, the success message, and the verb that undoes it ("" if none)."""
 
     act: Callable[[Version, Actor, Mapping[str, Any]], object]
     message: Promise | str
@@ -83,7 +83,7 @@ def change(request: ActorRequest, team: str, slug: str, number: str, verb: str) 
 
 @login_required
 def purge(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    """Purges a version, after the user typed its name and a reason."""
+    """Shows the purge form; a POST with the version's name and a reason purges the version."""
     version = version_at(request, team, slug, number)
     require(request.actor, Action.DELETE, skill=version.skill)
     form = PurgeForm(request.POST or None, expected=str(version))

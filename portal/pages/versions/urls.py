@@ -1,5 +1,3 @@
-"""Routes that list, compare and change versions."""
-
 from django.urls import path
 
 from portal.pages.versions import change_views, views

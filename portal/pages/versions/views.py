@@ -1,4 +1,4 @@
-"""The versions of a skill: the list, and the comparison of two."""
+"""Views of a skill's versions: the list, and the comparison of two versions."""
 
 from django.db.models import Count, QuerySet
 from django.http import HttpResponse
@@ -12,18 +12,28 @@ from registry.identity.middleware import ActorRequest
 from registry.lookup import skills
 from registry.models import Skill, Version
 from registry.packages.compare.versions import FileChange
+from registry.usage.scores import HISTORY_DAYS
 from registry.versions.content import compare
+from worker.run_views.statistics import runs_by_version, skill_statistics
 
 
 @require_safe
 def listing(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The list, highest version first; ``?before=&after=`` redirects to the comparison of two."""
+    """The list, highest version first; with ``?before=`` and ``?after=`` redirects to their comparison."""
     skill = skills.find_skill(f"{team}/{slug}", request.actor)
     before, after = request.GET.get("before"), request.GET.get("after")
     if before and after:
         return redirect("version-diff", skill.team.slug, skill.slug, before, after)
     rows = list(_rows(skill, request))
-    context = {"versions": rows, "chosen": rows[:2], "tombstones": skill.tombstones.order_by("-pk")}
+    statistics = skill_statistics(skill, request.actor)
+    context = {
+        "versions": rows,
+        "chosen": rows[:2],
+        "tombstones": skill.tombstones.order_by("-pk"),
+        "run_counts": runs_by_version(skill, request.actor),
+        "run_statistics": {each.version: each for each in statistics.versions},
+        "shown_days": HISTORY_DAYS,
+    }
     return render(request, "versions/versions.html", layout(request, skill, "versions") | context)
 
 
@@ -35,7 +45,7 @@ def _rows(skill: Skill, request: ActorRequest) -> QuerySet[Version]:
 
 @require_safe
 def diff(request: ActorRequest, team: str, slug: str, before: str, after: str) -> HttpResponse:
-    """Compares two versions, or with ``?file=`` one of their files; both versions may be held."""
+    """Compares two versions, which may be held. With ``?file=``, shows the lines of only that file."""
     skill = skills.find_skill(f"{team}/{slug}", request.actor)
     old, new = (
         skills.find_version(skill, number, request.actor, include_held=True) for number in (before, after)

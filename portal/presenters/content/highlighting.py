@@ -1,4 +1,4 @@
-"""Syntax highlighting by Pygments, line by line; bounded, since crafted input makes lexers slow."""
+"""Syntax highlighting by Pygments, with limits because crafted text makes lexers slow."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -36,19 +36,19 @@ def _lexer(language: str) -> Lexer | None:
 
 
 def language_of(path: str) -> str:
-    """The language by the file's extension, "" if it is not supported."""
+    """The file's extension if it names a supported language, otherwise ""."""
     extension = path.rpartition(".")[2].lower()
     return extension if extension in _LANGUAGES else ""
 
 
 def highlighted_block(code: str, language: str, cpu: CpuTime) -> str:
-    """A ``<pre>`` with the highlighted code; "" for unknown languages, long code, or without time left."""
+    """A ``<pre>`` with the highlighted code; "" for unknown languages, long code, or if ``cpu`` is spent."""
     html = "" if cpu.is_spent else _html(code, language, cpu)
     return f'<pre class="hl" tabindex="0"><code>{html}</code></pre>' if html else ""
 
 
 def lines(text: str, language: str) -> list[SafeString]:
-    """The text's lines as safe HTML, with hidden characters shown."""
+    """The text's lines as safe HTML, with hidden characters shown; plain if they can't be highlighted."""
     text = text.replace("\r\n", "\n").removesuffix("\n")
     html = mark_hidden(_html(text, language, CpuTime()) or escape(text))
     return [mark_safe(line) for line in html.split("\n")]
@@ -57,7 +57,7 @@ def lines(text: str, language: str) -> list[SafeString]:
 def _html(code: str, language: str, cpu: CpuTime) -> str:
     """Pygments' HTML, in which no element spans lines; "" if the text is not highlighted.
 
-    What the lexer has not read when ``cpu`` is spent follows without highlighting: a lexer can take minutes.
+    Once ``cpu`` is spent, the rest follows without highlighting, because a lexer can take minutes.
     """
     lexer = _lexer(language.split(" ")[0][:20])
     if lexer is None or len(code) > MAX_CHARACTERS or max(map(len, code.split("\n"))) > MAX_LINE_LENGTH:

@@ -1,4 +1,4 @@
-"""Reads the pixel size of images: a small file can expand to gigabytes in a reader's browser."""
+"""Reads the pixel size of images, because a small file can need gigabytes in a reader's browser."""
 
 import struct
 from typing import IO
@@ -9,7 +9,10 @@ _MAX_BLOCKS = 10_000  # before the first frame
 
 
 def is_drawable(file: IO[bytes]) -> bool:
-    """Whether the image has at most ``MAX_PIXELS``; True for invalid sizes, which browsers don't draw."""
+    """Whether the image has at most ``MAX_PIXELS``; True if its size can't be read: browsers don't draw it.
+
+    Moves the position of ``file``.
+    """
     file.seek(0)
     first = file.read(32)
     try:
@@ -45,7 +48,7 @@ def _webp(first: bytes) -> tuple[int, int]:
 
 
 def _gif(first: bytes, file: IO[bytes]) -> tuple[int, int]:
-    """Size of the screen, or of the first frame if larger: browsers draw the frame whole."""
+    """Width and height of the image, or of the first frame if larger: browsers draw the whole frame."""
     width, height = _unpack_pair("<HH", first, 6)
     file.seek(13 + (3 << (first[10] & 7) + 1 if first[10] & 0x80 else 0))
     for _ in range(_MAX_BLOCKS):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice, zip_longest
 from urllib.parse import quote, unquote, urlsplit
 
@@ -37,15 +38,30 @@ _ATTRIBUTES = {
 UrlBuilder = Callable[[str], str]  # the URL of a package file by its path
 
 
+@dataclass(frozen=True)
+class Rendered:
+    """``ran_out_of_time`` is True if a part is plain text only because the CPU time was spent."""
+
+    html: SafeString
+    ran_out_of_time: bool
+
+
 def render(
     text: str, *, paths: Iterable[str], page: UrlBuilder, raw: UrlBuilder, cpu: CpuTime | None = None
 ) -> SafeString:
     """HTML of the text with headings one level lower.
 
     Links to package files get URLs from ``page``, images of the package from ``raw``; other images become
-    text. Where the text has too many lines or elements, or ``cpu`` is spent, the rest follows as plain text.
+    text. If the text has too many lines or elements, or ``cpu`` is spent, the rest follows as plain text.
     """
-    document = _Document(text, cpu or CpuTime())
+    return render_within(text, paths=paths, page=page, raw=raw, cpu=cpu or CpuTime()).html
+
+
+def render_within(
+    text: str, *, paths: Iterable[str], page: UrlBuilder, raw: UrlBuilder, cpu: CpuTime
+) -> Rendered:
+    """The HTML that ``render`` returns, and whether the CPU time sufficed for it."""
+    document = _Document(text, cpu)
     files = frozenset(paths)
     html = []
     for block in document.blocks():
@@ -59,20 +75,21 @@ def render(
         link_rel="nofollow noopener noreferrer",
     )
     rest = f'<pre tabindex="0">{escape(document.rest)}</pre>' if document.rest else ""
-    return mark_safe(mark_hidden(cleaned + rest))
+    return Rendered(mark_safe(mark_hidden(cleaned + rest)), document.ran_out_of_time)
 
 
 class _Spent(Exception):
-    """The text needs more CPU time or elements than a page may spend."""
+    """Raised if a text needs more CPU time or elements than a page may use."""
 
 
 class _Document:
-    """A text that is parsed one top-level block after the other; ``rest`` is what was not parsed."""
+    """A text that is parsed one top-level block after the other; ``rest`` is the part not parsed."""
 
     def __init__(self, text: str, cpu: CpuTime) -> None:
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
         end = _offset_of(text, MAX_LINES)
         self._text, self.rest = text[:end], text[end:]
+        self.ran_out_of_time = False
         self._cpu = self._limit = cpu
         self._environment: EnvType = {}
         self._parser = _Parser("commonmark", {"html": False, "maxNesting": 20, "highlight": self._highlight})
@@ -83,7 +100,7 @@ class _Document:
         self._parser.inline.ruler.before("text", "budget", self._check_inline)
 
     def blocks(self) -> Iterator[list[Token]]:
-        """The tokens of each top-level block."""
+        """Yields the tokens of each top-level block. At a limit, adds the remaining text to ``rest``."""
         tokens, is_whole = self._parse_blocks()
         starts = [at for at, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
         whole = starts if is_whole else starts[:-1]
@@ -100,7 +117,7 @@ class _Document:
         return html
 
     def _parse_blocks(self) -> tuple[list[Token], bool]:
-        """The block tokens, and whether parsing reached the end; leaves half of the time for inline texts."""
+        """The block tokens, and whether parsing reached the end. Uses at most half of the CPU time."""
         tokens: list[Token] = []
         self._limit = self._cpu.half()
         try:
@@ -131,14 +148,22 @@ class _Document:
         return self._check(state.tokens)
 
     def _check(self, tokens: Sequence[Token]) -> bool:
-        """Raises ``_Spent`` above the limits; a parser rule without matches, called before each element."""
-        if self._limit.is_spent or len(tokens) > MAX_TOKENS:
+        """A parser rule that matches nothing; the parser calls it before each element.
+
+        Raises ``_Spent`` above the limits.
+        """
+        if self._limit.is_spent:
+            self.ran_out_of_time = True
+            raise _Spent
+        if len(tokens) > MAX_TOKENS:
             raise _Spent
         return False
 
     def _highlight(self, code: str, language: str, attributes: str) -> str:
         plain = f'<pre tabindex="0"><code>{escape(code)}</code></pre>'
-        return highlighted_block(code, language, self._cpu) or plain
+        html = highlighted_block(code, language, self._cpu) or plain
+        self.ran_out_of_time |= self._cpu.is_spent
+        return html
 
 
 def _offset_of(text: str, line: int) -> int:
@@ -177,7 +202,9 @@ def _rewrite_tokens(
 
 
 def _rewrite_image(token: Token, paths: frozenset[str], raw: UrlBuilder) -> None:
-    """Shows an image of the package; any other becomes its alternative text, so that no request is sent."""
+    """Sets the URL of a package's image. Any other image becomes its alternative text, so that the browser
+    sends no request.
+    """
     source = str(token.attrs.get("src", ""))
     path = _path(source)
     if path in paths and path.lower().endswith(_IMAGES):

@@ -1,4 +1,4 @@
-"""Presents a source file as numbered, highlighted lines, as far as a page may show them."""
+"""Presents a text file as numbered, highlighted lines, within the limits of a page."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from worker.core.display_budget import MAX_BYTES, MAX_LINES
 
 @dataclass(frozen=True)
 class Source:
-    """The rows as ``<li>`` elements; ``is_cut`` is True if the file has more."""
+    """The rows as ``<li>`` elements, and their number; ``is_cut`` is True if the file has more lines."""
 
     rows: SafeString
     count: int
@@ -19,10 +19,10 @@ class Source:
 
 
 def source(data: bytes, path: str) -> Source:
-    """The lines of a file; ``data`` is cut at ``MAX_BYTES``, possibly within a line."""
+    """The first ``MAX_LINES`` lines of a file; ``data`` is cut at ``MAX_BYTES``, possibly within a line."""
     text = data[:MAX_BYTES].decode("utf-8-sig", "replace")
     shown = "\n".join(text.removesuffix("\n").split("\n", MAX_LINES)[:MAX_LINES])
-    lines = highlighting.lines(f"{shown}\n", highlighting.language_of(path))
+    lines = _lines(f"{shown}\n", highlighting.language_of(path))
     label = gettext("Line %(number)s")
     rows = (
         f'<li id="L{n}"><a href="#L{n}" aria-label="{label % {"number": n}}">{n}</a><code>{line}</code></li>'
@@ -30,3 +30,11 @@ def source(data: bytes, path: str) -> Source:
     )
     is_cut = len(data) > MAX_BYTES or text.removesuffix("\n").count("\n") >= MAX_LINES
     return Source(mark_safe("".join(rows)), len(lines), is_cut)
+
+
+def _lines(text: str, language: str) -> list[SafeString]:
+    """The highlighted lines; the front matter of Markdown is highlighted as YAML."""
+    end = text.find("\n---\n", 3) + 1
+    if language not in ("md", "markdown") or not text.startswith("---\n") or not end:
+        return highlighting.lines(text, language)
+    return highlighting.lines(text[:end], "yaml") + highlighting.lines(text[end:], language)

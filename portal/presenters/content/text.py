@@ -2,13 +2,16 @@
 
 import json
 import re
+from collections.abc import Mapping
+
+from worker.core.display_budget import MAX_TEXT
 
 # Escape sequences of terminals: CSI, OSC and the like up to their end, and two-character ones.
 _ANSI = re.compile(
     "\x1b(?:\\[[0-?]*[ -/]*[@-~]"
     "|[\\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\\\)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
-# Invisible characters besides ASCII controls: later controls, direction marks, zero widths, fillers, tags.
+# Invisible characters other than ASCII controls: later controls, direction marks, zero widths, fillers, tags.
 _INVISIBLE = (
     "\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff"
@@ -24,7 +27,10 @@ def visible(text: str) -> str:
 
 
 def mark_hidden(html: str) -> str:
-    """HTML with each invisible character replaced by its code in a box; the caller escapes the rest."""
+    """HTML with each invisible character replaced by its code in a box, after ``_MAX_BOXES`` by U+FFFD.
+
+    Does not escape ``html``.
+    """
     boxed = _TEXT_INVISIBLE.sub(
         lambda found: f'<span class="hidden-char">U+{ord(found.group()):04X}</span>', html, count=_MAX_BOXES
     )
@@ -42,8 +48,26 @@ def log_line(text: str) -> str:
 
 
 def json_text(value: object, *, indent: int | None = 2) -> str:
-    """Readable JSON: letters as they are, invisible characters as escapes that parse to the same value."""
+    """Readable JSON: letters as they are, invisible characters as escapes that parse to the same value.
+
+    Values so deep that most of the text would be indentation are not indented.
+    """
+    if indent and _indentation(value, indent) > MAX_TEXT:
+        indent = None
     return _JSON_INVISIBLE.sub(_escape, json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def _indentation(value: object, indent: int) -> int:
+    """The number of spaces that indent a value; stops counting after ``MAX_TEXT``."""
+    waiting, spaces = [(value, 0)], 0
+    while waiting and spaces <= MAX_TEXT:
+        part, depth = waiting.pop()
+        if not isinstance(part, Mapping | list | tuple) or not part:
+            continue
+        depth += indent
+        spaces += (len(part) + 1) * depth
+        waiting += [(each, depth) for each in (part.values() if isinstance(part, Mapping) else part)]
+    return spaces
 
 
 def _escape(match: re.Match[str]) -> str:

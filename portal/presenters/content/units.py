@@ -4,12 +4,12 @@ from django.utils.translation import pgettext
 
 
 def duration(seconds: float | None) -> str:
-    """A duration such as ``0.42 s``, ``3 min 5 s`` or ``2 h 10 min``."""
+    """A duration such as ``0.42 s``, ``3 min 5 s`` or ``2 h 10 min``; ``–`` for None."""
     if seconds is None:
         return "–"
-    if seconds < 60:
-        digits = 2 if seconds < 1 else 1 if seconds < 10 else 0
-        return pgettext("seconds", "%(n)s s") % {"n": f"{seconds:.{digits}f}"}
+    for limit, digits in ((1, 2), (10, 1), (60, 0)):
+        if round(seconds, digits) < limit:
+            return pgettext("seconds", "%(n)s s") % {"n": f"{seconds:.{digits}f}"}
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60 and not rest:
         return pgettext("duration", "%(minutes)s min") % {"minutes": minutes}

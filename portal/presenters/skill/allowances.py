@@ -11,7 +11,7 @@ from registry.packages.package import Manifest
 
 @dataclass(frozen=True)
 class Allowance:
-    """One permission: label, text and names; ``tone`` is ok or warn."""
+    """One permission: label, text, and the names of hosts, variables or similar; ``tone`` is ok or warn."""
 
     about: str
     text: str
@@ -20,7 +20,7 @@ class Allowance:
 
 
 def allowances(manifest: Manifest) -> list[Allowance]:
-    """The permissions: network, files, time, memory, then environment, secrets, tools and skills if any."""
+    """The permissions: network, files, time, memory; then environment, secrets, tools and skills if any."""
     found = [_network(manifest), _files(), _time(manifest), _memory(manifest)]
     security = manifest.security
     if security.environment:
@@ -28,7 +28,9 @@ def allowances(manifest: Manifest) -> list[Allowance]:
     if security.secrets:
         found.append(Allowance(_("Secrets"), _("Receives these secrets:"), tuple(security.secrets), "warn"))
     if manifest.allowed_tools:
-        found.append(Allowance(_("Tools"), _("Agents that use it can call:"), manifest.allowed_tools, "warn"))
+        found.append(
+            Allowance(_("Tools"), _("Agents that use this skill can call:"), manifest.allowed_tools, "warn")
+        )
     if manifest.requires:
         found.append(Allowance(_("Other skills"), _("Can start:"), manifest.requires, "warn"))
     return found
@@ -37,21 +39,22 @@ def allowances(manifest: Manifest) -> list[Allowance]:
 def _network(manifest: Manifest) -> Allowance:
     hosts = manifest.security.network_allowlist
     if manifest.security.network == "none":
-        return Allowance(_("Network"), _("None: it can't connect to any host."))
+        return Allowance(_("Network"), _("None: the skill can't connect to any host."))
     if hosts:
         return Allowance(_("Network"), _("Only these hosts:"), hosts, "warn")
     return Allowance(
         _("Network"),
-        _("It requests network access but lists no hosts, so it can't connect to any."),
+        _("The skill requests network access but lists no hosts, so it can't connect to any host."),
         (),
         "warn",
     )
 
 
 def _files() -> Allowance:
-    """The file access of every run; both values of ``filesystem`` give the same."""
+    """The file access of every run, which does not depend on ``filesystem`` in the manifest."""
     return Allowance(
-        _("Files"), _("Reads its own files, its inputs and system programs; writes only to its output.")
+        _("Files"),
+        _("Reads its own files, its inputs and system programs; writes only to its output folder."),
     )
 
 

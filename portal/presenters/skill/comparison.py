@@ -26,7 +26,7 @@ _ABOUT: dict[str, Promise] = {
     "memory_mb": _("Memory limit (MB)"),
     "scripts": _("Scripts"),
     "abp_tools": _("Provided tools"),
-    "entry": _("Entry"),
+    "entry": _("Entry point"),
     "type": _("Type"),
     "protocol": _("Protocol"),
     "context": _("Context"),
@@ -46,7 +46,7 @@ _KINDS: dict[str, tuple[str, Promise]] = {
 
 @dataclass(frozen=True)
 class LineGroup:
-    """Consecutive lines; ``html`` is empty if too many are folded."""
+    """Consecutive lines; ``html`` is empty for more than ``MAX_FOLDED_LINES`` folded lines."""
 
     count: int
     folded: bool
@@ -58,12 +58,12 @@ def abilities(found: Comparison) -> list[tuple[str, AbilityChange]]:
 
 
 def permissions(found: PermissionSet) -> list[tuple[str, list[str]]]:
-    """Each kind of requested permission: label and names."""
+    """Pairs of label and sorted names, one for each kind of permission in the set."""
     return [(str(_ABOUT[about]), sorted(names)) for about, names in vars(found).items() if names]
 
 
 def schemas(found: Comparison) -> list[dict[str, Any]]:
-    """The inputs, the output and the tools whose schemas changed."""
+    """The changes of the schemas of inputs, output and tools: dicts with title and rows."""
     named = [(gettext("Inputs"), found.inputs), (gettext("Output"), found.outputs)]
     named += [(gettext("Tool %(name)s") % {"name": one.tool}, one.changes) for one in found.tools]
     return [{"title": title, "rows": list(map(_row, changes))} for title, changes in named if changes]
@@ -76,7 +76,7 @@ def _row(change: SchemaChange) -> dict[str, Any]:
 
 
 def files(diffs: Iterator[FileDiff]) -> list[dict[str, Any]]:
-    """The changed files; their lines share the text that a page may show."""
+    """The changed files; long lines are cut to about ``2 * MAX_TEXT`` characters in all files together."""
     rows, left = [], 2 * MAX_TEXT
     for number, diff in enumerate(diffs, start=1):
         rows.append(_file(number, diff, left))
@@ -85,7 +85,7 @@ def files(diffs: Iterator[FileDiff]) -> list[dict[str, Any]]:
 
 
 def _file(number: int, diff: FileDiff, max_text: int) -> dict[str, Any]:
-    """A changed file, whose anchor is ``f<number>``; with ``later``, its lines are on a separate page."""
+    """A changed file with the anchor ``f<number>``. If ``later`` is set, its lines are on a separate page."""
     tone, kind = _KINDS[diff.change.kind]
     row: dict[str, Any] = {"number": number, "change": diff.change, "tone": tone, "kind": kind}
     found = diff.comparison
@@ -117,14 +117,14 @@ def _no_diff_reason(diff: FileDiff) -> str:
 def line_groups(found: TextComparison, anchor: str, max_text: int = MAX_TEXT) -> tuple[LineGroup, ...]:
     """The lines of a comparison; anchors are ``<anchor>L<n>`` (earlier) and ``<anchor>R<n>`` (later).
 
-    If they have more than ``max_text`` characters, long lines are cut.
+    If the lines have more than ``max_text`` characters in all, long lines are cut.
     """
     limit = line_limit(_lengths(found), at_most=max_text, longest=max(max_text, 100))
     return tuple(_line_group(anchor, stretch, limit) for stretch in found.sections)
 
 
 def _lengths(found: TextComparison) -> list[int]:
-    """The lengths of all lines, of both sides."""
+    """The lengths of all lines, one for each side."""
     lines = [line for stretch in found.sections for line in stretch.lines]
     return [sum(len(piece.text) for piece in side) for line in lines for side in (line.before, line.after)]
 

@@ -2,14 +2,14 @@
 
 from django.utils.translation import gettext as _
 
-from portal.presenters.curl import run_line
+from portal.presenters.skill.curl import run_line
 from portal.presenters.skill.runnable_version import RunnableVersion, example_call
 from registry.core.addresses import absolute_url
 from registry.models import Version, Visibility
 
 
 def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
-    """Commands that download the version and, if it can run, start a run."""
+    """Commands that download the version and, if it can run, start a run: dicts with id, label and text."""
     found = [download_line(runnable.version)]
     if runnable.callable or runnable.entry_points.prompt:
         command = run_line(example_call(runnable), indent=None)
@@ -18,7 +18,7 @@ def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
 
 
 def download_line(version: Version) -> dict[str, str]:
-    """The download command; with a token unless the skill is public."""
+    """The command that downloads and unpacks the version; it sends a token unless the skill is public."""
     skill = version.skill
     archive = f"{skill.slug}-{version.number}.zip"
     address = absolute_url(f"/api/v1/skills/{skill}/versions/{version.number}/archive")

@@ -10,12 +10,12 @@ from registry.packages.package import Manifest
 _ALWAYS = ("protocol", "requires_filesystem")  # shown with their default value, too
 _HIDDEN = ("slug",)  # part of the page's URL
 _GROUPS = ("triggers", "security", "resources")
-_MAX_CHARACTERS = 2_000  # characters
+_MAX_CHARACTERS = 2_000
 _DEFAULTS = manifest_document(Manifest("", "", "", ""))
 
 
 def manifest_fields(manifest: Manifest) -> list[dict[str, Any]]:
-    """The fields that differ from their defaults; the unknown ones, which have no use, last."""
+    """The fields that differ from their defaults and those in ``_ALWAYS``; unknown fields come last."""
     document = manifest_document(manifest)
     extra = document.pop("extra")
     known = _non_default_fields(document)

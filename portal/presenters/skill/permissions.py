@@ -1,4 +1,4 @@
-"""Presents rules and decisions: covered skills, granted permissions, and why agents may run a version."""
+"""Presents rules, and the decision whether agents may run a version."""
 
 from typing import Any
 
@@ -40,13 +40,14 @@ _EXPLANATIONS: dict[tuple[str, str], Promise] = {
     ("ask", "none"): _("Agents in %(team)s need approval to run this. You can run it yourself."),
 }
 _TONES = {"allow": "ok", "deny": "bad", "ask": "warn"}
+_OUTCOMES = {"allow": _("Allowed"), "deny": _("Denied"), "ask": _("Approval needed")}
 
 
 def verdict_of(version: Version, actor: Actor, team: Team | None = None) -> dict[str, Any] | None:
-    """Whether agents of ``team`` may run a version, why, and what the reader may grant; None without a team
-    and for held versions.
+    """Whether and why agents of ``team`` may run a version, and whether the actor may add an allow rule.
 
-    By default, ``team`` is the team for which the actor would run the version.
+    None without a team and for held versions. By default, ``team`` is the team for which the actor would run
+    the version.
     """
     team = team or (calling_team(actor, version.skill) if actor.user else None)
     if team is None or version.is_held:
@@ -55,9 +56,11 @@ def verdict_of(version: Version, actor: Actor, team: Team | None = None) -> dict
     outcome, by = decision.for_agents
     return {
         "decision": decision,
+        "rule": decision.rule if by != "skill" else None,
         "explanation": str(_EXPLANATIONS[outcome, by]) % {"team": team.slug},
         "tone": _TONES[outcome],
         "icon": _TONES[outcome],
+        "word": _OUTCOMES[outcome],
         "requested": permission_lines(decision.requested_permissions),
         "added": permission_lines(decision.added_permissions),
         "may_grant": outcome == "ask" and rules_holders.may_grant(team, actor),
@@ -73,7 +76,7 @@ def rule_rows(holder: Holder, actor: Actor) -> list[dict[str, Any]]:
 
 
 def _row(rule: Rule, actor: Actor, may_remove: bool) -> dict[str, Any]:
-    """The rule with the first skills that it covers; ``more`` is the number of further ones."""
+    """The rule with the first skills that it covers; ``more`` is the number of other covered skills."""
     covered = coverage.covered_skills(rule.name, team_of(holder_of(rule)), actor)
     found, number = list(covered[:MAX_SHOWN]), covered.count()
     return {
@@ -85,11 +88,20 @@ def _row(rule: Rule, actor: Actor, may_remove: bool) -> dict[str, Any]:
     }
 
 
-def permission_lines(requested: RequestedPermissions) -> list[dict[str, Any]]:
-    """Each kind of permission, with its label and the names."""
+def permission_lines(
+    requested: RequestedPermissions, *, max_names: int | None = None
+) -> list[dict[str, Any]]:
+    """The requested kinds of permissions: dicts with the label ``about``, ``names`` and ``omitted``.
+
+    ``omitted`` is the number of names after the first ``max_names``.
+    """
     document = requested.document()
     return [
-        {"about": about, "names": document[key]}
+        {
+            "about": about,
+            "names": document[key][:max_names],
+            "omitted": len(document[key]) - len(document[key][:max_names]),
+        }
         for key, about in PERMISSION_LABELS.items()
         if key in document
     ]

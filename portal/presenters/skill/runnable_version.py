@@ -64,7 +64,7 @@ class RunnableVersion:
 
     @property
     def protocol(self) -> str:
-        """The protocol of the default script, otherwise of the first one."""
+        """The protocol of the default script, otherwise of the first script; "" without scripts."""
         scripts = self.entry_points.scripts
         found = next(
             (one for one in scripts if one.id == self.entry_points.default), scripts[0] if scripts else None
@@ -94,7 +94,7 @@ def _read_entry_points(version: Version, manifest: Manifest) -> EntryPoints:
 
 @dataclass(frozen=True)
 class ProfileReport:
-    """The problems of a package under one profile; ``is_own``: the package is published under it."""
+    """The problems of a package under one profile; ``is_own`` if that is the package's own profile."""
 
     profile: Profile
     problems: tuple[Problem, ...]
@@ -106,27 +106,32 @@ class ProfileReport:
 
 
 def profile_reports(package: Package) -> list[ProfileReport]:
-    """The package checked against every profile; its own first."""
+    """The problems of the package under every profile, its own profile first."""
     return _reports(package.profile, problems_by_profile(package) | {package.profile: package.problems})
 
 
 def stored_profile_reports(version: Version, problems: tuple[Problem, ...]) -> list[ProfileReport]:
     """The reports of a stored version; ``problems`` were found under its own profile at publishing.
 
-    Archives over ``_MAX_RECHECK_BYTES`` get only the report of their own profile.
+    Archives over ``_MAX_RECHECK_BYTES``, and those that storage can't return, get only the report of their
+    own profile.
     """
     own: Profile = version.profile  # type: ignore[assignment]
     if version.archive_size > _MAX_RECHECK_BYTES:
         return [ProfileReport(own, problems, True)]
-    found = _REPORTS.get((version.digest, version.skill.slug), lambda: _recheck(version))
+    try:
+        found = _REPORTS.get((version.digest, version.skill.slug), lambda: _recheck(version))
+    except Refusal:  # from storage; not cached
+        found = {}
     return _reports(own, found | {own: problems})
 
 
 def _recheck(version: Version) -> dict[Profile, tuple[Problem, ...]]:
+    data = blobs.read(version.digest)
     try:
-        return stored_problems_by_profile(blobs.read(version.digest), version.skill.slug)
+        return stored_problems_by_profile(data, version.skill.slug)
     except Refusal:
-        return {}  # the site's limits were lowered since
+        return {}  # the site's limits were lowered after publishing
 
 
 def _reports(own: Profile, found: Mapping[Profile, tuple[Problem, ...]]) -> list[ProfileReport]:
@@ -137,7 +142,7 @@ def _reports(own: Profile, found: Mapping[Profile, tuple[Problem, ...]]) -> list
 
 
 def example_call(runnable: RunnableVersion) -> dict[str, Any]:
-    """An example body for ``POST /runs``: the required inputs, and script, action or tool where needed."""
+    """An example body for ``POST /api/v1/runs``: required inputs, and script, action or tool if needed."""
     scripts, actions = (
         runnable.entry_points.scripts,
         [action for action in runnable.entry_points.actions if action.declared],
@@ -155,7 +160,7 @@ def example_call(runnable: RunnableVersion) -> dict[str, Any]:
 
 
 def example_of(schema: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The required inputs with their defaults or examples, otherwise a value of the type."""
+    """The first 20 required inputs, each with its default or example, otherwise with a value of its type."""
     schema = schema or {}
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, dict) or not isinstance(required, list):

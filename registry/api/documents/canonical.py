@@ -1,4 +1,4 @@
-"""API documents of canonical skills, and the serializers of requests and responses."""
+"""Serializers of requests and responses of canonical skills, and the functions that build the responses."""
 
 from typing import Any
 
@@ -38,10 +38,18 @@ class CanonicalDoc(Doc):
         help_text="The channel whose newer versions are proposed to administrators; empty for none."
     )
     set_at = serializers.DateTimeField()
-    mirror = SourceDoc(allow_null=True, help_text="The source of the copy. Only for administrators.")
-    mirror_problems = ProblemDoc(many=True, help_text="Problems of the last import. Only for administrators.")
+    mirror = SourceDoc(
+        allow_null=True,
+        help_text="The source of the copy. Null if the skill is not a mirror, or if you are not an "
+        "administrator.",
+    )
+    mirror_problems = ProblemDoc(
+        many=True, help_text="Problems of the last import. Empty if you are not an administrator."
+    )
     pending = PinnedVersionDoc(
-        allow_null=True, help_text="The version that needs a decision. Only for administrators."
+        allow_null=True,
+        help_text="The version that needs a decision. Null if there is none, or if you are not an "
+        "administrator.",
     )
     url = serializers.URLField()
     text_url = serializers.URLField()
@@ -64,7 +72,9 @@ class ProposalDoc(Doc):
         child=serializers.ListField(child=serializers.CharField()),
         help_text="Permissions that the new version requests and the pinned version does not.",
     )
-    affected = AffectedDoc(many=True, help_text="Callers of the canonical name, most recent first.")
+    affected = AffectedDoc(
+        many=True, help_text="Callers of the canonical name, at most 1,000, most recent first."
+    )
     comparison = ComparisonDoc(allow_null=True)
 
 
@@ -73,7 +83,7 @@ class CanonicalChangeDoc(Doc):
     change = serializers.ChoiceField(choices=CanonicalChangeKind.choices)
     changed_at = serializers.DateTimeField(source="at")
     changed_by = serializers.CharField(source="by.username", allow_null=True)
-    before = serializers.CharField(help_text="`team/slug@version`.")
+    before = serializers.CharField(help_text="`team/slug@version`; empty if no version was pinned.")
     before_digest = serializers.CharField()
     after = serializers.CharField()
     after_digest = serializers.CharField()
@@ -83,8 +93,8 @@ class CanonicalChangeDoc(Doc):
 class CanonicalRequest(Shape):
     skill = StrictText(
         max_length=130,
-        help_text="The skill to pin, as `team/slug`. Its slug must equal the canonical name, and its "
-        "visibility must be `site` or `public`.",
+        help_text="The skill to pin, as `team/slug`. Its current or a former slug must be that of the "
+        "canonical name, and its visibility must be `site` or `public`.",
     )
     version = StrictText(
         max_length=64, required=False, help_text="A version number or a channel; default: latest."
@@ -121,7 +131,9 @@ class Reason(Shape):
 
 class ProposalQuery(Query):
     skill = serializers.CharField(
-        required=False, max_length=130, help_text="The version to preview; default: the pending version."
+        required=False,
+        max_length=130,
+        help_text="The skill to preview, as `team/slug`; default: the pending version.",
     )
     version = serializers.CharField(required=False, max_length=64)
 
@@ -161,7 +173,7 @@ def canonical_document(row: Canonical, *, is_setter: bool) -> dict[str, Any]:
 
 def _mirror_problems(row: Canonical) -> list[dict[str, object]]:
     report = pins.last_import(row)
-    return [each.document(gettext) for each in pins.mirror_problems(report)] if report else []
+    return [each.document(gettext) for each in pins.mirror_problems(report, row.slug)] if report else []
 
 
 def proposal_document(found: Proposal) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""API documents of a comparison of two versions."""
+"""Serializers of version comparisons in API responses."""
 
 from rest_framework import serializers
 

@@ -1,4 +1,4 @@
-"""API documents of search and match results."""
+"""Serializers of search and match results in API responses."""
 
 from rest_framework import serializers
 

@@ -1,10 +1,11 @@
-"""The filter parameters shared by the list and the search of skills."""
+"""The filter parameters that the list and the search of skills share."""
 
 from typing import Any
 
 from rest_framework import serializers
 
 from registry.api.schema import Query
+from registry.identity.actors import Actor
 from registry.search.query import FACETS, Filters
 
 
@@ -18,5 +19,6 @@ class FilterQuery(Query):
     profile = serializers.CharField(required=False, max_length=16)
 
 
-def filters_of(query: dict[str, Any]) -> Filters:
-    return Filters(**{name: query.get(name, "") for name in FACETS})
+def filters_of(query: dict[str, Any], actor: Actor) -> Filters:
+    """The filters of the query; an agent, which uses a token, gets only skills for agents."""
+    return Filters(**{name: query.get(name, "") for name in FACETS}, for_agents=actor.token is not None)

@@ -1,6 +1,11 @@
-"""API documents of skills, versions and files, and the serializers that describe them."""
+"""Functions that build the JSON objects of skills, versions and files for API responses, and their
+serializers.
+"""
 
+import zipfile
 from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
 from typing import Any
 from urllib.parse import quote
 
@@ -15,7 +20,9 @@ from registry.listing.listed_skill import pinned_manifest
 from registry.lookup import canonical as canonical_canonical
 from registry.lookup import skills
 from registry.models import File, Skill, Version
+from registry.packages.manifest.sections import Phase, find_phases, find_specs, is_phase
 from registry.packages.package import Manifest
+from registry.storage import blobs
 from registry.versions.publishing import version_rows
 
 
@@ -24,7 +31,9 @@ def api_url(*parts: str) -> str:
 
 
 def skill_document(skill: Skill) -> dict[str, Any]:
-    """The skill without usage figures, so that its ETag does not change with every use."""
+    """The skill as a JSON object, with its latest or, for a canonical name, its pinned version. Has no usage
+    figures, so that its ETag does not change with every use.
+    """
     latest = skill.resolved_canonical.version if skill.resolved_canonical else skill.latest
     label = str(skill)
     return {
@@ -48,7 +57,9 @@ def skill_document(skill: Skill) -> dict[str, Any]:
 
 
 def _words(skill: Skill) -> dict[str, Any]:
-    """Name, description and tags; for a canonical name, those of the pinned version."""
+    """Name, description, type, domain, category and tags. For a canonical name, they are those of the pinned
+    version.
+    """
     source = pinned_manifest(skill.resolved_canonical) if skill.resolved_canonical else skill
     return {
         "name": (source.display_name or source.name) if isinstance(source, Manifest) else source.name,
@@ -61,7 +72,7 @@ def _words(skill: Skill) -> dict[str, Any]:
 
 
 def skill_detail(skill: Skill, actor: Actor) -> dict[str, Any]:
-    """The skill with its successor, channels and canonical name, as visible to the actor."""
+    """``skill_document`` with the canonical name, and the successor and channels visible to the actor."""
     successor = skills.visible_successor(skill, actor)
     return {
         **skill_document(skill),
@@ -77,7 +88,7 @@ def _canonical(skill: Skill) -> dict[str, str] | None:
 
 
 def channels_of(skill: Skill, actor: Actor) -> dict[str, str]:
-    """Version numbers by channel name, without versions that the actor may not see."""
+    """Version numbers by channel name, sorted by name, without versions that the actor may not see."""
     rows = skill.channels.filter(version__in=Version.objects.visible_to(actor))
     return dict(rows.order_by("name").values_list("name", "version__number"))
 
@@ -117,8 +128,19 @@ def version_document(version: Version, actor: Actor) -> dict[str, Any]:
         "problems": [each.document(gettext) for each in version_rows.load_problems(version)],
         "dependencies": dependency_state(version),
         "channels": sorted(version.channels.values_list("name", flat=True)),
+        **_documents_of(version),
         "notices": [each.document(gettext) for each in skills.notices(version, actor)],
     }
+
+
+def _documents_of(version: Version) -> dict[str, Any]:
+    """The phase files with the scripts that they declare, and the paths of the documents in ``specs/``."""
+    paths = tuple(version.files.values_list("path", flat=True))
+    phases: tuple[Phase, ...] = ()
+    if any(map(is_phase, paths)):
+        with blobs.open_blob(version.digest) as blob, zipfile.ZipFile(blob) as archive:
+            phases = find_phases(paths, archive.read)[0]
+    return {"phases": [asdict(phase) for phase in phases], "specs": list(find_specs(paths))}
 
 
 def file_document(version: Version, file: File) -> dict[str, Any]:
@@ -132,16 +154,21 @@ def file_document(version: Version, file: File) -> dict[str, Any]:
     }
 
 
-# Base class of the objects in responses. Without a docstring, which the API schema would show for subclasses.
+# Base class of response serializers. It has no docstring, because the API schema would show it for
+# subclasses.
 class Doc(serializers.Serializer[Any]):
     @classmethod
     def document(cls, row: Any) -> dict[str, Any]:
-        """The row as a dict, for shapes whose fields declare their ``source``; slower than a dict literal."""
+        """The row as a dict, for serializers whose fields declare their ``source``. Slower than a dict
+        literal.
+        """
         return dict(cls(row).data)
 
 
 class AddressField(serializers.URLField):
-    """A public URL made from ``path``, a format string for the row, such as ``/hooks/{0.uid}``."""
+    """A field with an absolute URL of this site. ``path`` is a format string whose argument 0 is the row,
+    such as ``/hooks/{0.uid}``.
+    """
 
     def __init__(self, path: str, **options: Any) -> None:
         super().__init__(**{"source": "*", **options})
@@ -196,9 +223,7 @@ class SkillDoc(Doc):
     visibility = serializers.ChoiceField(choices=["private", "site", "public"])
     source = serializers.CharField()  # type: ignore[assignment]
     deprecated_at = serializers.DateTimeField(allow_null=True)
-    deprecation_reason = serializers.CharField(
-        help_text="Why the skill is deprecated, and what to use instead."
-    )
+    deprecation_reason = serializers.CharField(help_text="Why the skill is deprecated; empty if it is not.")
     removed_as = serializers.ChoiceField(
         choices=["", "merged", "purged"], help_text="Set only in the list of changed skills."
     )
@@ -239,20 +264,33 @@ class VersionSummaryDoc(Doc):
     yank_reason = serializers.CharField()
     deprecated_at = serializers.DateTimeField(allow_null=True)
     deprecation_reason = serializers.CharField()
-    successor = serializers.CharField(help_text="The version to use instead.")
+    successor = serializers.CharField(help_text="The version to use instead; empty if there is none.")
     held = serializers.BooleanField(
-        help_text="True if a finding or a report holds the version: only its team can see it, and it "
-        "can't be downloaded."
+        help_text="True if a finding or a report holds the version: only its team and administrators "
+        "can see it, and it can't be downloaded."
     )
     url = serializers.URLField()
     files_url = serializers.URLField()
     archive_url = serializers.URLField()
 
 
+class PhaseScriptDoc(Doc):
+    id = serializers.CharField()
+    line = serializers.IntegerField()
+    missing = serializers.BooleanField(help_text="Whether `scripts/` has no such script.")
+
+
+class PhaseDoc(Doc):
+    path = serializers.CharField()
+    scripts = PhaseScriptDoc(many=True, help_text="The scripts that the file declares.")
+    omitted = serializers.IntegerField(help_text="The number of further declarations.")
+
+
 class VersionDoc(VersionSummaryDoc):
     version_as_written = serializers.CharField()
     published_by = serializers.CharField(
-        allow_null=True, help_text="The user who published the version; null if you are not signed in."
+        allow_null=True,
+        help_text="The user who published the version; null if there is none or you are not signed in.",
     )
     provenance = serializers.DictField(
         help_text="Where an imported version comes from: repository, commit, path …"
@@ -264,6 +302,8 @@ class VersionDoc(VersionSummaryDoc):
         choices=DEPENDENCY_STATES, help_text="The state of the version's dependency builds."
     )
     channels = serializers.ListField(child=serializers.CharField())
+    phases = PhaseDoc(many=True, help_text="Files in `phases/` and `actions/`.")
+    specs = serializers.ListField(child=serializers.CharField(), help_text="Documents in `specs/`.")
     notices = ProblemDoc(
         many=True, help_text="Notices, for example that the version is yanked or deprecated."
     )
@@ -284,8 +324,9 @@ def page_document(
     return {"items": items, "next_cursor": cursor}
 
 
+@cache  # one class per name in the OpenAPI document
 def page_schema(shape: type[Doc]) -> serializers.Serializer[Any]:
-    """The OpenAPI schema of a page of these items."""
+    """The serializer of a page of ``shape`` items for OpenAPI: ``SkillPage`` for ``SkillDoc``."""
     from drf_spectacular.utils import inline_serializer
 
     name = shape.__name__.removesuffix("Doc") + "Page"

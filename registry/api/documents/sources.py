@@ -1,4 +1,4 @@
-"""The API document of an import source."""
+"""The serializer of import sources in API responses."""
 
 from rest_framework import serializers
 

@@ -8,6 +8,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from registry.api.authentication import SessionAuthentication
 from registry.core.addresses import absolute_url
 from registry.models import Scope
 
@@ -27,7 +28,7 @@ class SchemaView(SpectacularAPIView):
 class DocsView(SpectacularSwaggerSplitView):
     """Swagger UI. Its script is a separate response: the content security policy forbids inline scripts."""
 
-    authentication_classes = []
+    authentication_classes = [SessionAuthentication]  # the navigation shows the user
     url_name = "api-schema"
     template_name = "docs/api.html"
 

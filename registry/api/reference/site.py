@@ -1,4 +1,4 @@
-"""Endpoints of the site: the caller's account and the error codes."""
+"""Endpoints of the caller's account and of the error codes."""
 
 from typing import Any
 

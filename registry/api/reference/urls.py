@@ -1,4 +1,4 @@
-"""API routes of the current user and of error codes."""
+"""API routes of the caller's account and of the error codes."""
 
 from django.urls import path
 

@@ -34,7 +34,8 @@ class EventRequest(Shape):
         allow_blank=True,
         default="",
         max_length=200,
-        help_text="Your own id for the event. Sending the same id again returns the stored event.",
+        help_text="Your own id for the event. Sending the same event with the same id again returns the "
+        "stored event.",
     )
     mode = serializers.ChoiceField(
         default=EventMode.START.value,
@@ -87,7 +88,9 @@ class EventDoc(EventSummaryDoc):
 
 
 class EventStartRequest(Shape):
-    skill = StrictText(max_length=130, help_text="`team/slug` of a proposed skill.")
+    skill = StrictText(
+        max_length=130, help_text="`team/slug` of a proposed skill, or of a skill that could not be started."
+    )
 
 
 class EventSubscriptionRequest(Shape):
@@ -129,8 +132,8 @@ class Events(Endpoint):
     @operation("send_event", "Send an event", body=EventRequest, answer={201: EventDoc, 200: EventDoc})
     @idempotent(EventRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Starts each skill that declares the type if the team's event subscription has the mode `start`;
-        proposes the other skills. Returns 200 with the stored event if its id is already known.
+        """Finds the skills that declare the type. Starts those to which the team has subscribed with the mode
+        `start`, and proposes the others. Returns 200 with the stored event if its id is already known.
         """
         body = read_body(EventRequest, request.data)
         incoming = receiving.IncomingEvent(body["type"], body["payload"], body["id"], body["mode"])
@@ -219,7 +222,9 @@ class EventSubscriptionDetail(Endpoint):
 
 
 def event_document(event: Event, actor: Actor) -> dict[str, Any]:
-    """The event with its visible matches; the payload only for actors that may run skills for the team."""
+    """The API document of the event, with the matches visible to the actor. ``payload`` is None unless the
+    actor may run skills for the team.
+    """
     matches = visible_matches(event, actor)
     return {
         **EventSummaryDoc.document(event),

@@ -157,7 +157,9 @@ class WebhookDelivery(APIView):
 def _answer_with_secret(
     request: Request, body: Any, make: Callable[[], tuple[WebhookEndpoint, str]], *, status: int = 200
 ) -> HttpResponse:
-    """The response with the secret, or null for a repeated Idempotency-Key: stored responses omit secrets."""
+    """The response with the secret. For a repeated Idempotency-Key, ``secret`` is null, because stored
+    responses omit secrets.
+    """
     secrets: list[str] = []
 
     def act() -> HttpResponse:

@@ -1,4 +1,4 @@
-"""A client for S3-compatible buckets. Signs requests and sends them through the outbound HTTP client."""
+"""A client for S3-compatible buckets that sends its requests, signed if there are keys, through ``fetch``."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ class Bucket:
         return self._fetch(f"/{quote(key, safe='/~')}", headers or {}, limit)
 
     def list_objects(self, prefix: str, *, page_of: int = 1000) -> Iterator[BucketObject]:
-        """Yields the objects under the prefix in key order. Raises SOURCE_TOO_LARGE if there are too many."""
+        """Yields the objects under the prefix in key order, from one request per page. Raises
+        SOURCE_TOO_LARGE above SKILLQUAY_MAX_IMPORT_ENTRIES, SOURCE_ANSWER for an invalid listing, and
+        OUTBOUND_… refusals.
+        """
         after, count = "", 0
         while True:
             query = f"list-type=2&max-keys={page_of}&prefix={quote(prefix, safe='~')}"
@@ -97,6 +100,8 @@ class Bucket:
 
 
 def listing_digest(items: list[BucketObject]) -> str:
-    """A digest of the objects' keys, ETags and sizes. Identifies the state without reading the objects."""
+    """The digest of the keys, ETags and sizes, which identifies the state of the objects without reading
+    them.
+    """
     fields = "\n".join(f"{item.key}\0{item.etag}\0{item.size}" for item in items)
     return f"sha256:{hashlib.sha256(fields.encode()).hexdigest()}"

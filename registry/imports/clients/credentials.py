@@ -1,4 +1,6 @@
-"""Named credentials that administrators configure. Each is sent only to the location it belongs to."""
+"""Named credentials for sources, which administrators configure. A token is sent only to the origin of its
+configured endpoint.
+"""
 
 import base64
 from dataclasses import dataclass, field
@@ -12,7 +14,9 @@ from registry.models import Source
 
 @dataclass(frozen=True)
 class Credentials:
-    """The values of the ``SKILLQUAY_SOURCE_<NAME>_…`` settings; all empty if none are named."""
+    """The values of the settings ``SKILLQUAY_SOURCE_<NAME>_…``; all empty if the source names
+    no credentials.
+    """
 
     endpoint: str = ""
     region: str = ""
@@ -24,7 +28,9 @@ class Credentials:
         return {"authorization": f"Bearer {self.token}"} if self.token else {}
 
     def basic(self) -> dict[str, str]:
-        """Basic authentication for git hosts, which ignore the user name; {} without a token."""
+        """The header of Basic authentication at a git host, as a dict; {} without a token. Without an access
+        key, the user name is ``x-access-token``.
+        """
         if not self.token:
             return {}
         pair = f"{self.access_key or 'x-access-token'}:{self.token}"
@@ -32,7 +38,9 @@ class Credentials:
 
 
 def load_credentials(source: Source) -> Credentials:
-    """The credentials that the source names. Raises SOURCE_CREDENTIALS unless the team may use them."""
+    """The credentials that the source names, or empty ones. Raises SOURCE_CREDENTIALS unless its team may use
+    them.
+    """
     name = str(source.options.get("credentials") or "")
     if not name:
         return Credentials()
@@ -45,7 +53,9 @@ def load_credentials(source: Source) -> Credentials:
 
 
 def load_url_credentials(source: Source) -> Credentials:
-    """Like ``load_credentials``; refuses a token whose endpoint has another origin than the source."""
+    """Like ``load_credentials``, but also raises SOURCE_CREDENTIALS if there is a token and the credentials'
+    endpoint has another origin than the source.
+    """
     credentials = load_credentials(source)
     origin = credentials.endpoint and parse_target(credentials.endpoint).origin
     if credentials.token and origin != parse_target(source.location).origin:

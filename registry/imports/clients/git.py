@@ -1,4 +1,4 @@
-"""A git client over smart HTTP, on the outbound HTTP client. Checks the size of packs before unpacking."""
+"""A git client over smart HTTP that sends its requests through ``stream``, and limits the size of packs."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,9 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def refuse_invalid_data(host: str) -> Iterator[None]:
-    """Context manager: raises SOURCE_ANSWER for any exception except Refusal: invalid data of ``host``."""
+    """Context manager that raises SOURCE_ANSWER for every exception except Refusal, because dulwich raises
+    many types for invalid data.
+    """
     try:
         yield
     except Refusal:
@@ -42,14 +44,18 @@ def refuse_invalid_data(host: str) -> Iterator[None]:
 
 
 class Repository:
-    """A remote repository: reads its refs and fetches commits."""
+    """A remote git repository. Requests raise GIT_REPOSITORY, SOURCE_ANSWER for invalid data, and OUTBOUND_…
+    refusals.
+    """
 
     def __init__(self, url: str, headers: dict[str, str]) -> None:
         self.host = urlsplit(url).netloc
         self._client = _Client(url, headers)
 
     def refs(self) -> dict[str, str]:
-        """Commits by ref: ``HEAD``, branches and tags. An annotated tag's commit is under ``<ref>^{}``."""
+        """Object ids by ref: ``HEAD``, branches and tags. For an annotated tag, the ref has the id of the tag
+        object, and ``<ref>^{}`` the id of the commit.
+        """
         with refuse_invalid_data(self.host):
             found = self._client.get_refs(
                 "", ref_prefix=[Ref(b"HEAD"), Ref(b"refs/heads/"), Ref(b"refs/tags/")]
@@ -57,7 +63,10 @@ class Repository:
             return {name.decode(): commit.decode() for name, commit in found.refs.items() if commit}
 
     def fetch(self, commits: Sequence[str], folder: Path) -> Path:
-        """Fetches commits without history, up to a size limit. Returns the pack's path without suffix."""
+        """Creates ``folder`` and fetches the commits into it, without their history. Returns the path of the
+        pack without suffix; its index is in the same folder. Also raises SOURCE_TOO_LARGE if the content
+        exceeds the import limits.
+        """
         folder.mkdir()
         path, wants = folder / "a.pack", [ObjectID(commit.encode()) for commit in commits]
         with refuse_invalid_data(self.host):
@@ -90,7 +99,9 @@ def _check_size(data: PackData) -> None:
 
 
 def _delta_size(each: UnpackedObject) -> int:
-    """The size of a delta's result, which is the second number of its header; 0 for other objects."""
+    """The size of the object that a delta produces, from the second number of its header; 0 for other
+    objects.
+    """
     if each.pack_type_num not in DELTA_TYPES:
         return 0
     numbers, shift, size = [], 0, 0
@@ -130,7 +141,7 @@ class _Client(AbstractHttpGitClient):
 
 
 class _Response:
-    """A response with the attributes that dulwich expects."""
+    """A response with the attributes that dulwich uses."""
 
     def __init__(self, url: str, context: AbstractContextManager[FetchStream]) -> None:
         self._context, self._answer = context, context.__enter__()
@@ -150,7 +161,7 @@ class _Response:
             raise
 
     def read(self, size: int = -1) -> bytes:
-        """Reads exactly ``size`` bytes, fewer only at the end."""
+        """Reads exactly ``size`` bytes, fewer only at the end; everything if ``size`` is negative."""
         if size < 0:
             return self._answer.read_all()
         pieces = []

@@ -1,4 +1,4 @@
-"""Reads the files of a commit from its pack; names are validated before they are used as paths."""
+"""Reads the files of a commit from a pack. Names are validated before they are used as paths."""
 
 import stat
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _MAX_DEPTH = 50  # maximum depth of folders, and of tags that point to tags
 
 
 class CommitWalk:
-    """Yields a commit's files below a path; ``skipped`` is filled while ``entries`` is consumed."""
+    """Reads a commit's files below ``path``. ``skipped`` is complete after ``entries`` is consumed."""
 
     def __init__(self, pack: Pack, commit: str, path: str) -> None:
         self.skipped: list[SkippedPath] = []

@@ -1,4 +1,6 @@
-"""An MCP client over streamable HTTP (JSON or server-sent events) that uses the outbound HTTP client."""
+"""An MCP client over streamable HTTP (JSON or server-sent events) that sends its requests
+through ``stream``.
+"""
 
 import json
 import time
@@ -21,7 +23,11 @@ _MAX_PAGES = 100
 
 
 class McpSession:
-    """A session with an MCP server. The whole session has the time limit of one outbound request."""
+    """An initialized session with an MCP server. Its requests together may take SKILLQUAY_OUTBOUND_SECONDS.
+
+    Requests raise OUTBOUND_… refusals, MCP_REFUSED if the server returns an error, and SOURCE_ANSWER for an
+    invalid response.
+    """
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self.url, self.host = url, urlsplit(url).netloc
@@ -39,7 +45,9 @@ class McpSession:
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"}, None)
 
     def list_items(self, method: str, key: str, *, limit: int) -> Iterator[Mapping[str, Any]]:
-        """Yields the items of a paginated list. Raises SOURCE_TOO_LARGE above ``limit`` or ``_MAX_PAGES``."""
+        """Yields the items of a paginated list. Raises SOURCE_TOO_LARGE above ``limit`` items or
+        ``_MAX_PAGES`` pages.
+        """
         cursor, count = None, 0
         for _ in range(_MAX_PAGES):
             answer = self.call(method, {"cursor": cursor} if cursor else {})
@@ -79,7 +87,9 @@ class McpSession:
             return self._read_reply(answer, number) if number is not None else {}
 
     def _read_reply(self, answer: FetchStream, number: int) -> dict[str, Any]:
-        """The reply to the request with this number. Raises SOURCE_ANSWER if there is none."""
+        """The message with id ``number`` if the response is an event stream, otherwise its body as a JSON
+        object. Raises SOURCE_ANSWER if there is none.
+        """
         try:
             if answer.headers.get("content-type", "").startswith("text/event-stream"):
                 for message in _events(answer):
@@ -97,7 +107,9 @@ class McpSession:
 
 
 def _events(answer: FetchStream) -> Iterator[Any]:
-    """Yields the JSON of each server-sent event as it arrives. The server may keep the stream open."""
+    """Yields the parsed JSON of each server-sent event as it arrives, because the server may keep the stream
+    open.
+    """
     pending, lines = b"", []
     for piece in answer.iter_chunks():
         *whole, pending = (pending + piece).split(b"\n")

@@ -1,11 +1,13 @@
-"""Reads uploaded archives with many skills. The bytes are the blob of the source's last revision."""
+"""Reads uploaded archives that contain skills. The archive is stored as a blob; its digest is the source's
+last revision.
+"""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from registry.identity.actors import Actor
 from registry.imports.candidates import SourceContent
-from registry.imports.errors import IMPORT_OPTION
+from registry.imports.errors import IMPORT_ARCHIVE_GONE, IMPORT_OPTION
 from registry.imports.trees.archives import read_archive
 from registry.models import Source, SourceKind
 from registry.packages.archive.paths import printable
@@ -14,13 +16,15 @@ from registry.storage import blobs
 
 
 def check(location: str, options: Mapping[str, object], actor: Actor) -> tuple[str, dict[str, object]]:
-    """The archive's name, made printable, and no options. Raises IMPORT_OPTION if options are given."""
+    """The name of the archive, made printable, and no options. Raises IMPORT_OPTION for any option."""
     for name in options:
         raise IMPORT_OPTION.refusal(option=printable(name)).at(f"options/{printable(name)}")
     return printable(location) or "archive", {}
 
 
 def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
+    if not source.last_revision:
+        raise IMPORT_ARCHIVE_GONE.refusal(archive=source.location)
     name = Origin(filename=source.location).stem
     provenance = {"archive": source.location, "digest": source.last_revision}
     items = read_archive(
@@ -30,7 +34,7 @@ def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
 
 
 def references() -> Iterable[str]:
-    """Digests of the blobs that archive sources reference."""
+    """The digests of the blobs that archive sources reference."""
     return (
         Source.objects.filter(kind=SourceKind.ARCHIVE)
         .exclude(last_revision="")

@@ -10,8 +10,8 @@ SOURCE_ADDRESS = declare("SOURCE_ADDRESS", lambda *, location, reason, example: 
 SOURCE_CREDENTIALS = declare("SOURCE_CREDENTIALS", lambda *, name: ...)(
     _("The credentials %(name)s are not available for this team and address."),
     _(
-        "Ask an administrator to configure them in SKILLQUAY_SOURCE_…, as described in"
-        " docs/reference/imports.md."
+        "Ask an administrator to configure the credentials in SKILLQUAY_SOURCE_…, as described in "
+        "docs/reference/imports.md."
     ),
 )
 SOURCE_CONTENT = declare("SOURCE_CONTENT")(
@@ -39,7 +39,10 @@ GIT_REPOSITORY = declare("GIT_REPOSITORY")(
 )
 GIT_REF = declare("GIT_REF", lambda *, what, name: ...)(
     _("The repository has no %(what)s %(name)s."),
-    _("Check the spelling, or leave out the option to import the default branch."),
+    _(
+        "Check the spelling and whether the repository has commits, or leave out the option to "
+        "import the default branch."
+    ),
 )
 GIT_PATH = declare("GIT_PATH", lambda *, name: ...)(
     _("The folder %(name)s was not found in the commit."),

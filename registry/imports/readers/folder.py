@@ -1,4 +1,4 @@
-"""Reads a folder on the server. Only for administrators and the shell, because it can be any folder."""
+"""Reads any folder on the server. So only administrators and the shell may use it."""
 
 import os
 from collections.abc import Mapping
@@ -17,7 +17,9 @@ _FLAGS = ("recursive", "parents", "allow_external")
 
 
 def check(location: str, options: Mapping[str, object], actor: Actor) -> tuple[str, dict[str, object]]:
-    """The folder's absolute path and its options: paths, recursive, parents and allow_external."""
+    """The folder's absolute path and its options. Raises FORBIDDEN unless the actor is an administrator,
+    IMPORT_OPTION for an invalid option, and IMPORT_LOCATION if there is no such folder.
+    """
     _require_administrator(actor)
     for name, value in options.items():
         is_valid = is_paths(value) if name == "paths" else name in _FLAGS and isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Reads candidates from a git repository over HTTPS, from one branch or from each version tag."""
+"""Reads candidates from a git repository over HTTPS: from one branch, or from each version tag."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ _HEADS, _REFS_TAGS, _PEELED = "refs/heads/", "refs/tags/", "^{}"
 
 @dataclass(frozen=True)
 class CommitToRead:
-    """A commit to read, with its ref and version."""
+    """A commit to read, with the branch or tag that names it. ``version`` is set only for a tag."""
 
     commit: str  # 40 hexadecimal digits
     ref: str  # "main", "v1.2.0"; "" for the default branch
@@ -40,7 +40,7 @@ class CommitToRead:
 
 def check(location: str, options: Mapping[str, Any], actor: Actor) -> tuple[str, dict[str, Any]]:
     location = location.removeprefix("git+")
-    if urlsplit(location).scheme not in ("https", "http"):
+    if location.partition("://")[0].lower() not in ("https", "http"):
         raise SOURCE_ADDRESS.refusal(
             location=location[:200],
             reason="only HTTPS addresses are supported",
@@ -68,7 +68,9 @@ def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
 
 
 def current_state(source: Source) -> str:
-    """The repository's current state, for comparison with ``Source.last_revision``. Reads only the refs."""
+    """The repository's revision in the form of ``Source.last_revision``. Requests only the refs. Raises
+    GIT_REF, GIT_REPOSITORY, SOURCE_… or OUTBOUND_… refusals.
+    """
     repository = Repository(source.location, load_url_credentials(source).basic())
     return _state(_commits_to_read(repository.refs(), source.options))
 
@@ -84,7 +86,9 @@ def _commits_to_read(refs: Mapping[str, str], options: Mapping[str, Any]) -> lis
 
 
 def _version_tags(refs: Mapping[str, str]) -> list[CommitToRead]:
-    """The 50 highest version tags in ascending order, for publishing. Raises GIT_REF if there are none."""
+    """The commits of the ``_MAX_TAGS`` highest version tags, lowest first, so that they are published in
+    order. Raises GIT_REF if there are none.
+    """
     found = {}
     for ref, commit in refs.items():
         tag = ref.removeprefix(_REFS_TAGS)

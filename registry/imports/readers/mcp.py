@@ -57,7 +57,7 @@ def _arguments(prompt: Mapping[str, Any]) -> list[str]:
 
 
 def _messages(session: McpSession, prompt: Mapping[str, Any]) -> Sequence[Any]:
-    """The prompt's messages, requested with a placeholder for each argument."""
+    """The prompt's messages from the server, requested with a placeholder for each argument."""
     arguments = dict(zip(_arguments(prompt), _placeholders(_arguments(prompt)), strict=True))
     answer = session.call("prompts/get", {"name": _name(prompt), "arguments": arguments})
     messages = answer.get("messages")
@@ -86,7 +86,7 @@ def _skill_md(prompt: Mapping[str, Any], messages: Sequence[Any]) -> str:
 
 
 def _body(messages: Sequence[Any]) -> str:
-    """The texts of the messages, with roles unless all messages are from the user."""
+    """The texts of the messages, each with its role unless all are from the user."""
     rows = [row for row in messages if isinstance(row, dict)]
     is_user_only = all(row.get("role") == "user" for row in rows)
     texts = [(str(row.get("role") or ""), _text(row.get("content"))) for row in rows]

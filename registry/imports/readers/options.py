@@ -1,8 +1,7 @@
-"""Validation of the options of remote sources, and the provenance stored with imported versions."""
+"""Validates the options of remote sources, and builds the provenance that imported versions get."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from registry.core.text import validated
 from registry.imports.errors import IMPORT_OPTION
@@ -13,7 +12,9 @@ _MAX_CHARS = 300  # per option
 def validate_options(
     options: Mapping[str, Any], *, texts: Sequence[str] = (), flags: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The non-empty options. Raises IMPORT_OPTION for an unknown option or a wrong type."""
+    """The options, without empty texts and False. Raises IMPORT_OPTION for an unknown option or a wrong type,
+    and TEXT_INVALID for a text that is too long or can't be stored.
+    """
     validated_options: dict[str, Any] = {}
     for name, value in options.items():
         is_text = name in texts and isinstance(value, str)
@@ -31,9 +32,9 @@ def _text(name: str, value: str) -> str:
 
 
 def provenance(**values: str) -> dict[str, str]:
-    """The non-empty values. Queries and fragments of URLs are removed, because they can contain secrets."""
+    """The non-empty values. Queries and fragments are removed from URLs, because they can contain secrets."""
     return {
-        name: urlsplit(value)._replace(query="", fragment="").geturl() if "://" in value else value
+        name: value.partition("#")[0].partition("?")[0] if "://" in value else value
         for name, value in values.items()
         if value
     }

@@ -1,4 +1,4 @@
-"""Reads ``https://`` URLs of archives or SKILL.md files, and ``s3://``/``gs://`` objects or prefixes."""
+"""Reads archives and SKILL.md files at ``https://`` URLs, and ``s3://`` or ``gs://`` objects and prefixes."""
 
 from __future__ import annotations
 
@@ -32,16 +32,24 @@ _MAX_ETAG_CHARS = 100  # the length of the column Source.last_revision
 
 
 def check(location: str, options: Mapping[str, Any], actor: Actor) -> tuple[str, dict[str, Any]]:
-    parts = urlsplit(location)
-    if parts.scheme not in _BUCKETS:
+    if location.partition("://")[0].lower() not in _BUCKETS:
         parse_target(location)
-    elif not parts.netloc or parts.query or parts.fragment or "@" in parts.netloc:
+    elif not _is_bucket_address(location):
         raise errors.SOURCE_ADDRESS.refusal(
             location=location[:200],
             reason="only a bucket and a key are allowed",
             example="s3://bucket/skills/",
         ).at("location")
     return location, reading.validate_options(options, texts=("credentials",))
+
+
+def _is_bucket_address(location: str) -> bool:
+    """Whether the location has only a bucket and a key after its scheme."""
+    try:
+        parts = urlsplit(location)
+    except ValueError:
+        return False
+    return bool(parts.netloc) and not (parts.query or parts.fragment or "@" in parts.netloc)
 
 
 def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
@@ -59,7 +67,10 @@ def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
 def _read_object(
     source: Source, scratch: Path, request: Callable[[Mapping[str, str]], FetchResponse]
 ) -> SourceContent:
-    """Reads a single object. Skips the download if the ETag is the same as at the last import."""
+    """Reads a single archive or SKILL.md. Nothing is downloaded if the server confirms the ETag of the last
+    import. Raises OUTBOUND_STATUS unless the status is 200 or 304, and SOURCE_CONTENT if the object is
+    neither an archive nor a SKILL.md.
+    """
     last_state = last_complete_state(source)
     answer = request(
         {"if-none-match": last_state} if last_state and not last_state.startswith("sha256:") else {}
@@ -109,7 +120,9 @@ def _read_bucket(source: Source, scratch: Path) -> SourceContent:
 def _prefix_candidates(
     source: Source, bucket: Bucket, folder: str, items: list[BucketObject], scratch: Path
 ) -> Iterable[SkillCandidate | SkippedPath]:
-    """Yields candidates from the objects under a prefix, which are read like the files of a folder."""
+    """Yields the candidates from the objects under a prefix, which are read like the files of a folder.
+    Raises SOURCE_TOO_LARGE if the objects exceed the import limits.
+    """
     limit = import_limits().unpacked
     if sum(item.size for item in items) > limit:
         raise errors.SOURCE_TOO_LARGE.refusal(limit=limit, unit=_("bytes"))

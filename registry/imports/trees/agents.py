@@ -1,7 +1,7 @@
-"""Agent folders: ``agents/<role>/`` with agent.yaml and one skill per script in ``.claude/skills``.
+"""Reads agent folders: ``agents/<role>/`` with agent.yaml and one skill per script in ``.claude/skills``.
 
-Each script becomes a package with the agent's whole folder, so that the script finds the files it expects:
-AGENT_DIR is two folders above the script. Only other skills and hidden files are omitted.
+Each script becomes a package with the agent's whole folder, at the same relative path, so that the script
+finds the agent's other files. Only other skills, ignored files and hidden files are omitted.
 """
 
 import json
@@ -26,7 +26,7 @@ FOLDER = "agents"
 _SKILLS = ".claude/skills"
 _DOCSTRING = re.compile(r'(?:\s*#[^\n]*\n|\s*\n)*\s*[rRuU]?("""|\'\'\')(.*?)\1', re.DOTALL)
 _MAX_READ_BYTES = 256 * 1024  # bytes of a script or agent.yaml that are read
-_MAX_DESCRIPTION_CHARS = 1000  # characters of a description
+_MAX_DESCRIPTION_CHARS = 1000
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,20 @@ class _Skill:
         return self.agent.name
 
 
-def is_agent(folder: Path) -> bool:
-    """Whether this is an agent's folder; elsewhere, Python files in ``.claude/skills`` are not skills."""
-    if (folder / AGENT_YAML).is_file():
+def is_agent(folder: Path, view: SourceView) -> bool:
+    """Whether the folder is an agent's: it has an agent.yaml, or it is in ``agents`` and has Python files in
+    ``.claude/skills``. Elsewhere, such files are not skills.
+    """
+    if view.is_file(folder / AGENT_YAML):
         return True
-    return folder.parent.name == FOLDER and any(folder.glob(f"{_SKILLS}/*.py"))
+    return folder.parent.name == FOLDER and bool(_scripts(folder, view))
 
 
 def read(agents: Sequence[Path], view: SourceView) -> Iterator[LocatedCandidate | SkippedPath]:
-    """Yields the scripts of these agents, and skipped paths. If several scripts share a name, each gets its
-    agent's role as a prefix.
+    """Yields a candidate for each script of the agents, and skipped paths. Scripts that share a name get the
+    role of their agent as a prefix.
     """
-    skills = [skill for agent in agents for skill in _skills(agent)]
+    skills = [skill for agent in agents for skill in _skills(agent, view)]
     times = Counter(skill.name for skill in skills)
     for skill in skills:
         name = f"{skill.role}-{skill.name}" if times[skill.name] > 1 else skill.name
@@ -63,10 +65,15 @@ def read(agents: Sequence[Path], view: SourceView) -> Iterator[LocatedCandidate 
         yield from _skipped_paths(agent, view)
 
 
-def _skills(agent: Path) -> list[_Skill]:
-    rows = {PurePosixPath(str(row.get("entry"))).as_posix(): row for row in _rows(agent)}
+def _scripts(agent: Path, view: SourceView) -> list[Path]:
+    """The Python files in the agent's skills folder, sorted. Empty if the folder links to a path outside."""
+    return sorted((agent / _SKILLS).glob("*.py")) if view.is_folder(agent / _SKILLS) else []
+
+
+def _skills(agent: Path, view: SourceView) -> list[_Skill]:
+    rows = {PurePosixPath(str(row.get("entry"))).as_posix(): row for row in _rows(agent, view)}
     found = []
-    for script in sorted((agent / _SKILLS).glob("*.py")):
+    for script in _scripts(agent, view):
         if _is_skill(script):
             row = rows.get(f"{_SKILLS}/{script.name}", {})
             stated_name, description = row.get("name"), row.get("description")
@@ -80,8 +87,8 @@ def _is_skill(script: Path) -> bool:
     return not name.startswith(("_", ".", "test_")) and not name.endswith("_test") and name != "conftest"
 
 
-def _rows(agent: Path) -> list[dict[str, object]]:
-    data = _read_head(agent / AGENT_YAML)
+def _rows(agent: Path, view: SourceView) -> list[dict[str, object]]:
+    data = _read_head(agent / AGENT_YAML) if view.is_file(agent / AGENT_YAML) else b""
     return [dict(row) for row in skill_rows((PackageFile(AGENT_YAML, data),), package_limits())]
 
 
@@ -103,23 +110,25 @@ def _candidate(skill: _Skill, name: str, view: SourceView) -> LocatedCandidate |
 
 
 def _skipped_paths(agent: Path, view: SourceView) -> Iterator[SkippedPath]:
-    """Yields Python files in the skills folder that aren't skills, and agent.yaml entries without a file."""
-    for script in sorted((agent / _SKILLS).glob("*.py")):
+    """Yields the Python files in the skills folder that are not skills, and the entries of agent.yaml whose
+    file is missing or outside the source.
+    """
+    for script in _scripts(agent, view):
         if not _is_skill(script):
             yield skipped_path(view.label(script), IMPORT_NOT_A_SKILL.problem(name=printable(script.name)))
-    for row in _rows(agent):
+    for row in _rows(agent, view):
         entry = row.get("entry")
-        if isinstance(entry, str) and "\0" not in entry and not (agent / entry).is_file():
+        if isinstance(entry, str) and "\0" not in entry and not view.is_file(agent / entry):
             place = f"{view.label(agent / AGENT_YAML)}: {printable(entry)}"
             yield skipped_path(place, IMPORT_ENTRY_MISSING.problem(entry=printable(entry)))
 
 
 def _entries(skill: _Skill, name: str, view: SourceView) -> Sequence[ArchiveEntry]:
-    """The agent's folder, and a SKILL.md generated from the script's docstring and agent.yaml."""
+    """The agent's folder, and a SKILL.md generated from agent.yaml and the script's docstring."""
 
     def exclude(path: str) -> bool:
         file = skill.agent / path
-        return _is_excluded(path, skill) or view.ignores(file, is_folder=file.is_dir())
+        return _is_excluded(path, skill, view) or view.ignores(file, is_folder=view.is_folder(file))
 
     prefix = f"{FOLDER}/{skill.role}"
     entries = [
@@ -129,7 +138,7 @@ def _entries(skill: _Skill, name: str, view: SourceView) -> Sequence[ArchiveEntr
     return [ArchiveEntry(SKILL_MD, _skill_md(skill, name)), *entries]
 
 
-def _is_excluded(path: str, skill: _Skill) -> bool:
+def _is_excluded(path: str, skill: _Skill, view: SourceView) -> bool:
     if is_junk(path):
         return True
     if path in (".claude", _SKILLS):
@@ -138,7 +147,8 @@ def _is_excluded(path: str, skill: _Skill) -> bool:
     if inner == path:
         return any(part.startswith(".") for part in path.split("/"))
     if "/" in inner or not inner.endswith(".py"):
-        return inner.rpartition("/")[2].startswith(".") or skill_md(skill.agent / path) is not None
+        is_skill = view.is_folder(skill.agent / path) and skill_md(skill.agent / path) is not None
+        return inner.rpartition("/")[2].startswith(".") or is_skill
     return inner != skill.script.name and not inner.startswith("_")
 
 
@@ -160,13 +170,15 @@ def _skill_md(skill: _Skill, name: str) -> bytes:
 
 
 def _split_docstring(script: Path) -> tuple[str, str, str]:
-    """The docstring's first line, the rest of its paragraph or the next one, and the whole docstring."""
+    """The docstring's first line, the rest of its paragraph, and the whole docstring; empty texts if there is
+    none.
+    """
     match = _DOCSTRING.match(_read_head(script).decode("utf-8-sig", "replace"))
     text = textwrap.dedent(match[2]).strip() if match else ""
-    title, _, rest = text.partition("\n")
-    return title.strip(), rest.partition("\n\n")[0].strip(), text
+    title, _, summary = text.partition("\n\n")[0].partition("\n")
+    return title.strip(), summary.strip(), text
 
 
 def _single_line(text: str) -> str:
-    """The text as one line of printable characters, safe in front matter."""
+    """The text as one line of printable characters, which is safe in front matter."""
     return "".join(c for c in " ".join(text.split()) if c.isprintable())

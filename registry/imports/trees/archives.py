@@ -1,4 +1,4 @@
-"""Reads archives with many skills: validates the entries, unpacks them and reads the folder as a tree."""
+"""Reads archives that contain skills: validates the entries, unpacks them and reads the folder as a tree."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,9 @@ _SKILL_LEVEL_CODES = frozenset(
 def read_archive(
     data: bytes, scratch: Path, *, source: str, provenance: Mapping[str, str], name: str = ""
 ) -> Iterator[SkillCandidate | SkippedPath]:
-    """The candidates of an archive, unpacked in ``scratch``. Raises Refusal first if the data is invalid."""
+    """Unpacks a zip or tar.gz into ``scratch`` and returns its candidates. Raises Refusal if the archive is
+    invalid or exceeds the import limits.
+    """
     limits = import_limits()
     if len(data) > limits.archive:
         raise package_errors.ARCHIVE_TOO_LARGE.refusal(size=len(data), limit=limits.archive)
@@ -44,7 +46,7 @@ def read_entries(
     provenance: Mapping[str, str],
     name: str = "",
 ) -> Iterator[SkillCandidate | SkippedPath]:
-    """Like ``read_archive``, for entries that were already read from an archive or a commit."""
+    """Like ``read_archive``, for entries that were read already, such as those of a commit."""
     entries = [entry for entry in entries if not is_junk(entry.path)]
     _check(entries, import_limits())
     unpack_files(
@@ -70,7 +72,9 @@ def _entries(data: bytes, limits: Limits) -> Sequence[ArchiveEntry]:
 
 
 def _check(entries: Sequence[ArchiveEntry], limits: Limits) -> None:
-    """Raises Refusal for paths that can't be written safely. Flaws of one skill only refuse that skill."""
+    """Raises Refusal for paths that can't be written safely. Path problems that concern only one skill are
+    reported later, for that skill.
+    """
     problems = [found for found in check_paths(entries, limits) if found.code not in _SKILL_LEVEL_CODES]
     if problems:
         raise Refusal(*problems)
@@ -80,7 +84,9 @@ def _check(entries: Sequence[ArchiveEntry], limits: Limits) -> None:
 
 
 def _create_links(links: Sequence[ArchiveEntry], scratch: Path) -> None:
-    """Creates links after all files, so that no file is written through a link. Readers check the targets."""
+    """Creates the symbolic links after all files, so that no file is written through a link. The targets are
+    checked when the links are read.
+    """
     paths = [scratch / normalize_path(entry.path) for entry in links]
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +96,9 @@ def _create_links(links: Sequence[ArchiveEntry], scratch: Path) -> None:
 
 
 def _unwrap(folder: Path) -> Path:
-    """The only subfolder if it wraps everything, as in a repository's download; otherwise the folder."""
+    """The only subfolder if it contains everything, as in the download of a repository; otherwise the folder
+    itself. Subfolders whose name has a meaning, such as ``skills``, are not unwrapped.
+    """
     items = list(folder.iterdir())
     is_single = len(items) == 1 and items[0].is_dir() and not items[0].is_symlink()
     return items[0] if is_single and items[0].name not in _MEANINGFUL_FOLDERS else folder

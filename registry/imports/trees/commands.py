@@ -1,4 +1,6 @@
-"""Legacy ``commands/`` folders: skill folders and single ``.md`` files, with subfolders as namespaces."""
+"""Reads legacy ``commands/`` folders: skill folders and single ``.md`` files, with subfolders
+as namespaces.
+"""
 
 import os
 from collections.abc import Iterator
@@ -18,8 +20,12 @@ SOURCE = "commands"
 
 
 def read(folder: Path, view: SourceView) -> Iterator[LocatedCandidate | SkippedPath]:
-    """Yields the commands unless the folder is a skill; ``frontend/button.md`` is ``frontend:button``."""
-    if folder.is_dir() and not skill_md(folder):
+    """Yields candidates for the commands below the folder, and skipped paths; nothing if the folder itself is
+    a skill. ``frontend/button.md`` becomes the skill ``frontend:button``.
+    """
+    if not view.allows(folder):
+        yield skipped_path(view.label(folder), IMPORT_OUTSIDE.problem())
+    elif view.is_folder(folder) and not skill_md(folder):
         yield from _below(folder, (), view)
 
 
@@ -28,7 +34,9 @@ def _below(
 ) -> Iterator[LocatedCandidate | SkippedPath]:
     for item in view.children(folder):
         path = folder / item.name
-        if item.is_dir():
+        if item.is_symlink() and not view.allows(path):
+            yield skipped_path(view.label(path), IMPORT_OUTSIDE.problem())
+        elif view.is_folder(path):
             yield from _folder(path, (*namespaces, item.name), view)
         elif path.suffix == ".md" and item.is_file(follow_symlinks=False):
             yield _file(path, (*namespaces, path.stem), view)
@@ -39,8 +47,6 @@ def _folder(
 ) -> Iterator[LocatedCandidate | SkippedPath]:
     if path.name.startswith("."):
         yield skipped_path(view.label(path), IMPORT_HIDDEN.problem())
-    elif not view.allows(path):
-        yield skipped_path(view.label(path), IMPORT_OUTSIDE.problem())
     elif view.ignores(path, is_folder=True):
         yield skipped_path(view.label(path), IMPORT_IGNORED.problem())
     elif skill_md(path):
@@ -58,7 +64,9 @@ def _file(path: Path, namespaces: tuple[str, ...], view: SourceView) -> LocatedC
 
 
 def _entries(path: Path) -> tuple[ArchiveEntry, ...]:
-    """The file as SKILL.md. Reads one byte over the limit, so that a larger file is detected and refused."""
+    """The file as a single entry named SKILL.md. Reads one byte more than the limit, so that later checks
+    detect a larger file. Raises FILE_UNREADABLE.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:

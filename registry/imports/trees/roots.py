@@ -1,7 +1,9 @@
-"""Finds the skill roots of a project: its own, those in its settings, and those of parent folders."""
+"""Finds the skill roots of a project: its own, those named in its settings, and those it inherits."""
 
 import json
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,21 +14,28 @@ from registry.imports.trees.source_view import skill_md
 CLAUDE_SKILLS = ".claude/skills"
 SKILLS = "skills"
 SETTINGS = "ship.json"
+_NOT_IN_PATHS = re.compile("[\0\ud800-\udfff]")
 _MAX_SETTINGS_BYTES = 64 * 1024  # bytes of a settings file that are read
 
 
 @dataclass(frozen=True)
 class ProjectSettings:
-    """The skill settings of ``ship.json``."""
+    """The skill settings in a project's ``ship.json``. ``is_broken`` is set if the file can't be read."""
 
     paths: tuple[str, ...] = ()
     allow_external: bool = False
     is_broken: bool = False
 
 
-def read_settings(project: Path) -> ProjectSettings:
+def read_settings(project: Path, *, allow_external: bool) -> ProjectSettings:
+    """The settings in ``ship.json``. Unless ``allow_external`` is set, a link to a file outside the project
+    counts as broken and is not followed.
+    """
+    file_path = Path(os.path.realpath(project / SETTINGS))
+    if not allow_external and not file_path.is_relative_to(os.path.realpath(project)):
+        return ProjectSettings(is_broken=True)
     try:
-        with (project / SETTINGS).open("rb") as file:
+        with file_path.open("rb") as file:
             document = json.loads(file.read(_MAX_SETTINGS_BYTES))
     except FileNotFoundError:
         return ProjectSettings()
@@ -39,37 +48,41 @@ def read_settings(project: Path) -> ProjectSettings:
 
 
 def is_paths(value: object) -> bool:
-    """Whether the value is a list of non-empty strings that can be paths."""
+    """Whether the value is a list of non-empty strings without NUL and surrogates."""
     return isinstance(value, list) and all(
-        isinstance(path, str) and path and "\0" not in path for path in value
+        isinstance(path, str) and path and not _NOT_IN_PATHS.search(path) for path in value
     )
 
 
 def locate_root(path: str, project: Path) -> Path:
-    """The folder of a path (relative to the project, ``~`` is expanded), or its ``skills/`` subfolder."""
+    """The folder at this path, or its ``skills`` subfolder if there is one. The path is relative to the
+    project; ``~`` is expanded.
+    """
     try:
         named = Path(path).expanduser()
-    except RuntimeError:  # ~name of an unknown user
-        named = Path(path)
+    except RuntimeError:  # `~name` of an unknown user: a path outside the project, as for a known user
+        named = Path("/", path)
     return descend_to_skills(project / named)
 
 
 def descend_to_skills(root: Path) -> Path:
-    """``<root>/skills`` if it exists, unless the root itself has that name."""
+    """``<root>/skills`` if it exists and the root is not itself named ``skills``; otherwise the root."""
     inner = root / SKILLS
-    return inner if root.name != SKILLS and inner.is_dir() else root
+    return inner if root.name != SKILLS and os.path.isdir(inner) else root
 
 
-def is_root(folder: Path) -> bool:
-    """Whether the folder is named ``skills``, or contains skills directly but no ``skills/`` folder."""
-    if folder.name == SKILLS or (folder / SKILLS).is_dir():
+def is_root(folder: Path, is_folder: Callable[[Path], bool]) -> bool:
+    """Whether the folder is a skill root: it is named ``skills``, or it has no ``skills`` subfolder but
+    contains skill folders directly. ``is_folder`` decides which subfolders count.
+    """
+    if folder.name == SKILLS or is_folder(folder / SKILLS):
         return folder.name == SKILLS
-    return any(skill_md(child) for child in folder.iterdir() if child.is_dir() and child.name[0] != ".")
+    return any(skill_md(child) for child in folder.iterdir() if child.name[0] != "." and is_folder(child))
 
 
 def inherited_roots(project: Path) -> Iterator[Path]:
-    """Yields roots outside a project that apply to it: those of parent folders up to home, the user's root
-    and the managed root.
+    """Yields the paths of the roots outside the project that apply to it: those of parent folders up to the
+    home folder, the home folder's own, and the managed one. The paths may not exist.
     """
     home = Path.home()
     for folder in project.parents if project.is_relative_to(home) else ():

@@ -1,4 +1,6 @@
-"""Checked access to a folder tree: path labels, access checks, and candidates for skill folders."""
+"""Access to the files of a source: path labels, checks of links and limits, and candidates for
+skill folders.
+"""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +22,7 @@ from registry.packages.problems import Problem
 
 @dataclass(frozen=True)
 class LocatedCandidate:
-    """A candidate with its resolved file, by which duplicates are detected."""
+    """A candidate with the resolved path of its main file, by which duplicates are detected."""
 
     candidate: SkillCandidate
     file: Path
@@ -32,12 +34,19 @@ def skipped_path(path: str, problem: Problem) -> SkippedPath:
 
 
 def skill_md(folder: Path) -> Path | None:
-    """The path of the folder's SKILL.md, in any letter case, or None."""
+    """The path of the folder's SKILL.md, in any letter case; None if there is none or the folder can't be
+    read.
+    """
     try:
         names = [name for name in os.listdir(folder) if name.lower() == SKILL_MD.lower()]
     except OSError:
         return None
     return folder / min(names) if names else None
+
+
+def _real_path(path: Path) -> Path:
+    """The path with its links resolved. Unlike ``Path.resolve``, accepts a link to itself."""
+    return Path(os.path.realpath(path))
 
 
 class SourceView:
@@ -60,7 +69,9 @@ class SourceView:
         self._seen = 0
 
     def children(self, folder: Path) -> list[os.DirEntry[str]]:
-        """The folder's entries without junk, by name. Raises IMPORT_TOO_LARGE once too many were listed."""
+        """The folder's entries without junk files, sorted by name. Raises IMPORT_LOCATION if the folder can't
+        be read, and IMPORT_TOO_LARGE if too many entries were listed in this source.
+        """
         try:
             found = [item for item in os.scandir(folder) if not is_junk(item.name)]
         except OSError as error:
@@ -72,20 +83,35 @@ class SourceView:
         return sorted(found, key=lambda item: item.name)
 
     def label(self, path: Path) -> str:
-        """The path as shown in the report: relative to the source, or absolute if outside."""
+        """The path as shown in reports: relative to the source, or absolute if it is outside."""
         inner = path.relative_to(self.top) if path.is_relative_to(self.top) else path
         return str(inner).encode("utf-8", "replace").decode()
 
     def allows(self, path: Path) -> bool:
-        """Whether the path may be read: its target is within the source, or external paths are allowed."""
-        real = path.resolve()
+        """Whether the path may be read: its target is in the source or in an inherited root, or external
+        paths are allowed.
+        """
+        try:
+            real = _real_path(path)
+        except ValueError:  # a character that no path can have
+            return False
         return self.allow_external or any(real.is_relative_to(base) for base in self._bases)
+
+    def is_file(self, path: Path) -> bool:
+        """Whether the path may be read and is a file. False for every path outside, so that the result does
+        not reveal whether a file exists there.
+        """
+        return self.allows(path) and os.path.isfile(path)
+
+    def is_folder(self, path: Path) -> bool:
+        """Like ``is_file``, for folders."""
+        return self.allows(path) and os.path.isdir(path)
 
     def ignores(self, path: Path, *, is_folder: bool) -> bool:
         return self.ignore_rules.ignores(path, is_folder=is_folder)
 
     def skill(self, folder: Path, *, source: str = "", name: str = "") -> LocatedCandidate:
-        """The folder as a candidate, with all files except junk and ignored ones."""
+        """The folder as a candidate with all its files, except junk and ignored ones."""
 
         def exclude(path: str) -> bool:
             file_path = folder / path
@@ -114,9 +140,9 @@ class SourceView:
             depth=len(path.parts),
             provenance=self.provenance,
         )
-        return LocatedCandidate(candidate, file.resolve(), self.is_linked(file))
+        return LocatedCandidate(candidate, _real_path(file), self.is_linked(file))
 
     def is_linked(self, path: Path) -> bool:
-        """Whether this path, or a folder between it and the top, is a link."""
+        """Whether the path, or a folder between it and the top of the source, is a symbolic link."""
         inside = path.is_relative_to(self.top)
-        return path.resolve() != (self._bases[0] / path.relative_to(self.top) if inside else path)
+        return _real_path(path) != (self._bases[0] / path.relative_to(self.top) if inside else path)

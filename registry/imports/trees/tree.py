@@ -16,7 +16,7 @@ _CLAUDE = ".claude"
 
 @dataclass(frozen=True)
 class Tree:
-    """A folder to read, with options for which roots to read and which paths to trust."""
+    """A folder to read, and the options that decide which roots to read and which paths to trust."""
 
     folder: Path
     source: str  # Skill.source of its skills: disk, git, archive, url
@@ -30,15 +30,17 @@ class Tree:
 
 
 def read_tree(tree: Tree) -> Iterator[SkillCandidate | SkippedPath]:
-    """Yields a candidate per skill, and skipped paths. Raises IMPORT_LOCATION if a folder can't be listed."""
+    """Yields a candidate for each skill of the tree, and skipped paths. Raises IMPORT_LOCATION for a folder
+    that can't be read, and IMPORT_TOO_LARGE above the limit of entries.
+    """
     if not tree.folder.is_dir():
         raise errors.IMPORT_LOCATION.refusal(location=str(tree.folder), reason="it is not a folder")
     return _deduplicate(list(_Reader(tree).read_all()))
 
 
 def _deduplicate(items: list[LocatedCandidate | SkippedPath]) -> Iterator[SkillCandidate | SkippedPath]:
-    """Yields one candidate per file, and the others as skipped. Prefers the path without links, then the
-    first.
+    """Yields one candidate per SKILL.md or script, and skipped paths for the duplicates. Prefers a path
+    without links, then the first path.
     """
     first: dict[Path, LocatedCandidate] = {}
     for each in items:
@@ -61,7 +63,9 @@ class _Reader:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.top = Path(os.path.abspath(tree.folder))
-        self.settings = roots.read_settings(self.top)
+        self.settings = roots.read_settings(
+            self.top, allow_external=tree.allow_external and not tree.is_tracked
+        )
         self.above = tuple(roots.inherited_roots(self.top)) if tree.above else ()
         self.view = SourceView(
             tree.source,
@@ -83,23 +87,25 @@ class _Reader:
         yield from agents.read(self.agents, self.view)
 
     def _configured_roots(self) -> Iterator[LocatedCandidate | SkippedPath]:
-        """Yields candidates of the roots that the project's settings or the option ``paths`` name."""
+        """Yields the candidates in the roots that the project's settings and the option ``paths`` name."""
         if self.settings.is_broken:
             yield skipped_path(roots.SETTINGS, errors.IMPORT_SETTINGS.problem())
         for path in (*self.settings.paths, *self.tree.paths):
             root = roots.locate_root(path, self.top)
             if not self.view.allows(root):
                 yield skipped_path(path, errors.IMPORT_OUTSIDE.problem())
-            elif root.is_dir():
+            elif self.view.is_folder(root):
                 yield from self._root(Path(os.path.normpath(root)))
             else:
                 yield skipped_path(path, errors.IMPORT_ROOT_MISSING.problem())
 
     def _top(self) -> Iterator[LocatedCandidate | SkippedPath]:
-        """Yields candidates of the top folder (a skill, root or commands folder) and everything below."""
+        """Yields the candidates of the top folder, which can be a skill, a root or a commands folder, and
+        those at any depth below it.
+        """
         if skill_md(self.top):
             yield self.view.skill(self.top, name=self.tree.name)
-        if roots.is_root(self.top):
+        if roots.is_root(self.top, self.view.is_folder):
             yield from self._root(self.top)
         elif self.top.name == _CLAUDE:
             yield from self._claude(self.top)
@@ -108,10 +114,17 @@ class _Reader:
         yield from self._below(self.top)
 
     def _below(self, folder: Path) -> Iterator[LocatedCandidate | SkippedPath]:
-        """Yields candidates of roots and commands at any depth, except within skills. Collects agents."""
+        """Yields the candidates at any depth below the folder, except within skills, and adds agent folders
+        to ``agents``.
+        """
         for item in self.view.children(folder):
             path = folder / item.name
-            if not item.is_dir(follow_symlinks=item.name in (_CLAUDE, roots.SKILLS)):
+            if item.name in (_CLAUDE, roots.SKILLS) and item.is_symlink():
+                if not self.view.allows(path):
+                    yield skipped_path(self.view.label(path), errors.IMPORT_OUTSIDE.problem())
+                if not self.view.is_folder(path):
+                    continue
+            elif not item.is_dir(follow_symlinks=False):
                 continue
             if item.name == _CLAUDE:
                 yield from self._claude(path)
@@ -131,25 +144,27 @@ class _Reader:
             yield skipped_path(self.view.label(path), errors.IMPORT_NOT_IN_ROOT.problem())
 
     def _claude(self, folder: Path) -> Iterator[LocatedCandidate | SkippedPath]:
-        if folder != self.top and agents.is_agent(folder.parent):
+        if folder != self.top and agents.is_agent(folder.parent, self.view):
             self.agents.append(folder.parent)
-        if (folder / roots.SKILLS).is_dir():
-            yield from self._allowed(folder / roots.SKILLS, self._root)
-        if (folder / commands.FOLDER).is_dir():
-            yield from self._allowed(folder / commands.FOLDER, lambda path: commands.read(path, self.view))
+        yield from self._allowed(folder / roots.SKILLS, self._root)
+        yield from self._allowed(folder / commands.FOLDER, lambda path: commands.read(path, self.view))
 
     def _allowed(
         self, folder: Path, read: Callable[[Path], Iterator[LocatedCandidate | SkippedPath]]
     ) -> Iterator[LocatedCandidate | SkippedPath]:
         if not self.view.allows(folder):
             yield skipped_path(self.view.label(folder), errors.IMPORT_OUTSIDE.problem())
+        elif not self.view.is_folder(folder):
+            return
         elif self.view.ignores(folder, is_folder=True):
             yield skipped_path(self.view.label(folder), errors.IMPORT_IGNORED.problem())
         else:
             yield from read(folder)
 
     def _root(self, root: Path) -> Iterator[LocatedCandidate | SkippedPath]:
-        """Yields the root's skill folders, including links to such folders, and candidates further below."""
+        """Yields the skill folders of a root, including linked ones, and the candidates further below. A root
+        is read only once.
+        """
         if root in self.read_roots:
             return
         self.read_roots.add(root)
@@ -157,27 +172,31 @@ class _Reader:
             path = root / item.name
             if reason := self._rejection(item, path):
                 yield skipped_path(self.view.label(path), reason)
-            elif item.is_dir() and skill_md(path):
+            elif not self.view.is_folder(path):
+                continue
+            elif skill_md(path):
                 yield self.view.skill(path)
-            elif item.is_dir() and item.name != _CLAUDE and not (self.tree.deep and _contains_skills(path)):
+            elif item.name != _CLAUDE and not (self.tree.deep and _contains_skills(path)):
                 yield skipped_path(self.view.label(path), errors.IMPORT_NO_SKILL_MD.problem())
         if root != self.top and not self.view.is_linked(root):
             yield from self._below(root)
 
     def _rejection(self, item: os.DirEntry[str], path: Path) -> Problem | None:
-        """The reason to skip this entry of a root; None if it is read."""
-        if not item.is_dir():
+        """The reason to skip this entry of a root; None if the entry is read or silently ignored."""
+        if item.is_symlink() and not self.view.allows(path):
+            return errors.IMPORT_OUTSIDE.problem()
+        if not self.view.is_folder(path):
             if item.is_symlink():
                 return errors.IMPORT_LINK_BROKEN.problem()
             return errors.IMPORT_NO_FOLDER.problem() if self._looks_like_skill(path) else None
         if item.name.startswith(".") and item.name != _CLAUDE:
             return errors.IMPORT_HIDDEN.problem()
-        if item.is_symlink() and not self.view.allows(path):
-            return errors.IMPORT_OUTSIDE.problem()
         return errors.IMPORT_IGNORED.problem() if self.view.ignores(path, is_folder=True) else None
 
     def _looks_like_skill(self, file: Path) -> bool:
-        """Whether an author may have meant this file as a skill; False next to an agent's scripts."""
+        """Whether the author may have meant this file as a skill. False for files next to an
+        agent's scripts.
+        """
         agent = file.parent.parent.parent
         return (
             file.suffix == ".md" and file.stem.lower() not in ("readme", "skill") and agent not in self.agents
@@ -185,7 +204,7 @@ class _Reader:
 
 
 def _contains_skills(folder: Path) -> bool:
-    """Whether there are skills or ``.claude`` folders at any depth below."""
+    """Whether the folder contains a SKILL.md or a ``.claude`` folder, at any depth."""
     return any(
         _CLAUDE in folders or any(name.lower() == "skill.md" for name in names)
         for _folder, folders, names in os.walk(folder)

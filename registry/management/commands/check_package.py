@@ -1,4 +1,4 @@
-"""``manage.py check_package PATH…``: runs the package checks of publishing, without a database."""
+"""``manage.py check_package PATH…``: checks packages as publishing does, but without a database."""
 
 import json
 from argparse import ArgumentParser
@@ -60,7 +60,6 @@ class Command(BaseCommand):
 
 
 def print_package(command: BaseCommand, checked: CheckedPackage) -> None:
-    """Prints the result for one path as text."""
     verdict = command.style.SUCCESS("ok") if checked.ok else command.style.ERROR("refused")
     command.stdout.write(f"{printable(checked.path)}: {verdict}")
     if checked.package:
@@ -87,7 +86,7 @@ def finding_line(found: ScanFinding) -> str:
 
 
 def check_path(path: str, profile: Profile | None) -> CheckedPackage:
-    """Reads one path; every failure becomes a problem of the result."""
+    """Reads and checks the package at this path. A refusal becomes the problems of the result."""
     try:
         package = read_path(Path(path), limits=package_limits(), profile=profile)
     except Refusal as refused:
@@ -96,7 +95,7 @@ def check_path(path: str, profile: Profile | None) -> CheckedPackage:
 
 
 def package_document(checked: CheckedPackage) -> dict[str, object]:
-    """The result as JSON; fields of an unreadable package are null."""
+    """The result as JSON. The fields of an unreadable package are null or empty."""
     package = checked.package
     return {
         "path": checked.path,
@@ -115,7 +114,9 @@ def package_document(checked: CheckedPackage) -> dict[str, object]:
 
 
 def dependencies_of(package: Package) -> list[dict[str, str]]:
-    """The package's dependencies: Python requirements, locked Node packages, and Deno specifiers."""
+    """The package's dependencies with kind and requirement: Python requirements, locked Node packages, and
+    Deno specifiers.
+    """
     found = read_dependencies(package.files)
     python = [{"kind": "python", "requirement": each.line} for each in found.python]
     locked = found.node.packages if found.node else ()

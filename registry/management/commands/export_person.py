@@ -2,7 +2,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from registry.erasure.people import export_person, find_person
+from registry.erasure.export import export_person
+from registry.erasure.people import find_person
 from registry.identity.actors import Actor
 from registry.management.cli import ChangeCommand
 

@@ -18,7 +18,7 @@ from registry.packages.problems import Problem, Refusal
 
 @dataclass(frozen=True)
 class _ImportedRoot:
-    """The result for one ROOT: a row for each folder, and problems that concern the whole import."""
+    """The result for one ROOT: a row for each folder or file, and problems that concern the whole import."""
 
     root: str
     rows: tuple[ReportRow, ...]
@@ -55,7 +55,7 @@ class Command(ShellCommand):
         parser.add_argument(
             "--parents",
             action="store_true",
-            help="also read the parent, user and managed folders",
+            help="also read the skills of parent folders, your home folder and the managed folder",
         )
         parser.add_argument(
             "--allow-external", action="store_true", help="follow paths and links that point outside ROOT"
@@ -64,7 +64,7 @@ class Command(ShellCommand):
             "--option",
             action="append",
             metavar="NAME=VALUE",
-            help="an option for an address; see docs/reference/imports.md",
+            help="an option of the source, such as branch=main; see docs/reference/imports.md",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -14,7 +14,7 @@ class Command(ShellCommand):
         super().add_arguments(parser)
         parser.add_argument("--context-tokens", type=int, default=CONTEXT_TOKENS, metavar="N")
         parser.add_argument("--format", choices=formats.FORMATS, default="lines")
-        parser.add_argument("--path", action="append", default=[], help="a file of the task; repeatable")
+        parser.add_argument("--path", action="append", default=[], help="a file in use; repeatable")
         parser.add_argument(
             "--limit", type=int, help="the maximum number of skills; default for --format section: 40"
         )

@@ -16,7 +16,7 @@ class Command(ShellCommand):
         parser.add_argument("--limit", type=int, default=20)
         parser.add_argument("--intent", default="", help="the intent of the request, as skills declare it")
         parser.add_argument("--event", default="", help="the type of the event for which a skill is needed")
-        parser.add_argument("--path", action="append", default=[], help="a file of the task; repeatable")
+        parser.add_argument("--path", action="append", default=[], help="a file in use; repeatable")
 
     def handle(self, *args: Any, **options: Any) -> None:
         actor = self.actor(options)

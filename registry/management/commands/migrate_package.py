@@ -96,7 +96,9 @@ class Command(BaseCommand):
 
 
 def migrate_folder(folder: Path, *, dry_run: bool) -> MigratedPackage:
-    """Migrates one package; writes nothing if the result would not be valid."""
+    """Migrates one package in place. Writes nothing with ``dry_run``, or if the result would not be valid. A
+    refusal becomes the problems of the result.
+    """
     try:
         found = migrate(read_folder(folder, limits=package_limits()), limits=package_limits())
         if not found.package.ok:

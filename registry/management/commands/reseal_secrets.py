@@ -7,7 +7,7 @@ from registry.secrets.values import reseal
 
 
 class Command(ChangeCommand):
-    help = "Encrypt all secrets with the first of SKILLQUAY_SECRETS_KEYS. The site can stay online."
+    help = "Encrypt all secrets with the first key in SKILLQUAY_SECRETS_KEYS. The site can stay online."
 
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
         if not actor.is_administrator:

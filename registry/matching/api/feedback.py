@@ -43,7 +43,8 @@ class FeedbackRequest(Shape):
 class FeedbackReceiptDoc(Doc):
     skill = serializers.CharField()
     counted = serializers.BooleanField(
-        help_text="Whether the report counted as a use; false within 60 s of your last use of the skill."
+        help_text="Whether the report counted as a use; false within 60 s of your last use of the "
+        "skill, but always true for `wrong_skill`."
     )
 
 

@@ -24,7 +24,8 @@ class MatchRequest(Shape):
         allow_blank=True,
         default="",
         max_length=200_000,
-        help_text="The user's request; only the first 500 words are used.",
+        help_text="The user's request; only the first 500 words are used, and each Chinese character "
+        "counts as a word.",
     )
     intent = StrictText(required=False, allow_blank=True, default="", max_length=200)
     event = StrictText(

@@ -1,13 +1,14 @@
-"""The type of entries that the readers of zips, tars and folders return."""
+"""The entry type that the readers of zips, tars and folders return."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class ArchiveEntry:
-    """A regular file, or a folder (``data`` is None). ``path`` has no trailing ``/``.
+    """A regular file, a folder (``data`` is None) or a symbolic link to ``link``.
 
-    ``link`` is the target of a symbolic link; only readers called with ``with_links`` return links.
+    ``path`` is the path in the archive, without the final ``/`` of a folder. Only readers called with
+    ``with_links`` return links.
     """
 
     path: str

@@ -15,7 +15,11 @@ from registry.packages.problems import Problem, Refusal
 def folder_entries(
     folder: Path, limits: Limits, *, exclude: Callable[[str], bool] = is_junk
 ) -> tuple[ArchiveEntry, ...]:
-    """The folder's entries except those that ``exclude`` matches. Raises Refusal for links or excess size."""
+    """The entries of the folder and its subfolders, except those for which ``exclude`` is true.
+
+    Raises Refusal for links, special files and unreadable files, and above the limits of number, depth or
+    size.
+    """
     walk = _Walk(limits, exclude)
     try:
         walk.visit(folder, "")
@@ -61,7 +65,10 @@ class _Walk:
             )
 
     def _read(self, path: str) -> bytes:
-        """The first ``limits.file + 1`` bytes of a file. ``check_sizes`` refuses a file of that size."""
+        """The first ``limits.file + 1`` bytes of a file; ``check_sizes`` later refuses a file of that size.
+
+        Raises PACKAGE_TOO_LARGE if the files read so far are too large together.
+        """
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as source:
             data = source.read(self.limits.file + 1)
@@ -72,7 +79,7 @@ class _Walk:
 
 
 def check_sizes(entries: Sequence[ArchiveEntry], limits: Limits) -> None:
-    """Raises Refusal if the entries exceed the package limits in number or size."""
+    """Raises Refusal if there are too many entries, or if a file or all files together are too large."""
     if len(entries) > limits.entries:
         raise errors.ARCHIVE_TOO_MANY_ENTRIES.refusal(limit=limits.entries)
     large = [entry for entry in entries if len(entry.data or b"") > limits.file]

@@ -9,7 +9,11 @@ _CHUNK = 1 << 20
 
 
 def inflate(data: bytes, size: int, *, path: str) -> bytes:
-    """Inflates exactly ``size`` bytes. Raises ARCHIVE_DAMAGED if there are more, fewer or trailing bytes."""
+    """Inflates exactly ``size`` bytes of a raw deflate stream.
+
+    Raises ARCHIVE_DAMAGED at ``path`` if the data is invalid, does not inflate to ``size`` bytes or is
+    followed by other data.
+    """
     stream = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
         result = stream.decompress(data, size + 1)
@@ -25,7 +29,11 @@ def inflate(data: bytes, size: int, *, path: str) -> bytes:
 
 
 def gunzip(data: bytes, limit: int) -> bytes:
-    """The content of one gzip member. Raises Refusal if above ``limit``, damaged or followed by data."""
+    """The content of one gzip member.
+
+    Raises Refusal if the content exceeds ``limit`` bytes, or if the data is damaged, incomplete or followed
+    by other data.
+    """
     stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
     result = bytearray()
     pending = data

@@ -17,8 +17,8 @@ SKILL_MD = "SKILL.md"
 class Layout:
     """The files sorted by path, and the name of the stripped outer folder ("" if there was none).
 
-    ``blocking_problems``, the bad paths, make the package invalid. The other files are still checked, so that
-    all problems are reported at once.
+    ``blocking_problems`` are the problems of bad paths, and ``files`` omits these paths. The package is
+    refused, but its other files are still checked, so that all problems are reported at once.
     """
 
     files: tuple[PackageFile, ...]
@@ -28,9 +28,10 @@ class Layout:
 
 
 def lay_out(entries: Sequence[ArchiveEntry], limits: Limits, *, repacked: bool = False) -> Layout:
-    """The layout of the entries. Bad paths become its ``blocking_problems``; other flaws raise Refusal.
+    """The layout of the entries. Bad paths become ``blocking_problems``.
 
-    With ``repacked``, for archives made by ``repack``, a nested SKILL.md is an ordinary file.
+    Raises Refusal if SKILL.md is missing or ambiguous, or if files are outside its folder. Set ``repacked``
+    for archives made by ``repack``: then a nested SKILL.md is an ordinary file.
     """
     checked = list(
         check_each_path((replace(entry, path=normalize_path(entry.path)) for entry in entries), limits)
@@ -44,8 +45,9 @@ def lay_out(entries: Sequence[ArchiveEntry], limits: Limits, *, repacked: bool =
 
 def _build_layout(entries: Sequence[ArchiveEntry], bad: tuple[Problem, ...], *, repacked: bool) -> Layout:
     files = [entry for entry in entries if not entry.is_folder]
-    files_to_keep = [entry for entry in files if not is_junk(entry.path)]
-    notices = _dropped_notices([entry.path for entry in files if is_junk(entry.path)])
+    junk = {entry.path for entry in files if is_junk(entry.path)}
+    files_to_keep = [entry for entry in files if entry.path not in junk]
+    notices = _dropped_notices([entry.path for entry in files if entry.path in junk])
     skill = _find_skill([entry.path for entry in files_to_keep], repacked=repacked)
     folder, _, name = skill.rpartition("/")
     if stray := [entry.path for entry in files_to_keep if folder and not entry.path.startswith(folder + "/")]:

@@ -21,13 +21,15 @@ _JUNK_NAME = re.compile(r"^(\._.*|.*~|\.#.*|#.*#|\..*\.sw[a-p])$")
 
 
 def printable(text: str, limit: int = MAX_PRINTABLE) -> str:
-    """Untrusted text made safe for messages: at most ``limit`` characters, control characters escaped."""
+    """Untrusted text made safe for messages: cut after ``limit`` characters, unprintable ones escaped."""
+    if len(text) <= limit and text.isprintable():
+        return text
     clean = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
     return clean + "…" if len(text) > limit else clean
 
 
 def is_junk(path: str) -> bool:
-    """Whether an operating system, version control, Python or an editor created the file as a by-product."""
+    """Whether the file is a by-product of an operating system, version control, Python or an editor."""
     parts = path.split("/")
     return any(part.lower() in _JUNK_PARTS for part in parts) or bool(_JUNK_NAME.match(parts[-1]))
 
@@ -47,23 +49,25 @@ def normalize_path(path: str) -> str:
 
 def path_problem(path: str, limits: Limits) -> Problem | None:
     """The problem for the first rule that the path breaks, or None."""
-    label = printable(path)
+    problem = _broken_rule(path, limits)
+    return problem.at(printable(path)) if problem else None
+
+
+def _broken_rule(path: str, limits: Limits) -> Problem | None:
     if len(path) > limits.path_characters:
-        return errors.PATH_TOO_LONG.problem(reason=f"{len(path)} > {limits.path_characters}").at(label)
+        return errors.PATH_TOO_LONG.problem(reason=f"{len(path)} > {limits.path_characters}")
     parts = path.split("/")
     if len(parts) - 1 > limits.path_depth:
-        return errors.PATH_TOO_DEEP.problem(limit=limits.path_depth).at(label)
+        return errors.PATH_TOO_DEEP.problem(limit=limits.path_depth)
     if reason := _unsafe_reason(path, parts):
-        return errors.PATH_UNSAFE.problem(reason=reason).at(label)
+        return errors.PATH_UNSAFE.problem(reason=reason)
     if reason := _unstorable_reason(path, parts):
-        return errors.PATH_CHARACTERS.problem(reason=reason).at(label)
+        return errors.PATH_CHARACTERS.problem(reason=reason)
     for part in parts:
         if _DEVICES.match(part.lower()):
-            return errors.PATH_RESERVED.problem(name=printable(part)).at(label)
+            return errors.PATH_RESERVED.problem(name=printable(part))
         if len(part.encode("utf-8")) > MAX_NAME_BYTES:
-            return errors.PATH_TOO_LONG.problem(reason=f"{printable(part)} > {MAX_NAME_BYTES} bytes").at(
-                label
-            )
+            return errors.PATH_TOO_LONG.problem(reason=f"{printable(part)} > {MAX_NAME_BYTES} bytes")
     return None
 
 
@@ -92,7 +96,7 @@ def _unstorable_reason(path: str, parts: list[str]) -> str:
 
 
 def check_paths(entries: Iterable[ArchiveEntry], limits: Limits) -> tuple[Problem, ...]:
-    """A problem for each path that breaks a rule or clashes with an earlier path."""
+    """The problems of paths that break a rule or clash with an earlier path, at most one per path."""
     return tuple(flaw for _, flaw in check_each_path(entries, limits) if flaw)
 
 
@@ -107,7 +111,10 @@ def check_each_path(
 
 
 def _find_clash(entry: ArchiveEntry, files: dict[str, str], folders: dict[str, str]) -> Problem | None:
-    """Records the path, or returns a problem if it clashes with an earlier one. Folders may be repeated."""
+    """The problem if the path clashes with an earlier one. Otherwise, records the path and returns None.
+
+    A folder may appear several times.
+    """
     own = collision_key(entry.path)
     other = files.get(own) or (None if entry.is_folder else folders.get(own))
     parent = own

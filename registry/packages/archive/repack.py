@@ -34,7 +34,7 @@ def repack(files: Iterable[PackageFile]) -> bytes:
     """A zip of the files: SKILL.md first, the rest sorted, with fixed dates and modes and no extra fields."""
     local, central = bytearray(), bytearray()
     count = 0
-    for file in sorted(files, key=lambda file: (file.path != SKILL_MD, file.path.encode())):
+    for file in archive_order(files):
         name, size = file.path.encode(), len(file.data)
         shared = struct.pack(
             "<HHHHIIIHH", _UTF8, 0, 0, _DATE, zlib.crc32(file.data), size, size, len(name), 0
@@ -48,8 +48,17 @@ def repack(files: Iterable[PackageFile]) -> bytes:
     return bytes(local + central + end)
 
 
+def archive_order(files: Iterable[PackageFile]) -> list[PackageFile]:
+    return sorted(files, key=lambda file: (file.path != SKILL_MD, file.path.encode()))
+
+
+def repacked_size(files: Iterable[PackageFile]) -> int:
+    """The number of bytes of the archive that ``repack`` builds."""
+    return 22 + sum(76 + 2 * len(file.path.encode()) + len(file.data) for file in files)
+
+
 def read_repacked(archive: bytes) -> tuple[PackageFile, ...]:
-    """The files of an archive that ``repack`` created."""
+    """The files of an archive that ``repack`` created. Raises Refusal if it is damaged or has bad paths."""
     entries = read_zip(archive, _NO_LIMITS)
     if bad := check_paths(entries, _NO_LIMITS):
         raise Refusal(*bad)
@@ -63,13 +72,16 @@ def read_repacked(archive: bytes) -> tuple[PackageFile, ...]:
 def unpack(archive: bytes, into: Path) -> None:
     """Unpacks an archive made by ``repack`` into the folder ``into``, which is created if missing.
 
-    Raises FILE_UNREADABLE instead of following a symbolic link or replacing a file.
+    Raises Refusal like ``read_repacked`` and ``unpack_files``.
     """
     unpack_files(read_repacked(archive), into)
 
 
 def unpack_files(files: Iterable[PackageFile], into: Path) -> None:
-    """Like ``unpack``, for files whose paths are already checked."""
+    """Writes files into the folder ``into``, which is created if missing. The caller must check their paths.
+
+    Raises FILE_UNREADABLE instead of following a symbolic link or replacing a file, and for other OS errors.
+    """
     try:
         into.mkdir(mode=0o755, exist_ok=True)
         root = os.open(into, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -96,7 +108,10 @@ def _write(root: int, file: PackageFile) -> None:
 
 
 def _enter(folder: int, part: str) -> int:
-    """Opens a subfolder, creating it if necessary. Fails if it is a symbolic link."""
+    """Returns a new file descriptor of a subfolder, which is created if missing.
+
+    Raises OSError if the subfolder is a symbolic link or a file.
+    """
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         os.mkdir(part, 0o755, dir_fd=folder)

@@ -36,13 +36,20 @@ class _Overrides:
 
 
 def read_tar_gz(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[ArchiveEntry, ...]:
-    """Files and folders of a gzip-compressed tar. Symbolic links raise ENTRY_LINK unless ``with_links``."""
+    """The files and folders of a gzip-compressed tar, and its symbolic links if ``with_links`` is set.
+
+    Raises Refusal like ``gunzip`` and ``read_tar``.
+    """
     unpacked = gunzip(data, limits.unpacked + limits.entries * 4 * _BLOCK + (1 << 20))
     return read_tar(unpacked, limits, with_links=with_links)
 
 
 def read_tar(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[ArchiveEntry, ...]:
-    """The files and folders of a tar. Only zeros, at least two blocks, may follow the last entry."""
+    """The files and folders of a tar, and its symbolic links if ``with_links`` is set.
+
+    Raises Refusal for other entries, for damaged archives, and for too many or too large entries. Only zeros,
+    at least two blocks, may follow the last entry.
+    """
     entries: list[ArchiveEntry] = []
     position, total, overrides = 0, 0, _Overrides()
     while data[position : position + _BLOCK].strip(b"\0"):
@@ -101,7 +108,10 @@ def _read_header(data: bytes, position: int) -> _Header:
 
 
 def _number(field: bytes) -> int:
-    """The number in a header field: octal text, or GNU's big-endian form for large sizes."""
+    """The number in a header field: octal text, or GNU's big-endian form for large sizes.
+
+    Raises ARCHIVE_DAMAGED for other data.
+    """
     if field[0] & 0x80:
         if field[0] != 0x80:
             raise errors.ARCHIVE_DAMAGED.refusal(reason=gettext_noop("a number in a header is negative"))
@@ -141,7 +151,10 @@ def _two_names() -> Refusal:
 
 
 def _pax_fields(body: bytes) -> dict[bytes, bytes]:
-    """The values by key of records ``<length> <key>=<value>\\n``. The length counts the whole record."""
+    """The values by key of records ``<length> <key>=<value>\\n``. The length counts the whole record.
+
+    Raises Refusal for invalid and repeated records.
+    """
     fields: dict[bytes, bytes] = {}
     position = 0
     while position < len(body):

@@ -13,7 +13,11 @@ from registry.packages.problems import gettext_noop
 
 
 def read_zip(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[ArchiveEntry, ...]:
-    """The files and folders of a zip. All sizes are checked before inflating."""
+    """The files and folders of a zip, and its symbolic links if ``with_links`` is set.
+
+    Raises Refusal for other entries, for damaged or ambiguous archives, and for too many or too large
+    entries. All declared sizes are checked before inflating.
+    """
     records = read_records(data, limits)
     for record in records:
         check_readable(record)

@@ -26,7 +26,10 @@ _ZIP64, _UNICODE_PATH = 0x0001, 0x7075
 
 @dataclass(frozen=True)
 class Record:
-    """An entry whose local and directory records agree. Its data is ``packed`` bytes from ``start``."""
+    """A directory entry. ``packed`` and ``size`` are its compressed and uncompressed size in bytes.
+
+    ``start`` is the offset of its data; it is set once the local record has been checked.
+    """
 
     name: str
     method: int
@@ -50,7 +53,11 @@ class _End:
 
 
 def read_records(data: bytes, limits: Limits) -> tuple[Record, ...]:
-    """All entries in the order of their data. Raises Refusal if local records and directory disagree."""
+    """All entries in the order of their data.
+
+    Raises Refusal if the archive has too many entries or is malformed, or if its local records and directory
+    disagree.
+    """
     try:
         end = _read_end(data)
         if end.count > limits.entries:
@@ -74,7 +81,10 @@ def _read_end(data: bytes) -> _End:
 
 
 def _find_end(data: bytes) -> int:
-    """The offset of the only end record whose comment ends exactly at the end of the data."""
+    """The offset of the only end record whose comment ends exactly at the end of the data.
+
+    Raises Refusal if there is no such record, or more than one.
+    """
     tail = max(0, len(data) - _END.size - _MAX16)
     positions = []
     position = data.find(b"PK\x05\x06", tail)
@@ -161,7 +171,10 @@ def _read_entry(data: bytes, position: int) -> tuple[Record, int]:
 
 
 def _decode(raw_name: bytes) -> str:
-    """The name, decoded as UTF-8 even without the UTF-8 flag, which Finder does not set."""
+    """The name decoded as UTF-8, even without the UTF-8 flag, which Finder does not set.
+
+    Raises PATH_NOT_UTF8 for other encodings.
+    """
     try:
         return raw_name.decode("utf-8")
     except UnicodeDecodeError:
@@ -171,7 +184,10 @@ def _decode(raw_name: bytes) -> str:
 
 
 def _extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
-    """The extra fields by id. Like all zip readers, ignores bytes that form no field."""
+    """The extra fields by id. Trailing bytes that form no field are ignored, as in other zip readers.
+
+    Raises Refusal for a second zip64 or name field, and for a name field that differs from ``name``.
+    """
     fields: dict[int, bytes] = {}
     position = 0
     while position + 4 <= len(extra):
@@ -192,7 +208,10 @@ def _extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
 
 
 def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int, ...]:
-    """The values, each 0xFFFFFFFF replaced by the next value of the zip64 field."""
+    """The values, each 0xFFFFFFFF replaced by the next value of the zip64 field.
+
+    Raises ARCHIVE_DAMAGED if this field is missing or too short.
+    """
     if _MAX32 not in values:
         return values
     zip64 = extra.get(_ZIP64, b"")
@@ -206,13 +225,16 @@ def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int,
 
 
 def _match_locals(data: bytes, records: list[Record], end: _End) -> tuple[Record, ...]:
-    """The records in data order. Raises Refusal unless the local records match, without gaps."""
+    """The records in data order, with ``start`` set.
+
+    Raises Refusal if a local record differs, and for gaps or overlaps before the directory.
+    """
     ordered = sorted(records, key=lambda record: record.offset)
     matched = []
     expected = 0
     for index, record in enumerate(ordered):
         if record.offset != expected:
-            raise errors.ARCHIVE_GAPS.refusal(reason=f"byte {record.offset} instead of {expected}").at(
+            raise errors.ARCHIVE_GAPS.refusal(reason=f"it starts at byte {record.offset}, not {expected}").at(
                 printable(record.name)
             )
         expected = ordered[index + 1].offset if index + 1 < len(ordered) else end.offset
@@ -257,7 +279,10 @@ def _disagreement(record: Record, field: str) -> Refusal:
 
 
 def _check_tail(tail: bytes | None, record: Record) -> None:
-    """Raises Refusal unless ``tail`` is empty or a data descriptor that matches the directory record."""
+    """Raises Refusal unless ``tail`` is empty or a data descriptor that matches the directory record.
+
+    ``tail`` is None if the data of the entry overlaps the data that follows.
+    """
     if tail is None:
         raise errors.ARCHIVE_GAPS.refusal(reason=gettext_noop("it overlaps the data that follows")).at(
             printable(record.name)

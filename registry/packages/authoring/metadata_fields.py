@@ -1,4 +1,4 @@
-"""Restores the fields that a portable package stores as texts under ``metadata``.
+"""Converts fields to texts that a portable package stores under ``metadata``, and restores them.
 
 ``metadata: {skillquay-type: direct, skillquay-tags: '["a"]'}`` is read as ``type: direct`` and ``tags: [a]``.
 """
@@ -22,14 +22,18 @@ Lines = Mapping[KeyPath, int]
 
 
 def as_text(value: Any) -> str:
-    """The value as text: JSON if it is not text, or if it is text that looks like JSON."""
+    """The value as text. Values that are not text become JSON, and so do texts that look like JSON."""
     if isinstance(value, str) and not _CODED.fullmatch(value):
         return value
     return json_text(value)
 
 
 def restore_fields(values: Values, lines: Lines, limits: Limits) -> tuple[Values, Lines]:
-    """Values and lines with stored fields at the top level. There, only shortened fields are replaced."""
+    """The values and lines, with the fields stored under ``metadata`` moved to the top level.
+
+    Existing top-level fields have precedence. Only those in ``_SHORTENED`` are replaced, because
+    ``make_portable`` may have shortened them.
+    """
     metadata = values.get("metadata")
     if not isinstance(metadata, dict) or not any(key.startswith(PREFIX) for key in metadata):
         return values, lines

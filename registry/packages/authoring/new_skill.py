@@ -1,4 +1,4 @@
-"""Templates for new skills: small packages that pass all checks and run, as a starting point for authors.
+"""Templates for new skills: small packages that pass all checks, as a starting point for authors.
 
 The texts are in ``kinds/``: ``⟦English¦中文⟧`` selects by language, ``⟦name⟧`` is a placeholder.
 """
@@ -28,10 +28,10 @@ _UNSTORABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class SkillTemplate:
-    """A template for new skills. ``files``: pairs of a path in the package and the name of its text in
-    ``kinds/``; ``entry``: the path of the script that runs, or "".
+    """A template for new skills.
 
-    ``description_text``: the name of the text with the default description.
+    ``files`` has pairs of a path in the package and the name of its text in ``kinds/``. ``entry`` is the path
+    of the script that runs, or "". ``description_text`` is the name of the text with the default description.
     """
 
     name: str
@@ -65,8 +65,8 @@ def _execute(language: str, extension: str) -> SkillTemplate:
         f"execute-{extension}",
         f"execute(), {language}",
         _(
-            "A module that exports execute(parameters), with every field of the ApexBridge profile and "
-            "visible steps."
+            "A script that exports execute(parameters) and reports its steps, with a SKILL.md that sets "
+            "every field of the ApexBridge profile."
         ),
         (("SKILL.md", "execute.md"), (path, f"execute.{extension}")),
         path,
@@ -104,14 +104,14 @@ TEMPLATES = (
     SkillTemplate(
         "static",
         _("Reference files"),
-        _("Files to look things up in; no code runs."),
+        _("Files for agents to read; no code runs."),
         (("SKILL.md", "reading.md"), ("references/rules.md", "rules.md")),
         description_text="looking-up",
     ),
     SkillTemplate(
         "agent",
         _("Agent folder"),
-        _("A JSON request skill in the folders of an agent role: agent.yaml and .claude/skills."),
+        _("A JSON request skill inside an agent folder, with agent.yaml and .claude/skills."),
         (
             ("SKILL.md", "request.md"),
             ("agents/assistant/agent.yaml", "agent.yaml"),
@@ -133,7 +133,11 @@ def find_template(name: str) -> SkillTemplate:
 
 
 def create_files(new_skill: NewSkill) -> tuple[PackageFile, ...]:
-    """The files of a new skill. Raises Refusal for an invalid name, title or description."""
+    """The files of a new skill.
+
+    Raises KIND_UNKNOWN for the template, SKILL_NAME_INVALID for the name, and SKILL_TEXT_INVALID for the
+    title or description.
+    """
     kind = find_template(new_skill.template)
     name = _validate_name(new_skill.name)
     title = _line(new_skill.title, "title", MAX_NAME_LENGTH)
@@ -174,7 +178,10 @@ def _validate_name(name: str) -> str:
 
 
 def _line(text: str, field: str, limit: int) -> str:
-    """The text on one line. Raises SKILL_TEXT_INVALID for control characters, or above ``limit``."""
+    """The text with white space reduced to single spaces.
+
+    Raises SKILL_TEXT_INVALID above ``limit`` characters, or for control characters except tab and newline.
+    """
     if _UNSTORABLE.search(text) or len(text := " ".join(text.split())) > limit:
         raise SKILL_TEXT_INVALID.refusal(field=field, most=limit).at(field)
     return text

@@ -18,7 +18,7 @@ _UNLIMITED = Limits(skill_md=1 << 31, front_matter=1 << 31)
 
 
 def make_portable(files: tuple[PackageFile, ...], manifest: Manifest) -> tuple[PackageFile, ...]:
-    """The files with a converted SKILL.md, in one folder named after the skill."""
+    """The files with SKILL.md converted, in one folder named after the skill's slug."""
     return tuple(
         replace(file, path=f"{manifest.slug}/{file.path}", data=_data(file, manifest)) for file in files
     )
@@ -36,7 +36,7 @@ def _data(file: PackageFile, manifest: Manifest) -> bytes:
 
 
 def _split(values: Mapping[str, Any], manifest: Manifest) -> tuple[dict[str, str], dict[str, str]]:
-    """The top-level fields, and the texts to store under ``metadata``."""
+    """The top-level fields, and the texts to store under ``metadata``, both by name."""
     top = {
         "name": manifest.slug,
         "description": _truncate(manifest.description, MAX_DESCRIPTION),
@@ -57,8 +57,9 @@ def _split(values: Mapping[str, Any], manifest: Manifest) -> tuple[dict[str, str
 
 
 def _metadata_texts(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, str]:
-    """The texts under ``metadata``: the author's own, then the other fields. Metadata values that are not
-    text become text; the originals are stored so that they can be restored.
+    """The texts under ``metadata``: the author's own, then the other fields.
+
+    The author's values that are not text become text. Their originals are stored too, as JSON.
     """
     metadata = values.get("metadata")
     own = metadata if isinstance(metadata, dict) else {}

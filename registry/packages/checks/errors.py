@@ -8,19 +8,19 @@ FIELD_MISSING = declare("FIELD_MISSING", lambda *, field, expected: ...)(
 )
 DESCRIPTION_TOO_LONG = declare("DESCRIPTION_TOO_LONG", lambda *, length, limit: ..., severity="warning")(
     _("The description has %(length)s characters; the recommended maximum is %(limit)s."),
-    _("Shorten the description and move details into the text below."),
+    _("Shorten the description and move details into the body of SKILL.md."),
 )
 PATHS_NEVER_FIT = declare("PATHS_NEVER_FIT", lambda *, pattern: ..., severity="warning")(
     _("No file can match the pattern %(pattern)s in `paths`."),
     _("Use .gitignore syntax, relative to the project folder, with / between folders, such as src/**/*.py."),
 )
 ENDPOINT_NOT_LISTED = declare("ENDPOINT_NOT_LISTED", lambda *, address: ..., severity="warning")(
-    _("The endpoint %(address)s is blocked: its host is not in `network_allowlist`."),
+    _("The endpoint %(address)s is blocked because `security` does not allow access to its host."),
     _("Set `security.network` to `allowlist`, and add the endpoint's host to `network_allowlist`."),
 )
 ABP_TOOL = declare("ABP_TOOL", lambda *, field, reason: ..., severity="warning")(
     _("Invalid tool definition in `%(field)s`: %(reason)s."),
-    _("Give each tool in `abp` a unique name and typed parameters."),
+    _("Define one or more tools in `abp.tools`, each with a unique name and valid parameters."),
 )
 SCRIPTS_MISSING = declare("SCRIPTS_MISSING")(
     _("There is no script to run: scripts/ contains no entry point."),
@@ -35,7 +35,7 @@ ENTRY_NOT_RUNNABLE = declare("ENTRY_NOT_RUNNABLE", lambda *, entry: ..., severit
 )
 RESOURCE_MISSING = declare("RESOURCE_MISSING", lambda *, field, resource: ..., severity="warning")(
     _("`%(field)s` names %(resource)s, which is not in the package."),
-    _("Add the file, or remove it from the list."),
+    _("Add the file, or remove its name from `%(field)s`."),
 )
 RESOURCE_UNSAFE = declare("RESOURCE_UNSAFE", lambda *, field, resource: ...)(
     _("`%(field)s` names %(resource)s, which points outside the package."),
@@ -58,7 +58,7 @@ SINGLE_FILE_SCRIPT = declare("SINGLE_FILE_SCRIPT", lambda *, count: ...)(
     _("Keep one script that reads a JSON request from stdin, or remove `profile: single-file`."),
 )
 TRIGGER_TESTS_INVALID = declare("TRIGGER_TESTS_INVALID", lambda *, reason: ..., severity="warning")(
-    _("A trigger test is invalid and was skipped: %(reason)s."),
+    _("Invalid trigger tests were skipped: %(reason)s."),
     _(
         "Write two lists of quoted utterances, `match` and `not_match`, as described in"
         " docs/reference/packages.md."
@@ -67,4 +67,8 @@ TRIGGER_TESTS_INVALID = declare("TRIGGER_TESTS_INVALID", lambda *, reason: ..., 
 SCHEMA_NOT_OBJECT = declare("SCHEMA_NOT_OBJECT", lambda *, where: ..., severity="warning")(
     _("`%(where)s` must describe an object, because inputs are named."),
     _("Use `type: object` with `properties`."),
+)
+PROBLEMS_OMITTED = declare("PROBLEMS_OMITTED", lambda *, code, limit: ..., severity="notice")(
+    _("The package has more problems with the code %(code)s; only %(limit)s are listed."),
+    _("Fix the listed problems, then check the package again."),
 )

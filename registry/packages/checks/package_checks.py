@@ -1,8 +1,11 @@
 """The checks of a package, one function each. ``check`` runs them all."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, islice
 
 from registry.packages.archive.paths import printable
 from registry.packages.checks import errors, profiles
@@ -12,7 +15,13 @@ from registry.packages.dependencies.read import read_dependencies
 from registry.packages.errors import ENTRY_UNSAFE
 from registry.packages.manifest.endpoints import is_allowed
 from registry.packages.manifest.frontmatter import SKILL_MD, FrontMatter
-from registry.packages.manifest.sections import SAFETY, SECTIONS, find_declared_scripts, find_sections
+from registry.packages.manifest.sections import (
+    SAFETY,
+    SECTIONS,
+    find_phases,
+    find_sections,
+    is_phase,
+)
 from registry.packages.manifest.tools import schema_of
 from registry.packages.package import Manifest, PackageFile, Profile
 from registry.packages.path_conditions import unmatchable_patterns
@@ -20,8 +29,9 @@ from registry.packages.problems import Problem, gettext_noop
 from registry.packages.schemas.validate import check_schema
 
 MAX_DESCRIPTION_LENGTH = 1024
+_MAX_PER_CODE = 100  # problems with the same code per package
 _MAX_PATTERNS_REPORTED = 5  # patterns per package
-_MAX_SCANNED = 256 * 1024  # bytes read per file, and of all phases and actions together
+_MAX_SCANNED = 256 * 1024  # bytes read per file, and in total from phases and actions
 _REQUIRED = {
     "name": gettext_noop("lowercase letters, digits and hyphens"),
     "description": gettext_noop("what the skill does and when to use it"),
@@ -42,39 +52,58 @@ _MAGIC = (b"\x7fELF", b"MZ\x90\0", b"#!", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xb
 
 @dataclass(frozen=True)
 class Facts:
-    """The input of checks. ``problems`` are those found while reading archive, front matter and manifest."""
+    """The input of a check. ``problems`` were found while reading the archive, front matter and manifest."""
 
     files: tuple[PackageFile, ...]
     front: FrontMatter
     manifest: Manifest
     problems: tuple[Problem, ...] = ()
 
-    @property
+    @cached_property
     def paths(self) -> frozenset[str]:
         return frozenset(file.path for file in self.files)
 
     def at(self, problem: Problem, *key_path: str) -> Problem:
-        """The problem at the line of this field, or at the first line of the front matter."""
+        """The problem at the file and line of this field, or at line 1 if its line is unknown."""
         path, line = self.front.at(*key_path)
         return problem.at(path, line or 1)
 
 
 def choose_profile(facts: Facts) -> Profile:
-    """The profile that applies to the package."""
-    return profiles.choose_profile(facts.front.values, facts.files)
+    return profiles.choose_profile(facts.front.values, facts.files).profile
 
 
 def check(facts: Facts, profile: Profile) -> tuple[Problem, ...]:
-    """All problems of the package under this profile, including notices."""
+    """All problems with their severity under this profile, sorted by path, line and code.
+
+    Includes notices and the problems in ``facts``.
+    """
     problems = [*facts.problems]
     for one in CHECKS:
-        problems.extend(one(facts, profile))
+        problems.extend(islice(one(facts, profile), _MAX_PER_CODE + 1 if one in _OF_ONE_CODE else None))
     ordered = sorted(problems, key=lambda item: (item.path, item.line or 0, item.code))
-    return tuple(apply_profile(item, profile) for item in ordered)
+    return tuple(apply_profile(item, profile) for item in _first_of_each_code(ordered))
+
+
+def _first_of_each_code(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yields at most ``_MAX_PER_CODE`` problems of each code, after a notice for each code that has more."""
+    counts: Counter[str] = Counter()
+    kept = []
+    for problem in problems:
+        counts[problem.code] += 1
+        if counts[problem.code] <= _MAX_PER_CODE:
+            kept.append(problem)
+    for code, count in counts.items():
+        if count > _MAX_PER_CODE:
+            yield errors.PROBLEMS_OMITTED.problem(code=code, limit=_MAX_PER_CODE)
+    yield from kept
 
 
 def check_required(facts: Facts, profile: Profile) -> Iterator[Problem]:
-    """Checks that the required fields of the ApexBridge profile are present. Applies to that profile only."""
+    """Checks that the fields required by the ApexBridge profile are present. Other profiles are exempt.
+
+    Skips fields that another problem already reports. ``metadata.version`` counts as ``version``.
+    """
     for name, expected in _REQUIRED.items() if profile == "apexbridge" else ():
         values = facts.front.values
         if facts.front.unread & {name, _SPELLINGS.get(name, name)}:
@@ -97,7 +126,7 @@ def check_description(facts: Facts, _: Profile) -> Iterator[Problem]:
 
 
 def check_paths(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that each pattern in ``paths`` can match a file; otherwise agents would never see the skill."""
+    """Checks that each pattern in ``paths`` can match a file. Reports at most 5 patterns."""
     for pattern in unmatchable_patterns(facts.manifest.paths)[:_MAX_PATTERNS_REPORTED]:
         yield facts.at(errors.PATHS_NEVER_FIT.problem(pattern=printable(pattern)), "paths")
 
@@ -111,7 +140,7 @@ def check_scripts(facts: Facts, profile: Profile) -> Iterator[Problem]:
 
 
 def check_endpoints(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that the host of each endpoint is in the network allowlist."""
+    """Checks that the network allowlist allows each endpoint. Without network access, none is allowed."""
     security = facts.manifest.security
     hosts = security.network_allowlist if security.network == "allowlist" else ()
     for index, address in enumerate(facts.manifest.endpoints):
@@ -123,7 +152,7 @@ def check_endpoints(facts: Facts, _: Profile) -> Iterator[Problem]:
 
 
 def check_entry(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that the entry is a runnable file in ``scripts/``."""
+    """Checks that ``resources.entry``, if set, is a runnable file in ``scripts/``."""
     entry = facts.manifest.resources.entry
     if entry is None:
         return
@@ -143,7 +172,7 @@ def escapes_package(path: str) -> bool:
 
 
 def check_resources(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that helpers, references and assets exist as files or folders in the package."""
+    """Checks that helpers, references and assets are files or folders in the package."""
     folders = {path.rpartition("/")[0] for path in facts.paths}
     for name in ("helpers", "references", "assets"):
         for index, path in enumerate(getattr(facts.manifest.resources, name)):
@@ -165,7 +194,10 @@ def check_resources(facts: Facts, _: Profile) -> Iterator[Problem]:
 
 
 def check_code(facts: Facts, profile: Profile) -> Iterator[Problem]:
-    """Checks that executable code is in ``scripts/`` or ``tests/``. Single-file skills are exempt."""
+    """Checks that executable code is in ``scripts/`` or ``tests/``.
+
+    The script of a single-file skill may be elsewhere.
+    """
     allowed = {file.path for file in single_scripts(facts.files)} if profile == "single-file" else set()
     for file in facts.files:
         if file.path.startswith(("scripts/", "tests/")) or file.path in allowed or file.path == SKILL_MD:
@@ -175,7 +207,7 @@ def check_code(facts: Facts, profile: Profile) -> Iterator[Problem]:
 
 
 def check_schemas(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that both schemas are usable. The input schema must describe an object."""
+    """Checks that both schemas are usable, and that the input schema describes an object."""
     for name in ("input_schema", "output_schema"):
         schema = getattr(facts.manifest, name)
         if schema is None:
@@ -190,7 +222,7 @@ def check_schemas(facts: Facts, _: Profile) -> Iterator[Problem]:
 
 
 def check_abp(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that ABP tools have unique names and typed parameters."""
+    """Checks that an ABP package has tools, and that each has a unique name and valid parameters."""
     if facts.manifest.abp is None and facts.manifest.protocol != "abp":
         return
     tools = (facts.manifest.abp or {}).get("tools")
@@ -246,20 +278,24 @@ def check_single_file(facts: Facts, profile: Profile) -> Iterator[Problem]:
 
 
 def check_declared_scripts(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that each script that a phase or action declares exists in ``scripts/``."""
-    ids = {p.removeprefix("scripts/").rpartition(".")[0] for p in facts.paths if p.startswith("scripts/")}
-    remaining = _MAX_SCANNED
-    for file in facts.files:
-        if file.path.startswith(("phases/", "actions/")) and suffix(file.path) == "md":
-            data, remaining = file.data[:remaining], max(0, remaining - len(file.data))
-            for script, line in find_declared_scripts(data.decode("utf-8-sig", "replace")):
-                if script not in ids and script.rpartition(".")[0] not in ids:
-                    yield errors.SCRIPT_UNDECLARED.problem(script=script).at(printable(file.path), line)
+    """Checks that each script declared in ``phases/`` or ``actions/`` exists in ``scripts/``.
+
+    Reads at most 256 kB of these files in total.
+    """
+    files = {file.path: file.data for file in facts.files}
+    paths = sorted(filter(is_phase, files))
+    starts = accumulate((len(files[path]) for path in paths), initial=0)
+    limits = {path: max(0, _MAX_SCANNED - start) for path, start in zip(paths, starts, strict=False)}
+    for phase in find_phases(files, lambda path: files[path][: limits[path]])[0]:
+        for script in (one for one in phase.scripts if one.missing):
+            problem = errors.SCRIPT_UNDECLARED.problem(script=script.id)
+            yield problem.at(printable(phase.path), script.line)
 
 
 def check_sections(facts: Facts, profile: Profile) -> Iterator[Problem]:
-    """Checks that the sections required by the ApexBridge profile exist. The one on security is required only
-    if the skill uses secrets, the network or memory.
+    """Checks that the sections required by the ApexBridge profile exist. Other profiles are exempt.
+
+    The security section is required only if the skill uses secrets, the network or memory.
     """
     if profile != "apexbridge":
         return
@@ -277,16 +313,19 @@ def _is_sensitive(facts: Facts) -> bool:
     if security.secrets or security.network != "none":
         return True
     scripts = (file for file in facts.files if file.path.startswith("scripts/"))
-    return any(b"memoryWrites" in file.data[:_MAX_SCANNED] for file in scripts)
+    return any(_MEMORY_WRITES.search(file.data[:_MAX_SCANNED]) for file in scripts)
+
+
+_MEMORY_WRITES = re.compile(rb"memoryWrites|memory_writes")
 
 
 def check_trigger_tests(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that the package's trigger tests are readable. Publishing runs them."""
+    """Checks that the trigger tests of the package are readable. Does not run them."""
     yield from read_trigger_tests(facts.files).problems
 
 
 def check_dependencies(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that the scripts' dependencies come only from a package index."""
+    """Checks that the declared dependencies are readable, within limits and from a package index."""
     yield from read_dependencies(facts.files).problems
 
 
@@ -307,3 +346,4 @@ CHECKS = (
     check_trigger_tests,
     check_dependencies,
 )
+_OF_ONE_CODE = (check_code, check_declared_scripts)  # only as many problems are needed as are listed

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from registry.packages.checks import errors
@@ -47,32 +47,50 @@ _AGENT_SKILL = re.compile(r"(?:agents/[^/]+/)?\.claude/skills/(?!_)[^/]+\.py")
 
 
 def suffix(path: str) -> str:
-    """The lower-case extension without its dot, "" if there is none."""
+    """The lower-case extension without its dot, or "" if there is none."""
     return path.rpartition("/")[2].rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else ""
 
 
-def choose_profile(values: Mapping[str, Any], files: tuple[PackageFile, ...]) -> Profile:
+@dataclass(frozen=True)
+class ProfileChoice:
+    """A profile and what made it apply: a field of the front matter, or the path of a script.
+
+    Both are "" for the default profile.
+    """
+
+    profile: Profile
+    field: str = ""
+    path: str = ""
+
+
+def choose_profile(values: Mapping[str, Any], files: tuple[PackageFile, ...]) -> ProfileChoice:
     """The profile that applies to a package with these front matter values and files.
 
-    A single-file skill declares ``profile: single-file``, has the layout ``.claude/skills/<name>.py``, or has
-    one Python script that reads a JSON request with an ``action`` from stdin and takes no arguments (the JSON
-    stdin protocol).
+    - ``apexbridge``: ``type`` or ``protocol`` has an ApexBridge value, or ``abp`` is a mapping.
+    - ``single-file``: the front matter declares it, or a script in ``single_scripts`` reads JSON
+      requests.
+    - ``agentskills``: all other packages.
     """
-    if (
-        values.get("type") in TYPES
-        or values.get("protocol") in ("vcp", "abp")
-        or isinstance(values.get("abp"), dict)
-    ):
-        return "apexbridge"
+    if values.get("type") in TYPES:
+        return ProfileChoice("apexbridge", field="type")
+    if values.get("protocol") in ("vcp", "abp"):
+        return ProfileChoice("apexbridge", field="protocol")
+    if isinstance(values.get("abp"), dict):
+        return ProfileChoice("apexbridge", field="abp")
     metadata = values.get("metadata")
     declared = values.get("profile") or (metadata.get("profile") if isinstance(metadata, dict) else None)
-    if declared == "single-file" or any(reads_json_requests(file) for file in single_scripts(files)):
-        return "single-file"
-    return "agentskills"
+    if declared == "single-file":
+        return ProfileChoice("single-file", field="profile" if values.get("profile") else "metadata")
+    script = next((file.path for file in single_scripts(files) if reads_json_requests(file)), "")
+    return ProfileChoice("single-file", path=script) if script else ProfileChoice("agentskills")
 
 
 def single_scripts(files: tuple[PackageFile, ...]) -> tuple[PackageFile, ...]:
-    """A single-file skill's scripts: in ``.claude/skills/``, otherwise the only script if it is Python."""
+    """The possible scripts of a single-file skill; may be empty.
+
+    Returns the Python files in ``.claude/skills/``. If there are none, returns the only code file in
+    ``scripts/``, provided that it is Python.
+    """
     if layout_scripts := tuple(file for file in files if _AGENT_SKILL.fullmatch(file.path)):
         return layout_scripts
     scripts = tuple(f for f in files if f.path.startswith("scripts/") and suffix(f.path) in CODE)
@@ -80,7 +98,10 @@ def single_scripts(files: tuple[PackageFile, ...]) -> tuple[PackageFile, ...]:
 
 
 def reads_json_requests(file: PackageFile) -> bool:
-    """Whether the script uses the JSON stdin protocol; every script in ``.claude/skills/`` does."""
+    """Whether the script reads a JSON request with an ``action`` from stdin and takes no arguments.
+
+    True for every script in ``.claude/skills/``. Searches the first 256 kB of other scripts.
+    """
     if _AGENT_SKILL.fullmatch(file.path):
         return True
     source = file.data[:_MAX_SCANNED]
@@ -90,7 +111,7 @@ def reads_json_requests(file: PackageFile) -> bool:
 
 
 def apply_profile(problem: Problem, profile: Profile) -> Problem:
-    """The problem with its severity under this profile."""
+    """The problem with its severity under this profile: for ``apexbridge``, some warnings are errors."""
     if profile == "apexbridge" and problem.severity == "warning" and problem.code in _STRICT:
         return replace(problem, severity="error")
     return problem

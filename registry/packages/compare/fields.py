@@ -28,7 +28,7 @@ class FieldChange:
 
 
 def compare_fields(before: Manifest, after: Manifest) -> tuple[FieldChange, ...]:
-    """The changed fields in the order of the manifest. Versions and schemas are compared separately."""
+    """The changed fields in the order of the manifest. Excludes the version and the schemas."""
     return tuple(_changes(before, after, ""))
 
 
@@ -52,7 +52,7 @@ def _list_change(name: str, old: tuple[str, ...], new: tuple[str, ...]) -> Field
 
 
 def display_value(value: Any) -> str:
-    """The value for display: text unchanged, other values as JSON, "" for empty values."""
+    """The value for display: text unchanged, other values as JSON, "" for None, ``{}`` and ``()``."""
     if value in (None, "", {}, ()):
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)

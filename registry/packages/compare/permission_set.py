@@ -15,7 +15,7 @@ _NONE: Names = frozenset()
 
 @dataclass(frozen=True)
 class PermissionSet:
-    """The permissions that an approval of a skill covers. Each part is a set of names."""
+    """The permissions that an approval of a skill covers. Each field is a set of names."""
 
     hosts: Names = _NONE
     filesystem: Names = _NONE  # "read-only" or empty

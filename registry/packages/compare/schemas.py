@@ -33,7 +33,7 @@ _TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object",
 
 @dataclass(frozen=True)
 class SchemaChange:
-    """A change of a schema. ``pointer``: JSON pointer to the described value, "" for the whole."""
+    """A change of a schema. ``pointer`` is a JSON pointer to the described value; ``*`` means list items."""
 
     pointer: str
     effect: Effect
@@ -45,7 +45,7 @@ SchemaPath = tuple[str, ...]
 
 
 def compare_schemas(before: Schema | None, after: Schema | None, side: Side) -> tuple[SchemaChange, ...]:
-    """The changes, sorted by effect with breaking ones first, then by pointer."""
+    """At most 200 changes: breaking ones first, then unclear and compatible ones, each sorted by pointer."""
     if before == after:
         return ()
     if before is None or after is None:
@@ -186,7 +186,7 @@ class _SchemaWalk:
                 yield self._change("compatible", path, LazyMessage(_("Changed: %(name)s."), name=name))
             else:
                 reason = LazyMessage(
-                    _("The rule %(name)s changed; its effect on callers is unknown."), name=name
+                    _("The keyword %(name)s changed; the effect on callers is unknown."), name=name
                 )
                 yield self._change("unclear", path, reason)
 

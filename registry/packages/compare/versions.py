@@ -28,8 +28,6 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class Content:
-    """The content of one version for a comparison."""
-
     manifest: Manifest
     files: tuple[FileFacts, ...]
 
@@ -53,8 +51,9 @@ class FileChange:
 
 @dataclass(frozen=True)
 class AbilityChange:
-    """A changed ability of a skill. ``broader`` is set if the later version can, or may be able to, do more
-    than the earlier one.
+    """A changed ability of a skill.
+
+    ``broader`` is set if the later version can, or may be able to, do more than the earlier one.
     """
 
     name: str
@@ -83,7 +82,7 @@ class Comparison:
 
     @property
     def is_breaking(self) -> bool:
-        """Whether callers of the skill may have to change."""
+        """Whether a change of inputs, outputs or ABP tools is breaking. Unclear changes do not count."""
         schemas = (self.inputs, self.outputs, *(tool.changes for tool in self.tools))
         return any(change.effect == "breaking" for changes in schemas for change in changes)
 
@@ -106,7 +105,10 @@ def compare(before: Content, after: Content) -> Comparison:
 
 
 def compare_files(before: tuple[FileFacts, ...], after: tuple[FileFacts, ...]) -> tuple[FileChange, ...]:
-    """The changed files by path. A non-empty removed file counts as renamed if its content has a new path."""
+    """The changed files, sorted by path.
+
+    A removed file that is not empty counts as renamed if an added file has the same content.
+    """
     old, new = {file.path: file for file in before}, {file.path: file for file in after}
     removed = {file.digest: file for file in reversed(before) if file.path not in new and file.size}
     changes = []
@@ -124,7 +126,7 @@ def compare_files(before: tuple[FileFacts, ...], after: tuple[FileFacts, ...]) -
 
 
 def _compare_abilities(before: Content, after: Content) -> Iterator[AbilityChange]:
-    """Yields the changed abilities: permissions, limits, scripts and tools, then ways to start the skill."""
+    """Yields the changed abilities: permissions, limits, scripts, tools, entry, type, protocol, context."""
     old, new = before.manifest, after.manifest
     previous, now = permissions_of(old), permissions_of(new)
     beyond = now.beyond(previous)

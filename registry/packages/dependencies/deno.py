@@ -1,4 +1,4 @@
-"""Deno: finds remote imports in TypeScript by a text search. deno itself resolves them later."""
+"""Finds the remote imports of a package's TypeScript scripts by a text search. Deno resolves them later."""
 
 import json
 import re
@@ -9,10 +9,10 @@ from registry.packages.dependencies import errors
 from registry.packages.package import PackageFile
 from registry.packages.problems import Problem, gettext_noop
 
-MAX_SCRIPTS = 50  # scripts that run with deno
+MAX_SCRIPTS = 50  # scripts that run with Deno
 _FILE_BYTES, _LOCK_BYTES = 65_536, 2 << 20
 _CODE = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".json", ".jsonc", ".wasm")
-_OTHERS = ("package.json", "package-lock.json", "tsconfig.json")  # files for Node, which deno never reads
+_OTHERS = ("package.json", "package-lock.json", "tsconfig.json")  # files for Node, which Deno never reads
 _FOLDERS = ("", "scripts/")
 _CONFIGS = ("deno.json", "deno.jsonc")
 # A URL is a module only after ``from``, ``import`` or ``import(``, or in a compiler directive.
@@ -28,12 +28,15 @@ _SCHEMA = re.compile(rb"""["']\$schema["']\s*:\s*["'][^"']*["']""")
 
 @dataclass(frozen=True)
 class DenoModules:
-    """The files from which deno resolves imports. ``specifiers``: the imports found."""
+    """The scripts that Deno starts, and the files from which Deno resolves their imports.
 
-    scripts: tuple[str, ...]  # the scripts that deno starts
+    ``specifiers`` has the remote imports found in the files, sorted.
+    """
+
+    scripts: tuple[str, ...]
     files: Mapping[str, bytes]  # contents by path: code, configuration and lock file
     config: str  # the path of deno.json, or ""
-    lock: str
+    lock: str  # the path of deno.lock, or ""
     specifiers: tuple[str, ...]
 
 
@@ -44,12 +47,16 @@ class DenoResult:
 
 
 def is_deno_input(path: str) -> bool:
-    """Whether deno may read this file of a package when it loads a script."""
+    """Whether Deno may read this file of a package when it loads a script."""
     return path.endswith(_CODE) or path.rpartition("/")[2] == "deno.lock"
 
 
 def read_deno(files: Sequence[PackageFile]) -> DenoResult:
-    """The modules to resolve. None if there are no TypeScript scripts, only local imports, or problems."""
+    """The modules to resolve, or problems.
+
+    ``modules`` is None if there are no TypeScript scripts, neither remote imports nor an import map, or any
+    problem.
+    """
     scripts = sorted(file.path for file in files if _is_script(file.path))
     if not scripts:
         return DenoResult()
@@ -77,8 +84,9 @@ def _is_read(path: str) -> bool:
 
 
 def _find_file(config: str, by_path: Mapping[str, PackageFile], names: Sequence[str]) -> str:
-    """The path of the first of the names that exists: next to the configuration if there is one, otherwise
-    next to SKILL.md or in ``scripts/``. "" if none exists.
+    """The path of the first existing file with one of the names, or "".
+
+    Searches the folder of ``config``. Without ``config``, searches the folder of SKILL.md, then ``scripts/``.
     """
     folders = (config.rpartition("/")[0] + "/" if "/" in config else "",) if config else _FOLDERS
     return next((path for folder in folders for name in names if (path := folder + name) in by_path), "")

@@ -15,8 +15,11 @@ DEPENDENCY_OPTION = declare("DEPENDENCY_OPTION", lambda *, text: ...)(
     _("Remove the option; --hash is the only option that a package can set."),
 )
 DEPENDENCY_INVALID = declare("DEPENDENCY_INVALID", lambda *, text, reason: ..., severity="warning")(
-    _("Can't read %(text)s as a dependency: %(reason)s."),
-    _("Write a Python requirement as name==1.2.3, or generate the lock file again with npm or Deno."),
+    _("Can't read the dependency declaration %(text)s: %(reason)s."),
+    _(
+        "Correct the declaration (for Python, such as name==1.2.3), or generate the lock file "
+        "again with npm or Deno."
+    ),
 )
 DEPENDENCY_LOCK_MISSING = declare("DEPENDENCY_LOCK_MISSING", severity="warning")(
     _("The dependencies in package.json are not installed because there is no package-lock.json."),
@@ -28,5 +31,5 @@ DEPENDENCY_FILE_LARGE = declare("DEPENDENCY_FILE_LARGE", lambda *, limit: ..., h
 )
 DEPENDENCIES_TOO_MANY = declare("DEPENDENCIES_TOO_MANY", lambda *, count, limit: ...)(
     _("The package has %(count)s dependencies or Deno scripts; the maximum is %(limit)s."),
-    _("Remove the dependencies that the skill does not need."),
+    _("Remove the dependencies or scripts that the skill does not need."),
 )

@@ -1,4 +1,4 @@
-"""Node: reads package.json and its lock file, which alone determines packages and digests."""
+"""Reads package.json and package-lock.json. The lock file alone determines packages and digests."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from registry.packages.archive.paths import printable
 from registry.packages.dependencies import errors
 from registry.packages.package import PackageFile
 from registry.packages.problems import Problem, gettext_noop
@@ -34,7 +35,7 @@ _KEPT_FIELDS = (
 
 @dataclass(frozen=True)
 class NodePackage:
-    """A package of a lock file. ``install_path`` is its folder, ``integrity`` the digest of its archive."""
+    """A package in a lock file. ``install_path`` is its folder, ``integrity`` the SHA-512 of its archive."""
 
     install_path: str
     name: str
@@ -43,14 +44,15 @@ class NodePackage:
 
     @property
     def archive(self) -> str:
-        """The path of the archive in a registry, determined by name and version."""
+        """The path of the archive in a registry, such as ``lodash/-/lodash-4.17.21.tgz``."""
         return f"{self.name}/-/{self.name.rpartition('/')[2]}-{self.version}.tgz"
 
 
 @dataclass(frozen=True)
 class NodeLock:
-    """The parts of package.json and the lock file that determine the installation, without scripts, URLs and
-    dev packages.
+    """The parts of package.json and the lock file that determine the installation.
+
+    Scripts, URLs and dev packages are left out.
     """
 
     manifest: Mapping[str, Any]  # parts of package.json
@@ -65,7 +67,11 @@ class NodeResult:
 
 
 def read_node(files: Sequence[PackageFile]) -> NodeResult:
-    """The lock; None if no script needs Node, package.json has no dependencies, or there are problems."""
+    """The dependencies to install, or problems.
+
+    ``lock`` is None if ``scripts/`` has no JavaScript or TypeScript, if package.json has no dependency, or if
+    there is any problem.
+    """
     by_path = {file.path: file for file in files}
     if not any(path.startswith("scripts/") and path.endswith(_SCRIPTS) for path in by_path):
         return NodeResult()
@@ -107,7 +113,7 @@ def _document(file: PackageFile, limit: int) -> dict[str, Any] | Problem:
 
 
 def _check_group(path: str, group: object) -> Iterator[Problem]:
-    """Yields problems of dependencies that are URLs, folders or repositories instead of version ranges."""
+    """Yields a problem for each dependency that is not a version range or tag, such as a URL or folder."""
     if group is not None and not isinstance(group, Mapping):
         yield _invalid(path, "dependencies", gettext_noop("it is not a JSON object"))
         return
@@ -185,7 +191,10 @@ def _entry(path: str, install_path: str, entry: object) -> NodePackage | Problem
 
 
 def _is_of_registry(resolved: object, package: NodePackage) -> bool:
-    """Whether the URL is this package's archive in any registry. The site's settings choose the registry."""
+    """Whether ``resolved`` is an HTTPS URL that ends with the package's archive path.
+
+    Every host is accepted, because the site's settings choose the registry.
+    """
     if not isinstance(resolved, str):
         return False
     try:
@@ -205,7 +214,7 @@ def _host(entry: Mapping[str, Any]) -> str:
 
 
 def _not_from_registry(path: str, text: str) -> Problem:
-    return errors.DEPENDENCY_ELSEWHERE.problem(text=ascii(text[:120])[1:-1]).at(path)
+    return errors.DEPENDENCY_ELSEWHERE.problem(text=printable(text, 120)).at(path)
 
 
 def _invalid(path: str, text: str, reason: str) -> Problem:

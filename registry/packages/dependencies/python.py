@@ -1,4 +1,4 @@
-"""Python: reads PEP 723 blocks of scripts, and requirements.txt next to SKILL.md or in ``scripts/``."""
+"""Reads Python requirements from PEP 723 blocks of scripts and from requirements.txt."""
 
 import re
 import tomllib
@@ -12,14 +12,15 @@ from packaging.requirements import Requirement as ParsedRequirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
+from registry.packages.archive.paths import printable
 from registry.packages.dependencies import errors
 from registry.packages.package import PackageFile
 from registry.packages.problems import Problem, gettext_noop
 
 MAX_REQUIREMENTS = 100  # per package
-_FILE_BYTES, _BLOCK_BYTES = 65_536, 32_768  # bytes: per requirements file, and of the blocks of all scripts
+_FILE_BYTES, _BLOCK_BYTES = 65_536, 32_768  # bytes: per requirements file, and in all blocks
 _HEAD_BYTES, _HEADS_BYTES = 262_144, 2_097_152  # bytes searched for blocks: per script, and in all scripts
-_MAX_DOTS = 1000  # dots per block, because tomllib takes quadratic time in the parts of a key
+_MAX_DOTS = 1000  # dots per block, because tomllib needs quadratic time for a key with many parts
 _LISTS = ("requirements.txt", "scripts/requirements.txt")
 _BEGIN = re.compile(r"# /// [a-zA-Z0-9-]+")
 _COMMENT = re.compile(r"(^|(?<=\s))#.*$")
@@ -55,7 +56,11 @@ class _Line:
 
 
 def read_python(files: Sequence[PackageFile]) -> PythonResult:
-    """The requirements of all scripts together, because a version has one environment."""
+    """The requirements of all Python scripts together, because the scripts of a version share an environment.
+
+    Empty if there are no Python scripts. For an invalid line, adds a problem and still returns the other
+    requirements.
+    """
     scripts = [file for file in files if file.path.endswith(".py") and _is_script(file.path)]
     if not scripts:
         return PythonResult()
@@ -91,7 +96,10 @@ def _is_script(path: str) -> bool:
 
 
 def _requirement_lines(file: PackageFile, problems: list[Problem]) -> list[_Line]:
-    """The logical lines of a requirements file, with continued lines joined."""
+    """The lines of a requirements file, without comments and with continued lines joined.
+
+    If the file is too large, adds a problem and returns no lines.
+    """
     text = _text(file, _FILE_BYTES, problems)
     lines: list[_Line] = []
     start, parts = 0, ""
@@ -135,7 +143,10 @@ def _block_lines(
 def _read_block(
     path: str, script_blocks: Sequence[tuple[int, str]], python_versions: list[str], problems: list[Problem]
 ) -> Iterator[_Line]:
-    """Yields the dependencies of a script's block. By the specification, a second block is an error."""
+    """Yields the dependencies of a script's block, and adds its ``requires-python`` to ``python_versions``.
+
+    For an invalid block, or more than one block, which PEP 723 forbids, adds a problem and yields nothing.
+    """
     for start, content in script_blocks[:1]:
         document = _document(content) if len(script_blocks) == 1 else None
         if document is None:
@@ -190,7 +201,7 @@ def _read_requires_python(document: dict[str, Any], line: _Line, problems: list[
 
 
 def _read(line: _Line) -> Requirement | Problem | None:
-    """The requirement on a line, or its problem, or None for an empty line."""
+    """The requirement on a line, a problem if the line is invalid, or None if it is empty."""
     hashes = tuple(_HASH.findall(line.text))
     text = _HASH.sub("", line.text).strip()
     if not text:
@@ -210,7 +221,7 @@ def _read(line: _Line) -> Requirement | Problem | None:
 
 
 def _quoted(line: _Line) -> str:
-    return ascii(line.text[:120])[1:-1]
+    return printable(line.text, 120)
 
 
 def _invalid(line: _Line, reason: str) -> Problem:

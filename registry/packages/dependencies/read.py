@@ -12,7 +12,7 @@ from registry.packages.problems import Problem
 
 @dataclass(frozen=True)
 class Dependencies:
-    """The dependencies to install, by language. A language with problems has no dependencies here."""
+    """The dependencies to install, by language. A language with problems has none."""
 
     python: tuple[Requirement, ...] = ()
     requires_python: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Dependencies:
 
 
 def read_dependencies(files: Sequence[PackageFile]) -> Dependencies:
-    """The dependencies of the scripts, for each language that has a script."""
+    """The dependencies that a package declares for its scripts, and the problems of all languages."""
     python, node, deno = read_python(files), read_node(files), read_deno(files)
     return Dependencies(
         python=() if python.problems else python.requirements,

@@ -1,4 +1,4 @@
-"""Reads ``agent.yaml`` of single-file skills: the timeouts of an agent's skills."""
+"""Reads the ``skills`` list of ``agent.yaml`` files, which sets the timeouts of single-file skills."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,7 +15,11 @@ AGENT_YAML = "agent.yaml"
 
 
 def with_agent_timeout(manifest: Manifest, files: tuple[PackageFile, ...], limits: Limits) -> Manifest:
-    """The manifest; if it has no timeout, with ``skills[].timeout`` (seconds) of its only script."""
+    """The manifest with the timeout from agent.yaml, or unchanged if it sets a timeout itself.
+
+    Also unchanged unless ``single_scripts`` returns exactly one script. The timeout is ``skills[].timeout``
+    in seconds, from the first row with a positive timeout and a ``name`` or ``entry`` that names the script.
+    """
     scripts = single_scripts(files)
     if manifest.security.timeout_ms is not None or len(scripts) != 1:
         return manifest
@@ -33,7 +37,10 @@ def _is_positive(value: Any) -> bool:
 
 
 def skill_rows(files: tuple[PackageFile, ...], limits: Limits) -> Iterator[Mapping[str, Any]]:
-    """Yields the valid rows of ``skills`` in agent.yaml. An unreadable file is skipped, not reported."""
+    """Yields the rows of ``skills`` from every agent.yaml in the files.
+
+    Skips rows that are not mappings, and files that are unreadable or exceed ``limits.front_matter``.
+    """
     for file in files:
         if PurePosixPath(file.path).name != AGENT_YAML or len(file.data) > limits.front_matter:
             continue

@@ -1,4 +1,4 @@
-"""The endpoint URLs of service and distributed skills, and how they match a network allowlist."""
+"""Reads the endpoint URLs of service and distributed skills, and matches them against a network allowlist."""
 
 from collections.abc import Iterable
 from urllib.parse import urlsplit
@@ -14,9 +14,10 @@ _PORTS = {"https": 443, "http": 80}
 
 
 def read_endpoints(fields: Fields) -> tuple[str, ...]:
-    """The URLs of ``endpoint`` and ``endpoints``, in the order in which they are tried.
+    """The valid URLs of ``endpoint`` and ``endpoints``, at most 8, in the order in which they are tried.
 
-    For other skill types, both fields are unknown fields.
+    Invalid and excess URLs add problems to ``fields``. For types other than ENDPOINT_TYPES, the result is
+    empty and both fields count as unknown.
     """
     if fields.values.get("type") not in ENDPOINT_TYPES:
         return ()
@@ -32,14 +33,19 @@ def read_endpoints(fields: Fields) -> tuple[str, ...]:
 def _is_valid(fields: Fields, address: str, single: str) -> bool:
     if len(address) <= _MAX_URL_LENGTH and origin_of(address):
         return True
-    expected = gettext_noop("an https:// URL without a user name")
+    expected = gettext_noop(
+        "an https:// URL without a user name (http:// only for addresses that the site allows)"
+    )
     field = "endpoint" if address == single else "endpoints"
     fields.note_value(field, found=printable(address), expected=expected)
     return False
 
 
 def origin_of(address: str) -> tuple[str, int] | None:
-    """Host and port of an HTTP(S) URL; None for other URLs, or with a user name, space or backslash."""
+    """Host (ASCII, lower case) and port of an HTTP(S) URL; None if the URL is invalid or has another scheme.
+
+    URLs with a user name, a backslash, a space or a control character count as invalid.
+    """
     if any(character <= " " or character == "\x7f" for character in address) or "\\" in address:
         return None
     try:
@@ -53,15 +59,18 @@ def origin_of(address: str) -> tuple[str, int] | None:
 
 
 def is_allowed(address: str, allowlist: Iterable[str]) -> bool:
-    """Whether the allowlist contains the host of the URL; an entry with a port allows only that port."""
+    """Whether an entry of the allowlist allows the host and port of the URL. False for an invalid URL."""
     origin = origin_of(address)
     return origin is not None and any(_entry_matches(entry, *origin) for entry in allowlist)
 
 
 def _entry_matches(entry: str, host: str, port: int) -> bool:
-    """Whether host and port match the entry. ``*.example.org`` matches every name below ``example.org``."""
-    parts = urlsplit(entry if "://" in entry else f"//{entry}")
+    """Whether the entry allows the host and port. ``*.example.org`` allows every name below ``example.org``.
+
+    An entry with a port or scheme allows only that port; other entries allow every port.
+    """
     try:
+        parts = urlsplit(entry if "://" in entry else f"//{entry}")
         entry_host, entry_port = (parts.hostname or "").rstrip(".").lower(), parts.port
     except ValueError:
         return False

@@ -1,4 +1,4 @@
-"""Typed readers for front matter. Each one returns the value or a default, and records problems."""
+"""Typed readers for front matter fields. Each invalid value adds a problem."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ _YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
 
 
 class Fields:
-    """The fields of a mapping in the front matter. ``unknown`` has the fields that were never read."""
+    """The fields of a mapping in the front matter. ``unknown`` has the fields that were not read.
+
+    Readers such as ``text`` accept alternative names of one field. An invalid value counts as missing and
+    adds a problem to ``problems``.
+    """
 
     def __init__(
         self,
@@ -35,16 +39,16 @@ class Fields:
         return {name: value for name, value in self.values.items() if name not in self._read_names}
 
     def spelling(self, *names: str) -> str:
-        """The first of the names that has a value, otherwise the first name."""
+        """The first of the names whose value is not None, otherwise the first name."""
         return next((name for name in names if self.values.get(name) is not None), names[0])
 
     def value(self, *names: str) -> Any:
-        """The value of the first of the names that has one, or None. The names count as read."""
+        """The value of the first name that has one, or None. Marks all the names as read."""
         self._read_names.update(names)
         return self.values.get(self.spelling(*names))
 
     def add_problem(self, problem: Problem, name: str) -> None:
-        """Adds the problem at the line of this field."""
+        """Appends the problem to ``problems``, with the file and line of this field."""
         path, line = self.front.at(*self.key_path, name)
         self.problems.append(problem.at(path, line))
 
@@ -84,7 +88,7 @@ class Fields:
         return word in _YES
 
     def number(self, *names: str, low: float, high: float) -> float | None:
-        """The number, if it is from ``low`` to ``high``, otherwise None. Numeric text counts as a number."""
+        """The number if it is from ``low`` to ``high``, otherwise None. Numeric text counts as a number."""
         value = self.value(*names)
         if value is None:
             return None
@@ -101,11 +105,12 @@ class Fields:
         return value
 
     def integer(self, *names: str, low: int = 1, high: int = 2**31 - 1) -> int | None:
+        """The number rounded to an integer, or None in the same cases as ``number``."""
         value = self.number(*names, low=low, high=high)
         return None if value is None else round(value)
 
     def choice(self, *names: str, options: tuple[str, ...]) -> str | None:
-        """The value if it is one of the options, otherwise None. Another value stays an unknown field."""
+        """The value if it is in ``options``, otherwise None. A field with another value counts as unknown."""
         value = self.value(*names)
         if value is None or value in options:
             return None if value is None else str(value)
@@ -116,7 +121,11 @@ class Fields:
         return None
 
     def texts(self, *names: str, split: Callable[[str], list[str]] | None = None) -> tuple[str, ...]:
-        """The texts of a list. A single text is split by ``split``, or at commas after adding a problem."""
+        """The stripped, non-empty texts of a list; numbers and booleans in it become text.
+
+        A single text is split with ``split``. Without ``split``, the text is split at commas and a problem is
+        added.
+        """
         value = self.value(*names)
         if value is None:
             return ()
@@ -157,9 +166,9 @@ class Fields:
 
 
 def type_label(value: object) -> str:
-    """The name of a value's type, for messages."""
+    """The name of a value's type for messages, untranslated, such as "a list"."""
     if value is None:
-        return gettext_noop("nothing")
+        return gettext_noop("an empty value")
     if isinstance(value, bool):
         return gettext_noop("true or false")
     if isinstance(value, (int, float)):

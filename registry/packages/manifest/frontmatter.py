@@ -27,7 +27,10 @@ _QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*(#.*)?""")
 
 @dataclass(frozen=True)
 class FrontMatter:
-    """The values of the front matter, the line of each value by key path, and the body of SKILL.md."""
+    """The values of the front matter, the line of each value by key path, and the body of SKILL.md.
+
+    This type is also used for the fields of METADATA.yml.
+    """
 
     values: Mapping[str, Any]
     body: str
@@ -47,20 +50,23 @@ class FrontMatter:
         return any(found.severity == "error" for found in self.problems)
 
     def line(self, *key_path: str) -> int | None:
-        """The line of the value at this key path, or of the nearest enclosing value."""
+        """The line of the value at this key path, or of the nearest enclosing value; None if unknown."""
         while key_path and key_path not in self.lines:
             key_path = key_path[:-1]
         return self.lines.get(key_path) if key_path else None
 
     def at(self, *key_path: str) -> tuple[str, int | None]:
-        """The file and the line of the value at this key path."""
+        """The path of the file that sets the value at this key path, and the line as returned by ``line``."""
         if self.legacy_metadata and key_path and key_path[0] in self.legacy_metadata.values:
             return self.legacy_metadata.at(*key_path)
         return self.path, self.line(*key_path)
 
 
 def read_skill_md(data: bytes, limits: Limits) -> FrontMatter:
-    """Reads SKILL.md. Raises Refusal if it is too large or not text. Broken front matter adds problems."""
+    """Reads SKILL.md. Raises Refusal if the file is too large, not UTF-8 or contains a null character.
+
+    Missing or broken front matter does not raise; it only adds to ``problems``.
+    """
     text = _decode(data, limits)
     lines = enumerate(_split(text))
     opening, line, start = next(((n, line, end) for n, (line, end) in lines if line.strip()), (0, "", 0))
@@ -100,7 +106,7 @@ def _decode(data: bytes, limits: Limits) -> str:
 
 
 def _split(text: str) -> Iterator[tuple[str, int]]:
-    """Yields each line without its line ending, and the offset of the next line."""
+    """Yields each line without its line ending, and the offset at which the next line starts."""
     position = 0
     for match in _NEW_LINE.finditer(text):
         yield text[position : match.start()], match.end()
@@ -136,7 +142,11 @@ def _read_values(
 
 
 def _read_field_by_field(header: str, first_line: int, refused: Refusal, limits: Limits) -> FrontMatter:
-    """The values read field by field, so that one broken field does not hide problems of the others."""
+    """Reads each top-level field separately, so that one broken field does not hide problems of the others.
+
+    If no single field is broken, or if there are over 200 fields, the result has no values and only the
+    problems of ``refused``. Its ``body`` is empty; the caller sets it.
+    """
     lines = _NEW_LINE.split(header)
     starts = [index for index, line in enumerate(lines) if _TOP_LEVEL_FIELD.match(line)]
     values: dict[str, Any] = {}
@@ -167,7 +177,7 @@ def _read_field_by_field(header: str, first_line: int, refused: Refusal, limits:
 
 
 def _quote_values(header: str, first_line: int, limits: Limits) -> tuple[str, tuple[Problem, ...]]:
-    """The header with quotes around values that YAML can't read, and a notice for each of them."""
+    """The header with quotes around values that YAML can't read, and a notice for each of these values."""
     lines = _NEW_LINE.split(header)
     notices = []
     index = 0
@@ -190,7 +200,10 @@ def _quote_values(header: str, first_line: int, limits: Limits) -> tuple[str, tu
 
 
 def _end_of_value(lines: list[str], index: int, match: re.Match[str]) -> int:
-    """The line index after a value. Indented lines continue the value, empty lines only a block scalar."""
+    """The index of the line after the value that starts at ``index``.
+
+    Indented lines continue every value; empty lines continue only a block scalar (``|`` or ``>``).
+    """
     indent, in_block = len(match["indent"]), match["value"][0] in "|>"
     end = index + 1
     while end < len(lines):

@@ -1,5 +1,6 @@
-"""Readers for groups of fields: triggers, security, the older permissions, resources, and tools."""
+"""Readers for the groups ``triggers``, ``security`` and ``resources``, for tool lists and argument hints."""
 
+import ipaddress
 import posixpath
 import re
 from typing import Any, Literal, cast
@@ -12,7 +13,7 @@ from registry.packages.problems import LazyMessage, gettext_noop
 from registry.packages.reserved_variables import is_reserved
 
 _HOST = re.compile(r"(?:https?://)?((?:\*\.)?[\w-]+(?:\.[\w-]+)*)(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
-_IPV6 = re.compile(r"(?:https?://)?\[[0-9a-f:.]+\](?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
+_IPV6 = re.compile(r"(?:https?://)?\[([0-9a-f:.]+)\](?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 DEFAULT_PRIORITY = 0.5
 _SECURITY = """
@@ -29,7 +30,7 @@ _KNOWN_FIELDS = {
 
 
 def read_triggers(fields: Fields) -> Triggers:
-    """Reads ``triggers``: a mapping, or a plain list of phrases, which nearly all real packages use."""
+    """Reads ``triggers``: a mapping, a list of phrases (most packages) or a text with one phrase per line."""
     value = fields.values.get("triggers")
     if isinstance(value, (list, str)):
         return Triggers(phrases=fields.texts("triggers", split=lambda text: text.splitlines()))
@@ -44,10 +45,14 @@ def read_triggers(fields: Fields) -> Triggers:
 
 
 def read_security(fields: Fields) -> Security:
-    """Reads ``security``; older fields (``permissions``, ``requires_filesystem``) fill gaps and add hosts."""
+    """Reads ``security``. The older fields ``permissions`` and ``requires_filesystem`` supply missing values.
+
+    A list of hosts in ``security.network`` or ``permissions.network`` is always added to the allowlist.
+    """
     group = fields.group("security")
     legacy = fields.group("permissions")
-    hosts = _hosts(group, "network_allowlist", "networkAllowlist") + _older_hosts(legacy)
+    hosts = _hosts(group, "network_allowlist", "networkAllowlist")
+    hosts += _older_hosts(group) + _older_hosts(legacy)
     network = group.choice("network", options=("none", "allowlist")) if _is_text(group, "network") else None
     if network is None:
         network = _older_network(group) or _older_network(legacy) or "none"
@@ -66,7 +71,10 @@ def read_security(fields: Fields) -> Security:
 
 
 def unknown_group_fields(fields: Fields) -> dict[str, dict[str, Any]]:
-    """The unknown fields of the groups, by group."""
+    """The unknown fields inside ``security``, ``permissions``, ``triggers`` and ``resources``, by group name.
+
+    Groups without unknown fields are left out.
+    """
     groups = {name: fields.values.get(name) for name in _KNOWN_FIELDS}
     unread = {
         name: {field: value for field, value in group.items() if field not in _KNOWN_FIELDS[name]}
@@ -102,19 +110,31 @@ def _to_ascii_host(host: str) -> str:
     """The host in ASCII, so that look-alike letters can't mislead approvers. "" if it is invalid."""
     name = _HOST.fullmatch(host)
     if name is None or name[1].isascii():
-        return host if name or _IPV6.fullmatch(host) else ""
+        return host if name or _is_ipv6(host) else ""
     try:
         return host[: name.start(1)] + name[1].encode("idna").decode() + host[name.end(1) :]
     except UnicodeError:
         return ""
 
 
-def _older_hosts(legacy: Fields) -> tuple[str, ...]:
-    return _hosts(legacy, "network") if isinstance(legacy.values.get("network"), list) else ()
+def _is_ipv6(host: str) -> bool:
+    match = _IPV6.fullmatch(host)
+    try:
+        return match is not None and bool(ipaddress.IPv6Address(match[1]))
+    except ValueError:
+        return False
+
+
+def _older_hosts(fields: Fields) -> tuple[str, ...]:
+    return _hosts(fields, "network") if isinstance(fields.values.get("network"), list) else ()
 
 
 def _older_network(fields: Fields) -> str | None:
-    """The network access of older packages, which declare ``network: true|false`` or a list of hosts."""
+    """``allowlist`` or ``none`` for older packages, which declare ``network: true|false`` or a list of hosts.
+
+    None if the field is missing or invalid. Adds a problem for an invalid value, except for text in
+    ``security``, which ``choice`` reports.
+    """
     value = fields.value("network")
     if value is None:
         return None
@@ -132,7 +152,7 @@ def _older_network(fields: Fields) -> str | None:
 
 
 def _filesystem(fields: Fields, group: Fields, legacy: Fields) -> str:
-    """The filesystem access: ``none`` if the package states that it needs none, otherwise ``read-only``."""
+    """``none`` if the package states that it needs no filesystem access, otherwise ``read-only``."""
     if choice := group.choice("filesystem", options=("none", "read-only")):
         return choice
     value = legacy.value("filesystem")
@@ -175,9 +195,7 @@ def _variables(fields: Fields, name: str) -> tuple[str, ...]:
 
 
 def read_resources(fields: Fields) -> Resources:
-    """Reads ``resources``: paths relative to SKILL.md, with or without ``./``. A later check tests whether
-    they exist.
-    """
+    """Reads ``resources`` as normalized paths relative to SKILL.md. Does not check that they exist."""
     group = fields.group("resources")
     entry = group.text("entry")
     return Resources(
@@ -193,12 +211,18 @@ def _paths(fields: Fields, name: str) -> tuple[str, ...]:
 
 
 def normal_path(path: str) -> str:
-    """The normal form: ``./scripts//a.ts`` → ``scripts/a.ts``. Keeps ``..`` or ``/`` of outside paths."""
+    """The path in normal form: ``./scripts//a.ts`` → ``scripts/a.ts``, with ``/`` for backslashes.
+
+    Keeps a leading ``/`` or ``..``, which leads outside the package. "" for blank text.
+    """
     return posixpath.normpath(path.replace("\\", "/").strip()) if path.strip() else ""
 
 
 def split_tools(text: str) -> list[str]:
-    """Splits at commas, or at white space if there are no commas; keeps ``Bash(git add:*)`` in one piece."""
+    """The tools in a text, split at commas, or at white space if there are no commas.
+
+    Separators in parentheses do not count: ``Bash(git add:*)`` is one tool.
+    """
     return (
         _split_outside(text, ",") if len(_split_outside(text, ",")) > 1 else _split_outside(text, " \t\r\n")
     )
@@ -217,7 +241,7 @@ def _split_outside(text: str, separators: str) -> list[str]:
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text, split at commas and white space."""
+    """The words of a text, split at commas and white space. May contain empty strings."""
     return re.split(r"[,\s]+", text)
 
 

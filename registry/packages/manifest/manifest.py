@@ -28,14 +28,17 @@ _PARTS = {"triggers": Triggers, "security": Security, "resources": Resources}
 
 @dataclass(frozen=True)
 class ManifestResult:
-    """A manifest and the problems of its fields."""
+    """A manifest, and the problems of the front matter and its fields."""
 
     manifest: Manifest
     problems: tuple[Problem, ...]
 
 
 def read_manifest(front: FrontMatter, origin: Origin) -> ManifestResult:
-    """Reads the fields of all supported formats. An invalid field gets its default value and a problem."""
+    """Reads the fields of all supported formats. An invalid field has its default value and adds a problem.
+
+    For broken front matter, leaves out the problems that the broken part can explain.
+    """
     problems: list[Problem] = list(front.problems)
     fields = Fields(front, problems, front.values)
     known = {
@@ -52,7 +55,10 @@ def read_manifest(front: FrontMatter, origin: Origin) -> ManifestResult:
 
 
 def _is_consequence(candidate: Problem, front: FrontMatter) -> bool:
-    """Whether broken front matter causes the problem: a notice, or a missing field that was not readable."""
+    """Whether broken front matter can explain the problem.
+
+    True for notices, and for a missing name or description that may be in the unreadable part.
+    """
     field = _MISSING_FIELDS.get(candidate.code)
     return candidate.severity == "notice" or (
         field is not None and (not front.values or field in front.unread)
@@ -103,7 +109,10 @@ def _description(fields: Fields) -> str:
 
 
 def _version(fields: Fields) -> tuple[str | None, str | None]:
-    """The version as semver and as written. ``metadata.version`` is used if ``version`` is missing."""
+    """The version as semver (None if invalid) and as written; both None if there is no version.
+
+    ``metadata.version`` is used if ``version`` is missing.
+    """
     source, written = fields, fields.text("version")
     metadata = fields.values.get("metadata")
     if not written and isinstance(metadata, dict):
@@ -192,7 +201,7 @@ def _agent_fields(fields: Fields) -> dict[str, Any]:
 
 
 def manifest_document(manifest: Manifest) -> dict[str, Any]:
-    """The manifest as JSON: all fields, with tuples as lists."""
+    """The manifest as a JSON-serializable dict of all fields, with tuples as lists."""
     return {field.name: _as_json(getattr(manifest, field.name)) for field in dataclasses.fields(manifest)}
 
 
@@ -203,7 +212,7 @@ def _as_json(value: Any) -> Any:
 
 
 def manifest_of(document: Mapping[str, Any]) -> Manifest:
-    """The manifest of a stored document. Fields that this release does not know are ignored."""
+    """The manifest for a dict from ``manifest_document``. Ignores unknown fields of other releases."""
     values = {name: _part(name, value) for name, value in document.items()}
     return Manifest(**_known_values(Manifest, values))
 
@@ -213,7 +222,7 @@ def _part(name: str, value: Any) -> Any:
 
 
 def _known_values(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of fields that this dataclass has. Lists of tuple fields are converted to tuples."""
+    """The values of fields that the dataclass ``kind`` has. Lists become tuples if the default is ``()``."""
     return {
         field.name: tuple(values[field.name]) if field.default == () else values[field.name]
         for field in dataclasses.fields(kind)

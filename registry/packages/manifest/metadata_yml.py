@@ -21,7 +21,10 @@ def find_metadata(files: tuple[PackageFile, ...]) -> PackageFile | None:
 
 
 def with_metadata(front: FrontMatter, files: tuple[PackageFile, ...], limits: Limits) -> FrontMatter:
-    """The front matter with empty fields filled from METADATA.yml. An unreadable file only adds warnings."""
+    """The front matter with its empty fields filled from METADATA.yml, and a notice that names these fields.
+
+    Broken front matter stays unchanged. An unreadable METADATA.yml only adds warnings.
+    """
     file = find_metadata(files)
     if file is None or front.is_broken:
         return front
@@ -49,7 +52,10 @@ def with_metadata(front: FrontMatter, files: tuple[PackageFile, ...], limits: Li
 
 
 def read_metadata(file: PackageFile, limits: Limits) -> FrontMatter:
-    """The fields of METADATA.yml with their lines. Raises the same refusals as front matter."""
+    """The fields of METADATA.yml with their lines.
+
+    Raises Refusal if the file is too large, not UTF-8, not readable as YAML or not a mapping.
+    """
     if len(file.data) > limits.front_matter:
         raise errors.FRONT_MATTER_TOO_LARGE.refusal(limit=limits.front_matter).at(file.path)
     reader = YamlReader(limits, file.path, as_text=TEXT_FIELDS)

@@ -1,4 +1,4 @@
-"""Derives the slug of a skill, and its name and description if the author gave none."""
+"""Derives the slug of a skill, and a name and description for skills without them."""
 
 import hashlib
 import re
@@ -19,14 +19,17 @@ _GENERIC_NAMES = frozenset(
 
 @dataclass(frozen=True)
 class Origin:
-    """The folder and file that a package was read from. They supply the name if SKILL.md has none."""
+    """The names of the folder and file that a package was read from: defaults for the name of the skill."""
 
     folder: str = ""
     filename: str = ""
 
     @property
     def stem(self) -> str:
-        """The file name without its extension; empty for generic names such as SKILL.md."""
+        """The file name without extension, copy number and version: ``sum-1.2.0 (1).zip`` → ``sum``.
+
+        "" for generic names such as SKILL.md.
+        """
         name = self.filename.replace("\\", "/").rpartition("/")[2]
         stem = _NUMBER.sub("", _COPY.sub("", _SUFFIX.sub("", name)).strip())
         return "" if stem.lower() in _GENERIC_NAMES else stem
@@ -37,18 +40,21 @@ class Origin:
 
 
 def slugify(text: str) -> str:
-    """The text as a slug: ``Café Mix`` → ``cafe-mix``. Characters other than a–z and 0–9 become hyphens."""
+    """The text as a slug of at most 64 characters: ``Café Mix`` → ``cafe-mix``.
+
+    Each run of characters other than a–z and 0–9 becomes a hyphen. "" if only hyphens remain.
+    """
     decomposed = unicodedata.normalize("NFKD", text)
     decomposed = "".join(c for c in decomposed if not unicodedata.combining(c))
     return re.sub(r"[^a-z0-9]+", "-", decomposed.lower()).strip("-")[:MAX_SLUG_LENGTH].rstrip("-")
 
 
 def slug_of(name: str, origin: Origin) -> str:
-    """The slug of a name; without a name, that of the folder or archive name, or "".
+    """The slug of ``name``. Without a name, the slug of the folder or file name, or "".
 
-    If a slug can't represent letters of the name, such as Chinese ones, the slug comes from the folder or
-    archive name, or contains a digest of the name. Names that differ only in such letters must not share a
-    slug, or one skill would overwrite the other. The digest depends only on the name and thus never changes.
+    If the name has letters that a slug can't represent, such as Chinese ones, the slug comes from the folder
+    or file name. If neither has a usable slug, the slug ends with a digest of the name. Without the digest,
+    names that differ only in such letters would share a slug, and one skill would overwrite the other.
     """
     if not _loses_letters(name) and (slug := slugify(name)):
         return slug
@@ -67,7 +73,10 @@ def _loses_letters(text: str) -> bool:
 
 
 def first_paragraph(body: str) -> tuple[str, int]:
-    """The first paragraph of prose as one line, cut at 1,024 characters, and its first line's index."""
+    """The first paragraph of prose as one line of at most 1,024 characters, and the index of its first line.
+
+    Skips headings, code, comments, rules, images and tables. ``("", 0)`` if there is no paragraph.
+    """
     paragraph: list[str] = []
     start, fence = 0, ""
     for number, line in enumerate(body.splitlines()):

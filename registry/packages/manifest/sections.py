@@ -1,7 +1,7 @@
 """Reads the Markdown of a skill: headings, sections of the ApexBridge profile, and declared scripts."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -9,6 +9,14 @@ _MAX_HEADINGS = 2_000
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _DECLARED = re.compile(r"\s*[-*+]\s+`?([A-Za-z0-9][\w.-]*)`?\s*(?:[:：#—(-].*)?$")
+
+_COMMAND = re.compile(
+    r"^```![ \t]*\n(?P<block>(?:(?!```)[^\n]*\n)+)```[ \t]*$"
+    r"|(?<!`)(?P<span>(?P<ticks>`{2,})(?!`)[^\n]{0,2000}?(?<!`)(?P=ticks)(?!`))"
+    r"|(?<![`A-Za-z0-9_])!`(?P<line>[^`\n]+)`",
+    re.MULTILINE,
+)
+_MAX_PER_HEADING = 2  # sections that one heading counts for
 
 
 @dataclass(frozen=True)
@@ -20,7 +28,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the ApexBridge profile, with its names in both languages and a pattern for its heading."""
+    """A section of the ApexBridge profile: its English and Chinese names, and a pattern for its heading."""
 
     name: str
     chinese: str
@@ -33,7 +41,9 @@ def _section(name: str, chinese: str, words: str, *, required: bool = True) -> S
 
 
 DESCRIPTION = _section(
-    "Description", "描述", r"描述|简介|说明$|概述|^介绍|\bdescription\b|\boverview\b|\babout\b"
+    "Description",
+    "描述",
+    r"描述|简介|^(?:技能|功能|使用)?说明$|概述|^介绍|\bdescription\b|\boverview\b|\babout\b",
 )
 PARAMETERS = _section("Parameters", "参数/输入", r"参数|输入|\bparam(eter)?s?\b|\binputs?\b|\barguments?\b")
 OUTPUT = _section("Output", "输出", r"输出|返回|\boutputs?\b|\breturns?\b|\bresults?\b")
@@ -55,7 +65,7 @@ SECTIONS = (DESCRIPTION, PARAMETERS, OUTPUT, STEPS, EXAMPLES, SAFETY, APPENDIX, 
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
-    """Yields the lines outside code fences, numbered from 1."""
+    """Yields the number (from 1) and the text of each line outside code fences."""
     fence = ""
     for number, line in enumerate(text.splitlines(), 1):
         mark = _FENCE.match(line)
@@ -68,24 +78,41 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 
 
 def headings(text: str) -> tuple[Heading, ...]:
-    """The headings (``#`` to ``######``) outside code fences, at most ``_MAX_HEADINGS``."""
+    """The first 2,000 headings (``#`` to ``######``) outside code fences."""
     matches = ((number, _HEADING.match(line)) for number, line in prose(text) if line.lstrip(" ")[:1] == "#")
     found = (Heading(number, len(match[1]), match[2].rstrip(" \t#")) for number, match in matches if match)
     return tuple(islice(found, _MAX_HEADINGS))
 
 
 def find_sections(text: str) -> dict[str, Heading]:
-    """The first heading of each section, by section name. A heading may count for several sections."""
+    """The first heading of each section, by section name.
+
+    One heading counts for at most two sections, such as "Inputs and outputs". The title, which is the only
+    heading of level 1, counts for none.
+    """
     found: dict[str, Heading] = {}
-    for heading in headings(text):
-        for section in SECTIONS:
-            if section.name not in found and section.pattern.search(heading.text):
-                found[section.name] = heading
+    all_headings = headings(text)
+    titles = [heading for heading in all_headings if heading.level == 1]
+    for heading in all_headings:
+        if titles != [heading]:
+            named = [one.name for one in SECTIONS if one.pattern.search(heading.text)]
+            found |= {name: heading for name in named[:_MAX_PER_HEADING] if name not in found}
     return found
 
 
+def find_commands(text: str) -> Iterator[re.Match[str]]:
+    """Yields the commands of a prompt: the group ``line`` of ``!`command` ``, or ``block`` of a fence.
+
+    Code spans in double backticks are text, and so is a span that follows a word or another span directly.
+    """
+    return (match for match in _COMMAND.finditer(text) if not match["span"])
+
+
 def find_declared_scripts(text: str) -> tuple[tuple[str, int], ...]:
-    """The script ids under ``## Scripts`` with their line numbers, also inside code fences."""
+    """The script ids in lists under a ``Scripts`` or ``脚本`` heading, each with its line number from 1.
+
+    Lists in code fences count too.
+    """
     found = []
     level = 0
     for number, line in enumerate(text.splitlines(), 1):
@@ -97,3 +124,52 @@ def find_declared_scripts(text: str) -> tuple[tuple[str, int], ...]:
         elif level and (match := _DECLARED.match(line)):
             found.append((match[1], number))
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class PhaseScript:
+    """A script id on one line of a phase file; ``missing`` is True if the package has no such script."""
+
+    id: str
+    line: int
+    missing: bool
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase file with its first scripts; ``omitted`` is the number of further ones."""
+
+    path: str
+    scripts: tuple[PhaseScript, ...]
+    omitted: int = 0
+
+
+def is_phase(path: str) -> bool:
+    return path.partition("/")[0] in _PHASE_FOLDERS and path.endswith(".md")
+
+
+def find_phases(paths: Collection[str], read: Callable[[str], bytes]) -> tuple[tuple[Phase, ...], int]:
+    """The first phase files of a package, sorted, and the number of further ones.
+
+    ``read`` returns a file's bytes. A declared id may have the extension of its file in ``scripts/``.
+    """
+    files = {path.removeprefix("scripts/") for path in paths if path.startswith("scripts/")}
+    ids = files | {file.rpartition(".")[0] for file in files}
+    phase_paths = sorted(filter(is_phase, paths))
+    phases, left = [], _MAX_PHASE_SCRIPTS
+    for path in phase_paths[:_MAX_PHASES]:
+        declared = find_declared_scripts(read(path)[:_MAX_PHASE_BYTES].decode("utf-8-sig", "replace"))
+        listed = tuple(PhaseScript(id, line, id not in ids) for id, line in declared[:left])
+        phases.append(Phase(path, listed, omitted=len(declared) - len(listed)))
+        left -= len(listed)
+    return tuple(phases), len(phase_paths[_MAX_PHASES:])
+
+
+def find_specs(paths: Iterable[str]) -> tuple[str, ...]:
+    """The first documents in ``specs/``, sorted."""
+    return tuple(sorted(p for p in paths if p.startswith("specs/") and p.endswith(".md")))[:_MAX_PHASES]
+
+
+_PHASE_FOLDERS = {"phases", "actions"}
+_MAX_PHASES, _MAX_PHASE_SCRIPTS = 100, 300  # files, and scripts of all these files together
+_MAX_PHASE_BYTES = 262_144  # per file

@@ -9,7 +9,7 @@ _MAX_TOOLS = 200
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool with the schema of its parameters. ``returns`` is the schema of its output, if declared."""
+    """A tool with a schema of its parameters. ``returns`` is the schema of its output, if it has a type."""
 
     name: str
     description: str = ""
@@ -18,7 +18,7 @@ class Tool:
 
 
 def tools_of(abp: Mapping[str, Any] | None) -> tuple[Tool, ...]:
-    """The declared tools that have a name, in order. Tools that repeat a name are ignored."""
+    """The tools with a name among the first 200 declarations, in order, without those that repeat a name."""
     listed = (abp or {}).get("tools")
     by_name: dict[str, Tool] = {}
     for tool in listed[:_MAX_TOOLS] if isinstance(listed, list) else ():
@@ -39,7 +39,10 @@ def _tool(name: str, declaration: Mapping[str, Any]) -> Tool:
 
 
 def schema_of(parameters: Any) -> Mapping[str, Any]:
-    """The JSON Schema of parameters that have their own ``required`` flags. The default type is string."""
+    """An object schema for ABP parameters, which map names to JSON Schemas with ``required`` flags.
+
+    Parameters without a type are strings. Parameters that are not mappings are left out.
+    """
     named = parameters if isinstance(parameters, Mapping) else {}
     rules = {str(name): dict(rule) for name, rule in named.items() if isinstance(rule, Mapping)}
     required = [name for name, rule in rules.items() if rule.pop("required", False) is True]

@@ -1,7 +1,7 @@
-"""Reads a YAML subset equivalent to JSON: no aliases, anchors, tags, duplicate keys, dates or yes/no
-booleans.
+"""Reads a YAML subset equivalent to JSON.
 
-PyYAML's pure Python scanner and parser produce events. This module builds values from them, within limits.
+Aliases, anchors, tags and duplicate keys are refused; dates and yes/no stay text. PyYAML's pure Python
+scanner and parser produce events. This module builds values from them, within limits.
 """
 
 import math
@@ -29,8 +29,6 @@ _WORDS |= {word: word.lower() == "true" for word in ("true", "True", "TRUE", "fa
 
 
 class _Events(Reader, Scanner, Parser):
-    """The parser's events, with typed methods."""
-
     def __init__(self, text: str) -> None:
         Reader.__init__(self, text)
         Scanner.__init__(self)
@@ -45,7 +43,7 @@ class _Events(Reader, Scanner, Parser):
 
 @dataclass
 class YamlReader:
-    """Reads one document; ``lines`` holds the line of each key path, counted from ``first_line``."""
+    """Reads one YAML document. ``read`` sets the ``lines`` of all key paths, counted from ``first_line``."""
 
     limits: Limits
     path: str = "SKILL.md"
@@ -55,7 +53,10 @@ class YamlReader:
     _nodes: int = 0
 
     def read(self, text: str) -> Any:
-        """The document's value; raises Refusal with the line of the first flaw."""
+        """The value of the document; None if the document is empty.
+
+        Raises Refusal for the first error, at its line, or at ``first_line`` if PyYAML reports no line.
+        """
         try:
             events = _Events(text)
             events.next()  # stream start
@@ -154,7 +155,10 @@ class YamlReader:
 
 
 def _number(text: str) -> Any:
-    """The number if the text is a JSON number that a double and PostgreSQL can store, otherwise the text."""
+    """The number if the text is a JSON number, otherwise the text.
+
+    Integers of more than 18 digits and other numbers of more than 32 characters stay text.
+    """
     if _INTEGER.fullmatch(text):
         return int(text)
     if (

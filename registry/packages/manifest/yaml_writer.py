@@ -1,4 +1,4 @@
-"""Writes text as a YAML scalar that our reader and stricter parsers read back unchanged."""
+"""Writes texts as YAML scalars that ``YamlReader`` and stricter parsers read back unchanged."""
 
 import json
 import re
@@ -12,7 +12,10 @@ _ESCAPED = re.compile(
 
 
 def scalar(text: str) -> str:
-    """The text as a plain scalar if safe, otherwise quoted. ``---``, where some readers split, is escaped."""
+    """The text as a plain scalar if safe, otherwise quoted.
+
+    Escapes ``---``, because some readers of front matter split the file there.
+    """
     if _PLAIN.fullmatch(text) and "---" not in text and text.lower() not in _WORDS:
         return text
     if not _ESCAPED.search(text) and "---" not in text:

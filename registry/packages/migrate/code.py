@@ -1,4 +1,7 @@
-"""Moves the TypeScript block of an old SKILL.md to a module. ``PLACEHOLDER`` stands for missing code."""
+"""Turns the TypeScript block with ``execute()`` in an old SKILL.md into a module.
+
+``PLACEHOLDER`` is the module for packages without code.
+"""
 
 import re
 import textwrap
@@ -36,7 +39,7 @@ export async function execute(
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced code block: its source, and its range of lines including the fences."""
+    """A fenced code block. Lines ``first`` to ``end``, counted from 0, include the fences."""
 
     first: int
     end: int  # index of the line after the block
@@ -54,14 +57,17 @@ def exports_execute(source: str) -> bool:
 
 
 def module_of(block: Block) -> str:
-    """The block as a file that exports ``execute()`` and ends with one newline."""
+    """The source of the block as a module that exports ``execute()`` and ends with one newline."""
     source = block.source.replace("\r\n", "\n").strip("\n") + "\n"
     source = textwrap.dedent(source) if source[0] in " \t" else source
     return source if exports_execute(source) else source + "\nexport { execute };\n"
 
 
 def replace_block(text: str, block: Block, path: str) -> str:
-    """The text with the block replaced by a line that links to ``path``."""
+    """The text with the block replaced by a line that links to ``path``.
+
+    The line is in Chinese if the text is mostly Chinese, otherwise in English.
+    """
     lines = text.splitlines(keepends=True)
     end = "\r\n" if lines[block.first].endswith("\r\n") else "\n"
     before, after = "".join(lines[: block.first]), "".join(lines[block.end :])

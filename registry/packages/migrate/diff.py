@@ -1,4 +1,4 @@
-"""Unified diffs of file lists, with a cost bounded by their length."""
+"""Unified diffs of package files. Long changes are not compared line by line, to bound the cost."""
 
 import difflib
 from collections.abc import Iterator
@@ -11,7 +11,10 @@ _CONTEXT = 3
 
 
 def unified_diff(before: tuple[PackageFile, ...], after: tuple[PackageFile, ...]) -> str:
-    """The unified diff of all files. A file with the same bytes under another name counts as renamed."""
+    """The unified diff of all files; "" if nothing changed.
+
+    A removed file counts as renamed if an added file has the same bytes.
+    """
     old, new = ({file.path: file.data for file in files} for files in (before, after))
     added = {data: path for path, data in new.items() if path not in old}
     renamed = {path: added[data] for path, data in old.items() if path not in new and data in added}
@@ -59,7 +62,10 @@ def _common_prefix(one: list[str], other: list[str]) -> int:
 
 
 def _offset_hunks(old: list[str], new: list[str], offset: int) -> Iterator[str]:
-    """Yields difflib's hunks with line numbers of the whole file; ``offset`` lines precede the part."""
+    """Yields the lines of difflib's hunks for a part of a file with ``offset`` lines before it.
+
+    Line numbers count from the start of the file.
+    """
     for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT):
         (_, a, _, c, _), (_, _, b, _, d) = group[0], group[-1]
         yield f"@@ -{_range(a + offset, b + offset)} +{_range(c + offset, d + offset)} @@\n"

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from registry.packages.archive.paths import printable
-from registry.packages.errors import FILE_UNREADABLE, MIGRATION_FAILED
+from registry.packages.errors import FILE_UNREADABLE, MIGRATION_FAILED, MIGRATION_INTERRUPTED
 from registry.packages.manifest.frontmatter import SKILL_MD
 from registry.packages.migrate.migration import FOLDERS, Migration
 from registry.packages.package import PackageFile
@@ -20,7 +20,10 @@ _RENAME_EXCHANGE = 2
 
 
 def skill_folders(folder: Path) -> Iterator[Path]:
-    """Yields the folder itself if it contains SKILL.md, otherwise its subfolders that are not hidden."""
+    """Yields the folder itself if it contains SKILL.md, otherwise its subfolders that are not hidden, sorted.
+
+    Raises FILE_UNREADABLE if the folder cannot be listed.
+    """
     try:
         names = [item.name for item in os.scandir(folder)]
         if any(name.lower() == "skill.md" for name in names):
@@ -33,9 +36,13 @@ def skill_folders(folder: Path) -> Iterator[Path]:
 
 
 def replace_folder(folder: Path, migration: Migration) -> Path:
-    """Replaces the folder with the migrated package; returns the backup's path. Raises MIGRATION_FAILED."""
+    """Replaces the folder with the migrated package, and returns the path of the backup next to the folder.
+
+    Raises MIGRATION_FAILED, or MIGRATION_INTERRUPTED if the original folder could not be moved back.
+    """
     folder = folder.resolve()
     try:
+        original = folder.stat()
         work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.migrating-", dir=folder.parent))
     except OSError as error:
         raise _migration_failed(folder, error) from None
@@ -45,18 +52,31 @@ def replace_folder(folder: Path, migration: Migration) -> Path:
         _change(copy, migration)
         return _swap(copy, folder)
     except (OSError, shutil.Error) as error:
-        raise _migration_failed(folder, error) from None
+        raise _migration_failed(folder, error, _find(original, work)) from None
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        if not _find(original, work):
+            shutil.rmtree(work, ignore_errors=True)
 
 
-def _migration_failed(folder: Path, error: Exception) -> Exception:
+def _find(original: os.stat_result, work: Path) -> Path | None:
+    """The path of the original folder if a swap left it in the work folder, which must then be kept."""
+    return next((path for path in work.iterdir() if os.path.samestat(path.stat(), original)), None)
+
+
+def _migration_failed(folder: Path, error: Exception, left_at: Path | None = None) -> Exception:
     reason = getattr(error, "strerror", None) or str(error)
+    if left_at:
+        return MIGRATION_INTERRUPTED.refusal(reason=printable(reason), path=printable(str(left_at))).at(
+            printable(folder.name)
+        )
     return MIGRATION_FAILED.refusal(reason=printable(reason)).at(printable(folder.name))
 
 
 def _change(copy: Path, migration: Migration) -> None:
-    """Writes the changed files into the copy. Files outside the package, such as .git, stay."""
+    """Applies the migration to the copy: writes, renames and deletes files, and creates FOLDERS.
+
+    Does not change files outside the package, such as .git.
+    """
     before = {file.path: file for file in migration.before}
     after = {file.path: file for file in migration.after}
     for path in before.keys() - after.keys():
@@ -118,4 +138,9 @@ def _exchange(one: Path, other: Path) -> None:
     except OSError:
         aside.rename(other)
         raise
-    aside.rename(one)
+    try:
+        aside.rename(one)
+    except OSError:
+        other.rename(one)
+        aside.rename(other)
+        raise

@@ -1,4 +1,4 @@
-"""Adds, replaces and removes front matter fields. All other lines stay as the author wrote them."""
+"""Adds, replaces and removes front matter fields. If possible, all other lines stay unchanged."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -16,7 +16,10 @@ _NEW_LINE = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # the line breaks of YAML
 def edit_header(
     front: FrontMatter, updates: Mapping[str, Any], removed: Collection[str], limits: Limits
 ) -> str:
-    """The header with the changes. Rewrites all of it if single lines can't be replaced, as in ``{a: 1}``."""
+    """The header with ``updates`` set and the ``removed`` fields left out.
+
+    Rewrites the whole header if its lines can't be edited separately, as in ``{a: 1}``.
+    """
     own_values = (
         front.values if not front.legacy_metadata else _without(front.values, front.legacy_metadata.values)
     )
@@ -56,7 +59,10 @@ def _by_lines(front: FrontMatter, updates: Mapping[str, Any], removed: Collectio
 
 
 def _end(lines: list[str], start: int, after: int) -> int:
-    """The line index after a field. Comments and empty lines above the next field are part of that one."""
+    """The index of the line after a field, at most ``after``.
+
+    Comments and empty lines above the next field belong to the next field.
+    """
     while after > start + 1 and (not lines[after - 1].strip() or lines[after - 1].startswith("#")):
         after -= 1
     return after

@@ -46,7 +46,10 @@ _ABP_KEYS = (
 
 
 def input_schema(abp: Mapping[str, Any] | None, body: str, source: str) -> dict[str, Any]:
-    """An object schema of the parameters of the only ABP tool, otherwise of the text, finally of the code."""
+    """An object schema of the parameters of an old package; ``{"type": "object"}`` if it has none.
+
+    Uses the first source with parameters: the only ABP tool, the list in ``body``, the code in ``source``.
+    """
     return (
         _tool_schema(abp)
         or _object_schema(_listed_parameters(body))
@@ -56,7 +59,10 @@ def input_schema(abp: Mapping[str, Any] | None, body: str, source: str) -> dict[
 
 
 def output_schema(abp: Mapping[str, Any] | None, source: str) -> dict[str, Any]:
-    """The only ABP tool's result as schema, otherwise an object if the code states it, otherwise ``{}``."""
+    """The type and description from ``returns`` of the only ABP tool.
+
+    Without them, an object schema if ``source`` contains ``format: "object"``, otherwise ``{}``.
+    """
     returns = (_only_tool(abp) or {}).get("returns")
     if isinstance(returns, Mapping) and isinstance(returns.get("type"), str):
         return {key: returns[key] for key in ("type", "description") if isinstance(returns.get(key), str)}
@@ -95,8 +101,9 @@ def _object_schema(rows: Any) -> dict[str, Any] | None:
 
 
 def _listed_parameters(body: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
-    """Yields name, schema and required flag of each row ``- `name` (type, required): text`` under a
-    parameters heading.
+    """Yields name, schema and required flag of each parameter listed under a parameters heading.
+
+    Rows look like ``- `name` (type, required): text``.
     """
     level = 0
     starts = {heading.line: heading for heading in headings(body)}
@@ -124,7 +131,10 @@ def _property(about: str, text: str) -> tuple[dict[str, Any], bool]:
 
 
 def _default(text: str, kind: str | None) -> Any:
-    """The default that the text states; None if it states none, or one of another type than ``kind``."""
+    """The default value that the text states, if its type is ``kind``, otherwise None.
+
+    Always None for arrays, objects and unknown types.
+    """
     match = _PLAIN_DEFAULT.search(text) or _DEFAULT.search(text)
     if not match or kind not in ("string", "number", "integer", "boolean"):
         return None
@@ -141,7 +151,10 @@ def _default(text: str, kind: str | None) -> Any:
 
 
 def _parameters_in_code(source: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
-    """Yields the parameters that the code reads, such as ``parameters.data as any[]``."""
+    """Yields name, schema and False for each parameter that the code reads; False means optional.
+
+    The code reads a parameter with an expression such as ``parameters.data as any[]``.
+    """
     properties: dict[str, str] = {}
     for match in _PARAMETER_USE.finditer(source):
         properties[match[1]] = properties.get(match[1]) or (match[2] or "").strip()

@@ -52,13 +52,16 @@ class Migration:
         return self.before != self.after
 
     def diff(self) -> str:
-        """The unified diff of all files."""
+        """The unified diff from ``before`` to ``after``; "" without changes."""
         return unified_diff(self.before, self.after)
 
 
 @dataclass(frozen=True)
 class _Code:
-    """The entry script or None, its source, the new body, the added files, and a message about the change."""
+    """The entry script and its source (None and "" if there is none), the new body, and added files.
+
+    ``change`` is a message about a moved block or a placeholder.
+    """
 
     entry: str | None
     source: str
@@ -68,7 +71,10 @@ class _Code:
 
 
 def migrate(package: Package, *, limits: Limits = _DEFAULT) -> Migration:
-    """Migrates a package. Raises Refusal for unreadable front matter or METADATA.yml, or an unsafe entry."""
+    """The migration of a package; without changes if the package needs none.
+
+    Raises Refusal for unreadable front matter or METADATA.yml, an unsafe entry, or an unreadable result.
+    """
     front = read_front_matter(package.files, limits)
     if not _is_old(package, front):
         return Migration(package.files, package.files, (), package)
@@ -76,7 +82,7 @@ def migrate(package: Package, *, limits: Limits = _DEFAULT) -> Migration:
         raise Refusal(*(migrated for migrated in front.problems if migrated.severity == "error"))
     metadata = find_metadata(package.files)
     if metadata:
-        read_metadata(metadata, limits)  # raises if METADATA.yml is broken, as its content would be lost
+        read_metadata(metadata, limits)  # raises for a broken METADATA.yml, whose content would be lost
     code = _find_code(package, front)
     updates, removed = _changed_fields(package.manifest, front, code)
     skill = _skill_md(package, front, code.body, edit_header(front, updates, removed, limits))
@@ -107,7 +113,10 @@ def _changes(
 
 
 def _is_old(package: Package, front: FrontMatter) -> bool:
-    """Whether METADATA.yml, errors under the ApexBridge profile, or ``execute()`` code require migration."""
+    """Whether the package has METADATA.yml or is an ApexBridge package with errors.
+
+    Packages of the profile ``agentskills`` are also old if they contain ``execute()`` code.
+    """
     if find_metadata(package.files):
         return True
     if package.profile == "apexbridge":
@@ -128,8 +137,10 @@ def _free_path(path: str, taken: Any) -> str:
 
 
 def _find_code(package: Package, front: FrontMatter) -> _Code:
-    """The code from the first source that exists: the declared entry, the block in SKILL.md (unless there is
-    a ``scripts/execute.ts``), a file with a usual name, then ``_without_block``. Raises ENTRY_UNSAFE.
+    """The code from the first source that exists. Raises ENTRY_UNSAFE for an entry outside the package.
+
+    The sources are the declared entry, the block in SKILL.md (unless ``scripts/execute.ts`` exists), files in
+    ``_MODULES``, and the result of ``_without_block``.
     """
     entry = package.manifest.resources.entry
     if entry and escapes_package(entry):
@@ -156,8 +167,10 @@ def _extract_block(front: FrontMatter, block: Block, entry: str | None) -> _Code
 
 
 def _without_block(package: Package, front: FrontMatter, entry: str | None) -> _Code:
-    """The code of a script that exports ``execute()``; otherwise no code if there is a script or entry or the
-    skill is static; otherwise a placeholder.
+    """The code of the first script that exports ``execute()``.
+
+    If there is none: no code for a package that is static or has scripts or an entry, a placeholder for
+    others.
     """
     scripts = [path for path in package.paths if path.startswith("scripts/") and suffix(path) in RUNNABLE]
     for path in scripts:
@@ -188,7 +201,7 @@ def _changed_fields(manifest: Manifest, front: FrontMatter, code: _Code) -> tupl
 
 
 def _resources(written: Any, entry: str | None) -> dict[str, Any] | None:
-    """The updated ``resources`` group, or None if it needs no change."""
+    """The new value of ``resources``; None if the field needs no change or is not a mapping."""
     if written is not None and not isinstance(written, dict):
         return None
     current = written or {}

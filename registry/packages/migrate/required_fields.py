@@ -12,7 +12,10 @@ _FIRST = "1.0.0"
 
 
 def fill_required(manifest: Manifest, values: Mapping[str, Any], body: str, source: str) -> dict[str, Any]:
-    """Values for the empty required fields, in the profile's order; ``source`` is the code of the entry."""
+    """Values for the empty required fields except ``resources``, in the profile's order.
+
+    ``source`` is the code of the entry.
+    """
     action = manifest.slug.replace("-", "_")
     tools = _tool_names(manifest.abp)
     fields = {
@@ -33,7 +36,7 @@ def fill_required(manifest: Manifest, values: Mapping[str, Any], body: str, sour
 
 
 def _value_of(values: Mapping[str, Any], name: str) -> Any:
-    """The value under this name or its camel case form."""
+    """The value under ``name``, or if that is empty, the value under its camel case form."""
     first, *rest = name.split("_")
     value = values.get(name)
     return values.get(first + "".join(part.title() for part in rest)) if is_empty(value) else value
@@ -62,7 +65,10 @@ def _triggers(manifest: Manifest, action: str) -> dict[str, Any]:
 
 
 def _security(manifest: Manifest) -> dict[str, Any]:
-    """The security group with values from ``permissions``, ``requires_filesystem`` and agent.yaml."""
+    """The ``security`` group for a package without one.
+
+    The values come from the manifest, which includes ``permissions``, ``requires_filesystem`` and agent.yaml.
+    """
     security = manifest.security
     fields: dict[str, Any] = {"timeout_ms": security.timeout_ms or TIMEOUT_MS}
     if security.memory_mb:

@@ -82,7 +82,10 @@ INSTALLERS = frozenset(
 
 
 def address_in(text: str) -> str:
-    """The first address in a command line, with or without a scheme; "" if there is none."""
+    """The first URL in a command line, otherwise the first IPv4 address or the first host with a path.
+
+    "" if there is none.
+    """
     found = URL.search(text) or _BARE.search(text) or _HOST.search(text)
     return found.group() if found else ""
 
@@ -94,8 +97,13 @@ def host_of(address: str) -> str:
 
 
 def host_kind(address: str) -> HostKind:
-    """The kind of the host: ``own`` (this machine, a private network or a placeholder), ``bare`` (a public IP
-    address), ``installer`` (of a known installer), ``plain`` (HTTP without TLS) or ``other``.
+    """The kind of the host, as judged by its text.
+
+    - ``own``: this machine, a private network or a placeholder
+    - ``bare``: a public IP address
+    - ``installer``: a host in INSTALLERS
+    - ``plain``: any other host, over HTTP without TLS
+    - ``other``: all other hosts
     """
     host = host_of(address).strip("[]")
     if (
@@ -117,7 +125,7 @@ def host_kind(address: str) -> HostKind:
 
 
 def _number(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The IP address as browsers parse it: dotted, as one number, or hexadecimal. None if it is a name."""
+    """The IP address, written with dots or colons, as one number or in hexadecimal. None for a name."""
     try:
         if re.fullmatch(r"0x[0-9a-f]{1,8}|\d{8,10}", host):
             return ipaddress.ip_address(int(host, 0))

@@ -1,4 +1,4 @@
-"""Checks for lures: downloads that a skill asks users to run before it works."""
+"""Checks for harmful downloads: archives with a given password, programs to run first, and paste sites."""
 
 import re
 from collections.abc import Iterator
@@ -7,13 +7,21 @@ from registry.packages.problems import gettext_noop as _
 from registry.packages.scan.addresses import URL, host_kind, host_of
 from registry.packages.scan.findings import Check, CheckHit
 from registry.packages.scan.patterns import matches
-from registry.packages.scan.text import ScannedText
+from registry.packages.scan.text import ScannedText, SourceLine
 
 _ARCHIVE = re.compile(r"(?i)\.(?:zip|rar|7z|tar\.gz|dmg|iso|exe)\b|\barchive\b|压缩包|安装包")
+_WORD = r"(?:\b(?:pass(?:word|code|phrase)?|pwd|pw)\b|密码|口令|解压码)"
+_VALUE = r"(?P<value>[A-Za-z0-9][\w.!@#$%-]{1,39})"
+_MARKS = r"[`\"'*_“”‘’「」『』]{0,4}"
 _PASSWORD = re.compile(
-    r"(?i)(?:\b(?:pass(?:word|code|phrase)?|pwd|pw)\b|密码|口令"
-    r"|解压码)[`\"'*_)\]]{0,4}\s{0,3}(?:is|are|为|是|[:：=])\s{0,3}"
-    r"[`\"'*_]{0,4}(?P<value>[A-Za-z0-9][\w.!@#$%-]{1,39})"
+    rf"(?i){_WORD}[`\"'*_)\]]{{0,4}}\s{{0,3}}(?:is|are|为|是|[:：=→])\s{{0,3}}{_MARKS}{_VALUE}"
+)
+_WITH_PASSWORD = re.compile(
+    rf"(?i)(?:\b(?:with|using|enter|use)\s+(?:the\s+)?{_WORD}\s{{1,3}}|(?:解压)?(?:密码|口令|解压码)\s{{0,3}})"
+    rf"{_MARKS}(?=(?<=[`\"'*“‘「『])|[A-Za-z_-]{{0,30}}\d){_VALUE}"
+)
+_ARCHIVE_ADDRESS = re.compile(
+    r"(?i)https?://[^\s\"'`<>)\]]{4,300}?\.(?:zip|rar|7z|tar\.gz|tgz|dmg|iso|exe|msi|pkg)\b"
 )
 _PASSWORD_OPTION = re.compile(
     r"(?i)\b(?:unzip\s[^\n]{0,80}?-P\s?|7z[az]?\s+[xe]\s[^\n]{0,80}?-p"
@@ -67,16 +75,37 @@ _OPENED = re.compile(
 
 
 def look_for_locked(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds archives whose password is in the text. A password keeps scanners out, but not readers."""
-    for line, found in matches(text, _PASSWORD, "pass", "pw", "密码", "口令", "解压码"):
-        if found["value"].lower().strip(".!") in _NOT_A_PASSWORD:
-            continue
-        near = text.around(line, before=4, after=3)
-        if _ARCHIVE.search(near) and _FETCHED.search(near) and _OPENED.search(near):
-            yield CheckHit(line, found.start(), found.end(), "critical", True)
+    """Finds archives whose password is in the text. Such a password keeps scanners out, but not readers."""
+    for pattern in (_PASSWORD, _WITH_PASSWORD):
+        for line, found in matches(text, pattern, *_PASSWORD_HINTS):
+            if _is_password(found["value"]) and _has_archive(text, line):
+                yield CheckHit(line, found.start(), found.end(), "critical", True)
     for line, found in matches(text, _PASSWORD_OPTION, "unzip", "7z", "unrar"):
-        is_fetched = bool(URL.search(text.around(line, before=6)))
+        near = text.around(line, before=_NEAR_LINES)
+        is_fetched = text.has(_ARCHIVE_ADDRESS) or bool(URL.search(near))
         yield CheckHit(line, found.start(), found.end(), "critical" if is_fetched else "medium", is_fetched)
+
+
+_PASSWORD_HINTS = ("pass", "pw", "密码", "口令", "解压码")
+
+
+def _is_password(value: str) -> bool:
+    value = value.lower().strip(".!")
+    return value not in _NOT_A_PASSWORD and not value.startswith(("your-", "your_"))
+
+
+def _has_archive(text: ScannedText, line: SourceLine) -> bool:
+    """Whether the text downloads and opens an archive, anywhere if it has the address of one.
+
+    Without such an address, the archive must be near the line.
+    """
+    if text.has(_ARCHIVE_ADDRESS):
+        return text.has(_OPENED)
+    near = text.around(line, before=_NEAR_LINES, after=_NEAR_LINES)
+    return all(pattern.search(near) for pattern in (_ARCHIVE, _FETCHED, _OPENED))
+
+
+_NEAR_LINES = 12  # between an archive and its password
 
 
 _PROGRAM = re.compile(
@@ -155,7 +184,10 @@ _COPIED = re.compile(
 
 
 def look_for_pastes(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds instructions to run text from paste sites, whose content can change at any time."""
+    """Finds addresses on paste sites, whose content can change at any time.
+
+    An address is critical if the text nearby says to run its content, otherwise low.
+    """
     for line, found in matches(text, _PASTE, *_PASTE_HINTS):
         is_run = bool(_COPIED.search(text.around(line, before=2, after=2)))
         yield CheckHit(line, found.start(), found.end(), "critical" if is_run else "low", is_run)
@@ -187,17 +219,17 @@ CHECKS = (
     Check(
         "locked-archive",
         _(
-            "The skill downloads an archive that opens with a given password, which hides its content"
-            " from scanners."
+            "The skill downloads a password-protected archive and supplies the password, which hides "
+            "the content from scanners."
         ),
-        _("Offer the content openly with its digest, or include it in the package."),
+        _("Provide the content without a password and state its digest, or include it in the package."),
         look_for_locked,
-        ("pass", "pw", "密码", "口令", "解压码", "unzip", "7z", "unrar"),
+        (*_PASSWORD_HINTS, "unzip", "7z", "unrar"),
     ),
     Check(
         "run-first",
         _("The skill requires downloading and running a program before it works."),
-        _("Name a package from a package manager or the publisher's own page, and give its digest."),
+        _("Refer to a package in a package manager or to the publisher's own page, and state the digest."),
         look_for_run_first,
         tuple(
             f".{end}" for end in ["exe", "msi", "scr", "bat", "cmd", "ps1", "pkg", "dmg", "jar", "apk", "zip"]
@@ -205,7 +237,7 @@ CHECKS = (
     ),
     Check(
         "paste-and-run",
-        _("The skill runs text from a paste site that anyone can change."),
+        _("The skill runs text from a paste site, where anyone can change it."),
         _("Put the script into the package."),
         look_for_pastes,
         _PASTE_HINTS,

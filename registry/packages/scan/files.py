@@ -1,10 +1,11 @@
-"""Checks of whole files: wrong extensions, compiled code, size, and undeclared tools."""
+"""Checks of whole files: wrong extensions, compiled code, too much text, and tools that are not listed."""
 
 import re
 from collections.abc import Iterator
 from itertools import accumulate
 
 from registry.packages.archive.paths import printable
+from registry.packages.manifest.sections import find_commands
 from registry.packages.package import Package, PackageFile
 from registry.packages.problems import gettext_noop as _
 from registry.packages.scan.findings import FileCheck, ScanFinding, Severity
@@ -59,7 +60,7 @@ _MAX_TOTAL = 8 * 2**20  # bytes of text per package that a scan reads
 
 
 def texts_of(package: Package) -> tuple[tuple[PackageFile, ...], tuple[PackageFile, ...]]:
-    """The text files that a scan reads, and those beyond its size limit. SKILL.md and code come first."""
+    """The text files that a scan reads, and those beyond its limit of 8 MB. SKILL.md and code come first."""
     texts = sorted((file for file in package.files if _is_text(file)), key=_scan_order)
     ends = accumulate(min(len(file.data), MAX_SCANNED) for file in texts)
     read = sum(end <= _MAX_TOTAL for end in ends)
@@ -67,7 +68,10 @@ def texts_of(package: Package) -> tuple[tuple[PackageFile, ...], tuple[PackageFi
 
 
 def _is_text(file: PackageFile) -> bool:
-    """Whether the file is text. A null byte does not make a script binary, because shells skip null bytes."""
+    """Whether the file has no null byte in its first 64 kB, or has the extension of a text file.
+
+    A null byte does not make a script binary, because shells skip null bytes.
+    """
     return b"\0" not in file.data[:_BINARY_PROBE] or file_extension(file.path) in TEXTS
 
 
@@ -84,7 +88,10 @@ def look_at_amount(package: Package) -> Iterator[ScanFinding]:
 
 
 def look_at_magic(package: Package) -> Iterator[ScanFinding]:
-    """Finds programs and archives that have the extension of a picture or a text."""
+    """Finds files whose content does not match the extension.
+
+    These are programs and archives named as pictures or texts, and scripts named as pictures.
+    """
     for file in package.files:
         suffix = file_extension(file.path)
         if suffix not in TEXTS | _PICTURES:
@@ -103,7 +110,7 @@ def look_at_magic(package: Package) -> Iterator[ScanFinding]:
 
 
 def look_at_compiled(package: Package) -> Iterator[ScanFinding]:
-    """Finds compiled code. A Python cache file with its source in the package is only informational."""
+    """Finds compiled code. A Python cache file has low severity if its source is in the package."""
     sources = {file.path for file in package.files}
     for file in package.files:
         suffix = file_extension(file.path)
@@ -117,7 +124,7 @@ def look_at_compiled(package: Package) -> Iterator[ScanFinding]:
 
 
 def _source_of(path: str) -> str:
-    """``a/__pycache__/b.cpython-311.pyc`` → ``a/b.py``."""
+    """The source of a Python cache file: ``a/__pycache__/b.cpython-311.pyc`` → ``a/b.py``."""
     folder, _slash, name = path.replace("__pycache__/", "").rpartition("/")
     return f"{folder}/{name.partition('.')[0]}.py".lstrip("/")
 
@@ -126,11 +133,10 @@ _USES = re.compile(
     r"(?i)(?:^|[^\w`])(?:use|using|call|invoke|with)\s+(?:the\s+)?[`*]{0,2}(?P<tool>Bash"
     r"|Write|Edit|WebFetch|WebSearch|Task|NotebookEdit)[`*]{0,2}\s+tool\b"
 )
-_EXPANDED = re.compile(r"(?<![`\w])!`[^`\n]{1,500}`")
 
 
 def look_at_tools(package: Package) -> Iterator[ScanFinding]:
-    """Finds tools that the text uses but a non-empty ``allowed-tools`` does not list."""
+    """Finds tools that SKILL.md uses but a non-empty ``allowed-tools`` omits. Reports each tool once."""
     named = {tool.partition("(")[0].strip().lower() for tool in package.manifest.allowed_tools}
     skill = package.file("SKILL.md")
     if not named or "*" in named or skill is None or len(skill.data) > 256 * 1024:
@@ -138,7 +144,7 @@ def look_at_tools(package: Package) -> Iterator[ScanFinding]:
     reported: set[str] = set()
     for number, line in enumerate(skill.data.decode("utf-8-sig", "replace").split("\n"), 1):
         used = [(found["tool"], found.group().strip()) for found in _USES.finditer(line[:2000])]
-        used += [("Bash", found.group()) for found in _EXPANDED.finditer(line[:2000])]
+        used += [("Bash", found.group()) for found in find_commands(line[:2000])]
         for tool, words in used:
             if tool.lower() not in named | reported:
                 reported.add(tool.lower())
@@ -155,7 +161,10 @@ def _kind(file: PackageFile, magics: dict[bytes, str]) -> str:
 
 
 def _is_binary(data: bytes) -> bool:
-    """Whether the data has a null byte. Without one, data that begins with "MZ" is text, not a program."""
+    """Whether the first 1,024 bytes contain a null byte.
+
+    Without a null byte, data that begins with "MZ" is text, not a program.
+    """
     return b"\0" in data[:1024]
 
 
@@ -179,13 +188,13 @@ CHECKS = (
     FileCheck(
         "compiled-code",
         _("Compiled code can't be reviewed before it runs."),
-        _("Remove it and include its source code instead."),
+        _("Remove the compiled file and include its source code instead."),
         look_at_compiled,
     ),
     FileCheck(
         "unscanned",
         _("The package contains more text than a scan can read."),
-        _("Remove files that the skill does not need, or split it into several skills."),
+        _("Remove files that the skill does not need, or split the skill into several."),
         look_at_amount,
     ),
     FileCheck(

@@ -16,7 +16,10 @@ FLAGGED = ("medium", "high", "critical")
 
 @dataclass(frozen=True)
 class CheckHit:
-    """A match of a check. ``certain`` is set if no honest package would contain it."""
+    """A match of a check, from ``start`` to ``end`` in the text of ``line``.
+
+    ``certain`` is set if no honest package would contain it.
+    """
 
     line: SourceLine
     start: int
@@ -28,7 +31,10 @@ class CheckHit:
 
 @dataclass(frozen=True)
 class Check:
-    """A check of lines, named ``rule``. Texts that contain none of its lower-case ``hints`` are skipped."""
+    """A check of the lines of a text. Its findings have the same ``rule``.
+
+    If ``hints`` is not empty, texts without any of these lower-case strings are skipped.
+    """
 
     rule: str
     why: str
@@ -37,11 +43,13 @@ class Check:
     hints: tuple[str, ...] = ()
     # True for instructions to an agent: they count as examples if quoted or in a code fence.
     is_instruction: bool = False
+    # True if the finding is harmful in a comment of a script too, because comments are read.
+    counts_in_comments: bool = False
 
 
 @dataclass(frozen=True)
 class FileCheck:
-    """A check of whole files rather than lines."""
+    """A check of whole files rather than lines. Its findings have the same ``rule``."""
 
     rule: str
     why: str

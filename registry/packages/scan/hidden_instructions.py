@@ -1,12 +1,15 @@
-"""Checks for instructions hidden from the user: hidden requests, secrecy, and ignored rules."""
+"""Checks for instructions against the user: hidden requests, secrecy, and orders to ignore rules."""
 
 import re
+import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from functools import cache, cached_property
 
 from registry.packages.problems import gettext_noop as _
-from registry.packages.scan.findings import Check, CheckHit
+from registry.packages.scan.findings import Check, CheckHit, Severity
 from registry.packages.scan.patterns import matches
-from registry.packages.scan.text import ScannedText, SourceLine
+from registry.packages.scan.text import MAX_PIECE, ScannedText, SourceLine
 
 SECRETS = (
     r"(?:api[-_ ]?keys?|access[-_ ]?tokens?|auth(?:entication)?[-_ ]?tokens?|\btokens\b"
@@ -19,9 +22,9 @@ SECRETS = (
 _TAKING = (
     r"(?:\b(?:read|send|post|upload|transmit|forward|exfiltrat|collect|gather|include"
     r"|append|output|print|copy|leak|steal|extract|encode"
-    r"|reveal|fetch|harvest|submit|email)\w{0,4}\b|读取|发送|上传|提交|收集|回传|泄露|窃取|附上|输出)"
+    r"|reveal|fetch|harvest|submit)\w{0,4}\b|\bemail(?:ing)?\s+(?:it|them|all|any|the|this|these|your)\b|读取|发送|上传|提交|收集|回传|泄露|窃取|附上|输出)"
 )
-_REQUESTS = re.compile(rf"(?i){_TAKING}[^\n]{{0,160}}?{SECRETS}")
+_SECRET, _VERB = re.compile(rf"(?i){SECRETS}"), re.compile(rf"(?i){_TAKING}")
 _FORGET = re.compile(
     r"(?i)\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,30}\b(?:previous|prior"
     r"|above|earlier|all|any|your|system|safety)\b[^.\n]{0,30}"
@@ -50,50 +53,95 @@ _HIDE_HINTS = (
 )
 _ENDS = re.compile(r"-->|</(?:div|span|p|system|important|secret|hidden|instructions?)>|\)\s*$")
 _LONGEST_COMMENT = 25  # lines of a comment that are read
+_MAX_DISTANCE = 160  # characters between a verb such as "send" and a secret
 
 
 def look_for_hidden_requests(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds hidden text that instructs an agent to reveal secrets or to ignore its rules."""
+    """Finds hidden text in prose that instructs an agent to reveal secrets or to ignore its rules."""
     if not text.is_prose:
         return
+    lines = _RequestLines(text)
     for line, found in matches(text, _HIDES, *_HIDE_HINTS):
-        for one in _hidden_lines(text, line, found.start()):
-            words = one.text[found.start() :] if one is line else one.text
-            request = _REQUESTS.search(words) or _FORGET.search(words)
-            if request:
-                is_tag = found.group().lower() in ("<important>", "<instructions>", "<instruction>")
-                start = request.start() + (found.start() if one is line else 0)
-                is_certain = not is_tag and _is_order(text, one, words)
-                yield CheckHit(
-                    one, start, start + len(request.group()), "critical" if is_certain else "low", is_certain
-                )
-                break
+        one, start, words = line, found.start(), line.text[found.start() :]
+        span = _find_request(words)
+        if span is None and not _ENDS.search(line.text, start) and (number := lines.next_after(line.number)):
+            one = next(text.pieces(number))
+            start, words = 0, one.text
+            span = _find_request(words)
+        if span:
+            is_tag = found.group().lower() in ("<important>", "<instructions>", "<instruction>")
+            is_certain = not is_tag and _is_order(text, one, words)
+            severity: Severity = "critical" if is_certain else "low"
+            yield CheckHit(one, start + span[0], start + span[1], severity, is_certain)
+
+
+class _RequestLines:
+    """The lines of a text that request secrets. Each line is read once, however many comments start above."""
+
+    def __init__(self, text: ScannedText) -> None:
+        self._text = text
+
+    def next_after(self, number: int) -> int | None:
+        """The number of the first line with a request in the hidden text that starts in line ``number``.
+
+        Hidden text ends with its last line, after 25 more lines, or with the text.
+        """
+        request = _first_after(self._requests, number)
+        end = _first_after(self._ends, number) or len(self._text.rows)
+        last = min(end, number + _LONGEST_COMMENT)
+        return request if request and request <= last else None
+
+    @cached_property
+    def _requests(self) -> list[int]:
+        rows = enumerate(self._text.rows, 1)
+        return [number for number, row in rows if len(row) > 3 and _find_request(row[:MAX_PIECE])]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [
+            number for number, row in enumerate(self._text.rows, 1) if row and _ENDS.search(row[:MAX_PIECE])
+        ]
+
+
+def _first_after(numbers: list[int], number: int) -> int | None:
+    index = bisect_right(numbers, number)
+    return numbers[index] if index < len(numbers) else None
+
+
+def _find_request(words: str) -> tuple[int, int] | None:
+    """Start and end of the first request for secrets or to ignore rules; None without one.
+
+    Secrets are looked up instead of searched again for each verb, which a hostile text would make quadratic.
+    """
+    secrets = {secret.start(): secret.end() for secret in _overlapping(_SECRET, words)}
+    starts = [*secrets, sys.maxsize]
+    for verb in _overlapping(_VERB, words) if secrets else ():
+        start = starts[bisect_left(starts, verb.end())]
+        if start <= verb.end() + _MAX_DISTANCE:
+            return verb.start(), secrets[start]
+    forgets = _FORGET.search(words)
+    return forgets.span() if forgets else None
+
+
+def _overlapping(pattern: re.Pattern[str], words: str) -> Iterator[re.Match[str]]:
+    found = pattern.search(words)
+    while found:
+        yield found
+        found = pattern.search(words, found.start() + 1)
 
 
 def _is_order(text: ScannedText, line: SourceLine, words: str) -> bool:
-    """Whether a comment orders the agent to send or ignore something. Merely naming a key is harmless."""
+    """Whether the hidden words or the text nearby give an order. Merely naming a key is harmless."""
     near = text.around(line, before=3, after=3)
     return bool(_FORGET.search(words) or _SENT.search(near) or _AGENT.search(near))
 
 
 _SENT = re.compile(
-    r"(?i)https?://|\b(?:send|post|upload|transmit|exfiltrat|forward|curl|email)\w{0,5}\b|发送|上传|提交|回传"
+    r"(?i)https?://|\b(?:send|post|upload|transmit|exfiltrat|forward|curl)\w{0,5}\b|\bemail(?:ing)?\s+\w|发送|上传|提交|回传"
 )
 _AGENT = re.compile(
     r"(?i)\b(?:agent|assistant|claude|gpt|model|llm|ai)\b[^\n]{0,40}(?::|must|should|please|read|send)|助手|智能体"
 )
-
-
-def _hidden_lines(text: ScannedText, line: SourceLine, start: int) -> Iterator[SourceLine]:
-    """Yields the lines from the start of the hidden text to its end."""
-    yield line
-    if _ENDS.search(line.text, start):
-        return
-    for number in range(line.number + 1, min(line.number + _LONGEST_COMMENT, len(text.rows)) + 1):
-        one = next(text.pieces(number))
-        yield one
-        if _ENDS.search(one.text):
-            return
 
 
 _CONCEALS = re.compile(
@@ -142,14 +190,15 @@ _HARM = re.compile(
 
 
 def look_for_secrecy(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds instructions to hide something from the user. They are certain if secrets are sent nearby."""
+    """Finds instructions to hide something from the user. A hit is certain if secrets are sent nearby."""
     if not text.is_prose and not text.path.startswith(("prompts/", "references/")):
         return
+    is_harmful = cache(lambda row: bool(_HARM.search(row)))  # each line once, however many hits are near
     for line, found in matches(text, _CONCEALS, *_CONCEAL_HINTS):
         phrase = found.group().lower()
         if phrase.startswith("without") and _NEGATED.search(line.text[: found.start()]):
             continue
-        is_certain = bool(_HARM.search(text.around(line, before=4, after=4)))
+        is_certain = any(map(is_harmful, text.around(line, before=4, after=4).split("\n")))
         yield CheckHit(line, found.start(), found.end(), "critical" if is_certain else "low", is_certain)
 
 
@@ -166,7 +215,7 @@ CHECKS = (
     Check(
         "hidden-request",
         _("A hidden comment or tag asks the agent to reveal secrets or ignore its rules."),
-        _("Remove it, or write it where readers can see it."),
+        _("Remove the text, or write it where readers can see it."),
         look_for_hidden_requests,
         _HIDE_HINTS,
         is_instruction=True,
@@ -174,7 +223,7 @@ CHECKS = (
     Check(
         "conceal-from-user",
         _("The skill instructs the agent to hide something from its user."),
-        _("Explain what is not shown to the user and why, or remove it."),
+        _("Remove the instruction, or state what is not shown to the user and why."),
         look_for_secrecy,
         _CONCEAL_HINTS,
         is_instruction=True,
@@ -182,7 +231,7 @@ CHECKS = (
     Check(
         "forget-rules",
         _("The skill instructs the agent to ignore its earlier instructions."),
-        _("Remove it, or put such examples into quotes or code blocks."),
+        _("Remove the instruction; if it is an example, put it into quotes or a code block."),
         look_for_forgetting,
         _FORGET_HINTS,
         is_instruction=True,

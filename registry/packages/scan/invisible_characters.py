@@ -15,7 +15,10 @@ _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 
 
 def look_for_tags(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds text in invisible tag characters, except the flags of England, Scotland and Wales."""
+    """Finds invisible tag characters, except in the flags of England, Scotland and Wales.
+
+    Tag characters that form text are critical.
+    """
     for line in _lines_beyond_ascii(text, _TAGS):
         without_flags = _FLAGS.sub(lambda flag: " " * len(flag.group()), line.text)
         if found := _TAGS.search(without_flags):
@@ -63,7 +66,10 @@ def _run_severity(found: re.Match[str]) -> Severity | None:
 
 
 def _joins(character: str) -> bool:
-    """Whether the character is an emoji or of a script that uses joiners, such as Arabic or Devanagari."""
+    """Whether a zero-width joiner is normal next to the character.
+
+    True for emoji, scripts such as Arabic or Devanagari, and all characters above U+2000.
+    """
     if not character:
         return False
     point = ord(character)
@@ -77,7 +83,10 @@ _OVERRIDES = frozenset("\u202d\u202e")
 
 
 def look_for_directions(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds direction marks, which can reorder a displayed line. Right-to-left text may use most of them."""
+    """Finds direction marks, which can reorder a displayed line.
+
+    Lines with right-to-left text may contain them, except overrides in code.
+    """
     for line in _lines_beyond_ascii(text, _DIRECTIONS):
         found = _DIRECTIONS.search(line.text)
         if found is None:
@@ -107,17 +116,20 @@ CHECKS = (
         _("The text hides another text in invisible characters."),
         _("Delete the characters; an editor that shows code points can find them."),
         look_for_tags,
+        counts_in_comments=True,
     ),
     Check(
         "zero-width",
         _INVISIBLE,
         _("Delete the characters; an editor that shows code points can find them."),
         look_for_zero_widths,
+        counts_in_comments=True,
     ),
     Check(
         "bidi-override",
-        _("Text direction marks make this line look different from what runs."),
+        _("Text direction marks hide the real order of the characters in this line."),
         _("Delete the marks; right-to-left text does not need them in code."),
         look_for_directions,
+        counts_in_comments=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""Searches a text for a pattern, but only in lines that contain a hint."""
+"""Searches a text for a pattern in the lines that contain a hint."""
 
 import re
 from collections.abc import Iterator

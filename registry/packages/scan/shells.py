@@ -1,4 +1,4 @@
-"""Checks for commands that give others control: piped downloads, encoded shells, reverse shells."""
+"""Checks for commands that let others control a machine: piped downloads, encoded or reverse shells."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,11 @@ _SEVERITY: dict[HostKind, tuple[Severity, bool]] = {
 
 
 def look_for_piped(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds ``curl … | sh`` and its variants. The kind of host determines the severity."""
+    """Finds ``curl … | sh`` and its variants. The severity depends on ``host_kind``.
+
+    Ignores downloads from hosts in INSTALLERS, from this machine, private networks and placeholders, and
+    commands without an address.
+    """
     for line in text.lines_with(
         (
             "curl",
@@ -87,7 +91,7 @@ _LITERAL = re.compile(r"[A-Za-z0-9+/=_-]{24}|(?:\\x[0-9a-fA-F]{2}){8}")
 
 
 def look_for_encoded(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds content that is decoded and run at once. Certain if the encoded code is on the same line."""
+    """Finds content that is decoded and run at once. Certain if encoded data is on the same line."""
     for pattern in (_DECODED, _IN_BRACES, _EXECUTED, _POWERSHELL):
         for line, found in matches(
             text, pattern, "base64", "b64", "atob", "hex", "xxd", "decode", "powershell"
@@ -134,7 +138,7 @@ def look_for_reverse_shells(text: ScannedText) -> Iterator[CheckHit]:
 
 
 def _is_remote_host(host: str) -> bool:
-    """Whether the host is public. Examples use the reader's own machine or a placeholder instead."""
+    """Whether the host is remote: not this machine, a private network or a placeholder, as in examples."""
     return host_kind(f"tcp://{host}") != "own"
 
 
@@ -142,7 +146,7 @@ CHECKS = (
     Check(
         "pipe-to-shell",
         _("The skill runs a download directly, without checking it."),
-        _("Download it, verify its digest, then run it; or install it with a package manager."),
+        _("Download the script, verify its digest, then run it; or install it with a package manager."),
         look_for_piped,
         ("curl", "wget", "iwr", "irm", "webrequest", "restmethod", "downloadstring"),
     ),
@@ -155,8 +159,8 @@ CHECKS = (
     ),
     Check(
         "reverse-shell",
-        _("The skill gives another machine a shell on this one."),
-        _("Remove it. In teaching material, use 127.0.0.1 or a placeholder instead of a real host."),
+        _("The skill gives another machine shell access to this one."),
+        _("Remove the command. In teaching material, use 127.0.0.1 or a placeholder instead of a real host."),
         look_for_reverse_shells,
         (
             "/dev/tcp",

@@ -1,4 +1,4 @@
-"""Splits the text of a file into bounded lines, which checks can classify as prose, quote or code."""
+"""Splits the text of a file into pieces of bounded length, and classifies its lines as prose or code."""
 
 import re
 from bisect import bisect_right
@@ -11,28 +11,17 @@ MAX_SCANNED = 256 * 1024  # bytes per file
 MAX_PIECE = 2_000  # characters that a check reads at once
 MAX_QUOTE = 160  # characters per quote
 _OVERLAP = 200  # characters shared by two consecutive pieces of a long line
-_CONTEXT_LINES = 4  # lines before a line that may introduce it as an example
 _PROSE = frozenset({"", "md", "mdx", "markdown", "txt", "rst", "adoc", "html", "htm"})
 _FENCE = re.compile(r"\s{0,12}(?:>\s?)?(`{3,}|~{3,})")
-_HEADING = re.compile(r"(#{1,6})\s")
-_COMMENT = ("#", "//", "/*", "*", "--", ";", "<!--")
+_COMMENTS = {
+    "#": "py sh bash zsh rb pl ps1 r yaml yml toml ini cfg",
+    "//": "js mjs cjs ts tsx jsx go rs java c cpp cs",
+}
+_COMMENT_MARK = {suffix: mark for mark, suffixes in _COMMENTS.items() for suffix in suffixes.split()}
+_OTHER_LINE_ENDS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _INVISIBLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef\ud800-\udfff]"
-)
-_ATTACKS = re.compile(
-    r"malicious|malware|attack|adversar|suspicious|exploit|vulnerab|red[- ]flags?|injection|dangerous|unsafe"
-    r"|pentest|penetration test|red[- ]team|\bctf\b|payload|untrusted|exfiltrat|detect"
-    r"|forbidden|anti-?pattern"
-    r"|\b(?:never|do not|don't|avoid) (?:run|execut|pip|us|follow|commit|past|do|put|hard)|\bbad\b|\bthreat"
-    r"|❌|🚩|🚫|⛔|恶意|攻击|可疑|注入|漏洞|危险|渗透|靶场|检测|审计|反面|错误示例|风险|禁止|切勿|不要(?:运行|执行|使用)",
-    re.IGNORECASE,
-)
-
-_SECURITY = re.compile(
-    r"(?i)\bsecurity\b|malicious|malware|pentest|penetration test|vulnerabilit"
-    r"|prompt[- ]injection|red[- ]team|\bctf\b"
-    r"|安全|渗透|漏洞|恶意|提示词?注入"
 )
 
 
@@ -44,11 +33,10 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class ScannedText:
-    """The first MAX_SCANNED bytes of a file."""
+    """The text of the first MAX_SCANNED bytes of a file. Line numbers start at 1."""
 
     path: str
     raw: str
-    about_security: bool = False  # the package describes attacks as its subject
 
     @cached_property
     def lower_case(self) -> str:
@@ -59,13 +47,16 @@ class ScannedText:
         return self.raw.split("\n")
 
     @cached_property
-    def is_prose(self) -> bool:
+    def suffix(self) -> str:
         name = self.path.rpartition("/")[2]
-        suffix = name.rpartition(".")[2].lower() if "." in name else ""
-        return suffix in _PROSE and not self.raw.startswith("#!")
+        return name.rpartition(".")[2].lower() if "." in name else ""
+
+    @cached_property
+    def is_prose(self) -> bool:
+        return self.suffix in _PROSE and not self.raw.startswith("#!")
 
     def pieces(self, number: int) -> Iterator[SourceLine]:
-        """Yields the overlapping pieces of a line, at most MAX_PIECE characters each."""
+        """Yields the line with this number in overlapping pieces of at most MAX_PIECE characters."""
         row = self.rows[number - 1]
         for start in range(0, max(len(row) - _OVERLAP, 1), MAX_PIECE - _OVERLAP):
             yield SourceLine(number, row[start : start + MAX_PIECE])
@@ -90,12 +81,25 @@ class ScannedText:
         return [0, *accumulate(lengths)][:-1]
 
     def around(self, line: SourceLine, *, before: int = 0, after: int = 0) -> str:
-        """The line with its neighbours, at most MAX_PIECE characters of each."""
+        """The text of the line, with ``before`` lines above and ``after`` lines below it.
+
+        Each of these lines is cut to MAX_PIECE characters.
+        """
         above = self.rows[max(line.number - 1 - before, 0) : line.number - 1]
         below = self.rows[line.number : line.number + after]
         return "\n".join(
             (*(row[:MAX_PIECE] for row in above), line.text, *(row[:MAX_PIECE] for row in below))
         )
+
+    def has(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a line of the text, cut to MAX_PIECE characters, matches. Each pattern is searched once."""
+        if pattern not in self._searched:
+            self._searched[pattern] = any(pattern.search(row[:MAX_PIECE]) for row in self.rows)
+        return self._searched[pattern]
+
+    @cached_property
+    def _searched(self) -> dict[re.Pattern[str], bool]:
+        return {}
 
     def is_quoted(self, line: SourceLine) -> bool:
         return self.is_prose and self.rows[line.number - 1].lstrip()[:1] == ">"
@@ -115,38 +119,22 @@ class ScannedText:
         return inside
 
     def is_comment(self, line: SourceLine) -> bool:
-        return not self.is_prose and self.rows[line.number - 1].lstrip().startswith(_COMMENT)
+        """Whether the language of the file never runs the line.
 
-    def describes_attacks(self, line: SourceLine) -> bool:
-        """Whether the line, the text just before it or its headings describe it as an example of harm."""
-        if _ATTACKS.search(self.around(line, before=_CONTEXT_LINES)):
-            return True
-        if not self.is_prose:
-            return False
-        return any(_ATTACKS.search(words) for words in (self._before_fence(line), *self._headings(line)))
-
-    def _before_fence(self, line: SourceLine) -> str:
-        """The text just above the code fence that contains the line."""
-        number = line.number
-        while number > 1 and self._fences[number - 1]:
-            number -= 1
-        return self.around(SourceLine(number, ""), before=_CONTEXT_LINES) if self.is_fenced(line) else ""
-
-    def _headings(self, line: SourceLine) -> Iterator[str]:
-        """Yields the headings of the line's section and of its enclosing sections."""
-        depth = 7
-        for index in range(line.number - 2, -1, -1):
-            row = self.rows[index]
-            if row[:1] != "#" or self._fences[index]:
-                continue
-            found = _HEADING.match(row)
-            if found and len(found.group(1)) < depth:
-                depth = len(found.group(1))
-                yield row[:MAX_PIECE]
+        Block comments do not count: a string may contain their marks, and then the line runs. For the same
+        reason the line must not contain characters that only some languages treat as the end of a line.
+        """
+        row = self.rows[line.number - 1]
+        mark = _COMMENT_MARK.get(self.suffix, "#")
+        is_marked = not self.is_prose and row.lstrip(" \t").startswith(mark)
+        return is_marked and not (row.startswith("#!") or _OTHER_LINE_ENDS.search(row))
 
 
 def _fence_after(fence: str, edge: str) -> str:
-    """The code fence that is open after a line, or ""."""
+    """The marker of the code fence that is open after a line, or "".
+
+    ``fence`` is the marker that was open before it, ``edge`` the marker on it.
+    """
     if not edge:
         return fence
     if not fence:
@@ -154,19 +142,12 @@ def _fence_after(fence: str, edge: str) -> str:
     return "" if edge[0] == fence[0] and len(edge) >= len(fence) else fence
 
 
-def read_text(path: str, data: bytes, *, about_security: bool = False) -> ScannedText:
-    return ScannedText(
-        path, data[:MAX_SCANNED].decode("utf-8-sig", "replace").replace("\r\n", "\n"), about_security
-    )
-
-
-def is_about_security(words: str) -> bool:
-    """Whether a package's description names security or attacks as its subject."""
-    return bool(_SECURITY.search(words))
+def read_text(path: str, data: bytes) -> ScannedText:
+    return ScannedText(path, data[:MAX_SCANNED].decode("utf-8-sig", "replace").replace("\r\n", "\n"))
 
 
 def quote(text: str, start: int, end: int) -> str:
-    """At most MAX_QUOTE characters around a match, with invisible characters written as ``‹U+202E›``."""
+    """At most MAX_QUOTE characters of a line around a match. Invisible characters become ``‹U+202E›``."""
     text = text.replace("\t", " ")
     whole = visible(text.strip())
     if len(whole) <= MAX_QUOTE:

@@ -8,7 +8,7 @@ from registry.packages.problems import gettext_noop as _
 from registry.packages.scan.addresses import URL, address_in, host_kind
 from registry.packages.scan.findings import Check, CheckHit
 from registry.packages.scan.patterns import matches
-from registry.packages.scan.text import ScannedText
+from registry.packages.scan.text import ScannedText, SourceLine
 
 _SECRET_PATHS = (
     r"(?:\.ssh/(?:id_\w{1,20}(?!\w|\.pub)|\*|config\b|\s|$|[\"'])|\bid_(?:rsa|ed25519"
@@ -65,10 +65,10 @@ _CONTEXT_LINES = 25  # maximum lines of a script between reading and sending
 
 
 def look_for_theft(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds a secret's path and a command that sends data, on one line or nearby in a script."""
+    """Finds commands that send data, with a secret on the same line or nearby in a script."""
     for line, found in matches(text, _SENDS, *_HINTS):
         address = address_in(line.text)
-        if address and host_kind(address) == "own":
+        if address and host_kind(address) == "own" and not _has_remote_address(line.text):
             continue
         secret = _SECRET.search(_without_headers(line.text))
         if secret:
@@ -77,11 +77,42 @@ def look_for_theft(text: ScannedText) -> Iterator[CheckHit]:
             near = _without_headers(text.around(line, before=_CONTEXT_LINES, after=3))
             if _SECRET.search(near):
                 drops = any(_is_drop(one.group(), near) for one in _DROPS.finditer(near))
-                yield CheckHit(line, found.start(), found.end(), "critical" if drops else "low", drops)
+                certain = drops or (_has_remote_address(near) and _sends_variable(text, line))
+                yield CheckHit(line, found.start(), found.end(), "critical" if certain else "low", certain)
+
+
+def _has_remote_address(near: str) -> bool:
+    return any(host_kind(found.group()) != "own" for found in islice(URL.finditer(near), _MAX_ADDRESSES))
+
+
+def _sends_variable(text: ScannedText, line: SourceLine) -> bool:
+    """Whether the command that starts in ``line`` sends a variable that was assigned a secret above it."""
+    tainted: set[str] = set()
+    if len(line.text) > _MAX_STATEMENT:
+        return False
+    for row in text.around(line, before=_CONTEXT_LINES).split("\n")[:-1]:
+        names = [found.group("name") or found.group("file") for found in _ASSIGNED.finditer(row[:300])]
+        if names and (_SECRET.search(row) or tainted & set(_NAME.findall(row))):
+            tainted |= set(names)
+    command = _PASSED.sub("", _without_headers(text.around(line, after=3)).partition("\n\n")[0])
+    return any(tainted & set(_NAME.findall(sent)) for sent in _SENT.findall(command))
+
+
+_ASSIGNED = re.compile(
+    r"(?:^|[\s({;])\$?(?P<name>[A-Za-z_]\w{0,40})\s*(?::\s*\w{1,20}\s*)?=(?![=>])|\bas\s+(?P<file>\w{1,40}):"
+)
+_MAX_STATEMENT = 500  # characters; longer lines are minified code, which reuses short names
+_MAX_ADDRESSES = 20  # addresses checked per command
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_PASSED = re.compile(r"(?i)\b(?:headers|auth|cert)\s*[=:]\s*(?:\{[^}]{0,300}\}|\([^)]{0,200}\)|\w{1,40})")
+_SENT = re.compile(
+    r"(?i)(?:\b(?:data|json|files|params|body|content)\s*[=:]|[^\w-](?:-d|--data[\w-]{0,10}|-F|--form|-T|-Body|--json)\s|,\s*)"
+    r"\s{0,3}([^\n]{1,300})"
+)
 
 
 def _is_drop(found: str, near: str) -> bool:
-    """Whether the match is a service that collects arbitrary data, or a public IP address."""
+    """Whether the match names a service that collects any data sent to it, or a public IP address."""
     return not found[0].isdigit() or host_kind(f"//{found}") == "bare"
 
 
@@ -92,7 +123,7 @@ _HEADER = re.compile(
 
 
 def _without_headers(command: str) -> str:
-    """The command without headers, because sending a secret in a header is a legitimate use."""
+    """The command without headers and login options, which may contain a secret for a legitimate reason."""
     return _HEADER.sub("", command)
 
 
@@ -112,7 +143,7 @@ _MAX_DISTANCE = 140  # maximum characters between the secret, the verb and the a
 
 
 def look_for_theft_instructions(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds sentences that instruct the reader to send a secret to an address."""
+    """Finds sentences in prose that instruct the reader to send a secret to a URL."""
     for line in text.lines_with(("http",)) if text.is_prose else ():
         for secret in islice(_SECRET_IN_PROSE.finditer(line.text), _MAX_SECRETS_PER_LINE):
             address = URL.search(line.text, secret.end(), secret.end() + 2 * _MAX_DISTANCE)
@@ -136,7 +167,7 @@ _STARTS = re.compile(
 
 
 def look_for_miners(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds cryptocurrency miners. The address of a mining pool is sufficient evidence."""
+    """Finds cryptocurrency miners. The address of a mining pool or ``--donate-level`` makes a hit certain."""
     for line, found in matches(text, _MINES, *_MINE_HINTS):
         is_pool = "stratum" in found.group().lower() or "--donate-level" in line.text
         if is_pool or _STARTS.search(line.text):
@@ -194,7 +225,7 @@ _REPEATED = re.compile(r"(.)\1{5}")
 
 
 def look_for_keys(text: ScannedText) -> Iterator[CheckHit]:
-    """Finds real-looking keys, except obvious placeholders."""
+    """Finds API keys and private keys that look real. Quotes only the start of each key."""
     for line, found in matches(text, _KEYS, *_KEY_HINTS):
         if not (_PLACEHOLDER.search(found.group()) or _REPEATED.search(found.group())):
             yield CheckHit(line, found.start(), found.end(), "high", quote=f"{found.group()[:8]}…")
@@ -204,21 +235,21 @@ def look_for_keys(text: ScannedText) -> Iterator[CheckHit]:
             yield CheckHit(line, found.start(), found.end(), "high", quote=found.group())
 
 
-_READS_AND_SENDS = _("The skill reads a secret of this machine and sends it to another one.")
+_READS_AND_SENDS = _("The skill reads a secret on this machine and sends it to another machine.")
 CHECKS = (
     Check(
         "secret-sent",
         _READS_AND_SENDS,
-        _("Send only the data that the skill needs, and have keys passed in as named secrets."),
+        _("Send only the data that the skill needs, and pass keys in as named secrets."),
         look_for_theft,
         _HINTS,
     ),
     Check(
         "secret-asked",
-        _("The skill instructs the agent to send a secret of this machine to a URL."),
+        _("The skill instructs the agent to send a secret from this machine to a URL."),
         _(
-            "Remove it; if a service needs a key, read it from the user's configuration and send it in "
-            "a header."
+            "Remove the instruction; if a service needs a key, read it from the user's "
+            "configuration and send it in a header."
         ),
         look_for_theft_instructions,
         ("http",),
@@ -227,7 +258,7 @@ CHECKS = (
     Check(
         "miner",
         _("The skill mines cryptocurrency at the expense of the person running it."),
-        _("Remove it."),
+        _("Remove the miner."),
         look_for_miners,
         _MINE_HINTS,
     ),
@@ -237,5 +268,6 @@ CHECKS = (
         _("Revoke the key at its issuer, and let users provide their own."),
         look_for_keys,
         _KEY_HINTS,
+        counts_in_comments=True,
     ),
 )

@@ -12,7 +12,10 @@ _MEMBERS = ("additionalProperties", "unevaluatedProperties")
 
 
 def cost_of(schema: Mapping[str, Any], value: object, limit: int) -> int:
-    """An upper bound of the validator's visits; 0 if clearly within ``limit``. Stops counting above it."""
+    """An upper bound of the visits of a validation; 0 if the bound is clearly within ``limit``.
+
+    A visit applies a subschema to a value. Counting stops above ``limit``, so higher results are not exact.
+    """
     parts, refers = _size(schema)
     if not refers and parts * _size(value)[0] <= limit:
         return 0
@@ -20,7 +23,7 @@ def cost_of(schema: Mapping[str, Any], value: object, limit: int) -> int:
 
 
 def _size(root: object) -> tuple[int, bool]:
-    """The number of nested values, and whether one of them is a reference."""
+    """The number of nested values including ``root``, and whether a mapping among them has a reference."""
     parts, refers, pending = 0, False, [root]
     while pending:
         node = pending.pop()
@@ -32,7 +35,7 @@ def _size(root: object) -> tuple[int, bool]:
 
 
 class _Counter:
-    """Counts visits. Caches counts by the identities of subschema and value, so that counting stays cheap."""
+    """Counts visits. Caches the count of each pair of subschema and value by identity, to bound the time."""
 
     def __init__(self, root: Mapping[str, Any], limit: int) -> None:
         self.root = root
@@ -47,7 +50,7 @@ class _Counter:
             return self.known[pair]
         if len(self.known) > MAX_PAIRS:
             return self.limit + 1
-        self.known[pair] = 1  # so that a self-reference at the same value is followed once
+        self.known[pair] = 1  # so that a self-reference at the same value is followed only once
         try:
             total = 1 + len(_parts(schema.get("enum")))
             for inner, below in _visits(schema, value, self.root):
@@ -63,7 +66,7 @@ class _Counter:
 def _visits(
     schema: Mapping[str, Any], value: object, root: Mapping[str, Any]
 ) -> Iterator[tuple[Any, object]]:
-    """Yields each subschema that a validator applies next, and the value to which it is applied."""
+    """Yields each subschema that a validator applies next, and its value. A missing subschema is None."""
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         if isinstance(reference := schema.get(keyword), str):
             yield _target(root, reference), value
@@ -104,7 +107,7 @@ def _parts(value: object) -> list[Any]:
 
 
 def _target(root: Mapping[str, Any], reference: str) -> object:
-    """The node that a JSON pointer names, or None. An anchor (``#name``) counts as the whole schema."""
+    """The node that ``reference`` points to, or None. An anchor (``#name``) counts as the whole schema."""
     node: Any = root
     for part in reference.removeprefix("#").split("/")[1:]:
         part = unquote(part).replace("~1", "/").replace("~0", "~")

@@ -6,17 +6,18 @@ jsonschema-rs runs offline with its linear-time regex engine, so look-around in 
 import copy
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import jsonschema_rs
 
 from registry.packages import errors as package_errors
 from registry.packages.archive.paths import printable
-from registry.packages.problems import LazyMessage, Problem, Refusal, gettext_noop
+from registry.packages.problems import Code, LazyMessage, Problem, Refusal, gettext_noop
 from registry.packages.problems import gettext_noop as _
 from registry.packages.schemas.cost import cost_of
 
-MAX_BYTES = 64 * 1024
+MAX_BYTES = 128 * 1024  # as JSON in UTF-8
 MAX_DEPTH = 32
 MAX_NODES = 5_000
 MAX_COST = 2_000_000  # visits per validation, which take about two seconds
@@ -53,7 +54,10 @@ _PATTERNS = jsonschema_rs.RegexOptions(size_limit=1 << 18, dfa_size_limit=1 << 2
 
 
 def check_schema(schema: object, *, where: str = "schema") -> tuple[Problem, ...]:
-    """The problem that makes the schema unusable, if any. Its ``path`` is a JSON pointer into the schema."""
+    """The first problem that makes the schema unusable, as a tuple; empty if there is none.
+
+    ``where`` names the schema in messages. The problem's ``path`` is a JSON pointer into the schema.
+    """
     try:
         _check_shape(schema, where)
         _compile(schema, where)
@@ -62,8 +66,14 @@ def check_schema(schema: object, *, where: str = "schema") -> tuple[Problem, ...
     return ()
 
 
-def validate(schema: Mapping[str, Any], value: object) -> tuple[Problem, ...]:
-    """At most 50 problems of the value, sorted by ``path``, a JSON pointer into the value."""
+def validate(
+    schema: Mapping[str, Any], value: object, *, missing: Code[[]] | None = None
+) -> tuple[Problem, ...]:
+    """At most 50 problems of the value, sorted by ``path``, a JSON pointer into the value.
+
+    The path of a missing field is that of the field; ``missing`` replaces the code of its problem. Returns
+    a single problem if the schema is unusable, or if validation fails to finish or costs too much.
+    """
     try:
         _check_shape(schema, "schema")
         validator = _compile(schema, "schema")
@@ -74,11 +84,15 @@ def validate(schema: Mapping[str, Any], value: object) -> tuple[Problem, ...]:
         return refused.problems
     except (ValueError, RecursionError, TypeError, OverflowError) as error:
         return (package_errors.VALUE_INVALID.problem(reason=printable(str(error))),)
-    problems = [
-        package_errors.VALUE_INVALID.problem(reason=_reason(error)).at(pointer(error.instance_path))
-        for error in errors
-    ]
-    return tuple(sorted(problems, key=lambda one: one.path))
+    return tuple(sorted((_problem(error, missing) for error in errors), key=lambda one: one.path))
+
+
+def _problem(error: jsonschema_rs.ValidationError, missing: Code[[]] | None) -> Problem:
+    path, reason = list(error.instance_path), _reason(error)
+    if error.kind.name != "required":
+        return package_errors.VALUE_INVALID.problem(reason=reason).at(pointer(path))
+    problem = missing.problem() if missing else package_errors.VALUE_INVALID.problem(reason=reason)
+    return replace(problem, detail=reason).at(pointer([*path, error.kind.value]))
 
 
 def _reason(error: jsonschema_rs.ValidationError) -> str:
@@ -96,7 +110,10 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
 
 
 def _choice_types(error: jsonschema_rs.ValidationError) -> list[str]:
-    """The types of ``anyOf`` or ``oneOf`` if every branch fails because of the type; otherwise ``[]``."""
+    """The types that the branches of ``anyOf`` or ``oneOf`` require.
+
+    ``[]`` unless every branch fails because of the value's type.
+    """
     branches = getattr(error.kind, "context", None) or []
     firsts = [errors[0].kind for errors in branches if errors]
     if not branches or len(firsts) < len(branches) or any(kind.name != "type" for kind in firsts):
@@ -106,7 +123,10 @@ def _choice_types(error: jsonschema_rs.ValidationError) -> list[str]:
 
 
 def with_defaults(schema: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
-    """The value with the schema's defaults for missing properties, including those of nested objects."""
+    """A copy of the value with the schema's defaults for missing properties, also in nested objects.
+
+    Objects that come from a default get no defaults of their own.
+    """
     result = dict(value)
     properties = schema.get("properties")
     for name, inner in properties.items() if isinstance(properties, Mapping) else ():
@@ -120,7 +140,7 @@ def with_defaults(schema: Mapping[str, Any], value: Mapping[str, Any]) -> dict[s
 
 
 def pointer(parts: Iterator[str | int] | list[str | int]) -> str:
-    """A JSON pointer (RFC 6901); empty for the whole value."""
+    """The parts as a JSON pointer (RFC 6901); "" for no parts, which means the whole value."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
@@ -129,7 +149,7 @@ def _take(errors: Iterator[jsonschema_rs.ValidationError], limit: int) -> list[j
 
 
 def _check_shape(schema: object, where: str) -> None:
-    """Raises Refusal unless the schema is an object within the limits and without unsupported references."""
+    """Raises Refusal unless the schema is an object within the limits and refers only to itself."""
     if not isinstance(schema, Mapping):
         raise package_errors.SCHEMA_INVALID.refusal(where=where, reason=gettext_noop("it is not an object"))
     nodes = 0
@@ -146,7 +166,7 @@ def _check_shape(schema: object, where: str) -> None:
             pending.extend((inner, (*location, str(name))) for name, inner in node.items())
         elif isinstance(node, list):
             pending.extend((inner, (*location, index)) for index, inner in enumerate(node))
-    if len(json.dumps(schema)) > MAX_BYTES * 2:
+    if len(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace")) > MAX_BYTES:
         raise package_errors.SCHEMA_TOO_LARGE.refusal(where=where, reason=f"more than {MAX_BYTES} bytes")
 
 

@@ -26,7 +26,8 @@ _MAX_HELD = 200
 class SuppressionDoc(Doc):
     reason = serializers.CharField()
     suppressed_by = serializers.CharField(
-        allow_null=True, help_text="The user who suppressed the finding; null if you are not signed in."
+        allow_null=True,
+        help_text="The user who suppressed the finding; null if there is none or you are not signed in.",
     )
     suppressed_at = serializers.DateTimeField()
 
@@ -36,7 +37,8 @@ class FindingDoc(Doc):
     rule = serializers.CharField(help_text="The id of the rule. docs/reference/scanning.md lists the rules.")
     severity = serializers.ChoiceField(choices=list(SEVERITIES))
     high_confidence = serializers.BooleanField(
-        help_text="Whether the finding holds the version until a maintainer releases it."
+        help_text="Whether the finding holds the version until a maintainer releases it, unless it was "
+        "suppressed before."
     )
     path = serializers.CharField()
     line = serializers.IntegerField(allow_null=True)
@@ -98,7 +100,8 @@ class Suppressions(_VersionEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
         """Requires the maintainer role and a session. The suppression also applies to later versions with the
-        same excerpt in the same file.
+        same excerpt in the same file. The publisher can't suppress a high-confidence finding, and its
+        suppression ends when the file changes.
         """
         version = self.version(team, slug, number)
         body = read_body(JustificationRequest, request.data)

@@ -1,4 +1,4 @@
-"""Endpoints of reports of problems with versions, and of decisions on them. All require a session."""
+"""Endpoints of problem reports on versions, and of decisions on these reports. All require a session."""
 
 from django.http import HttpResponse
 from rest_framework import serializers

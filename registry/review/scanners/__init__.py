@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+from types import ModuleType
 
 from registry.packages.package import Package
 from registry.packages.scan.findings import ScanFinding
@@ -14,10 +15,10 @@ _ADAPTERS = (cisco, yara)
 
 
 def scan(package: Package) -> tuple[ScanFinding, ...]:
-    """At most MAX_FINDINGS findings of each enabled scanner. A scanner that fails is logged and skipped."""
+    """At most MAX_FINDINGS findings of each enabled scanner. A scan that fails is logged and skipped."""
     found: list[ScanFinding] = []
     for adapter in _ADAPTERS:
-        if not adapter.fingerprint():
+        if not _fingerprint(adapter):
             continue
         try:
             found += adapter.scan(package)[:MAX_FINDINGS]
@@ -27,8 +28,19 @@ def scan(package: Package) -> tuple[ScanFinding, ...]:
 
 
 def digest() -> str:
-    """A digest of the built-in rules and the enabled scanners. Scans with another digest are stale."""
-    on = [fingerprint for adapter in _ADAPTERS if (fingerprint := adapter.fingerprint())]
+    """A digest of the built-in rules and the enabled scanners. Scans with another digest are stale. Omits a
+    scanner that fails, so that versions are scanned again once it works.
+    """
+    on = [fingerprint for adapter in _ADAPTERS if (fingerprint := _fingerprint(adapter))]
     if not on:
         return rules_digest()
     return "sha256:" + hashlib.sha256("\n".join((rules_digest(), *on)).encode()).hexdigest()[:32]
+
+
+def _fingerprint(adapter: ModuleType) -> str:
+    """The scanner's fingerprint; "" if the scanner is disabled or fails. Logs failures."""
+    try:
+        return str(adapter.fingerprint())
+    except Exception as error:  # such as a missing command or unreadable rules
+        log.warning("%s failed: %s", adapter.__name__, error)
+        return ""

@@ -19,7 +19,9 @@ _SEVERITIES: dict[str, Severity] = {"CRITICAL": "critical", "HIGH": "high", "MED
 
 
 def fingerprint() -> str:
-    """The command's path and modification time, so that an update changes the value; "" if disabled."""
+    """The command's path and modification time, so that an update changes the value; "" if disabled. Raises
+    OSError if the command does not exist.
+    """
     command = settings.SKILLQUAY_SKILL_SCANNER
     return f"cisco {command} {os.stat(command).st_mtime_ns}" if command else ""
 

@@ -49,7 +49,8 @@ class SearchDoc(Doc):
     facets = serializers.DictField(
         child=FacetDoc(many=True),
         required=False,
-        help_text="Present with `facets=1`. The counts cover the best 1,000 skills.",
+        help_text="Present with `facets=1`. The counts cover the best 1,000 skills; with an empty "
+        "`q`, all skills.",
     )
 
 
@@ -60,10 +61,10 @@ class Search(Endpoint):
     @operation("search_skills", "Search skills", query=SearchQuery, answer=SearchDoc)
     def get(self, request: Request) -> HttpResponse:
         """Exact names rank first, then matches in names, prefixes of names, tags and text. Each hit lists the
-        words that matched.
+        words that matched. A token does not find skills with `disable-model-invocation`.
         """
         query = read_query(SearchQuery, request)
-        filters = filters_of(query)
+        filters = filters_of(query, self.actor)
         counted = MAX_COUNTED_SKILLS if query["facets"] else 0
         found = search(query["q"], self.actor, limit=query["limit"], filters=filters, counted=counted)
         answer = search_document(found)
@@ -93,8 +94,8 @@ class Changes(Endpoint):
     @operation("list_changes", "List changed skills", query=ChangesQuery, answer=ChangesDoc)
     def get(self, request: Request) -> HttpResponse:
         """Returns each skill that you may see once, in its current state, ordered by the last change of its
-        versions, channels, visibility or name. `removed_as` marks merged and purged skills. A change appears
-        two seconds after it was made.
+        versions, channels, visibility or name. `removed_as` marks merged and purged skills. Tokens do not
+        get skills that are for people only. A change appears two seconds after it was made.
         """
         query = read_query(ChangesQuery, request)
         page = pagination.read_page(
@@ -113,6 +114,8 @@ class Changes(Endpoint):
 
 def _changes_after(page: pagination.Page, actor: Actor) -> list[Skill]:
     rows = Skill.objects.resolvable_by(actor).filter(updated_at__lte=timezone.now() - SETTLE_TIME)
+    if actor.token:
+        rows = rows.filter(for_agents=True)
     rows = rows.select_related("team", "latest").defer("latest__manifest", "latest__body")
     if page.after:
         at, uid = _parse_time(page.after[0]), page.after[1]

@@ -11,8 +11,6 @@ from registry.search.glossary.lines import file_lines, read_line
 
 @dataclass(frozen=True)
 class GlossaryLine:
-    """A line of the built-in glossary and its topic."""
-
     topic: str
     text: str
 

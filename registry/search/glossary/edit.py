@@ -19,7 +19,7 @@ _UNDOABLE_ACTIONS = ("glossary.add", "glossary.change", "glossary.remove")
 
 
 def entries(actor: Actor, *, find: str = "") -> QuerySet[GlossaryEntry]:
-    """The site's own entries that contain ``find``, newest first; none for non-administrators."""
+    """The site's own entries that contain ``find``, newest first. Only administrators get entries."""
     rows = GlossaryEntry.objects.visible_to(actor).select_related("by").order_by("-uid")
     return rows.filter(text__icontains=find.strip()) if find.strip() else rows
 
@@ -33,7 +33,12 @@ def find_entry(uid: str, actor: Actor) -> GlossaryEntry:
 
 @transaction.atomic
 def add(text: str, actor: Actor) -> tuple[GlossaryEntry, AuditEntry]:
-    """Adds an entry, which matching uses immediately."""
+    """Adds an entry, which the next match uses. Returns the entry and the audit entry of the change; ``undo``
+    takes the uid of the latter.
+
+    Raises the refusals of ``require``, TEXT_INVALID, GLOSSARY_WORD_INVALID, GLOSSARY_LINE_INVALID or
+    GLOSSARY_LINE_KNOWN.
+    """
     require(actor, Action.GLOSSARY)
     entry = _save(GlossaryEntry(text=_normalize(text), by=actor.user))
     return entry, _record(actor, "glossary.add", entry, text=entry.text, before="")
@@ -57,7 +62,11 @@ def remove(entry: GlossaryEntry, actor: Actor) -> AuditEntry:
 
 @transaction.atomic
 def undo(uid: str, actor: Actor) -> AuditEntry:
-    """Restores the text from before a change. Raises NOT_FOUND if impossible, and for non-administrators."""
+    """Restores the text from before the change with this uid, and returns the audit entry of the undo.
+
+    Raises NOT_FOUND for non-administrators, for an unknown change, and if the entry has changed since. Also
+    raises the refusals of ``add``, ``change`` and ``remove``.
+    """
     done = AuditEntry.objects.filter(uid=uid, action__in=_UNDOABLE_ACTIONS).first()
     if done is None or not actor.is_administrator:
         raise NOT_FOUND.refusal(what="change", name=uid[:40])
@@ -71,7 +80,9 @@ def undo(uid: str, actor: Actor) -> AuditEntry:
 
 
 def _normalize(text: str, *, but: GlossaryEntry | None = None) -> str:
-    """The line as stored. Raises Refusal for unusable, too few or too many words, and for a known line."""
+    """The line as stored. Raises TEXT_INVALID, GLOSSARY_WORD_INVALID, GLOSSARY_LINE_INVALID for too few or
+    too many words, or GLOSSARY_LINE_KNOWN.
+    """
     line = texts.validated(text, field="text", max_length=MAX_LINE_CHARACTERS).lstrip("#").replace("、", ",")
     found: dict[str, str] = {}
     for word in read_line(line):

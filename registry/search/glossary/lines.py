@@ -52,7 +52,7 @@ def file_lines() -> tuple[str, ...]:
 
 
 def read_line(line: str) -> list[str]:
-    """The words of a line; empty for a comment."""
+    """The words of a line without duplicates; empty for a comment."""
     if line.startswith("#"):
         return []
     return list(dict.fromkeys(text for part in line.replace("，", ",").split(",") if (text := part.strip())))

@@ -48,6 +48,7 @@ class Phrases(SkillEndpoint):
 
 
 class PhraseProposals(SkillEndpoint):
+    contacts_servers = True
     required_actions = {"POST": (Action.SETTINGS,)}
 
     @operation("propose_phrases", "Propose phrases with the site's model", answer=PhrasesDoc)

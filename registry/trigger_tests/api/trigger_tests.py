@@ -30,7 +30,10 @@ class TriggerTestDoc(Doc):
     must_match = serializers.BooleanField()
     passed = serializers.BooleanField()
     origin = serializers.ChoiceField(choices=TriggerTestOrigin.values)
-    line = serializers.IntegerField(allow_null=True, help_text="The line in tests/triggers.yaml.")
+    line = serializers.IntegerField(
+        allow_null=True,
+        help_text="The line in tests/triggers.yaml; null for tests that are not in this file.",
+    )
 
 
 class TriggerTestsDoc(Doc):
@@ -51,8 +54,9 @@ class VersionTriggerTests(SkillEndpoint):
 
     @operation("get_trigger_tests", "Get the trigger test results of a version", answer=TriggerTestsDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns the results of the last time that the tests ran, with the skills visible to the person who
-        ran them. Tests from feedback are visible only to the skill's team.
+        """Returns the results of the last run of the tests. They reflect the skills that the person who ran
+        the tests may see. Only the skill's team and administrators see tests that are not part of the
+        package.
         """
         version = self.version(team, slug, number)
         return etag.document_response(request, _tests_document(version, self.actor))
@@ -132,7 +136,7 @@ class TeamSettingsDoc(Doc):
     )
 
 
-class TeamChange(Shape):
+class TeamSettingsRequest(Shape):
     languages = serializers.ListField(
         child=serializers.ChoiceField(choices=LANGUAGES), required=False, max_length=len(LANGUAGES)
     )
@@ -145,7 +149,9 @@ class TeamSettings(Endpoint):
 
     @operation("get_team_settings", "Get a team's settings", tag="teams", answer=TeamSettingsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Returns languages and the settings of tests and memory review. Requires the maintainer role."""
+        """Returns the languages, and the settings for failed trigger tests and memory reviews. Requires the
+        maintainer role.
+        """
         found = skills.find_team(team, self.actor)
         require(self.actor, Action.SETTINGS, team=found)
         return etag.document_response(request, teams.settings_document(found))
@@ -154,13 +160,13 @@ class TeamSettings(Endpoint):
         "update_team_settings",
         "Update a team's settings",
         tag="teams",
-        body=TeamChange,
+        body=TeamSettingsRequest,
         answer=TeamSettingsDoc,
     )
     def patch(self, request: Request, team: str) -> HttpResponse:
         """Requires the maintainer role. An empty list of languages selects the site's languages."""
         found = skills.find_team(team, self.actor)
-        change: dict[str, Any] = read_body(TeamChange, request.data)
+        change: dict[str, Any] = read_body(TeamSettingsRequest, request.data)
         if failing := change.pop("failing_triggers", None):
             change["failing_triggers_block"] = failing == "block"
         found = teams.change_settings(found, self.actor, **change)

@@ -1,4 +1,4 @@
-"""Endpoints of channels, renames and merges of skills."""
+"""Endpoints of channels, and of renaming and merging skills."""
 
 from django.http import HttpResponse
 from rest_framework import serializers
@@ -25,7 +25,7 @@ class ChannelsDoc(Doc):
 
 
 class ChannelRequest(Shape):
-    version = StrictText(max_length=64, help_text="A version number or another channel's name.")
+    version = StrictText(max_length=64, help_text="A version number, `latest` or another channel's name.")
 
 
 class SkillRenameRequest(Shape):
@@ -85,8 +85,8 @@ class Rename(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the owner role and a session. The old address redirects to the skill and is never
-        reused.
+        """Requires the owner role and a session. The old address redirects to the skill; no other skill can
+        take it.
         """
         skill = self.skill(team, slug)
         body = read_body(SkillRenameRequest, request.data)

@@ -1,4 +1,4 @@
-"""Endpoint that edits text files of a version and publishes the result as the next version."""
+"""Endpoint that publishes a version with edited text files as the next version."""
 
 from typing import Any
 
@@ -50,8 +50,8 @@ class VersionEdits(SkillEndpoint):
         answer={200: PublicationDoc, 201: PublicationDoc},
     )
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Publishes the next version with the given files changed or deleted; other files stay the same. An
-        error response lists all problems; nothing is stored then.
+        """Publishes the next version with the given files added, changed or deleted; other files stay the
+        same. An error response lists all problems; nothing is stored then.
         """
         # Held versions are included, because an edit can fix the findings that hold them.
         version = self.version(team, slug, number)

@@ -1,12 +1,10 @@
-"""Endpoint that migrates ApexBridge packages in the old format. Nothing is stored."""
+"""Endpoint that migrates older packages to the ApexBridge layout. Stores nothing."""
 
 import base64
 from typing import Any
 
 from django.http import HttpResponse
 from django.utils.translation import gettext
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiRequest
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -14,13 +12,13 @@ from registry.api import bodies, etag
 from registry.api.documents.skills import Doc, ProblemDoc
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import run_once
-from registry.api.schema import Operations, Query
+from registry.api.schema import Operations, Query, binary_bodies
 from registry.core.limits import package_limits
 from registry.identity.permissions import Action
 from registry.packages.archive.repack import digest_of, repack
 from registry.packages.migrate.migration import Migration, migrate
 from registry.rates.limits import RateLimit
-from registry.versions.api.publish import FORM, PackageUploadForm, read_upload_request
+from registry.versions.api.publish import ARCHIVES, FORM, PackageUploadForm, read_upload_request
 
 operation = Operations("packages")
 
@@ -57,12 +55,7 @@ class Migrations(Endpoint):
         "migrate_package",
         "Migrate a package to the current format",
         query=MigrateQuery,
-        body={
-            "application/zip": OpenApiRequest(OpenApiTypes.BINARY),
-            "application/gzip": OpenApiRequest(OpenApiTypes.BINARY),
-            "text/markdown": OpenApiRequest(OpenApiTypes.BINARY),
-            FORM: PackageUploadForm,
-        },
+        body={**binary_bodies(ARCHIVES), FORM: PackageUploadForm},
         answer=MigrationDoc,
     )
     def post(self, request: Request) -> HttpResponse:

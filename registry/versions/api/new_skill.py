@@ -4,16 +4,14 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils.translation import gettext
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry.api import etag as etags
-from registry.api.attachments import make_attachment
+from registry.api.attachments import ZIP_TYPES, make_zip_attachment
 from registry.api.documents.skills import Doc, api_url
 from registry.api.endpoint import Endpoint
-from registry.api.schema import Operations, Query, read_query
+from registry.api.schema import Operations, Query, binary_answer, read_query
 from registry.packages.archive.repack import digest_of, repack
 from registry.packages.authoring.new_skill import (
     LANGUAGES,
@@ -66,11 +64,7 @@ class SkillTemplateArchive(Endpoint):
         "download_template",
         "Download a new skill",
         query=StartQuery,
-        answer={
-            (200, "application/zip"): OpenApiResponse(
-                OpenApiTypes.BINARY, description="The zip, as an attachment."
-            )
-        },
+        answer=binary_answer(*ZIP_TYPES),
     )
     def get(self, request: Request) -> HttpResponse:
         """Returns a zip that you can edit and publish. Nothing is stored. The same query returns the same
@@ -84,11 +78,13 @@ class SkillTemplateArchive(Endpoint):
 
 
 def zip_response(request: Request, data: bytes, name: str) -> HttpResponse:
-    """A response with a generated archive. It is cached privately; the ETag is the archive's digest."""
+    """A response with a generated zip as an attachment, which only the client may cache. Its ETag is the
+    zip's digest; 304 if If-None-Match has this ETag.
+    """
     etag = f'"{digest_of(data)}"'
     if unchanged := etags.not_modified(request, etag):
         return unchanged
-    response = make_attachment(HttpResponse(data, content_type="application/zip"), name, etag)
+    response = make_zip_attachment(HttpResponse(data), request, name, etag)
     response["X-Digest"] = digest_of(data)
     return etags.set_private(response)
 

@@ -37,8 +37,8 @@ class VersionProfiles(SkillEndpoint):
 
     @operation("list_version_profiles", "Get a version's profile compliance", answer=ProfileReportsDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Checks the version's files against every profile. If the site's current limits would refuse the
-        package, checks only its own profile.
+        """Checks the version's files against every other profile; for its own profile, returns the problems
+        stored at publication. If the package exceeds the site's current limits, returns only its own profile.
         """
         version = self.version(team, slug, number)
         rows = [
@@ -49,8 +49,8 @@ class VersionProfiles(SkillEndpoint):
 
 def _problems_by_profile(version: Version) -> dict[Profile, tuple[Problem, ...]]:
     own: Profile = version.profile  # type: ignore[assignment]
+    data = blobs.read(version.digest)
     try:
-        data = blobs.read(version.digest)
         reports = stored_problems_by_profile(data, version.skill.slug, limits=package_limits())
     except Refusal:
         reports = {}

@@ -1,4 +1,4 @@
-"""Endpoint that publishes an archive, a SKILL.md, or a form with one of these or a folder's files."""
+"""Endpoint that publishes a package: an archive, a SKILL.md, or a form with one of these or with files."""
 
 import hashlib
 from collections.abc import Mapping
@@ -7,8 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils.translation import gettext
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiRequest
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -17,7 +15,7 @@ from registry.api.documents.skills import Doc, ProblemDoc, api_url
 from registry.api.endpoint import Endpoint
 from registry.api.errors import MEDIA_TYPE_UNSUPPORTED, QUERY_INVALID
 from registry.api.idempotency import run_once
-from registry.api.schema import Operations, Query, read_query
+from registry.api.schema import Operations, Query, UploadField, binary_bodies, read_query
 from registry.core.errors import NOT_FOUND, UPLOAD_EMPTY
 from registry.core.limits import package_limits
 from registry.identity.actors import Actor
@@ -70,9 +68,9 @@ class PublishQuery(Query):
 
 
 class PackageUploadForm(Doc):
-    package = serializers.FileField(required=False, help_text="A zip, tar.gz or SKILL.md.")
+    package = UploadField(required=False, help_text="A zip, tar.gz or SKILL.md.")
     files = serializers.ListField(
-        child=serializers.FileField(),
+        child=UploadField(),
         required=False,
         help_text="The files of a folder, with their paths as file names.",
     )
@@ -81,7 +79,8 @@ class PackageUploadForm(Doc):
 class PublicationDoc(Doc):
     ok = serializers.BooleanField()
     created = serializers.BooleanField(
-        help_text="Whether a version is created; false if the identical version already exists."
+        help_text="Whether a version is created; false if the identical version exists or a dry run "
+        "finds errors."
     )
     skill = serializers.CharField()
     version = serializers.CharField(help_text="The version number; empty if a dry run can't determine it.")
@@ -99,17 +98,12 @@ class Packages(Endpoint):
         "publish_package",
         "Publish a version",
         query=PublishQuery,
-        body={
-            "application/zip": OpenApiRequest(OpenApiTypes.BINARY),
-            "application/gzip": OpenApiRequest(OpenApiTypes.BINARY),
-            "text/markdown": OpenApiRequest(OpenApiTypes.BINARY),
-            FORM: PackageUploadForm,
-        },
+        body={**binary_bodies(ARCHIVES), FORM: PackageUploadForm},
         answer={200: PublicationDoc, 201: PublicationDoc},
     )
     def post(self, request: Request) -> HttpResponse:
         """Publishes a package, or only checks it in a dry run. An error response lists all problems.
-        Publishing the same content under the same version again returns 200 and changes nothing.
+        Publishing the same content under the same version again returns 200 and only sets `channel`.
         """
         query, upload = read_upload_request(request, PublishQuery)
         team = _team(query.get("team"), self.actor)
@@ -125,7 +119,9 @@ class Packages(Endpoint):
 
 
 class Upload:
-    """An uploaded package: the files of a folder, or one archive or SKILL.md."""
+    """An uploaded package: either a folder's files, or one archive or SKILL.md. ``files`` are paths and
+    contents.
+    """
 
     def __init__(self, files: list[tuple[str, bytes]], *, is_folder: bool) -> None:
         self.files, self.is_folder = files, is_folder
@@ -137,12 +133,18 @@ class Upload:
         return read_upload(data, filename=name, limits=package_limits())
 
     def request_digest(self) -> Any:
-        """Paths and digests that identify the upload, whatever its multipart boundary."""
+        """Path and SHA-256 of each file, which identify the upload for ``run_once`` regardless of its
+        multipart boundary.
+        """
         return [[path, hashlib.sha256(data).hexdigest()] for path, data in self.files]
 
 
 def read_upload_request(request: Request, shape: type[Query]) -> tuple[dict[str, Any], Upload]:
-    """The validated query, and the uploaded package. Query parameters may also be form fields."""
+    """The validated query and the uploaded package, which is read from the raw body or a form. Form fields
+    are used for absent query parameters.
+
+    Raises UPLOAD_EMPTY, MEDIA_TYPE_UNSUPPORTED, or the errors of the query and the body.
+    """
     kind = (request.content_type or "").split(";")[0].strip().lower()
     if kind != FORM:
         query = read_query(shape, request)
@@ -158,9 +160,7 @@ def _read_raw_body(request: Request, kind: str) -> bytes:
     if not bodies.content_length(request):
         raise UPLOAD_EMPTY.refusal()
     if kind not in ARCHIVES:
-        raise MEDIA_TYPE_UNSUPPORTED.refusal(
-            type=kind[:100] or "-", accepted=", ".join((*ARCHIVES[:2], "text/markdown", FORM))
-        )
+        raise MEDIA_TYPE_UNSUPPORTED.refusal(type=kind[:100] or "-", accepted=", ".join((*ARCHIVES, FORM)))
     return b"".join(bodies.body_chunks(request, limit=settings.SKILLQUAY_MAX_ARCHIVE_BYTES))
 
 
@@ -200,7 +200,9 @@ def _publish(
 
 
 def publication_response(request: Request, publication: Publication) -> HttpResponse:
-    """The response to a publication, with the version's URL as ``Location``."""
+    """The response to a publication: 201 for a new version, 200 for an existing one. ``Location`` is the
+    version's URL.
+    """
     version = publication.version
     address = api_url("skills", str(version.skill), "versions", version.number)
     document = {
@@ -218,7 +220,9 @@ def publication_response(request: Request, publication: Publication) -> HttpResp
 
 
 def _preview_document(upload: Upload, team: Team, actor: Actor, query: Mapping[str, Any]) -> dict[str, Any]:
-    """The document of a dry run, with the package's errors. Raises only FORBIDDEN and NOT_FOUND."""
+    """The document of a dry run, which lists the errors of the package. Raises only FORBIDDEN
+    and NOT_FOUND.
+    """
     try:
         preview = preview_publication(
             upload.package(),

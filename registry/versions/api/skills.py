@@ -49,7 +49,7 @@ class SkillsQuery(PageQuery, FilterQuery):
         return value
 
 
-class SkillChange(Shape):
+class SkillChangeRequest(Shape):
     visibility = serializers.ChoiceField(choices=Visibility.choices)
 
 
@@ -62,6 +62,7 @@ class Skills(Endpoint):
     def get(self, request: Request) -> HttpResponse:
         """Lists skills visible to you, highest usage score first; all pages use the scores at the time of the
         first request. With `q`, the best match comes first. `ids` selects particular skills.
+        Tokens do not get skills with `disable-model-invocation`.
         """
         query = read_query(SkillsQuery, request)
         if query.get("q"):
@@ -82,18 +83,20 @@ class Skills(Endpoint):
             if page.after
             else scores.ScorePosition(timezone.now().timestamp())
         )
-        found, next_position = scores.page_by_score(filters_of(query).narrow(visible), page.limit, position)
+        found, next_position = scores.page_by_score(
+            filters_of(query, self.actor).narrow(visible), page.limit, position
+        )
         return found, page.next_cursor(astuple(next_position)) if next_position else None
 
     def _search(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
-        """A page of hits. The cursor holds the number of earlier hits and the last of them; the page starts
-        after that hit, wherever it ranks now.
+        """A page of search hits, and the cursor of the next page or None. The cursor contains the number of
+        earlier hits and the last of them. A page starts after that hit, wherever the hit ranks now.
         """
         page = pagination.read_page("skills", query, kinds=(int, int))
         start, last = page.after or (0, 0)
         start = min(max(start, 0), MAX_SEARCH_RESULTS)
         limit = min(start + 2 * page.limit, MAX_SEARCH_RESULTS) + 1  # new hits may now rank before the cursor
-        hits = search(query["q"], self.actor, limit=limit, filters=filters_of(query)).hits
+        hits = search(query["q"], self.actor, limit=limit, filters=filters_of(query, self.actor)).hits
         start = next((at for at, hit in enumerate(hits, 1) if hit.skill.pk == last), start)
         end = min(start + page.limit, MAX_SEARCH_RESULTS)
         page_skills = [hit.skill for hit in hits[start:end]]
@@ -116,13 +119,16 @@ class SkillDetail(SkillEndpoint):
         return etag.document_response(request, documents.skill_detail(skill, self.actor))
 
     @operation(
-        "update_skill", "Update a skill's visibility", body=SkillChange, answer=documents.SkillDetailDoc
+        "update_skill",
+        "Update a skill's visibility",
+        body=SkillChangeRequest,
+        answer=documents.SkillDetailDoc,
     )
     def patch(self, request: Request, team: str, slug: str) -> HttpResponse:
         """Requires the maintainer role. Send `If-Match: <ETag>` to change the skill only if it has not
         changed since you read it.
         """
-        change = read_body(SkillChange, request.data)
+        change = read_body(SkillChangeRequest, request.data)
         with transaction.atomic():
             skill = self.skill(team, slug)
             Skill.objects.select_for_update().get(pk=skill.pk)
@@ -220,7 +226,9 @@ def usage_document(skill: Skill) -> dict[str, Any]:
 
 
 def usage_detail(skill: Skill, actor: Actor) -> dict[str, Any]:
-    """The usage of a skill: the score with its factors, and uses by kind, version and day."""
+    """The usage of a skill as a JSON object: the score with its factors, and uses by kind, by day, and by
+    version. Versions that the actor may not see are omitted.
+    """
     score, counts = scores.explain_score(skill), scores.uses_by_version(skill)
     numbers = skill.versions.visible_to(actor).order_by("-precedence").values_list("number", flat=True)
     return {

@@ -1,18 +1,16 @@
-"""Endpoints of versions, their files and archives."""
+"""Endpoints of versions, their files and their archives."""
 
 import zipfile
 
 from django.db import transaction
 from django.http import FileResponse, HttpResponse
 from django.http.response import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry.api import etag as etags
 from registry.api import pagination
-from registry.api.attachments import make_attachment
+from registry.api.attachments import ZIP_TYPES, make_attachment, make_zip_attachment
 from registry.api.documents.skills import (
     FileDoc,
     VersionDoc,
@@ -24,7 +22,16 @@ from registry.api.documents.skills import (
     version_summary,
 )
 from registry.api.endpoint import SkillEndpoint
-from registry.api.schema import Operations, PageQuery, Query, Shape, StrictText, read_body, read_query
+from registry.api.schema import (
+    Operations,
+    PageQuery,
+    Query,
+    Shape,
+    StrictText,
+    binary_answer,
+    read_body,
+    read_query,
+)
 from registry.core.errors import NOT_FOUND
 from registry.identity.permissions import Action, require
 from registry.models import UseKind, Version
@@ -36,7 +43,6 @@ from registry.versions.content import export
 from registry.versions.lifecycle import settings
 
 operation = Operations("versions")
-_BYTES = OpenApiResponse(OpenApiTypes.BINARY, description="The content, as an attachment.")
 
 
 class Versions(SkillEndpoint):
@@ -64,7 +70,7 @@ class Versions(SkillEndpoint):
         )
 
 
-class VersionChange(Shape):
+class VersionChangeRequest(Shape):
     changelog = StrictText(max_length=20_000, allow_blank=True)
 
 
@@ -79,12 +85,12 @@ class VersionDetail(SkillEndpoint):
         version = self.version(team, slug, number)
         return etags.document_response(request, version_document(version, self.actor))
 
-    @operation("update_version", "Update a version's changelog", body=VersionChange, answer=VersionDoc)
+    @operation("update_version", "Update a version's changelog", body=VersionChangeRequest, answer=VersionDoc)
     def patch(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Requires the maintainer role. Only the changelog can change; published files never change."""
         with transaction.atomic():
             version = self.version(team, slug, number)
-            change = read_body(VersionChange, request.data)
+            change = read_body(VersionChangeRequest, request.data)
             etags.require_match(request, version_document(version, self.actor))
             version = settings.set_changelog(version, change["changelog"], self.actor)
         return etags.document_response(request, version_document(version, self.actor))
@@ -110,7 +116,7 @@ class Files(SkillEndpoint):
 class FileContent(SkillEndpoint):
     required_actions = {"GET": (Action.INSTALL,)}
 
-    @operation("get_file", "Download one file", answer={(200, "application/octet-stream"): _BYTES})
+    @operation("get_file", "Download one file", answer=binary_answer("application/octet-stream"))
     def get(self, request: Request, team: str, slug: str, number: str, path: str) -> HttpResponseBase:
         """Returns the file as an attachment; the ETag is the file's digest."""
         version = self.version(team, slug, number, include_held=False)
@@ -140,7 +146,7 @@ class Archive(SkillEndpoint):
         "download_version",
         "Download a version's archive",
         query=ArchiveQuery,
-        answer={(200, "application/zip"): _BYTES},
+        answer=binary_answer(*ZIP_TYPES),
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponseBase:
         """Returns the published zip. `X-Digest` contains the version's digest, which is the digest of the
@@ -156,8 +162,9 @@ class Archive(SkillEndpoint):
             return unchanged
         if request.method == "GET":
             record_use(version.skill, self.actor.caller, UseKind.INSTALL, version=version.number)
-        response = make_attachment(
-            FileResponse(blobs.open_blob(version.digest), content_type="application/zip"),
+        response = make_zip_attachment(
+            FileResponse(blobs.open_blob(version.digest)),
+            request,
             f"{version.skill.slug}-{version.number}.zip",
             etag,
         )
@@ -176,7 +183,9 @@ class Archive(SkillEndpoint):
 def _set_cache_headers(
     response: HttpResponseBase, request: Request, version: Version, requested: str
 ) -> HttpResponseBase:
-    """Sets the cache headers: no expiry for exact numbers, revalidation for channels and ``latest``."""
+    """Sets the headers of ``set_immutable`` for an exact version number, otherwise (for a channel or
+    ``latest``) those of ``set_private``.
+    """
     return (
         etags.set_immutable(response, request, version.skill)
         if normalise(requested)
@@ -185,6 +194,8 @@ def _set_cache_headers(
 
 
 def _read_file(version: Version, path: str) -> bytes:
-    """The content of a file. Reads the stored archive without checks, because the registry wrote it."""
+    """The content of a file of the version. The stored archive is not checked again, because publishing
+    checked it.
+    """
     with blobs.open_blob(version.digest) as blob, zipfile.ZipFile(blob) as archive:
         return archive.read(path)

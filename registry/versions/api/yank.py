@@ -33,7 +33,10 @@ class ReasonRequest(Shape):
 
 class DeprecationRequest(ReasonRequest):
     successor = StrictText(
-        max_length=130, required=False, allow_blank=True, help_text="The replacement to use instead."
+        max_length=130,
+        required=False,
+        allow_blank=True,
+        help_text="The replacement to use instead: a version number for a version, `team/slug` for a skill.",
     )
 
 
@@ -98,8 +101,8 @@ class SkillDeprecation(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role. `successor` must be a skill visible to you; only users with access to
-        it see it.
+        """Requires the maintainer role. `successor` must be a skill visible to you; other users see it only
+        if they have access to that skill.
         """
         skill = self.skill(team, slug)
         body = read_body(DeprecationRequest, request.data)

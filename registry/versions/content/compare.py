@@ -1,4 +1,4 @@
-"""Compares two published versions, with line diffs, as objects and as JSON."""
+"""Compares two published versions: permissions, schemas, files and lines, as objects or as a JSON object."""
 
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +20,9 @@ Translate = Callable[[str], str]
 
 @dataclass(frozen=True)
 class FileDiff:
-    """A changed file and its lines. ``comparison`` is None for binary and for deferred files (``later``)."""
+    """A changed file and the comparison of its lines. ``comparison`` is None for a binary file, for unchanged
+    content, if no lines were requested, and for a file beyond the line limit (``later``).
+    """
 
     change: FileChange
     comparison: TextComparison | None
@@ -38,7 +40,9 @@ def _content(version: Version) -> Content:
 
 
 def file_diffs(before: Version, after: Version, changes: Iterable[FileChange]) -> Iterator[FileDiff]:
-    """Yields each change with its lines. After MAX_DIFF_LINES changed lines, further files are deferred."""
+    """Yields each change with the comparison of its lines. Once MAX_DIFF_LINES changed lines were found,
+    later text files are not compared. Raises the errors of ``blobs.open_blob``.
+    """
     line_count = 0
     with ExitStack() as stack:
         old, new = (_archive(stack, version) for version in (before, after))
@@ -74,7 +78,9 @@ def _compare_file(change: FileChange, old: zipfile.ZipFile, new: zipfile.ZipFile
 def comparison_document(
     before: Version, after: Version, *, with_texts: bool, translate: Translate
 ) -> dict[str, Any]:
-    """The comparison as a JSON object for commands and API."""
+    """The comparison as a JSON object for commands and the API. ``with_texts`` adds the changed lines of
+    files, up to the limit of ``file_diffs``.
+    """
     comparison = compare_versions(before, after)
     diffs = (
         file_diffs(before, after, comparison.files)

@@ -1,4 +1,4 @@
-"""Exports a version: its files as published, or in the open Agent Skills format."""
+"""Exports packages: a version as a zip in the open Agent Skills format, or files into a folder."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,13 +15,17 @@ from registry.versions.errors import TARGET_EXISTS
 
 
 def portable_archive(version: Version) -> bytes:
-    """A deterministic zip in the open format, with the top-level folder that the format requires."""
+    """The version as a zip in the open Agent Skills format, with one top-level folder. The bytes are always
+    the same for the same version. Raises the errors of ``blobs.read``.
+    """
     files = read_repacked(blobs.read(version.digest))
     return repack(make_portable(files, manifest_of(version.manifest)))
 
 
 def write_folder(files: Iterable[PackageFile], folder: Path) -> None:
-    """Writes the files into a new folder. Raises TARGET_EXISTS if it already exists."""
+    """Writes the files into a new folder, and creates its parent folders. Raises TARGET_EXISTS if the path
+    exists, and FILE_UNREADABLE if it can't be written.
+    """
     if folder.exists() or folder.is_symlink():
         raise TARGET_EXISTS.refusal().at(printable(str(folder)))
     _create_folder(folder.parent)

@@ -1,4 +1,4 @@
-"""Channels: names that maintainers point to versions. ``latest`` is not a channel, because it is computed."""
+"""Channels: names that maintainers point to versions. ``latest`` is computed and has no row."""
 
 import re
 
@@ -18,13 +18,17 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 # Words that URLs use in place of a version or after one, so channels can't have these names.
 RESERVED = frozenset(
     {"latest", "new", "compare", "diff", "versions", "settings", "channels", "run", "runs", "use", "usage"}
-    | {"edit", "feedback", "allow", "files", "raw", "findings"}
+    | {"edit", "feedback", "allow", "files", "raw", "findings", "pin"}
 )
 
 
 @transaction.atomic
 def set_channel(name: str, version: Version, actor: Actor) -> Channel:
-    """Points ``team/slug@name`` to this version. Idempotent. Raises VERSION_HELD or CHANNEL_WITHDRAWN."""
+    """Points the channel to this version; a second call changes nothing.
+
+    Requires permission to manage versions. Raises CHANNEL_NAME_INVALID, VERSION_HELD for a held version,
+    CHANNEL_WITHDRAWN for a yanked one, and NOT_FOUND for a purged one.
+    """
     check_channel(name)
     version = lock_version(version, actor, Action.RELEASE)
     if version.is_held:
@@ -35,18 +39,24 @@ def set_channel(name: str, version: Version, actor: Actor) -> Channel:
 
 
 def request_channel(name: str, version: Version) -> None:
-    """Stores the channel that was requested for a held version. Releasing the version sets the channel."""
+    """Stores the channel that a publisher requested for a held version. The channel is set when the version
+    is released.
+    """
     Version.objects.filter(pk=version.pk).update(requested_channel=name)
 
 
 def apply_requested_channel(version: Version, actor: Actor) -> None:
-    """Sets the channel requested at publication, unless it was set since or the version is yanked."""
+    """Sets the channel that was requested when the version was published, if any. Does nothing if the version
+    is yanked or the channel was set in the meantime.
+    """
     if version.requested_channel and not version.yanked_at:
         point_channel(version.requested_channel, version, actor)
 
 
 def point_channel(name: str, version: Version, actor: Actor) -> Channel:
-    """Sets the channel and deletes other requests for it. The caller must hold the skill's lock."""
+    """Points the channel to the version, and clears requests of held versions for this channel. The caller
+    must hold the skill's lock and check the name.
+    """
     skill = version.skill
     skill.versions.filter(requested_channel=name).update(requested_channel="")
     before = skill.channels.filter(name=name).select_related("version").first()

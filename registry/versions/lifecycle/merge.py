@@ -1,4 +1,4 @@
-"""Merges a skill into another one. The old address redirects and is never reused."""
+"""Merges a skill into another one. The address of the merged skill redirects and stays reserved."""
 
 from django.db import transaction
 
@@ -13,7 +13,12 @@ from registry.versions.publishing.locks import lock_skill
 
 @transaction.atomic
 def merge(skill: Skill, into: Skill, actor: Actor) -> Skill:
-    """Redirects ``skill``'s name to ``into``; returns ``into``. Exact versions of ``skill`` keep working."""
+    """Redirects the address of ``skill`` to ``into``, removes ``skill`` from search, and returns ``into``.
+    Exact versions of ``skill`` keep working.
+
+    Requires permission to transfer ``skill`` and to publish ``into``. Raises MERGE_INVALID if they are the
+    same skill or one of them is merged, and NOT_FOUND if one was purged.
+    """
     require(actor, Action.TRANSFER, skill=skill)
     require(actor, Action.PUBLISH, skill=into)
     first, second = sorted((skill, into), key=lambda each: each.pk)  # a fixed lock order prevents deadlocks

@@ -1,4 +1,6 @@
-"""Purges versions and skills: deletes content and derived data. Number and digest stay reserved."""
+"""Purges versions and skills: deletes their content and derived data. Numbers, digests and names stay
+reserved.
+"""
 
 from django.db import transaction
 from django.utils import timezone
@@ -7,7 +9,7 @@ from registry.erasure import hooks
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
-from registry.models import Skill, Tombstone, Version
+from registry.models import Skill, Source, SourceKind, Tombstone, Version
 from registry.versions.lifecycle.yank import validate_reason
 from registry.versions.publishing.latest import update_latest
 from registry.versions.publishing.locks import lock_skill, lock_version
@@ -33,7 +35,11 @@ def purge_version(version: Version, actor: Actor, *, reason: str) -> Tombstone:
 
 @transaction.atomic
 def purge_skill(skill: Skill, actor: Actor, *, reason: str) -> Skill:
-    """Purges every version, including those of skills merged into this skill. The name stays reserved."""
+    """Purges all versions of the skill and of the skills merged into it. The name stays reserved.
+
+    Requires permission to delete. Raises TEXT_INVALID for an invalid reason, and NOT_FOUND if the skill was
+    purged before.
+    """
     reason = validate_reason(reason)
     require(actor, Action.DELETE, skill=skill)
     skill = lock_skill(skill)
@@ -53,13 +59,25 @@ def _purge_all_versions(skill: Skill, actor: Actor, reason: str) -> None:
 
 
 def _purge_version_rows(version: Version, actor: Actor, reason: str) -> Tombstone:
-    """Deletes the version, its files and channels, and data derived from it. Returns the tombstone."""
+    """Deletes the version with its files, channels and derived data, and returns the new tombstone."""
     skill, number, digest = version.skill, version.number, version.digest
+    archive = _forget_archive(version)
     if skill.latest_id == version.pk:
         skill.latest = None
         skill.save(update_fields=["latest"])
     version.delete()
-    hooks.discard_on_commit(hooks.erase_version(skill, number, digest))
+    hooks.discard_on_commit(hooks.erase_version(skill, number, digest) | archive)
     return Tombstone.objects.create(
         skill=skill, number=number, digest=digest, reason=reason, purged_by=actor.user
     )
+
+
+def _forget_archive(version: Version) -> set[str]:
+    """Removes the uploaded archive that the version was imported from, which contains its files, from its
+    source. Returns the archive's digest; an empty set without an archive.
+    """
+    if "archive" not in version.provenance:
+        return set()
+    digest = str(version.provenance["digest"])
+    Source.objects.filter(kind=SourceKind.ARCHIVE, last_revision=digest).update(last_revision="")
+    return {digest}

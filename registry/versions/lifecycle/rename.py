@@ -1,4 +1,6 @@
-"""Renames skills. Old addresses redirect and are never reused."""
+"""Renames skills and moves them to other teams. A former address redirects, and no other skill
+can take it.
+"""
 
 from django.db import IntegrityError, transaction
 
@@ -14,7 +16,11 @@ from registry.versions.publishing.locks import lock_skill
 
 
 def rename(skill: Skill, actor: Actor, *, slug: str = "", team: Team | None = None) -> Skill:
-    """Changes the skill's slug, its team, or both. Raises FORBIDDEN (for either team) or SLUG_TAKEN."""
+    """Changes the skill's slug, its team, or both, and reindexes the skill.
+
+    Requires permission to transfer the skill, and to publish for the new team. Raises SLUG_INVALID,
+    SLUG_TAKEN if another skill has or had the address, and NOT_FOUND if the skill was purged.
+    """
     require(actor, Action.TRANSFER, skill=skill)
     if slug:
         text.validated_slug(slug)

@@ -1,4 +1,4 @@
-"""Settings of skills and versions that maintainers can change. Published files never change."""
+"""Changes the settings of skills and versions. Published files never change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from registry.versions.publishing.locks import lock_version
 
 @transaction.atomic
 def set_visibility(skill: Skill, visibility: str, actor: Actor) -> None:
-    """Changes the skill's visibility, and moves its search terms to the new scope."""
+    """Saves the skill's visibility and moves its search terms to the new scope; also updates ``skill`` in
+    memory. Requires permission to change settings. Raises VISIBILITY_UNKNOWN.
+    """
     require(actor, Action.SETTINGS, skill=skill)
     check_visibility(visibility)
     locked = Skill.objects.select_for_update().get(pk=skill.pk)

@@ -1,4 +1,4 @@
-"""Yanks and deprecates. Yanked versions are found only by exact number; deprecated ones show a notice."""
+"""Yanks and deprecates versions, and deprecates skills. Users of these versions and skills get a notice."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -16,7 +16,9 @@ from registry.versions.publishing.locks import lock_skill, lock_version
 
 @transaction.atomic
 def yank(version: Version, actor: Actor, *, reason: str) -> Version:
-    """Hides the version from search, ``latest`` and channels. Its exact number still works, with a notice."""
+    """Hides the version from search, ``latest`` and channels; its exact number still works. Does nothing if
+    the version is already yanked. Requires permission to manage versions.
+    """
     reason = validate_reason(reason)
     version = lock_version(version, actor, Action.RELEASE)
     if version.yanked_at is None:
@@ -40,7 +42,11 @@ def unyank(version: Version, actor: Actor) -> Version:
 
 @transaction.atomic
 def deprecate_version(version: Version, actor: Actor, *, reason: str, successor: str = "") -> Version:
-    """Deprecates the version. A ``successor`` that is not another usable one raises SUCCESSOR_INVALID."""
+    """Deprecates the version, or changes its reason and successor. Requires permission to manage versions.
+
+    ``successor`` is a version number. Raises SUCCESSOR_INVALID unless it is another version of the skill that
+    is neither yanked nor held.
+    """
     reason = validate_reason(reason)
     version = lock_version(version, actor, Action.RELEASE)
     if successor:
@@ -67,7 +73,9 @@ def undeprecate_version(version: Version, actor: Actor) -> Version:
 
 @transaction.atomic
 def deprecate_skill(skill: Skill, actor: Actor, *, reason: str, successor: Skill | None = None) -> Skill:
-    """Deprecates the skill. Raises SUCCESSOR_INVALID for this skill or one that it succeeds."""
+    """Deprecates the skill, or changes its reason and successor. Requires permission to manage versions.
+    Raises SUCCESSOR_INVALID if the successor is the skill itself or has the skill as its own successor.
+    """
     reason = validate_reason(reason)
     require(actor, Action.RELEASE, skill=skill)
     skill = lock_skill(skill)

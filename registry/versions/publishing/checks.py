@@ -1,4 +1,4 @@
-"""The interface of checks that need matching and run at publication: phrase notices and trigger tests."""
+"""The interface of the checks at publication that need matching: phrase notices and trigger tests."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,10 +11,12 @@ from registry.packages.problems import Problem
 
 
 class PublicationChecks(Protocol):
-    """Checks that need matching. This is an interface because matching imports this package."""
+    """Checks of a package that need matching. This is an interface because matching imports this package."""
 
     def phrase_notices(self, manifest: Manifest, team: Team, skill: Skill | None) -> tuple[Problem, ...]:
-        """Notices about the trigger phrases of a package."""
+        """A warning for each unusable trigger phrase, and a notice for each of the team's languages without a
+        phrase.
+        """
 
     def has_tests(self, package: Package, skill: Skill | None) -> bool:
         """Whether the package or the skill has trigger tests."""
@@ -22,7 +24,9 @@ class PublicationChecks(Protocol):
     def trigger_problems(
         self, version: Version, files: Sequence[PackageFile], actor: Actor, *, keep: bool = False
     ) -> tuple[Problem, ...]:
-        """Problems that the trigger tests find. ``keep`` stores the results unless they block publication."""
+        """The problems that the trigger tests of the package and the skill find. ``keep`` stores the test
+        results, unless a problem blocks publication.
+        """
 
 
 checks_provider: Hook[[], PublicationChecks] = Hook()

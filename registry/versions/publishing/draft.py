@@ -1,4 +1,4 @@
-"""A package that is about to be published, and the checks that do not depend on published versions."""
+"""A package to publish with its options, and the checks that do not depend on published versions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from registry.versions.lifecycle.channels import check_channel
 
 @dataclass(frozen=True)
 class PublishOptions:
-    """Options of a publication. "" and None mean "not set"."""
+    """Options of a publication. None or an empty text means that the option is not set."""
 
     version: str | None = None
     visibility: str | None = None
@@ -56,7 +56,9 @@ class Draft:
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """The package's problems. Unreadable trigger tests are errors if failing ones block publication."""
+        """The package's problems. If failing trigger tests block publication in the team, unreadable tests
+        are errors.
+        """
         if not self.team.failing_triggers_block:
             return self.package.problems
         return tuple(
@@ -70,7 +72,9 @@ class Draft:
 
 
 def draft_errors(draft: Draft) -> tuple[Problem, ...]:
-    """All errors of a draft that do not depend on published versions."""
+    """All errors of the draft that can be found without published versions: those of the package and of the
+    options, including missing permission to set the channel.
+    """
     errors = [each for each in draft.problems if each.severity == "error"]
     stated, requested = draft.manifest.version, draft.options.version
     if requested and not version_numbers.normalise(requested):

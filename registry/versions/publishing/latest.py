@@ -1,4 +1,6 @@
-"""Selects the latest version of a skill: the highest unyanked and unheld one, pre-releases last."""
+"""Updates the latest version of skills: the highest that is neither yanked nor held, if possible no
+pre-release.
+"""
 
 from dataclasses import replace
 
@@ -12,12 +14,13 @@ from registry.packages.package import Manifest
 
 
 def update_latest(skill: Skill, *, reindex: bool = False, new: Version | None = None) -> None:
-    """Selects the latest version, copies its fields to the skill and indexes it; saves the skill.
+    """Selects the latest version, copies its fields to the skill, updates the search index and saves the
+    skill.
 
-    A skill without a latest version is removed from the search index, and shows the fields of its highest
-    unheld version. ``reindex`` rewrites the search terms even if the latest version is the same: after a
-    rename, because the terms include the slug. ``new`` is a version that was just created; passing it saves a
-    query.
+    A skill without a latest version is removed from the search index, and gets the fields of its highest
+    unheld version. ``reindex`` rewrites the search terms even if the latest version is the same; a rename
+    needs it, because the terms include the slug. ``new`` is a version that was just created; passing it saves
+    a query.
     """
     latest = None if skill.merged_into_id or skill.purged_at else _highest(skill.versions.usable(), new)
     skill.is_reported = _is_reported(skill, latest)
@@ -35,14 +38,18 @@ def update_latest(skill: Skill, *, reindex: bool = False, new: Version | None = 
 
 
 def _is_reported(skill: Skill, latest: Version | None) -> bool:
-    """Whether the skill counts as reported. A newer latest version does not end this; a decision does."""
+    """Whether the skill counts as reported: its latest version is reported, or the skill was reported and one
+    of its versions still is. So a newer version does not end this state, only a decision on the reports.
+    """
     if latest and latest.reported_at:
         return True
     return skill.is_reported and skill.versions.filter(reported_at__isnull=False).exists()
 
 
 def _copy_catalog_fields(skill: Skill, version: Version | None) -> None:
-    """Copies the fields for the catalog. Without a version, keeps the type: visibility depends on it."""
+    """Copies the fields of the catalog from the version to the skill, and updates the tag rows. Without a
+    version, resets the fields but keeps the type, because visibility depends on it.
+    """
     manifest = manifest_of(version.manifest) if version else Manifest(skill.slug, skill.slug, skill.slug, "")
     skill.name = (manifest.display_name or manifest.name)[:200]
     skill.description = manifest.description
@@ -61,7 +68,7 @@ def _copy_catalog_fields(skill: Skill, version: Version | None) -> None:
 
 
 def _highest(candidates: QuerySet[Version], new: Version | None = None) -> Version | None:
-    """The highest version, or None. Pre-releases count only if there is no other version."""
+    """The highest version, or None. A pre-release counts only if all versions are pre-releases."""
     rows = candidates.values_list("pk", "number", "precedence")
     best = max(rows, key=lambda row: (not _is_prerelease(row[1]), row[2]), default=None)
     if new and best and best[0] == new.pk:

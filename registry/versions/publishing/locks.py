@@ -7,7 +7,9 @@ from registry.models import Skill, Version
 
 
 def lock_skill(skill: Skill) -> Skill:
-    """The skill's current row, locked until the transaction ends. Raises NOT_FOUND if it was purged."""
+    """The current row of the skill, locked until the transaction ends. Raises NOT_FOUND if it was purged or
+    deleted.
+    """
     row = Skill.objects.select_for_update(of=("self",)).select_related("team").filter(pk=skill.pk).first()
     if row is None or row.purged_at:
         raise NOT_FOUND.refusal(what="skill", name=str(skill))
@@ -15,7 +17,9 @@ def lock_skill(skill: Skill) -> Skill:
 
 
 def lock_version(version: Version, actor: Actor, action: Action) -> Version:
-    """The version's current row, with its skill locked. Raises FORBIDDEN (for ``action``) or NOT_FOUND."""
+    """The current row of the version, with its skill locked until the transaction ends. Requires permission
+    for ``action``. Raises NOT_FOUND if the version or its skill was purged.
+    """
     require(actor, action, skill=version.skill)
     skill = lock_skill(version.skill)
     row = skill.versions.filter(pk=version.pk).first()

@@ -1,4 +1,4 @@
-"""Publishes packages as versions, all or nothing. Only this module creates versions."""
+"""Publishes packages as versions, each in one transaction."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from registry.core import hooks
+from registry.erasure import hooks as erasure
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
@@ -35,7 +36,7 @@ from registry.versions.publishing.version_rows import create_rows, load_problems
 
 @dataclass(frozen=True)
 class Publication:
-    """The result of publishing. ``created`` is False if the identical version already existed."""
+    """The result of publishing. ``created`` is False if the skill already had a version with this content."""
 
     version: Version
     created: bool
@@ -44,7 +45,7 @@ class Publication:
 
 @dataclass(frozen=True)
 class Preview:
-    """The result of a dry run. If ``problems`` contains an error, publishing would be refused."""
+    """The result of a dry run. Publishing would be refused if ``problems`` contains an error."""
 
     skill: str  # team/slug
     number: str  # "" if it can't be determined
@@ -73,11 +74,16 @@ def publish(
     origin_path: str = "",
     channel: str | None = None,
 ) -> Publication:
-    """Publishes the package as a version of ``team/slug``. Raises Refusal with all errors of the package.
+    """Publishes the package as a version of ``team/slug``, and sets the requested channel.
 
-    The number is that of the manifest, otherwise ``version``, otherwise the next patch. Publishing the same
-    content again under the same number, or without one, changes nothing. Other content under the same number
-    raises VERSION_EXISTS.
+    The version number is that of the manifest, otherwise ``version``, otherwise the next patch. If the
+    content is already published under this number, or under any number if none is given, only sets the
+    channel.
+
+    Requires permission to publish; a changed visibility and a channel need a maintainer. Raises Refusal with
+    all errors of the package and the options. Other refusals are VERSION_EXISTS for other content under the
+    same number, VERSION_PURGED, SKILL_PURGED, SLUG_REDIRECTED, and CHANNEL_WITHDRAWN if the existing version
+    was yanked. Failing trigger tests raise their problems if the team blocks publication on them.
     """
     require(actor, Action.PUBLISH, team=team)
     options = PublishOptions(version, visibility, channel, changelog, source, provenance, origin, origin_path)
@@ -85,10 +91,15 @@ def publish(
     errors = draft_errors(draft)
     if errors:
         raise Refusal(*errors, *(each for each in draft.problems if each.severity == "warning"))
-    blobs.store(draft.archive)  # before the row exists; if the transaction fails, a sweep removes the blob
+    _resolve_number(draft, _find_skill(draft))  # before purged content is stored again
+    blobs.store(draft.archive)  # before the row exists; if the process dies, a sweep removes the blob
     findings = scan(package)  # outside the transaction, so that other writers don't wait for the scan
-    with transaction.atomic():
-        return _publish(draft, findings)
+    try:
+        with transaction.atomic():
+            return _publish(draft, findings)
+    except Refusal:
+        erasure.discard([draft.digest])
+        raise
 
 
 def preview_publication(
@@ -100,7 +111,9 @@ def preview_publication(
     visibility: str | None = None,
     channel: str | None = None,
 ) -> Preview:
-    """The result that ``publish`` would have (dry run). Runs the same checks and writes nothing."""
+    """The result that ``publish`` would have, without saving anything. Requires permission to publish; all
+    other refusals are in ``problems``.
+    """
     require(actor, Action.PUBLISH, team=team)
     draft = Draft(package, team, actor, PublishOptions(version, visibility, channel))
     errors = list(draft_errors(draft))
@@ -136,7 +149,7 @@ def preview_publication(
 
 
 def _preview_trigger_tests(draft: Draft, number: str) -> tuple[Problem, ...]:
-    """Problems of the trigger tests. The rows written to run them are rolled back."""
+    """The problems that the trigger tests find. The rows written for the tests are rolled back."""
     with transaction.atomic():
         skill = _lock_or_create_skill(draft)
         _apply_visibility(draft, skill)
@@ -177,7 +190,9 @@ def _publish(draft: Draft, findings: tuple[ScanFinding, ...]) -> Publication:
 
 
 def _run_trigger_tests(draft: Draft, version: Version) -> tuple[Problem, ...]:
-    """Runs the trigger tests and stores the results. Raises Refusal if failing tests block publication."""
+    """Runs the trigger tests, stores the results and returns the problems. Raises Refusal if failing tests
+    block publication.
+    """
     problems = checks.publication_checks().trigger_problems(
         version, draft.package.files, draft.actor, keep=True
     )
@@ -189,7 +204,9 @@ def _run_trigger_tests(draft: Draft, version: Version) -> tuple[Problem, ...]:
 def _publication_problems(
     version: Version, findings: Iterable[ScanFinding | StoredFinding]
 ) -> tuple[Problem, ...]:
-    """Problems to show to the publisher: those of the package, of the scan, and of open reports."""
+    """The problems that the publisher sees: those of the package and the scan, and REPORT_HOLDS if an upheld
+    report holds the version.
+    """
     suppressions = scanning.suppressions_for_version(version)
     reported = version.is_held and scanning.is_distrusted(version.skill)
     report_problems = [REPORT_HOLDS.problem()] if reported else ()
@@ -197,7 +214,9 @@ def _publication_problems(
 
 
 def _lock_or_create_skill(draft: Draft) -> Skill:
-    """The skill's row, created if necessary, and locked: a skill has one publisher at a time."""
+    """The skill's row, which is created if necessary and locked until the transaction ends. Raises
+    SKILL_PURGED or SLUG_REDIRECTED.
+    """
     manifest = draft.manifest
     defaults = {"name": manifest.name[:200], "type": manifest.type or "", "source": draft.options.source}
     rows = Skill.objects.select_for_update()
@@ -206,8 +225,17 @@ def _lock_or_create_skill(draft: Draft) -> Skill:
     return skill
 
 
+def _find_skill(draft: Draft) -> Skill | None:
+    """The skill's row, not locked, or None. Raises SKILL_PURGED or SLUG_REDIRECTED."""
+    skill = Skill.objects.filter(team=draft.team, slug=draft.manifest.slug).first()
+    _check_address(draft, skill)
+    return skill
+
+
 def _check_address(draft: Draft, skill: Skill | None) -> None:
-    """Raises SKILL_PURGED or SLUG_REDIRECTED if the name is reserved, even if only since the look-up."""
+    """Raises SKILL_PURGED if the skill was purged, and SLUG_REDIRECTED if the address redirects. The skill
+    may have been renamed since it was looked up.
+    """
     if skill and skill.purged_at:
         raise SKILL_PURGED.refusal(skill=draft.label).at("name")
     redirect = Redirect.objects.filter(team=draft.team, slug=draft.manifest.slug).first()
@@ -220,7 +248,9 @@ def _check_address(draft: Draft, skill: Skill | None) -> None:
 
 
 def _resolve_number(draft: Draft, skill: Skill | None) -> tuple[str, Version | None]:
-    """The draft's number, and the version with the same content or None. Refuses a number that is taken."""
+    """The number for the draft, and the existing version with its content or None. Raises VERSION_EXISTS or
+    VERSION_PURGED.
+    """
     stated = draft.manifest.version or version_numbers.normalise(draft.options.version or "")
     published = skill.versions.all() if skill else Version.objects.none()
     if stated is None and (same := published.filter(digest=draft.digest).order_by("-precedence").first()):
@@ -234,7 +264,7 @@ def _resolve_number(draft: Draft, skill: Skill | None) -> tuple[str, Version | N
 
 
 def _refuse_purged(draft: Draft, skill: Skill | None, stated: str | None) -> None:
-    """Raises VERSION_PURGED for a purged number of the skill, or content purged from a skill of the team."""
+    """Raises VERSION_PURGED if the skill's number, or the content in any skill of the team, was purged."""
     tombstones = Tombstone.objects.filter(skill__team=draft.team)
     tombstone = tombstones.filter(Q(digest=draft.digest) | Q(skill=skill, number=stated or "")).first()
     if tombstone:
@@ -242,7 +272,7 @@ def _refuse_purged(draft: Draft, skill: Skill | None, stated: str | None) -> Non
 
 
 def _next_patch(skill: Skill | None) -> str:
-    """The patch after the highest number ever used, including purged numbers."""
+    """The patch after the highest number that the skill ever had, including purged numbers."""
     if skill is None:
         return version_numbers.next_patch(None)
     numbers = [*skill.versions.values_list("number", flat=True)]
@@ -251,7 +281,9 @@ def _next_patch(skill: Skill | None) -> str:
 
 
 def _apply_channel(draft: Draft, version: Version) -> None:
-    """Sets the requested channel. For a held version, stores the request until the release."""
+    """Sets the requested channel, if any. For a held version, stores the request until the version is
+    released.
+    """
     if draft.options.channel and version.is_held:
         request_channel(draft.options.channel, version)
     elif draft.options.channel:
@@ -259,7 +291,9 @@ def _apply_channel(draft: Draft, version: Version) -> None:
 
 
 def _apply_visibility(draft: Draft, skill: Skill) -> None:
-    """Sets the requested visibility; a change needs a maintainer. The caller saves and indexes the skill."""
+    """Sets the requested visibility in memory. A change requires permission to change settings. The caller
+    saves and indexes the skill.
+    """
     if draft.options.visibility and draft.options.visibility != skill.visibility:
         require(draft.actor, Action.SETTINGS, skill=skill)
         skill.visibility = draft.options.visibility

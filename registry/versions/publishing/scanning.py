@@ -1,4 +1,4 @@
-"""Stores the scan findings of versions at publication, and reports them to the publisher."""
+"""Stores the scan findings of versions, holds versions for them, and applies suppressions."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,17 +19,17 @@ from registry.packages.scan.findings import ScanFinding as ScanFinding
 from registry.packages.scan.scan import RULES
 from registry.versions.errors import SCAN_FINDS, SCAN_HOLDS
 
-_OTHER_SCANNER_MESSAGE = _("Another scanner on this site reported this.")
+_OTHER_SCANNER_MESSAGE = _("Another scanner on this site reported this problem.")
 _DEFAULT_REMEDY = _(
     "Check the reported place and fix it, or ask a maintainer to suppress the finding with a reason."
 )
 
 
 class SuppressionLookup:
-    """Looks up a skill's suppressions for findings in the files of one version.
+    """Finds the suppressions of a skill that apply to findings in one version.
 
-    A suppression of a high-confidence finding applies only while the file has the reviewed digest. After a
-    change of the file, the finding holds the next version again.
+    A suppression of a high-confidence finding applies only while the file has the digest that was reviewed.
+    After a change of the file, the finding holds the next version again.
     """
 
     def __init__(self, skill: Skill | None, digests: Callable[[], Mapping[str, str]]) -> None:
@@ -51,13 +51,13 @@ class SuppressionLookup:
         return row
 
     def holding(self, findings: Iterable[ScanFinding]) -> tuple[ScanFinding, ...]:
-        """The findings that hold the version: high-confidence and not suppressed."""
+        """The findings that hold the version: those with high confidence and without a suppression."""
         return tuple(each for each in findings if each.certain and not self.find(each))
 
 
 @dataclass(frozen=True)
 class ReviewedFinding:
-    """A finding with its suppression, if any."""
+    """A stored finding with the suppression that applies to it, or None."""
 
     row: Finding
     suppression: Suppression | None
@@ -74,7 +74,9 @@ class ReviewedFinding:
 
 
 def record_findings(version: Version, findings: Sequence[ScanFinding], actor: Actor) -> None:
-    """Stores a new version's findings. Holds it for unsuppressed high-confidence ones or an upheld report."""
+    """Stores the findings of a new version. Holds and saves the version if an unsuppressed finding has high
+    confidence, or if ``is_distrusted`` applies to its skill.
+    """
     _insert_findings(version, findings)
     if holding_findings := suppressions_for_version(version).holding(findings):
         hold_version(version, holding_findings, actor)
@@ -86,7 +88,9 @@ def record_findings(version: Version, findings: Sequence[ScanFinding], actor: Ac
 
 
 def is_distrusted(skill: Skill) -> bool:
-    """Whether a report of malicious content was upheld and no version of the skill released since then."""
+    """Whether a report of malicious content in a version of the skill was upheld, and no version was released
+    since.
+    """
     harm = Report.objects.filter(state=ReportState.UPHELD, reason=ReportReason.MALICIOUS)
     last = harm.filter(version__skill=skill).aggregate(at=Max("decided_at"))["at"]
     return last is not None and not skill.versions.filter(released_at__gt=last).exists()
@@ -115,14 +119,16 @@ def _insert_findings(version: Version, findings: Sequence[ScanFinding]) -> None:
 
 
 def hold_version(version: Version, holding_findings: Iterable[ScanFinding], actor: Actor) -> None:
-    """Marks the version as held. The caller must save it and update the latest version."""
+    """Marks the version as held and records this in the audit trail. The caller must save the version and
+    update the latest version.
+    """
     version.held_at, version.released_at = timezone.now(), None
     rules = ", ".join(dict.fromkeys(each.rule for each in holding_findings))
     audit.record(actor, "version.hold", str(version), team=version.skill.team, rules=rules)
 
 
 def suppressions_for_package(skill: Skill | None, package: Package) -> SuppressionLookup:
-    """The suppressions that would apply to the package if it were published."""
+    """The suppressions that would apply to the package as a version of the skill; none without a skill."""
     return SuppressionLookup(
         skill,
         lambda: {file.path: f"sha256:{hashlib.sha256(file.data).hexdigest()}" for file in package.files},
@@ -134,7 +140,7 @@ def suppressions_for_version(version: Version) -> SuppressionLookup:
 
 
 def list_findings(version: Version) -> list[ReviewedFinding]:
-    """The version's findings with their suppressions, in the order in which they were stored."""
+    """The findings of the version with their suppressions, in the order in which they were stored."""
     suppressions = suppressions_for_version(version)
     return [ReviewedFinding(row, suppressions.find(row)) for row in version.findings.order_by("pk")]
 
@@ -142,7 +148,9 @@ def list_findings(version: Version) -> list[ReviewedFinding]:
 def scan_problems(
     findings: Iterable[ScanFinding | Finding], suppressions: SuppressionLookup
 ) -> tuple[Problem, ...]:
-    """Unsuppressed flagged findings as problems: warnings if they hold the version, otherwise notices."""
+    """Problems for the flagged findings that are not suppressed: SCAN_HOLDS warnings for high confidence,
+    otherwise SCAN_FINDS notices.
+    """
     flagged = (each for each in findings if each.severity in FLAGGED and not suppressions.find(each))
     return tuple(_problem(each) for each in flagged)
 
@@ -168,7 +176,9 @@ class _Texts:
 
 
 def _texts(rule: str, why: str) -> _Texts:
-    """The texts of a built-in rule. Other scanners supply untranslated texts with their findings."""
+    """The texts of a built-in rule. For other scanners, ``why`` is the untranslated text of the finding;
+    without it, a general text is used.
+    """
     check = RULES.get(rule)
     if check:
         return _Texts(check.why, check.remedy)

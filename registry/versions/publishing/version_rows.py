@@ -1,4 +1,4 @@
-"""Creates the database rows of a version and its files."""
+"""Creates the database rows of versions and their files, and converts problems for storage."""
 
 import hashlib
 
@@ -33,7 +33,7 @@ def create_rows(draft: Draft, skill: Skill, number: str) -> Version:
 
 
 def load_problems(version: Version) -> tuple[Problem, ...]:
-    """The warnings and notices that were stored when the version was published."""
+    """The problems that were stored when the version was published: warnings and notices."""
     return tuple(Problem(**row) for row in version.problems)
 
 
@@ -56,7 +56,9 @@ def _is_text(data: bytes) -> bool:
 
 
 def serialize_problem(problem: Problem) -> dict[str, object]:
-    """A problem as JSON without texts, which are rendered later in the reader's language."""
+    """The problem as a JSON object for storage, without its message and remedy. These are rendered later, in
+    the reader's language.
+    """
     params = {
         name: value if isinstance(value, str | int | float) else str(value)
         for name, value in problem.params.items()

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from registry.canonical import pins, proposals
 from registry.erasure import people
+from registry.erasure.export import export_person
 from registry.identity.actors import ANONYMOUS, Actor, administrator_actor
 from registry.listing import load
 from registry.listing.list_skills import list_skills
@@ -174,7 +175,7 @@ def test_a_merged_canonical_skill_goes_on_being_answered_to_the_byte(first, publ
 def test_who_used_it_is_theirs_to_read_and_goes_with_them(first, set_to, stranger, charlie, root):
     set_to(first)
     canonical_canonical.record_canonical_use(find(NAME, stranger).skill, stranger.caller, UseKind.LOAD)
-    (use,) = people.export_person(charlie, stranger)["canonical_uses"]
+    (use,) = export_person(charlie, stranger)["canonical_uses"]
     assert (use["slug"], use["count"], use["last_kind"]) == ("report", 1, "load")
     Membership.objects.filter(user=charlie).delete()
     people.erase_person(charlie, stranger)

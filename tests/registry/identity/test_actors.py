@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpResponse
 
+from registry.accounts import service_accounts
 from registry.core import addresses
 from registry.identity import audit
 from registry.identity.actors import ANONYMOUS, Actor, administrator_actor, shell_actor
@@ -55,6 +56,13 @@ def test_the_shell_can_act_as_somebody_with_no_more_than_their_power(bob):
     assert (actor.user, actor.is_administrator) == (bob, False)
     with pytest.raises(Refusal):
         shell_actor("nobody")
+
+
+def test_shell_cannot_act_as_service_account(team, alice):
+    account = service_accounts.create(team, "ci", "member", Actor(user=alice))
+    with pytest.raises(Refusal) as refused:
+        shell_actor(account.user.username)
+    assert refused.value.code == "SERVICE_ACCOUNT_IN_SHELL"
 
 
 def test_callers_are_held_apart(alice, bob):

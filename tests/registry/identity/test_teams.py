@@ -30,8 +30,8 @@ def test_whoever_makes_a_team_owns_it(charlie):
 
 def test_a_stranger_and_a_token_make_no_team(alice):
     assert refused_code(teams.create_team, "lab", "Lab", ANONYMOUS) == "SIGN_IN_REQUIRED"
-    by_token = Actor(user=alice, token=Token(owner=alice))
-    assert refused_code(teams.create_team, "lab", "Lab", by_token) == "FORBIDDEN"
+    by_token = Actor(user=alice, token=Token(owner=alice), scopes=frozenset({"publish"}))
+    assert refused_code(teams.create_team, "lab", "Lab", by_token) == "TOKEN_SCOPE_MISSING"
 
 
 def test_a_taken_name_is_refused(alice, team):

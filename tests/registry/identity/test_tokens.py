@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from registry.identity import tokens
+from registry.identity import token_format, tokens
 from registry.identity.actors import ANONYMOUS, Actor
 from registry.models import AuditEntry, Token
 from registry.packages.problems import Refusal
@@ -29,13 +30,29 @@ def refused_code(call, *args, **kwargs):
     return assert_error.value.code
 
 
-def test_the_secret_is_recognisable_long_and_not_kept(issued):
+def test_secret_has_prefix_and_checksum_and_is_stored_hashed(issued):
     token, secret = issued
-    assert secret.startswith("sq_")
-    assert len(secret) == 46  # 256 bits
+    assert re.fullmatch("sq_[0-9A-Za-z]{49}", secret)
+    assert token_format.is_well_formed(secret)
     row = Token.objects.filter(pk=token.pk).values().get()
     assert secret not in str(row)
     assert secret.startswith(token.prefix)
+
+
+def test_changed_secret_is_refused_without_a_query(issued, django_assert_num_queries):
+    _, secret = issued
+    for position in range(len(secret)):
+        changed = "x" if secret[position] != "x" else "y"
+        with django_assert_num_queries(0):
+            other = secret[:position] + changed + secret[position + 1 :]
+            assert refused_code(tokens.actor_of, other) == "TOKEN_INVALID"
+
+
+def test_forged_checksum_opens_nothing(issued):
+    forged = "sq_" + "a" * 43
+    forged += token_format.checksum(forged)
+    assert token_format.is_well_formed(forged)
+    assert refused_code(tokens.actor_of, forged) == "TOKEN_INVALID"
 
 
 def test_two_secrets_are_never_the_same(alice, issued):
@@ -113,9 +130,11 @@ def test_a_token_needs_a_name_that_is_text(alice, name):
 def test_only_the_owner_or_the_administrator_makes_and_ends_tokens(alice, bob, administrator, issued):
     same = {"name": "ci", "scopes": ["read"], "expires_at": soon()}
     by_token = tokens.actor_of(issued[1])
-    for stranger in (Actor(user=bob), ANONYMOUS, by_token):
+    for stranger in (Actor(user=bob), ANONYMOUS):
         assert refused_code(tokens.issue, alice, **same, by=stranger) == "FORBIDDEN"
         assert refused_code(tokens.revoke, issued[0], stranger) == "FORBIDDEN"
+    assert refused_code(tokens.issue, alice, **same, by=by_token) == "TOKEN_SCOPE_MISSING"
+    assert refused_code(tokens.revoke, issued[0], by_token) == "TOKEN_SCOPE_MISSING"
     assert tokens.issue(alice, **same, by=Actor(user=administrator))
 
 

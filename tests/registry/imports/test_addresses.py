@@ -12,7 +12,9 @@ from registry.identity.actors import ANONYMOUS
 from registry.imports.candidates import SkillCandidate, SkippedPath
 from registry.imports.clients.buckets import Bucket
 from registry.imports.clients.credentials import load_credentials
+from registry.imports.readers import git, mcp
 from registry.imports.readers import url as address
+from registry.imports.readers.options import provenance
 from registry.models import ImportStatus, Source
 from registry.packages.problems import Refusal
 from tests.servers.http import KEYS
@@ -72,6 +74,17 @@ def _was_read(source, reading):
     source.last_revision = reading.state
     source.save()
     source.imports.create(status=ImportStatus.DONE)
+
+
+@pytest.mark.parametrize("location", ["http://[", "https://[x]/a.git", "s3://[", "gs://[x]/", "x://["])
+@pytest.mark.parametrize("reader", [address, git, mcp])
+def test_an_invalid_address_is_refused(reader, location):
+    assert _code(lambda: reader.check(location, {}, ANONYMOUS)) in ("OUTBOUND_ADDRESS", "SOURCE_ADDRESS")
+
+
+def test_provenance_has_no_query_and_takes_any_text():
+    urls = {"a": "https://a.example/x?key=secret#part", "b": "x://[?y", "c": "name#1"}
+    assert provenance(**urls) == {"a": "https://a.example/x", "b": "x://[", "c": "name#1"}
 
 
 @pytest.mark.parametrize("pack", [_zip, _tar])

@@ -57,6 +57,7 @@ def tree(tmp_path):
             f"{agent}/.claude/skills/_shared.py": "RATE = 2\n",
             f"{agent}/.claude/skills/test_build.py": "def test(): pass\n",
             f"{agent}/.claude/skills/README.md": "# The skills",
+            "agents/poet/.claude/skills/poem.py": '"""Writes a poem\n\nInput:\n  {}\n"""\n',
             "agents/writer/.claude/skills/report.py": '"""\nWriter\'s report\nWrites it.\n"""\n',
         },
     )
@@ -68,6 +69,7 @@ def test_each_file_is_a_skill_with_the_role_as_tag_and_its_own_timeout(tree, tea
     assert outcomes(report) == {
         f"{at}/build.py": "published",
         f"{at}/report.py": "published",
+        "agents/poet/.claude/skills/poem.py": "published",
         "agents/writer/.claude/skills/report.py": "published",
         f"{at}/_shared.py": "skipped",
         f"{at}/test_build.py": "skipped",
@@ -81,8 +83,9 @@ def test_each_file_is_a_skill_with_the_role_as_tag_and_its_own_timeout(tree, tea
     )
     assert not_none(build.latest).profile == "single-file"
     assert not_none(build.latest).manifest["security"]["timeout_ms"] == 600_000
+    assert Skill.objects.get(slug="poem").description == "Writes a poem"
     assert set(Skill.objects.values_list("slug", flat=True)) == {
-        "build-analysis", "dev-analyst-report", "writer-report",
+        "build-analysis", "dev-analyst-report", "poem", "writer-report",
     }  # fmt: skip
 
 

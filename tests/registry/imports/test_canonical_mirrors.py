@@ -130,7 +130,7 @@ def test_a_mirror_that_does_not_answer_leaves_what_is_pinned(
     assert said(stranger) == "First."
     server.responders["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("Other.", "1.0.0"))
     row = refreshed()
-    (problem,) = pins.mirror_problems(not_none(pins.last_import(row)))
+    (problem,) = pins.mirror_problems(not_none(pins.last_import(row)), "report")
     assert problem.code == "VERSION_EXISTS"
     client.force_login(administrator)
     assert codes(client.get("/canonical/report/")) == ["VERSION_EXISTS"]
@@ -158,6 +158,38 @@ def test_a_mirror_takes_the_place_of_a_pinned_skill_only_when_accepted(
     pins.unset("report", root, reason="No more.")
     assert Source.objects.get().next_at is None
     assert Skill.objects.filter(team__slug="docs").exists()
+
+
+@pytest.fixture
+def two_files(server):
+    for name in ("one", "two"):
+        server.responders[f"/{name}/SKILL.md"] = lambda handler: handler.send(200, skill_md("Text."))
+    return f"{server.url}/one/SKILL.md", f"{server.url}/two/SKILL.md"
+
+
+def test_setting_another_version_ends_the_refreshes_of_the_mirror(two_files, mirror, root, publish_skill):
+    row = mirror(two_files[0])
+    pins.set_canonical("report", publish_skill(visibility="public"), root, reason="Ours.")
+    source = Source.objects.get(pk=row.mirror_id)
+    assert (source.interval_s, source.next_at) == (None, None)
+    assert Canonical.objects.get().mirror is None
+
+
+def test_another_mirror_ends_the_refreshes_of_the_first(two_files, mirror):
+    first, second = mirror(two_files[0]), mirror(two_files[1])
+    assert Source.objects.get(pk=first.mirror_id).next_at is None
+    assert Source.objects.get(pk=second.mirror_id).interval_s == pins.MIRROR_INTERVAL_S
+    again = mirror(two_files[1])
+    assert Source.objects.get(pk=again.mirror_id).interval_s == pins.MIRROR_INTERVAL_S
+
+
+def test_a_mirror_of_two_names_is_refreshed_until_both_have_left_it(two_files, mirror, root, team):
+    row = mirror(two_files[0])
+    pins.mirror("summary", root, team=team, location=two_files[0], reason="Also.")
+    pins.unset("summary", root, reason="Not needed.")
+    assert Source.objects.get(pk=row.mirror_id).interval_s == pins.MIRROR_INTERVAL_S
+    pins.unset("report", root, reason="Not needed.")
+    assert Source.objects.get(pk=row.mirror_id).next_at is None
 
 
 def test_a_mirror_never_takes_over_a_skill_that_came_another_way(server, mirror, team, alice):
@@ -195,3 +227,19 @@ def test_a_bucket_is_mirrored_with_credentials_named_for_it(
     assert said(stranger) == "First."
     pins.accept("report", root, digest=second.digest)
     assert said(stranger) == "Second."
+
+
+def test_mirror_with_another_name_says_so_and_is_corrected(server, root, team, client, administrator):
+    server.responders["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("First."))
+    address = f"{server.url}/report/SKILL.md"
+    pins.mirror("summary", root, team=team, location=address, reason="Wrong name.")
+    assert import_waiting() == 1
+    client.force_login(administrator)
+    assert codes(client.get("/canonical/summary/")) == ["CANONICAL_MIRROR_NAME"]
+    document = client.get("/api/v1/canonical/summary").json()
+    assert [each["code"] for each in document["mirror_problems"]] == ["CANONICAL_MIRROR_NAME"]
+    pins.unset("summary", root, reason="Wrong name.")
+    pins.mirror("report", root, team=team, location=address, reason="Right name.")
+    assert import_waiting() == 1
+    assert codes(client.get("/canonical/report/")) == []
+    assert not_none(proposals.pending_version(Canonical.objects.get())).skill.slug == "report"

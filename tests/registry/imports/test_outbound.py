@@ -108,6 +108,7 @@ def test_public_addresses_are_known_as_such():
         "https://example.org/\r\nX: y",
         "https://[::1",
         "https://" + "a" * 70 + ".org/",
+        "https://example.org/\ud800",
         "//example.org/",
         "",
     ],
@@ -182,6 +183,12 @@ def test_credentials_do_not_go_to_another_origin(server, settings):
         assert fetch(server.url, headers=secret, limit=LIMIT).body == b"other"
         assert not {"authorization", "cookie", "x-api-key"} & set(other.requests[0].headers)
         assert other.requests[0].headers["accept"] == "text/plain"
+
+
+@pytest.mark.parametrize("location", ["http://[", "//[::1", "http://[x]/", "http://a\u2100.example/"])
+def test_a_redirect_to_an_invalid_address_is_refused(server, location):
+    server.responders["/"] = lambda h: h.send(302, Location=location.encode().decode("latin-1"))
+    assert _code(server.url) == "OUTBOUND_ADDRESS"
 
 
 def test_a_redirected_post_keeps_its_body_only_where_it_is_told_to(server):

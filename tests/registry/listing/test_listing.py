@@ -202,8 +202,16 @@ class TestForms:
         assert section.startswith("## Skills\n\n- Registry: https://skills.example/\n")
         for said in ("skills_list", "skills_load", "- Found: 43\n"):
             assert said in section
-        assert section.count("\n- s-") == 40
+        assert section.count(" (s-") == 40
         assert section.endswith("\n…and 3 more")
+
+    @pytest.mark.parametrize("form", formats.FORMATS)
+    def test_every_form_shows_the_display_name_and_the_name_to_load(self, publish_skill, alice, form):
+        skill = publish_skill("weekly-report").skill
+        type(skill).objects.filter(pk=skill.pk).update(name="每周<b>报告")
+        shown = formats.render(list_skills(Actor(user=alice)), form)
+        assert "报告 (weekly-report)" in shown
+        assert "<b>" not in shown
 
     def test_the_json_says_who_was_cut_and_why(self, publish_skill, alice):
         publish_skill("long", description="x" * 300)

@@ -166,7 +166,7 @@ def test_a_canonical_skill_is_loaded_as_what_was_pinned(publish_skill, load, adm
     assert load("_canonical_report") == load("report", Actor(user=charlie)) == "docs/report@1.0.0"
     assert load("report") == load("docs/report", Actor(user=charlie)) == "docs/report@2.0.0"
     (row,) = loading.skills_list(Actor(user=charlie)).skills
-    assert (row.id, row.name) == ("_canonical_report", "_canonical_report")
+    assert (row.id, row.name) == ("_canonical_report", "report")
 
 
 def test_every_name_of_a_listing_loads_that_very_skill(publish_skill, alice, load):

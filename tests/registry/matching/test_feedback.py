@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from registry.erasure import people
+from registry.erasure.export import export_person
 from registry.events.receive import IncomingEvent, receive
 from registry.identity.actors import Actor
 from registry.matching import feedback
@@ -160,7 +161,7 @@ def test_a_person_takes_what_they_told_along_and_it_goes_with_them(version, team
     receive(IncomingEvent("report.filed", {"title": "Week 47"}), Actor(user=bob), team=team)
     feedback.submit_feedback(version, FeedbackReport("wrong_skill", "say hello"), Actor(user=bob))
     kept = feedback.accept(ProposedTriggerTest.objects.get(utterance="say hello"), Actor(user=alice))
-    told = people.export_person(bob, Actor(user=bob))
+    told = export_person(bob, Actor(user=bob))
     assert [each["payload"] for each in told["events"]] == [{"title": "Week 47"}]
     assert [each["note"] for each in told["feedback"]] == ["It summed it up.", ""]
     assert [each["utterance"] for each in told["proposed_tests"]] == ["translate this letter", "say hello"]

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from registry.packages.errors import PATH_UNSAFE
-from registry.packages.manifest.sections import find_declared_scripts, find_sections
-from registry.packages.package import PROFILES, Package
+from registry.packages.manifest.sections import find_commands, find_declared_scripts, find_sections
+from registry.packages.package import PROFILES, Package, Profile
 from registry.packages.path_conditions import any_file_matches
 from registry.packages.problems import Problem
 from registry.packages.read_package import problems_by_profile, read_files, read_upload
+from worker.protocols.entry_points import find_entry_points
 
 pytestmark = pytest.mark.row("C2")
 STRICT = """name: strict
@@ -271,6 +272,7 @@ SENSITIVE = {
     "secrets": ("security: {secrets: [KEY]}", b"x"),
     "network": ("security: {network: allowlist, network_allowlist: [a.com]}", b"x"),
     "memory": ("security: {timeout_ms: 1}", b"return {memoryWrites: []}"),
+    "memory in snake case": ("security: {timeout_ms: 1}", b"return {'memory_writes': []}"),
 }
 
 
@@ -290,6 +292,39 @@ def test_headings_in_code_are_no_sections() -> None:
     assert {"Appendix", "Scripts", "Resources"} <= find_sections("## 附录\n## 脚本说明\n### 资源说明").keys()
 
 
+@pytest.mark.row("C13")
+def test_headings_of_optional_sections_and_titles_are_no_required_sections() -> None:
+    assert "Description" not in find_sections("## 脚本说明\n## 资源说明\n## 输出说明\n")
+    assert "Description" in find_sections("## 说明\n") | find_sections("## 功能说明\n")
+    title = "Order process: example results, security and overview of inputs"
+    assert find_sections(f"# {title}\n") == {}
+    assert len(find_sections(f"# A\n## {title}\n")) == 2
+    assert find_sections("# 描述\n# 输出\n").keys() == {"Description", "Output"}
+
+
+@pytest.mark.row("D4")
+def test_code_spans_are_no_commands() -> None:
+    text = "`foo`!`bar` and ``!`a` `` and `` x !`b` y `` and wow!`c`, but !`git status` and 状态!`date`."
+    assert [found["line"] for found in find_commands(text)] == ["git status", "date"]
+    assert [found["block"] for found in find_commands("```!\nls\n```\n")] == ["ls\n"]
+
+
+@pytest.mark.row("A4")
+@pytest.mark.parametrize("folder", ["phases", "actions"])
+def test_gate_and_entry_points_agree_on_declared_scripts(folder: str) -> None:
+    phase = b"## Scripts\n\n- run\n- run.py\n- gone.py\n- gone\n"
+    found = package("name: a\ndescription: b\n", **{f"{folder}/1.md": phase, "scripts/run.py": b""})
+    assert [(one.code, one.path, one.line) for one in found.problems] == [
+        ("SCRIPT_UNDECLARED", f"{folder}/1.md", 5),
+        ("SCRIPT_UNDECLARED", f"{folder}/1.md", 6),
+    ]
+    data = {file.path: file.data for file in found.files}
+    points = find_entry_points(data, found.manifest, found.profile, data.__getitem__)
+    assert [(one.id, one.missing) for one in points.phases[0].scripts] == [
+        ("run", False), ("run.py", False), ("gone.py", True), ("gone", True),
+    ]  # fmt: skip
+
+
 @pytest.mark.row("A4")
 def test_a_declared_script_without_a_file_is_a_problem_with_file_and_line() -> None:
     phase = (
@@ -300,6 +335,19 @@ def test_a_declared_script_without_a_file_is_a_problem_with_file_and_line() -> N
         ("SCRIPT_UNDECLARED", "phases/1.md", 7)
     ]
     assert find_declared_scripts("## Scripts\n- `a`: does\n* b.py\n") == (("a", 2), ("b.py", 3))
+
+
+@pytest.mark.row("P3", "P5")
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("count", [100, 101, 300])
+def test_a_hundred_problems_of_a_code_are_listed_with_a_notice_of_more(profile: Profile, count: int) -> None:
+    phase = "# Scripts\n" + "".join(f"- missing{number}\n" for number in range(count))
+    code = {f"code/{number}.py": b"x = 1\n" for number in range(count)}
+    found = package("name: a\ndescription: b\n", profile=profile, **{"phases/1.md": phase.encode()}, **code)
+    for name in ("SCRIPT_UNDECLARED", "CODE_OUTSIDE_SCRIPTS"):
+        assert codes(found).count(name) == 100
+    omitted = [one.params["code"] for one in found.problems if one.code == "PROBLEMS_OMITTED"]
+    assert omitted == (["CODE_OUTSIDE_SCRIPTS", "SCRIPT_UNDECLARED"] if count > 100 else [])
 
 
 @pytest.mark.row("C2", "P3")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from registry.packages.manifest.endpoints import is_allowed
 from registry.packages.read_package import read_files
 
 pytestmark = pytest.mark.row("C3")
@@ -52,6 +53,32 @@ def test_a_host_that_nobody_listed_is_said_with_its_line():
     (found,) = [one for one in read(front % "b.example").problems if one.code == "ENDPOINT_NOT_LISTED"]
     assert (found.line, found.severity) == (6, "warning")
     assert not [one for one in read(front % "a.example").problems if one.code == "ENDPOINT_NOT_LISTED"]
+
+
+@pytest.mark.parametrize("host", ["[::::::]", "[1.2.3.4]", "[1.2.3.4]:443", "https://[fe80::z]/"])
+def test_a_host_in_brackets_that_is_no_address_is_refused_and_allows_nothing(host):
+    assert not is_allowed("https://a.example", [host])
+    front = "type: service\nendpoint: https://a.example\n"
+    front += f"security: {{network: allowlist, network_allowlist: ['{host}', b.example]}}\n"
+    package = read(front)
+    assert package.manifest.security.network_allowlist == ("b.example",)
+    assert {"FIELD_VALUE", "ENDPOINT_NOT_LISTED"} <= {one.code for one in package.problems}
+
+
+def test_an_ipv6_address_allows_itself():
+    front = "type: service\nendpoint: 'https://[2606:4700::1111]/x'\n"
+    front += "security: {network: allowlist, network_allowlist: ['[2606:4700::1111]:443']}\n"
+    package = read(front)
+    assert package.manifest.security.network_allowlist == ("[2606:4700::1111]:443",)
+    assert "ENDPOINT_NOT_LISTED" not in {one.code for one in package.problems}
+
+
+def test_an_http_endpoint_is_kept_because_a_site_may_allow_its_address():
+    url = "http://127.0.0.1:1/x"
+    assert read(f"type: service\nendpoint: {url}\n").manifest.endpoints == (url,)
+    problems = read("type: service\nendpoint: ftp://a.example\n").problems
+    (found,) = [one for one in problems if one.code == "FIELD_VALUE"]
+    assert "http:// only for" in str(found.params["expected"])
 
 
 @pytest.mark.parametrize("kind", ["preprocessor", "direct", "internal", "service", "distributed"])

@@ -243,6 +243,21 @@ def test_permissions_of_older_packages_become_security(front: str) -> None:
 
 
 @pytest.mark.row("C6")
+@pytest.mark.parametrize("group", ["security", "permissions"])
+def test_a_list_of_hosts_under_network_is_the_allowlist(group: str) -> None:
+    front = f"{group}:\n  network: [a.example, 'b.example:8080']"
+    security = manifest(front).security
+    assert (security.network, security.network_allowlist) == ("allowlist", ("a.example", "b.example:8080"))
+    assert problems(front) == []
+    assert problems(f"{group}:\n  network: ['a b', c.example]") == [("FIELD_VALUE", 5)]
+    assert manifest(f"{group}: {{network: []}}").security.network == "none"
+
+
+def test_hosts_of_a_list_and_of_the_allowlist_are_joined() -> None:
+    security = manifest("security: {network: [a.com, c.com], network_allowlist: [b.com, a.com]}").security
+    assert (security.network, security.network_allowlist) == ("allowlist", ("b.com", "a.com", "c.com"))
+
+
 def test_network_without_hosts_is_a_notice() -> None:
     assert problems("permissions: {network: true}") == [("NETWORK_WITHOUT_HOSTS", 4)]
     assert problems("security:\n  network: allowlist") == [("NETWORK_WITHOUT_HOSTS", 5)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import itertools
 import json
 import multiprocessing
 import os
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from registry.packages.migrate import folders
 from registry.packages.migrate.folders import replace_folder
 from registry.packages.migrate.migration import migrate
 from registry.packages.problems import Refusal
@@ -130,6 +133,59 @@ def test_a_lower_case_skill_md_gets_its_name(skills: Path) -> None:
     (skills / "old-one" / "SKILL.md").rename(skills / "old-one" / "skill.md")
     assert rows(skills / "old-one")[0] == 0
     assert [path for path in tree(skills / "old-one") if path.lower() == "skill.md"] == ["SKILL.md"]
+
+
+@pytest.fixture
+def no_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system without atomic exchange."""
+
+    class Libc:
+        def renameat2(self, *_arguments: object) -> int:
+            return -1
+
+    monkeypatch.setattr(folders.ctypes, "CDLL", lambda *_arguments, **_options: Libc())
+    monkeypatch.setattr(folders.ctypes, "get_errno", lambda: errno.EINVAL)
+
+
+def failing_renames(monkeypatch: pytest.MonkeyPatch, *numbers: int) -> None:
+    """Makes the renames with these numbers fail, counted from 1."""
+    real, count = Path.rename, itertools.count(1)
+
+    def rename(self: Path, target: Path) -> Path:
+        if next(count) in numbers:
+            raise OSError(28, "No space left on device")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+
+
+def refusal_of(folder: Path) -> Refusal:
+    with pytest.raises(Refusal) as refused:
+        replace_folder(folder, migrate(read_folder(folder)))
+    return refused.value
+
+
+@pytest.mark.usefixtures("no_exchange")
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_a_failed_rename_without_atomic_exchange_is_undone(
+    skills: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    before = tree(skills)
+    failing_renames(monkeypatch, number)
+    assert refusal_of(skills / "old-one").code == "MIGRATION_FAILED"
+    assert tree(skills) == before
+
+
+@pytest.mark.usefixtures("no_exchange")
+@pytest.mark.parametrize("numbers", [(2, 3), (3, 4), (3, 5), (4, 5), (4, 7)])
+def test_the_original_stays_on_the_disk_if_the_undo_fails_too(
+    skills: Path, monkeypatch: pytest.MonkeyPatch, numbers: tuple[int, ...]
+) -> None:
+    before = tree(skills / "old-one")
+    failing_renames(monkeypatch, *numbers)
+    refused = refusal_of(skills / "old-one")
+    assert refused.code == "MIGRATION_INTERRUPTED"
+    assert tree(Path(str(refused.problems[0].params["path"]))) == before
 
 
 def test_what_cannot_be_written_stays_as_it_is(skills: Path, monkeypatch: pytest.MonkeyPatch) -> None:

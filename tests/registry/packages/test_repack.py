@@ -6,14 +6,16 @@ import io
 import os
 import random
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from registry.packages.archive.repack import digest_of, read_repacked, repack, unpack
-from registry.packages.package import PackageFile
+from registry.packages.archive.repack import digest_of, read_repacked, repack, repacked_size, unpack
+from registry.packages.limits import Limits
+from registry.packages.package import Package, PackageFile
 from registry.packages.problems import Refusal
-from registry.packages.read_package import read_upload
+from registry.packages.read_package import read_package_files, read_upload
 from tests.factories.archives import SKILL, Item, make_zip, tar_gz
 
 pytestmark = pytest.mark.row("P3")
@@ -57,6 +59,38 @@ def test_reading_it_back_gives_the_files() -> None:
     assert sorted(read_repacked(repack(FILES)), key=lambda file: file.path) == sorted(
         FILES, key=lambda f: f.path
     )
+
+
+def _package_or_problems(read: Callable[[], Package]) -> object:
+    try:
+        return read()
+    except Refusal as refused:
+        return refused.problems
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(archive=500), Limits(entries=3), Limits(unpacked=200)])
+@pytest.mark.parametrize(
+    "added",
+    [
+        {},
+        {"b/SKILL.md": SKILL},
+        {"b/SKILL.md": SKILL, "a.txt~": b"dropped"},
+        {"SKILL.md": b"two"},
+        {"A.txt": b"", "a.txt": b""},
+        {"scripts": b"a file and a folder"},
+        {"../a.txt": b"", "con": b"", "a\\b": b""},
+        {"e\u0301.txt": b"not in NFC"},
+        {".DS_Store": b"junk", "code.py": b"#!", "phases/1.md": b"# Scripts\n\n- none\n"},
+        {f"{number}.txt": b"x" * 90 for number in range(3)},
+    ],
+)
+def test_files_are_read_like_their_archive(added: dict[str, bytes], limits: Limits) -> None:
+    files = (*FILES, *(PackageFile(path, data, executable=True) for path, data in added.items()))
+    archive = repack(files)
+    assert repacked_size(files) == len(archive)
+    of_files = _package_or_problems(lambda: read_package_files(files, filename="a.zip", limits=limits))
+    of_archive = _package_or_problems(lambda: read_upload(archive, filename="a.zip", limits=limits))
+    assert of_files == of_archive
 
 
 def test_it_unpacks_with_its_modes_whatever_the_umask(tmp_path: Path) -> None:

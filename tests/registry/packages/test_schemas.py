@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from registry.packages.schemas.validate import check_schema, validate, with_defaults
+from registry.packages.schemas.validate import MAX_BYTES, check_schema, validate, with_defaults
+from worker.protocols.errors import MISSING_PARAM
 
 pytestmark = pytest.mark.row("C5")
 
@@ -59,6 +60,16 @@ def test_a_schema_that_cannot_be_used_says_where(kind: str) -> None:
     assert [one.code for one in validate(schema, {})] == [code]
 
 
+@pytest.mark.parametrize("letter", ["x", "\u4e2d"])
+def test_the_stated_number_of_bytes_is_the_limit(letter: str) -> None:
+    room = MAX_BYTES - len('{"description": ""}')
+    fitting = {"description": letter * (room // len(letter.encode()))}
+    assert check_schema(fitting) == ()
+    (problem,) = check_schema({**fitting, "title": "abc"})
+    assert problem.code == "SCHEMA_TOO_LARGE"
+    assert str(MAX_BYTES) in problem.message()
+
+
 def test_nothing_is_fetched() -> None:
     asked = []
 
@@ -90,13 +101,24 @@ def test_a_value_that_does_not_fit_says_where() -> None:
     }
     found = validate(schema, {"a/b": [1, "x"], "c": 5})
     assert [(one.code, one.path) for one in found] == [
-        ("VALUE_INVALID", ""),
         ("VALUE_INVALID", "/a~1b/1"),
         ("VALUE_INVALID", "/c"),
+        ("VALUE_INVALID", "/d"),
     ]
-    reason: Any = found[0].params["reason"]
+    reason: Any = found[2].params["reason"]
     assert reason.params == {"value": "d"}
     assert validate(schema, {"d": 1, "a/b": [1]}) == ()
+
+
+@pytest.mark.row("P5")
+def test_missing_field_has_its_own_path_code_and_name() -> None:
+    schema = {"properties": {"城市": {"required": ["a/b"]}}, "required": ["days"]}
+    found = validate(schema, {"城市": {}}, missing=MISSING_PARAM)
+    assert [(one.code, one.path) for one in found] == [
+        ("MISSING_PARAM", "/days"),
+        ("MISSING_PARAM", "/城市/a~1b"),
+    ]
+    assert found[1].message().endswith("a/b.")
 
 
 def test_many_flaws_are_cut() -> None:
@@ -130,7 +152,7 @@ def test_ordinary_recursion_is_followed() -> None:
     for n in range(60):
         value = {"n": n, "next": value}
     assert validate(tree, value) == ()
-    assert validate(tree, {"n": 1, "next": {}})[0].path == "/next"
+    assert validate(tree, {"n": 1, "next": {}})[0].path == "/next/n"
 
 
 def test_references_to_oneself_end() -> None:

@@ -10,6 +10,7 @@ from django.utils import timezone
 from registry.identity.actors import ANONYMOUS, Actor
 from registry.models import Posting, Skill, Team, TermScope
 from registry.search import query as search
+from registry.search import sql
 from registry.search.query import Filters
 from registry.search.ranking import SearchTier
 from registry.versions.lifecycle import settings
@@ -117,6 +118,18 @@ def test_the_last_word_may_be_only_begun(publish_skill, find, text, slugs):
 def test_a_slip_in_an_ending_is_forgiven_as_one_in_the_middle_is(publish_skill, find, slip):
     publish_skill("deep-learning", name="Deep learning", description="x")
     assert find(slip) == ["deep-learning"]
+
+
+def test_two_slips_of_one_query_are_both_corrected(publish_skill, alice):
+    publish_skill("planet")
+    publish_skill("plant")
+    words = {"planef": "planef", "planen": "planen", "plannt": "plannt"}
+    found = sql.find_corrections(words, Actor(user=alice))
+    alone = {}
+    for word in words:
+        alone |= sql.find_corrections({word: word}, Actor(user=alice))
+    assert found == alone
+    assert set(found) == set(words)
 
 
 def test_a_word_two_slips_from_a_name_is_not_taken_for_it(publish_skill, find):

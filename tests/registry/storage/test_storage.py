@@ -18,36 +18,6 @@ def digest(data):
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-@pytest.fixture(scope="module")
-def s3_server():
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    yield "http://{}:{}".format(*server.get_host_and_port())
-    server.stop()
-
-
-@pytest.fixture(params=["disk", "s3"])
-def place(request, settings, tmp_path):
-    """Each test runs on a disk and on S3, spoken to over HTTP."""
-    settings.STORAGE_URL = ""
-    if request.param == "s3":
-        import boto3
-
-        settings.SKILLQUAY_S3_ENDPOINT = request.getfixturevalue("s3_server")
-        settings.SKILLQUAY_S3_ACCESS_KEY = settings.SKILLQUAY_S3_SECRET_KEY = "testing"
-        settings.STORAGE_URL = f"s3://{tmp_path.name.replace('_', '-')}/some/prefix"
-        boto3.client(
-            "s3",
-            endpoint_url=settings.SKILLQUAY_S3_ENDPOINT,
-            aws_access_key_id="testing",
-            aws_secret_access_key="testing",
-            region_name="us-east-1",
-        ).create_bucket(Bucket=tmp_path.name.replace("_", "-"))
-    return request.param
-
-
 @pytest.fixture
 def named(monkeypatch):
     """The digests that rows name; a test adds to it."""
@@ -212,6 +182,11 @@ def test_a_bucket_that_does_not_answer_is_a_refusal_to_try_again(settings, s3_se
         with pytest.raises(Refusal) as refused:
             ask()
         assert refused.value.code == "UNAVAILABLE"
+    assert not storage.is_reachable()
+
+
+def test_an_empty_bucket_is_reachable(place):
+    assert storage.is_reachable() is (place == "s3")
 
 
 @pytest.mark.row("P12")

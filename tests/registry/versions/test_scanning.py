@@ -222,6 +222,19 @@ class TestAnotherScan:
         assert again.freed
         assert Skill.objects.get().latest == version
 
+    @pytest.mark.parametrize(
+        "broken", [{"SKILLQUAY_SKILL_SCANNER": "/nowhere/scanner"}, {"SKILLQUAY_YARA_RULES": "{rules}"}]
+    )
+    def test_a_scanner_that_fails_is_logged_and_skipped(self, publish, settings, tmp_path, caplog, broken):
+        version = publish(BAD).version
+        self.old(version)
+        (tmp_path / "bad.yar").mkdir()
+        for name, value in broken.items():
+            setattr(settings, name, value.format(rules=tmp_path))
+        assert [one.held for one in reviewing.rescan_batch(administrator_actor(), limit=10)] == [True]
+        assert "registry.review.scanners" in caplog.text
+        assert not reviewing.stale_versions().exists()
+
     def test_the_findings_are_the_same_and_keep_their_ids(self, publish):
         publish(PLAIN)
         before = [row.uid for row in Finding.objects.all()]

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from registry.canonical.pins import set_canonical
 from registry.erasure import people
+from registry.erasure.export import export_person
 from registry.events import webhooks
 from registry.events.subscriptions import subscribe
 from registry.identity import tokens
@@ -544,9 +545,9 @@ def test_an_erased_run_keeps_that_it_was_decided_and_nothing_of_what_was_said(as
 def test_a_person_takes_home_what_they_decided(asks, owner, alice, bob):
     run = asks()
     decide(run, ApprovalDecision.EXACT, owner)
-    (found,) = people.export_person(alice, owner)["decisions"]
+    (found,) = export_person(alice, owner)["decisions"]
     assert (found["run"], found["decision"], found["rule"]) == (run.uid, "exact", "allow docs/hello")
-    assert people.export_person(bob, Actor(user=bob))["decisions"] == []
+    assert export_person(bob, Actor(user=bob))["decisions"] == []
 
 
 def test_what_an_erased_person_decided_stands_without_their_name(asks, owner, bob, team):

@@ -191,7 +191,8 @@ def test_a_large_file_is_left_in_the_middle(tmp_path, monkeypatch):
         asked.set()
         return "cancelled"
 
-    assert artifacts.store_artifacts(tmp_path, Limits(), mask=Mask(()), check_stop=cancel) is None
+    folders = artifacts.WrittenFolders(tmp_path)
+    assert artifacts.store_artifacts(folders, Limits(), mask=Mask(()), check_stop=cancel) is None
     assert len(taken) == 1
 
 

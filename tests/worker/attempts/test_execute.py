@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import asdict
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -11,9 +14,12 @@ import pytest
 from registry.core.errors import UNAVAILABLE
 from registry.log_context import ContextFilter
 from registry.models import Skill
+from registry.packages.package import Manifest
 from registry.storage import blobs as storage
+from worker.attempts import script_request
 from worker.attempts.recording import read_log
 from worker.models import RunStatus
+from worker.protocols.call import Request
 from worker.run_views.documents import run_document
 from worker.service.inline import execute_here
 
@@ -43,6 +49,15 @@ def test_files_left_in_the_output_folder_become_artifacts(hello, run_of, actor_o
     assert (artifact.path, storage.read(artifact.digest)) == ("deep/hello.txt", b"hello you")
     shown = run_document(run, actor=actor_of(alice))["artifacts"][0]
     assert shown["url"].endswith(f"/api/v1/runs/{run.uid}/artifacts/deep/hello.txt")
+
+
+@pytest.mark.row("A5")
+@pytest.mark.parametrize("value", ["", None, 0, False])
+def test_output_folder_is_passed_whatever_its_value(value):
+    package: Any = SimpleNamespace(manifest=Manifest(slug="a", name="a", display_name="", description="b"))
+    document = asdict(Request(inputs={"output_dir": value}))
+    request = script_request.request_for_script(document, [], package)
+    assert request.inputs["output_dir"] == script_request.OUTPUT_DIR
 
 
 @pytest.mark.row("P5")

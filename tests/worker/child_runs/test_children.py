@@ -162,6 +162,12 @@ def test_a_shut_door_starts_nothing(hello):
     assert Run.objects.count() == 0
 
 
+@pytest.mark.parametrize(("required", "started"), [("hello", "docs/hello"), ("docs/hello", "hello")])
+def test_bare_and_full_names_of_a_required_skill_are_equal(required, started, asking, hello, queue_run):
+    code = f'print(json.dumps(start("{started}", {{"who": "child"}})))'
+    assert outputs(execute_here(queue_run(asking(code, requires=required))))["ok"]
+
+
 def test_a_run_that_is_another_workers_by_now_starts_nothing(asking, hello, queue_run):
     claim = not_none(claims.claim_next("asleep:1", run_id=queue_run(asking("")).pk))
     manifest = SimpleNamespace(requires=("docs/hello",))

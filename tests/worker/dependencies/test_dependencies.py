@@ -27,7 +27,7 @@ from worker.models import Attempt, DependencyBuild, Run, RunStatus
 from worker.queue.claims import claim_next
 from worker.service.inline import execute_here
 
-pytestmark = [pytest.mark.row("C6"), pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.matrix(at_most=6), pytest.mark.row("C6"), pytest.mark.django_db(transaction=True)]
 
 BLOCK = """
 # /// script

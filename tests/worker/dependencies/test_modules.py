@@ -7,6 +7,7 @@ import json
 import pytest
 
 from registry.identity.actors import Actor
+from registry.packages.problems import Refusal
 from registry.packages.read_package import read_files
 from registry.versions.publishing.publish import publish
 from tests.servers.package_index import PackageIndex, make_certificate
@@ -18,7 +19,11 @@ from worker.dependencies.store import unpack_archive
 from worker.models import DependencyBuild, RunStatus
 from worker.service.inline import execute_here
 
-pytestmark = [pytest.mark.row("C8", "C6", "P9"), pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.matrix(at_most=8),
+    pytest.mark.row("C8", "C6", "P9"),
+    pytest.mark.django_db(transaction=True),
+]
 
 EXECUTE = """
 import { hello } from "jsr:@std/hello@^1";
@@ -231,6 +236,13 @@ def test_https_modules_of_other_hosts_are_refused_by_name_and_nobody_is_asked(re
     problem = DependencyBuild.objects.get().problem
     assert (problem["code"], problem["params"]) == ("DEPENDENCIES_HOST", {"host": secure.host})
     assert secure.requests == []
+
+
+@pytest.mark.parametrize("specifier", ["https://[", "https://[x]/a.ts", "https://a.example:x/a.ts"])
+def test_an_invalid_module_address_fails_the_build(specifier):
+    with pytest.raises(Refusal) as refused:
+        deno_modules._check_hosts([specifier])
+    assert refused.value.code == "DEPENDENCIES_FAILED"
 
 
 def test_a_redirect_to_a_host_that_is_not_named_is_refused(registry, secure, typescript, settings):

@@ -16,7 +16,11 @@ from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers import available
 from worker.service.inline import execute_here
 
-pytestmark = [pytest.mark.row("C6", "P9"), pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.matrix(at_most=1),
+    pytest.mark.row("C6", "P9"),
+    pytest.mark.django_db(transaction=True),
+]
 
 PYTHON = b"import json, cheerful\nprint(json.dumps({'said': cheerful.say()}))\n"
 NODE = b"console.log(JSON.stringify({ said: require('smile') }))\n"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from registry.packages.problems import Refusal
 from registry.packages.read_package import read_files
 from registry.versions.publishing.publish import publish
 from tests.servers.model import anthropic_response, model_server, text_response, tool_call_response
+from worker.executors.agent_loop.tools import Toolbox
 from worker.models import Run, Step
 from worker.protocols.call import Request
 from worker.run_views.documents import run_document
@@ -326,3 +329,17 @@ def test_steps_are_seen_as_they_happen_and_a_cancel_is_felt_within_a_second(mode
     ended = Run.objects.get(pk=run.pk)
     assert (ended.status, ended.failure_code) == ("cancelled", "CANCELLED")
     assert ended.result["token_usage"] == 15
+
+
+def test_tool_call_with_a_wrong_key_names_the_parameter():
+    steps: list[Any] = []
+    monitor = SimpleNamespace(
+        write_log=str, add_step=steps.append, stored_steps=0, pending_steps=lambda: steps
+    )
+    attempt: Any = SimpleNamespace(monitor=monitor)
+    unused: Any = None
+    box = Toolbox(attempt, unused, unused, unused)
+    answer = box.use("Read", {"path": "references/rules.md"})
+    assert "requires the parameter file_path" in answer
+    assert "has no parameter path" in answer
+    assert steps[0].error["message"] == answer

@@ -1,7 +1,8 @@
-"""Files as inputs: uploaded or taken from an earlier run, read-only in the run, private."""
+"""Files as inputs: uploaded or taken from an earlier run, copied for each run, private."""
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,6 @@ from django.utils import timezone
 
 from registry.packages.problems import Refusal
 from registry.storage import blobs
-from tests.checks import not_none
 from worker.files import inputs
 from worker.files.inputs import is_file_property, store_input
 from worker.models import InputFile, Run
@@ -50,21 +50,17 @@ def test_what_is_a_file(key, schema, expected):
 
 def test_an_uploaded_file_lies_in_the_run_and_the_script_gets_its_path(hello, queue_run, upload):
     run = execute_here(queue_run(hello, {"input_path": {"input": upload("好".encode(), "报告.txt").uid}}))
-    assert run.result["outputs"]["path"] == "/job/input/报告.txt"
+    assert run.result["outputs"]["path"] == "/job/work/报告.txt"
     assert run.result["outputs"]["read"] == "好"
 
 
-def test_a_script_cannot_change_its_input(publish_skill, queue_run, upload):
-    script = """
-        import os, sys
-        for act in (lambda: open(sys.argv[2], "w"), lambda: os.remove(sys.argv[2])):
-            try:
-                act()
-            except OSError:
-                print("kept")
-    """
-    run = execute_here(queue_run(publish_skill("vandal", script), {"input_path": {"input": upload().uid}}))
-    assert bytes(not_none(run.log_chunks.first()).data) == b"kept\nkept\n"
+def test_script_changes_its_own_copy_of_an_input(publish_skill, queue_run, upload):
+    version = publish_skill("vandal", "import sys; open(sys.argv[2], 'w').write('changed')")
+    given = upload()
+    run = execute_here(queue_run(version, {"input_path": {"input": given.uid}}))
+    assert run.status == "succeeded", run.message
+    assert blobs.read(given.digest) == b"one"
+    assert blobs.read(run.artifacts.get(path="a.txt").digest) == b"changed"
 
 
 def test_an_artifact_of_an_earlier_run_is_an_input(hello, queue_run):
@@ -77,21 +73,50 @@ def test_a_plain_string_is_passed_as_it_is(hello, queue_run):
     assert queue_run(hello, {"input_path": "some/where"}).files == []
 
 
-def test_an_object_for_a_key_that_is_no_file_is_passed_as_it_is(hello, queue_run):
-    assert queue_run(hello, {"who": {"input": "x"}}).files == []
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"input": "x"},
+        {"input": "two words"},
+        {"artifact": "nothing"},
+        {"artifact": "a" * 26},
+        {"input": "i" * 26},
+        {"input": 1},
+        {"input": "a" * 26, "name": "b"},
+    ],
+)
+def test_object_without_the_form_of_a_reference_passes_unchanged(hello, queue_run, value):
+    run = queue_run(hello, {"who": value, "input_path": value}, arguments=[value])
+    assert run.files == []
+    assert run.request["arguments"] == [value]
+
+
+def test_reference_is_a_file_under_any_key_and_at_any_depth(publish_skill, queue_run, upload):
+    version = publish_skill("echo", "import json, sys; print(json.dumps({'argv': sys.argv[1:]}))")
+    one, two = {"input": upload(b"1", "1.txt").uid}, {"input": upload(b"2", "2.txt").uid}
+    run = execute_here(queue_run(version, {"any": one, "deep": {"a/b": [two]}}, arguments=["-o", two]))
+    argv = run.result["outputs"]["argv"]
+    assert argv[:4] == ["-o", "/job/work/2.txt", "--any", "/job/work/1.txt"]
+    assert json.loads(argv[5]) == {"a/b": ["/job/work/2.txt"]}
+    assert [use["pointer"] for use in run.files] == ["/any", "/deep/a~1b/0", "arguments/1"]
+
+
+def test_missing_file_is_named_by_its_place_among_the_arguments(hello, queue_run):
+    refused = _code(queue_run, hello, arguments=["a", {"input": "a" * 26}])
+    assert refused == ("INPUT_NOT_FOUND", "arguments/1")
 
 
 def test_two_files_of_one_name_both_keep_it(hello, queue_run, upload):
     given = {"input_path": {"input": upload(b"1").uid}, "more_path": {"input": upload(b"2").uid}}
     assert [use["path"] for use in queue_run(hello, given).files] == [
-        "/job/input/a.txt",
-        "/job/input/2/a.txt",
+        "/job/work/a.txt",
+        "/job/work/2/a.txt",
     ]
 
 
 def test_another_persons_upload_is_as_if_it_were_not(hello, queue_run, upload, bob):
     theirs = upload(by=bob)
-    absent = _code(queue_run, hello, {"input_path": {"input": "nothing"}})
+    absent = _code(queue_run, hello, {"input_path": {"input": "a" * 26}})
     assert (
         _code(queue_run, hello, {"input_path": {"input": theirs.uid}})
         == absent

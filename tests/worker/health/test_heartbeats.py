@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from worker.core.host import host_name, worker_name
 from worker.health import heartbeats
 from worker.models import ProcessKind, ServiceProcess
 from worker.service.heartbeat import HeartbeatThread
@@ -47,6 +49,24 @@ def test_silent_process_is_dead_and_forgotten_later(make_silent):
     assert [(p.name, p.is_alive) for p in heartbeats.processes()] == [("host:1", True), ("host:2", False)]
 
 
+@pytest.mark.django_db
+def test_killed_process_of_this_machine_is_dead_at_once_and_removed_by_its_successor(monkeypatch):
+    process = subprocess.Popen(["sleep", "60"])
+    killed, elsewhere = f"{host_name()}:{process.pid}", f"another:{process.pid}"
+    for name in (worker_name(), killed, elsewhere):
+        heartbeats.beat(ProcessKind.WORKER, name, slots=2)
+    assert all(each.is_alive for each in heartbeats.processes())
+    process.kill()
+    process.wait()
+    dead = [each.name for each in heartbeats.processes() if not each.is_alive]
+    assert dead == [killed], "whether a process of another machine has ended is unknown"
+    with monkeypatch.context() as patched:
+        patched.setattr(heartbeats, "_machine", lambda: "another PID namespace")
+        assert all(each.is_alive for each in heartbeats.processes())
+    heartbeats.forget_ended()
+    assert {each.name for each in heartbeats.processes()} == {worker_name(), elsewhere}
+
+
 def _wait_for(condition):
     deadline = time.monotonic() + 10
     while not condition():
@@ -74,6 +94,25 @@ def test_worker_reports_itself_while_its_event_loop_turns(monkeypatch):
     finally:
         thread.stop()
     assert not ServiceProcess.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_worker_reports_itself_while_it_reconnects_to_the_broker(monkeypatch):
+    monkeypatch.setattr(heartbeats, "EVERY_S", 0.01)
+    reconnecting = [True]
+    thread = HeartbeatThread(3, lambda: 0, is_reconnecting=lambda: reconnecting[0])
+    thread.loop_turned -= 3600
+    thread.start()
+    try:
+        _wait_for(ServiceProcess.objects.exists)
+        reconnecting[0] = False
+        thread.loop_turned -= 3600  # now it hangs
+        time.sleep(0.1)
+        ServiceProcess.objects.all().delete()
+        time.sleep(0.1)
+        assert not ServiceProcess.objects.exists()
+    finally:
+        thread.stop()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -15,7 +15,7 @@ from worker.runs.request import request_run
 
 WRITE = {
     "ownerType": "user",
-    "ownerId": "",
+    "ownerId": None,
     "type": "fact",
     "importance": 3,
     "content": "Alice lives in Graz",

@@ -48,7 +48,7 @@ ELSEWHERE = ("proposed", "MEMORY_OWNER_ELSEWHERE")
 
 
 # Whose ---------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["", "me", "alice", "uid", "opaque", "agent"])
+@pytest.mark.parametrize("name", [None, "me", "alice", "uid", "opaque", "agent"])
 def test_the_caller_is_meant_by_every_name_that_a_script_knows(remember, told, alice, actor_of, team, name):
     named = {"uid": alice.uid, "opaque": opaque_id("user", team, alice.uid),
              "agent": opaque_id("agent", team, alice.uid)}.get(name, name)  # fmt: skip
@@ -56,7 +56,7 @@ def test_the_caller_is_meant_by_every_name_that_a_script_knows(remember, told, a
     assert contents(actor_of(alice)) == ["Alice lives in Graz"]
 
 
-@pytest.mark.parametrize("name", ["", "me", "uid", "request-7"])
+@pytest.mark.parametrize("name", [None, "me", "uid", "request-7"])
 def test_a_run_remembers_for_itself(remember, hello, queue_run, told, actor_of, alice, name):
     run = queue_run(hello, context={"request_id": "request-7"})
     end(run, write(ownerType="task", ownerId=run.uid if name == "uid" else name))
@@ -66,7 +66,7 @@ def test_a_run_remembers_for_itself(remember, hello, queue_run, told, actor_of, 
 
 
 @pytest.mark.parametrize("type_", ["household", "group"])
-@pytest.mark.parametrize("name", ["", "docs", "uid", "opaque"])
+@pytest.mark.parametrize("name", [None, "docs", "uid", "opaque"])
 def test_a_team_of_the_callers_is_meant_by_its_names_and_waits(remember, told, team, type_, name):
     named = {"uid": team.uid, "opaque": opaque_id("team", team, team.uid)}.get(name, name)
     assert told(remember(write(ownerType=type_, ownerId=named))) == [("waiting", "MEMORY_REVIEWED")]
@@ -142,7 +142,7 @@ def test_who_may_only_look_writes_nothing_into_a_teams_memory(remember, told, te
     from worker.models import Run
 
     again = Run.objects.get(pk=run.pk)
-    again.pk, again.uid, again.status, again.idempotency_key = None, "", "queued", ""
+    again.pk, again.uid, again.number, again.status, again.idempotency_key = None, "", 0, "queued", ""
     again.uid = "01kajq3s5d8m6v9x2c4b7n1p0z"
     again.save(force_insert=True)
     assert told(end(again, write("x", ownerType="group")), bob) == [("waiting", "MEMORY_REVIEWED")]

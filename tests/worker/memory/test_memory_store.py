@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from registry.erasure import people
+from registry.erasure.export import export_person
 from registry.identity.actors import Actor
 from registry.models import AuditEntry, Membership, Role, Tombstone, User
 from registry.packages.problems import Refusal
@@ -136,6 +137,12 @@ def test_what_was_deleted_can_be_remembered_again(hello, alice, actor_of):
     assert code(find.restore, first.uid, actor_of(alice)) == "MEMORY_DELETED"
 
 
+def test_memory_that_is_not_deleted_is_restored_without_a_change(remembered, actor_of, alice):
+    memory = Memory.objects.get(content="用户喜欢喝拿铁")
+    assert find.restore(memory.uid, actor_of(alice)) == memory
+    assert not AuditEntry.objects.filter(action="memory.restore").exists()
+
+
 def test_members_delete_no_memory_of_the_team(hello, alice, bob, actor_of, team):
     team.memory_review = "none"
     team.save()
@@ -232,7 +239,7 @@ def test_a_person_takes_their_memory_along_and_leaves_none(publish_skill, alice,
     version = publish_skill(**PUBLIC)
     ran(version, charlie, write("Charlie lives in Linz"))
     ran(version, alice, write("Charlie likes tea", ownerId="charlie"))
-    document = people.export_person(charlie, actor_of(charlie))
+    document = export_person(charlie, actor_of(charlie))
     assert [each["content"] for each in document["memories"]] == ["Charlie lives in Linz"]
     assert [each["content"] for each in document["memory_proposals"]] == ["Charlie likes tea"]
     other = User.objects.create_user("other")

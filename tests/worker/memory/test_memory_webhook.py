@@ -18,6 +18,7 @@ from tests.checks import not_none
 from tests.servers.http import run_server
 from tests.worker.memory.remembering import ran, write
 from worker.memory import find, webhook
+from worker.memory.store import store
 from worker.models import Memory, MemoryChange
 from worker.retention import erase
 from worker.service import reaper
@@ -70,6 +71,18 @@ def test_a_deletion_and_an_erasure_are_told_by_id_alone(elsewhere, hello, alice,
     assert [(each["type"], list(each["data"])) for each in received(elsewhere)[2:]] == [
         ("memory.deleted", ["id"])
     ] * 3
+
+
+def test_only_restored_memories_are_sent(elsewhere, hello, alice, actor_of):
+    ran(hello, alice, write("a"), write("b"))
+    find.delete(Memory.objects.get(content="a"), actor_of(alice))
+    find.restore(Memory.objects.get(content="b").uid, actor_of(alice))
+    webhook.deliver_due()
+    sent = len(received(elsewhere))
+    assert store().restore(Memory.objects.all()) == 1
+    webhook.deliver_due()
+    assert [each["data"]["content"] for each in received(elsewhere)[sent:]] == ["a"]
+    assert sent == 3
 
 
 def test_what_was_erased_before_it_was_told_is_never_received(elsewhere, hello, alice, actor_of):

@@ -67,6 +67,23 @@ def test_each_type_has_its_word(value, word):
 
 
 @pytest.mark.row("A2")
+def test_arguments_precede_inputs_and_keep_their_text():
+    given = ["build", "--x", "a b", "$(id)", True, 1.5, None, ["二"]]
+    assert argument_vector({"max_count": 3}, given) == (
+        *("build", "--x", "a b", "$(id)", "true", "1.5", '["二"]'),
+        *("--max-count", "3"),
+    )
+
+
+@pytest.mark.row("A2")
+def test_refused_argument_is_named_by_its_place():
+    with pytest.raises(Refusal) as refused:
+        argument_vector({}, ["a", "b\0"])
+    found = refused.value.problems[0]
+    assert (found.code, found.path) == ("ARGUMENT_NOT_STORABLE", "arguments/1")
+
+
+@pytest.mark.row("A2")
 def test_null_is_left_out_and_the_order_is_kept():
     assert argument_vector({"z": 1, "a": None, "b": 2}) == ("--z", "1", "--b", "2")
 
@@ -138,6 +155,15 @@ def test_hostile_values_reach_the_script_whole(script, tmp_path):
     value = 'it\'s "q" $(touch /job/output/x) `id`\n--other; 二'
     ran = call(script, tmp_path, inputs={"some_text": value})
     assert ran.outcome.outputs["argv"] in (["--some-text", value], ["--some-text", str(len(value))])
+    assert ran.artifacts == {}
+
+
+@pytest.mark.row("A2")
+def test_argument_vector_reaches_the_script_unchanged(tmp_path):
+    script = {"scripts/show.py": "import json, sys\nprint(json.dumps({'argv': sys.argv[1:]}))\n"}
+    hostile = ["sub", 'it\'s "q" $(touch /job/output/x) `id`\n', "", "--", "*"]
+    ran = call(script, tmp_path, arguments=hostile, inputs={"a": 1})
+    assert ran.outcome.outputs["argv"] == [*hostile, "--a", "1"]
     assert ran.artifacts == {}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from registry.packages.problems import Refusal
-from tests.worker.protocols.running import PLAIN, SINGLE, package_of
+from tests.worker.protocols.running import PLAIN, SINGLE, call, package_of
 from worker.protocols.call import Request
 from worker.protocols.entry_points import find_entry_points
 from worker.protocols.prepare import prepare
@@ -32,7 +32,7 @@ def full(kind="direct", resources="", more=""):
 
 
 def prepared(paths, skill=PLAIN, **request):
-    package = package_of(dict.fromkeys(paths, "x = 1\n"), skill)
+    package = package_of(dict.fromkeys(paths, "print(1)\n"), skill)
     return prepare(
         package.paths,
         package.manifest,
@@ -70,7 +70,7 @@ def test_an_id_is_looked_up_in_the_order_of_the_document():
 
 
 @pytest.mark.row("A1")
-@pytest.mark.parametrize("script", ["c", "../a", "scripts/a.py", "", "a.py", "\n"])
+@pytest.mark.parametrize("script", ["c", "../a", "scripts/c.py", "scripts/../a.py", "", "a.py", "\n"])
 def test_an_unknown_id_is_refused_with_the_ids_there_are(script):
     found = refusal(["scripts/a.py", "scripts/b.sh"], script=script)
     assert found.code == "SCRIPT_NOT_FOUND"
@@ -87,7 +87,7 @@ def test_several_scripts_and_no_choice_are_refused_with_the_ids():
 @pytest.mark.row("C7")
 @pytest.mark.parametrize(
     "path",
-    ["scripts/helpers/x.py", "scripts/_x.py", "scripts/types.d.ts", "tools/x.py", "x.py", "scripts/x.txt"],
+    ["scripts/_x.py", "scripts/lib/_x.py", "scripts/types.d.ts", "tools/x.py", "x.py", "scripts/x.txt"],
 )
 def test_what_is_no_entry_is_never_run(path):
     assert prepared([path]).protocol == "prompt"
@@ -144,6 +144,15 @@ def test_what_cannot_run_says_why():
     assert refusal(["scripts/execute.py"], stdin="x").code == "STDIN_UNUSED"
 
 
+@pytest.mark.row("A2")
+@pytest.mark.parametrize(
+    ("paths", "chosen"), [(["scripts/execute.py"], {}), (["scripts/a.py"], {"action": "x"}), ([], {})]
+)
+def test_arguments_are_refused_where_no_command_line_takes_them(paths, chosen):
+    found = refusal(paths, arguments=["x"], **chosen).problems[0]
+    assert (found.code, found.path) == ("ARGUMENTS_UNUSED", "arguments")
+
+
 def menu_of(files, skill=PLAIN):
     package = package_of(files, skill)
     return find_entry_points(
@@ -151,10 +160,18 @@ def menu_of(files, skill=PLAIN):
     )
 
 
+@pytest.mark.row("A4", "P5")
+def test_phases_are_bounded_with_the_number_of_omitted_ones():
+    phase = "# Scripts\n" + "- gone\n" * 200
+    found = menu_of({f"phases/{number:03}.md": phase for number in range(103)})
+    assert (len(found.phases), found.omitted_phases) == (100, 3)
+    assert [(len(one.scripts), one.omitted) for one in found.phases[:3]] == [(200, 0), (100, 100), (0, 200)]
+
+
 @pytest.mark.row("A4")
 def test_the_menu_lists_scripts_by_phase_and_what_is_missing():
     phase = "# One\n\n```yaml\n## Scripts\n- process-data\n- gone\n```\n\n## Notes\n- other\n"
-    found = menu_of({"scripts/process-data.py": "", "scripts/other.sh": "", "phases/01.md": phase})
+    found = menu_of({"scripts/process-data.py": "print(1)", "scripts/other.sh": "", "phases/01.md": phase})
     [one] = found.phases
     assert [(item.id, item.line, item.missing) for item in one.scripts] == [
         ("process-data", 5, False),
@@ -203,3 +220,58 @@ def test_the_menu_says_what_kind_of_skill_it_is():
     assert [(tool.name, tool.description) for tool in menu_of({"scripts/execute.ts": ""}, abp).tools] == [
         ("get", "d")
     ]
+
+
+LIBRARY = "import sys\nsys.path.insert(0, '.')\nif __name__ == '__main__':\n    raise OSError('no')\n"
+PROGRAM = "def main(): ...\nif __name__ == '__main__':\n    main()\n"
+
+
+@pytest.mark.row("A1", "P11")
+def test_programs_below_scripts_are_offered_by_path_and_libraries_are_not():
+    files = {
+        "scripts/office/unpack.py": PROGRAM,
+        "scripts/office/base.py": LIBRARY,
+        "scripts/lib.py": LIBRARY,
+        "scripts/lib.js": "module.exports = { a: 1 }\n",
+        "scripts/broken.py": "def (",
+        "scripts/convert.py": PROGRAM,
+    }
+    found = menu_of(files)
+    assert [one.id for one in found.scripts] == ["broken", "convert", "scripts/office/unpack.py"]
+    assert menu_of({"scripts/lib.py": LIBRARY, "scripts/run.py": PROGRAM}).default == "run"
+    assert menu_of({"scripts/lib.py": LIBRARY}).prompt == "prompt"
+
+
+@pytest.mark.row("A1")
+@pytest.mark.parametrize("name", ["scripts/office/base.py", "scripts.office.base"])
+def test_any_path_below_scripts_can_be_named(name):
+    paths = ["scripts/office/base.py", "scripts/a.py"]
+    assert prepared(paths, script=name).entry == "scripts/office/base.py"
+    assert prepared(paths).entry == "scripts/a.py"
+
+
+SHOWN = (
+    PLAIN
+    + "Run `python {baseDir}/check.py FILE`, then\n```\nnode tools/x.js --all\n./go.sh\n```\nSee other.py.\n"
+)
+
+
+@pytest.mark.row("A1", "C1", "P11")
+def test_files_that_skill_md_shows_as_commands_are_offered_wherever_they_are():
+    files = dict.fromkeys(["check.py", "tools/x.js", "go.sh", "other.py", "tools/y.js"], "main()\n")
+    assert [one.id for one in menu_of(files, SHOWN).scripts] == ["check.py", "go.sh", "tools/x.js"]
+    assert menu_of({"check.py": PROGRAM}, SHOWN).default == "check.py"
+    strict = full() + SHOWN.partition("---\n")[2].partition("---\n")[2]
+    assert [one.id for one in menu_of({**files, "scripts/a.py": PROGRAM}, strict).scripts] == ["a"]
+
+
+@pytest.mark.row("A1")
+def test_script_that_imports_its_package_runs_as_a_module(tmp_path):
+    files = {
+        "scripts/__init__.py": "",
+        "scripts/part.py": "import sys\nVALUE = len(sys.argv)\n",
+        "scripts/run.py": "from scripts.part import VALUE\nfrom .part import sys\nprint({'n': VALUE})\n",
+    }
+    ran = call(files, tmp_path, arguments=["a", "b"])
+    assert ran.outcome.success, ran.ended.stderr
+    assert ran.ended.stdout == b"{'n': 3}\n"

@@ -273,3 +273,17 @@ def test_a_broken_channel_is_no_answer(channel):
 )
 def test_a_forged_channel_harms_nobody(forged):
     returned(json.dumps(forged).encode())
+
+
+@pytest.mark.row("C11")
+def test_steps_keep_the_error_stack_and_the_timestamp():
+    error = {"name": "TypeError", "message": "no", "stack": "at main.ts:3"}
+    step = {
+        "stepId": "s-7",
+        "stepName": "Read",
+        "duration": 3,
+        "timestamp": 1_700_000_000_000,
+        "error": error,
+    }
+    (kept,) = returned({"output": 1, "status": "success", "intermediateSteps": [step]}).steps
+    assert (kept.step_id, kept.timestamp, kept.error) == ("s-7", 1_700_000_000_000.0, error)

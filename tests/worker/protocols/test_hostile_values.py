@@ -87,5 +87,5 @@ def test_every_value_arrives_exactly_as_an_argument(tmp_path):
 )
 def test_what_no_argument_can_carry_is_refused_with_a_code(value, code, tmp_path):
     with pytest.raises(Refusal) as refused:
-        call({"scripts/x.py": "x = 1\n"}, tmp_path, inputs={"a_text": value})
+        call({"scripts/x.py": "print(1)\n"}, tmp_path, inputs={"a_text": value})
     assert refused.value.code == code

@@ -52,9 +52,16 @@ def test_a_fraction_of_one_is_no_importance_outside_abp():
     assert read({**WRITE, "importance": 0.8})[0] == ()
 
 
-@pytest.mark.parametrize("owner", [None, "", "  "])
-def test_an_owner_that_is_not_named_is_the_writers_own(owner):
-    (write,), warnings = read({**WRITE, "ownerId": owner})
+def test_omitted_owner_is_the_caller():
+    (write,), warnings = read({**WRITE, "ownerId": None})
+    assert (write["ownerId"], warnings) == ("", ())
+
+
+@pytest.mark.row("C10")
+@pytest.mark.parametrize("owner", ["", "  "])
+def test_empty_owner_is_dropped_with_a_warning_except_for_abp(owner):
+    assert read({**WRITE, "ownerId": owner}) == ((), ("memoryWrites/0 was dropped: ownerId is empty",))
+    (write,), warnings = read({**WRITE, "ownerId": owner}, abp=True)
     assert (write["ownerId"], warnings) == ("", ())
 
 

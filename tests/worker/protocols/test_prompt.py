@@ -60,3 +60,11 @@ def test_commands_are_named_and_never_run():
 
 def test_an_open_quote_is_split_at_spaces():
     assert split_arguments("it's here") == ("it's", "here")
+
+
+def test_code_spans_are_text():
+    body = "Write ``!`x` `` or `foo`!`bar`; state: !`git status`"
+    prompt = render(body, arguments="")
+    assert prompt.commands == ("git status",)
+    assert next(piece for piece in prompt.pieces if not isinstance(piece, str)).written == "git status"
+    assert prompt.text == body

@@ -8,6 +8,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from registry.erasure import people
+from registry.erasure.export import export_person
 from registry.identity.actors import Actor
 from registry.models import AuditEntry, Membership, Role, Tombstone, User
 from registry.packages.problems import Refusal
@@ -55,6 +56,7 @@ def finished(queue_run, hello):
         Attempt.objects.create(run=run, number=1, worker="w", started_at=run.created_at)
         Run.objects.filter(pk=run.pk).update(
             status=status, result={"output": "secret answer"}, message="secret message", attempt=1,
+            cause={"type": "E", "message": "secret cause", "file": "", "line": None},
             cache_key=f"key-{run.pk}", cache_until=timezone.now() + timedelta(days=1), log_bytes=10,
         )  # fmt: skip
         run.refresh_from_db()
@@ -67,7 +69,7 @@ def assert_empty(run):
     run.refresh_from_db()
     assert run.erased_at
     assert (run.skill_label, run.version_number) == ("docs/hello", "1.0.0")
-    kept = json.dumps([run.request, run.result, run.message, run.files, run.request_id])
+    kept = json.dumps([run.request, run.result, run.message, run.cause, run.files, run.request_id])
     assert "secret" not in kept
     for rows in (run.artifacts, run.log_chunks, run.steps):
         assert not rows.exists()
@@ -149,13 +151,13 @@ def test_a_package_of_which_no_version_is_left_is_swept_from_every_machine(hello
 
 def test_a_persons_export_holds_what_is_kept_of_them(finished, alice, bob, actor_of, charlie):
     run = finished(by=bob)
-    found = people.export_person(bob, actor_of(bob))
+    found = export_person(bob, actor_of(bob))
     assert found["account"]["username"] == "bob"
     assert found["memberships"][0]["team__slug"] == "docs"
     assert "the secret guest" in json.dumps(found["runs"])
     assert found["runs"][0]["id"] == run.uid
-    assert json.loads(json.dumps(people.export_person(alice, actor_of(alice))))["versions"]
-    assert code(people.export_person, bob, actor_of(alice)) == "FORBIDDEN"
+    assert json.loads(json.dumps(export_person(alice, actor_of(alice))))["versions"]
+    assert code(export_person, bob, actor_of(alice)) == "FORBIDDEN"
     assert code(people.find_person, "bob", actor_of(charlie)) == "NOT_FOUND"
 
 

@@ -7,12 +7,14 @@ import pytest
 from registry.packages.problems import Refusal
 from worker.models import Run, Step
 from worker.run_views.documents import KEYS, run_document
+from worker.run_views.events import events_since
 from worker.runs.cancel import cancel
 from worker.service.inline import execute_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P2", "P5")]
 
 CONTENT = {"outputs", "output", "message", "error", "warnings", "stdout", "stderr", "steps", "artifacts"}
+CONTENT |= {"inputs", "team", "caller", "request_id", "entry", "progress", "cause"}
 
 
 @pytest.fixture
@@ -50,6 +52,16 @@ def test_the_skills_own_steps_stand_after_execute(of_bob, actor_of, bob):
     steps = run_document(of_bob, actor=actor_of(bob))["steps"]
     assert [step["seq"] for step in steps] == list(range(6))
     assert (steps[3]["name"], steps[3]["kind"], steps[3]["status"]) == ("Fetch", "skill", "failed")
+
+
+@pytest.mark.row("C11")
+def test_steps_have_an_id_and_a_start(of_bob, actor_of, bob):
+    Step.objects.create(run=of_bob, attempt=1, seq=0, step_id="a", name="Fetch", timestamp=12.5)
+    steps = run_document(of_bob, actor=actor_of(bob))["steps"]
+    assert (steps[3]["step_id"], steps[3]["timestamp"]) == ("a", 12.5)
+    assert steps[0]["timestamp"] > 1e12
+    events = [event["data"] for event in events_since(of_bob.uid).events if event["event"] == "step"]
+    assert {("a", 12.5)} < {(step["step_id"], step["timestamp"]) for step in events}
 
 
 @pytest.mark.parametrize(("who", "code"), [("charlie", "NOT_FOUND"), ("bob", "FORBIDDEN")])

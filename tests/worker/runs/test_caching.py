@@ -58,6 +58,7 @@ def test_an_answer_outlives_the_run_it_came_from(cacheable, queue_run, answered)
         {"inputs": {"who": "A"}},
         {"debug": True},
         {"stdin": "more"},
+        {"arguments": ["--who", "A"]},
         {"context": {"locale": "zh"}},
         {"no_cache": True},
     ],
@@ -187,7 +188,7 @@ def run(cacheable, queue_run):
         {"caller_id": 0},
         {"session_id": "s"},
         {"grants": {"secrets": {"KEY": "grant"}}},
-        {"files": [{"pointer": "/a", "path": "/job/input/a", "digest": "sha256:a", "named": {}}]},
+        {"files": [{"pointer": "/a", "path": "/job/work/a", "digest": "sha256:a", "named": {}}]},
         *(
             {"request": {name: value}}
             for name, value in [

@@ -6,6 +6,7 @@ import pytest
 
 from registry.models import Membership, Role, Team
 from registry.packages.problems import Refusal
+from worker.core.opaque_ids import opaque_id
 from worker.models import Run, RunStatus
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +50,7 @@ def test_a_broker_that_is_down_loses_no_run(hello, alice, monkeypatch, caplog):
 
 @pytest.mark.row("C5")
 @pytest.mark.parametrize(
-    ("inputs", "pointer"), [({"who": "too long"}, "/who"), ({"who": 1}, "/who"), ({}, "")]
+    ("inputs", "pointer"), [({"who": "too long"}, "/who"), ({"who": 1}, "/who"), ({}, "/who")]
 )
 def test_inputs_are_checked_before_queueing(publish_skill, queue_run, inputs, pointer):
     no = _refused(queue_run, publish_skill(front=SCHEMA), inputs)
@@ -113,6 +114,16 @@ def test_the_context_holds_opaque_ids_of_the_team(hello, queue_run, alice, bob):
     team = Team.objects.create(slug="second", name="Second")
     Membership.objects.create(team=team, user=alice, role=Role.MEMBER)
     assert queue_run(hello, team=team).request["context"]["user_id"] != context["user_id"]
+
+
+@pytest.mark.row("C8", "C10")
+def test_household_is_the_team_and_session_the_callers(hello, queue_run, team):
+    run = queue_run(hello, context={"sessionId": "s-1"})
+    context = run.request["context"]
+    assert (run.session_id, context["sessionId"]) == ("s-1", "s-1")
+    assert context["household_id"] == opaque_id("team", team, team.uid)
+    own = queue_run(hello, context={"householdId": "h"}).request["context"]
+    assert (own["householdId"], "household_id" in own) == ("h", False)
 
 
 @pytest.mark.row("B1")

@@ -13,6 +13,7 @@ from registry.packages.problems import code_named
 from worker.attempts.recording import STREAM_BYTES
 from worker.queue import claims
 from worker.run_views.documents import KEYS
+from worker.sandbox import runtimes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("A3", "P5")]
 
@@ -39,6 +40,30 @@ def test_the_document_has_exactly_the_keys_that_were_promised(hello):
     status, document = run_skill("docs/hello", "--input", '{"who": "A"}')
     assert (status, document["status"], document["outputs"]["greeting"]) == (0, "succeeded", "hello A")
     assert tuple(document) == KEYS
+    assert document["sandbox"]["interpreter"] == f"python {runtimes.version('python')}"
+    assert document["sandbox"]["programs"] == runtimes.system_release()
+
+
+@pytest.mark.row("A2", "P10")
+def test_arguments_and_files_reach_the_script(publish_skill, tmp_path):
+    publish_skill("echo", "import json, sys; print(json.dumps({'argv': sys.argv[1:]}))")
+    path = tmp_path / "报告.csv"
+    path.write_text("1")
+    files = ["--file", f"in.csv={path}", "--file", f"more={path}"]
+    words = ["--arguments", '["build", "in.csv", "--json"]', "--as", "alice"]
+    _, document = run_skill("docs/echo", *words, *files)
+    argv = document["outputs"]["argv"]
+    assert (argv[0], argv[1].rpartition("/")[2], argv[2:4]) == ("build", "报告.csv", ["--json", "--more"])
+    assert set(document["arguments"][1]) == {"input"}
+
+
+@pytest.mark.parametrize(
+    "words", [["--arguments", "{}"], ["--arguments", "["], ["--file", "x"], ["--file", "a=/absent"]]
+)
+def test_unusable_arguments_are_a_usage_error(hello, words):
+    with pytest.raises(CommandError) as wrong:
+        call_command("run_skill", "docs/hello", *words)
+    assert wrong.value.returncode == 2
 
 
 @pytest.mark.parametrize("label", ["docs/absent", "absent/hello", "docs/hello@9.9.9"])
@@ -66,7 +91,16 @@ def test_all_that_a_script_printed_is_in_the_document(publish_skill):
 
 def test_people_read_what_was_said_in_its_own_script_but_no_commands_to_their_terminal(publish_skill):
     publish_skill(script="""import json; print(json.dumps({"said": "步骤\\x1b[2J"}))""")
-    assert told("docs/hello") == 'docs/hello@1.0.0 succeeded: done\n{\n  "said": "步骤\\u001b[2J"\n}\n'
+    assert (
+        told("docs/hello") == 'Run #1 of docs/hello@1.0.0 succeeded: done\n{\n  "said": "步骤\\u001b[2J"\n}\n'
+    )
+
+
+def test_failed_run_prints_its_cause_and_place(publish_skill):
+    publish_skill(script="raise ValueError('no rows')")
+    first, second, *_others = told("docs/hello").splitlines()
+    assert first == "Run #1 of docs/hello@1.0.0 failed: SCRIPT_FAILED"
+    assert second == "ValueError: no rows (scripts/hello.py:1)"
 
 
 def test_people_read_what_to_do_about_a_refusal(hello):

@@ -74,6 +74,14 @@ def test_a_run_gets_what_was_granted_and_nothing_that_is_kept_shows_it(needing, 
         )
 
 
+def test_cause_of_a_failure_has_its_secrets_masked(publish_skill, kept, queue_run, owner):
+    script = "import os\nraise ValueError('bad key ' + os.environ['API_KEY'])\n"
+    version = publish_skill("leaking", script, front=NEEDS)
+    grants.grant(kept, version, owner)
+    run = execute_here(queue_run(version))
+    assert (run.cause["type"], run.cause["message"]) == ("ValueError", "bad key ***")
+
+
 def test_names_of_files_and_hosts_that_a_script_makes_of_a_secret_are_kept_without_it(
     publish_skill, kept, team, queue_run, owner
 ):
@@ -102,6 +110,7 @@ def test_names_of_files_and_hosts_that_a_script_makes_of_a_secret_are_kept_witho
     assert "hunter2abc" not in json.dumps(Run.objects.filter(pk=run.pk).values()[0], default=str)
 
 
+@pytest.mark.django_db(transaction=True)  # the channel of child runs is a thread
 def test_a_step_that_asks_for_a_skill_of_a_secret_s_name_is_kept_without_it(
     publish_skill, kept, team, queue_run, owner
 ):

@@ -33,7 +33,7 @@ def said(monkeypatch, tmp_path):
 
     monkeypatch.setattr(available, "run", run)
     watch: Any = SimpleNamespace(on_output=lambda stream, text: log.append(text), check_stop=lambda: None)
-    claim: Any = SimpleNamespace(limits={"timeout_s": 5.0})
+    claim: Any = SimpleNamespace(limits={"timeout_s": 5.0}, files=[])
     security = SimpleNamespace(environment={}, network="none", network_allowlist=())
     package: Any = SimpleNamespace(folder=tmp_path, manifest=SimpleNamespace(security=security))
     attempted = AttemptContext(claim, watch, package, Path(tmp_path), secrets={"API_KEY": secret})

@@ -7,11 +7,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from registry.core.errors import UNAVAILABLE
 from registry.identity.actors import Actor
 from registry.imports import queue, run_import, sources
 from registry.models import Import, Skill, Source
 from tests.checks import not_none
 from tests.factories.trees import save_folder_source, skill_md, write_tree
+from worker.attempts import storage_gate
 from worker.service import import_jobs
 from worker.service.reaper import reap_once
 
@@ -77,9 +79,40 @@ def test_imports_leave_a_slot_to_runs(settings, tmp_path, team, root, workers, b
         queue.request_import(
             save_folder_source(root, team, write_tree(tmp_path / name, {"a/SKILL.md": skill_md(name)})), root
         )
-    monkeypatch.setattr(import_jobs, "_import", lambda hold: None)
+    monkeypatch.setattr(import_jobs, "_import", lambda lease: True)
     import_jobs.import_waiting()
     assert Import.objects.filter(status="running").count() == begun
+
+
+@pytest.mark.parametrize("place", ["registry.imports.run_import._read", "registry.storage.blobs.store"])
+@pytest.mark.usefixtures("local_storage")
+def test_import_without_storage_is_given_back_and_done_when_storage_is_back(source, root, monkeypatch, place):
+    """The second place counts per skill: none of them is reported as refused."""
+    monkeypatch.setattr(storage_gate, "_lost", False)
+
+    def fail(*args, **kwargs):
+        raise UNAVAILABLE.refusal()
+
+    queue.request_import(source, root)
+    with monkeypatch.context() as patched:
+        patched.setattr(place, fail)
+        assert import_jobs.import_waiting() == 0
+    report = Import.objects.get()
+    assert (report.status, report.attempt, report.problems) == ("queued", 0, [])
+    assert not report.rows.exists()
+    assert storage_gate._lost, "this process claims no runs until the storage answers"
+    assert import_jobs.import_waiting() == 1
+    assert Import.objects.get().status == "done"
+    assert Skill.objects.filter(slug="a").count() == 1
+
+
+def test_import_in_the_shell_without_storage_fails(source, root, monkeypatch):
+    def fail(*args):
+        raise UNAVAILABLE.refusal()
+
+    monkeypatch.setattr(run_import, "_read", fail)
+    report = run_import.import_now(source, root)
+    assert (report.status, report.problems[0]["code"]) == ("failed", "UNAVAILABLE")
 
 
 def test_folders_that_killed_imports_left_are_swept(source, root):

@@ -5,14 +5,14 @@ from worker.models import Run, RunQuerySet
 
 
 def find_run(uid: str, actor: Actor) -> Run:
-    """The run with that uid if it is visible to the actor; raises NOT_FOUND."""
+    """Returns the run with its team and caller loaded; raises NOT_FOUND if the actor can't see it."""
     return _find(Run.objects.all(), uid, actor)
 
 
 def find_readable_run(uid: str, actor: Actor) -> Run:
-    """The run with that uid if the actor can read its content; raises NOT_FOUND or FORBIDDEN.
+    """Returns the run with its team and caller loaded, and its request and result deferred.
 
-    The content itself is read from the database when it is used.
+    Raises NOT_FOUND if the actor can't see the run, FORBIDDEN if they can't read its content.
     """
     run = _find(Run.objects.without_content(), uid, actor)
     if not Run.objects.readable_by(actor).filter(pk=run.pk).exists():

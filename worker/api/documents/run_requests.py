@@ -16,7 +16,14 @@ class RunRequest(Shape):
     tool = StrictText(required=False, max_length=200)
     inputs = serializers.JSONField(
         required=False,
-        help_text='Object with the inputs. A file is `{"input": id}` or `{"artifact": "run id/path"}`.',
+        help_text='Object with the inputs. A file is `{"input": id}` or `{"artifact": "run id/path"}`, at '
+        "any depth.",
+    )
+    arguments = serializers.ListField(
+        child=serializers.JSONField(allow_null=True),
+        required=False,
+        help_text="Command line of the script, before the inputs: for example "
+        '`["build", "--json", {"input": id}]`.',
     )
     stdin = StrictText(required=False, allow_blank=True, max_length=1_000_000)
     debug = StrictBoolean(default=False, help_text="Sets SKILL_DEBUG=1 for the script.")
@@ -24,13 +31,41 @@ class RunRequest(Shape):
     context = serializers.JSONField(  # type: ignore[assignment]
         required=False, help_text="Object that the skill receives as its context."
     )
-    team = StrictText(required=False, max_length=64, help_text="Team to run as; you must be a member.")
-    rerun_of = StrictText(required=False, max_length=26, help_text="Id of the run to repeat.")
+    team = StrictText(
+        required=False,
+        max_length=64,
+        help_text="Team to run as; default: the token's team, the skill's team if it is yours, "
+        "otherwise your oldest team.",
+    )
+    rerun_of = StrictText(
+        required=False,
+        max_length=26,
+        help_text="Id of the run that this one repeats; files of that run can be used even if they have "
+        "expired.",
+    )
 
     def validate_inputs(self, value: object) -> object:
         return _an_object(value)
 
     def validate_context(self, value: object) -> object:
+        return _an_object(value)
+
+
+class RerunRequest(Shape):
+    inputs = serializers.JSONField(
+        required=False, help_text="Object that replaces all inputs; default: the inputs of the run."
+    )
+    arguments = serializers.ListField(
+        child=serializers.JSONField(allow_null=True),
+        required=False,
+        help_text="List that replaces all arguments; default: the arguments of the run.",
+    )
+    version = StrictText(
+        required=False, max_length=64, help_text="Version number or channel; default: the version of the run."
+    )
+    no_cache = StrictBoolean(default=False, help_text="Runs the skill even if a cached result exists.")
+
+    def validate_inputs(self, value: object) -> object:
         return _an_object(value)
 
 
@@ -79,4 +114,8 @@ class EventsQuery(Query):
 
 
 class InputQuery(Query):
-    name = serializers.CharField(required=False, max_length=255, help_text="Name of a file sent as the body.")
+    name = serializers.CharField(
+        required=False,
+        max_length=255,
+        help_text="Name of the file; default: the name in the form, or `input` for a file sent as the body.",
+    )

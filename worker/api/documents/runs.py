@@ -8,15 +8,17 @@ from rest_framework import serializers
 from registry.api.documents.skills import Doc, ProblemDoc, api_url
 from registry.core.time import rfc3339
 from worker.dependencies.waits import DependencyWait
-from worker.models import DependencyKind, InputFile, Run, RunStatus
+from worker.models import DependencyKind, InputFile, Run, RunStatus, StepKind
+from worker.run_views.cause import cause_document
 
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 
 
 def run_summary(run: Run, *, readable: bool, waits: Sequence[DependencyWait] = ()) -> dict[str, Any]:
-    """A run's row in the list; unless ``readable``, the fields of its content are null."""
+    """A run as an item of the list; if not ``readable``, the fields of its content are null."""
     seen = {
         "id": run.uid,
+        "number": run.number or None,
         "skill": run.skill_label,
         "version": run.version_number,
         "digest": run.digest,
@@ -42,6 +44,7 @@ def _content(run: Run, waits: Sequence[DependencyWait]) -> dict[str, Any]:
         "entry": run.entry,
         "progress": run.progress,
         "message": run.message,
+        "cause": cause_document(run),
         "request_id": run.request_id,
         "waiting_for": [each.document() for each in waits],
     }
@@ -71,7 +74,7 @@ class ArtifactsDoc(Doc):
 
 
 class PendingDependencyDoc(Doc):
-    """Dependencies that are not ready; `waiting_seconds` counts from the start or request of the build."""
+    """Dependencies that are not ready; `since` is the start of a running build, otherwise its request."""
 
     kind = serializers.ChoiceField(choices=DependencyKind.values)
     state = serializers.ChoiceField(choices=["waiting", "running", "failed"])
@@ -81,8 +84,23 @@ class PendingDependencyDoc(Doc):
     problem = ProblemDoc(allow_null=True)
 
 
+def _run_number() -> serializers.IntegerField:
+    help_text = "Counts the runs of the skill from 1, as in “Run #12”; a renamed skill continues its numbers."
+    return serializers.IntegerField(allow_null=True, help_text=help_text)
+
+
+class CauseDoc(Doc):
+    """Why a run failed: the script's exception, or a failure code with its message."""
+
+    type = serializers.CharField(help_text='Such as `ValueError`, or the failure code; "" if unknown.')
+    message = serializers.CharField(help_text="At most 500 characters.")
+    file = serializers.CharField(help_text='Path in the package; "" if unknown.')
+    line = serializers.IntegerField(allow_null=True)
+
+
 class RunSummaryDoc(Doc):
     id = serializers.CharField()
+    number = _run_number()
     skill = serializers.CharField()
     version = serializers.CharField()
     digest = serializers.CharField()
@@ -94,7 +112,7 @@ class RunSummaryDoc(Doc):
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     readable = serializers.BooleanField(
-        help_text="False if you can't read the content; most fields are then null."
+        help_text="False if you can't read the run's content; the fields of the content are then null."
     )
     team = serializers.CharField(allow_null=True)
     caller = serializers.CharField(allow_null=True)
@@ -102,23 +120,54 @@ class RunSummaryDoc(Doc):
     entry = serializers.CharField(allow_null=True)
     progress = serializers.IntegerField(allow_null=True)
     message = serializers.CharField(allow_null=True)
+    cause = CauseDoc(
+        allow_null=True, help_text="Why the run failed; null unless it failed and you can read the content."
+    )
     request_id = serializers.CharField(allow_null=True)
     waiting_for = PendingDependencyDoc(many=True, allow_null=True)
     url = serializers.URLField()
+
+
+class StepDoc(Doc):
+    """A step of the platform or of the skill."""
+
+    seq = serializers.IntegerField(help_text="Position in the run, from 0.")
+    step_id = serializers.CharField(
+        allow_blank=True, help_text='As reported by the skill, otherwise its number; "" for the platform.'
+    )
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(choices=["platform", *StepKind.values])
+    status = serializers.ChoiceField(choices=["running", "succeeded", "failed"])
+    timestamp = serializers.FloatField(allow_null=True, help_text="Start, in milliseconds since 1970 in UTC.")
+    duration_ms = serializers.FloatField(allow_null=True)
+    error = serializers.DictField(allow_null=True, help_text="`{name, message, stack}`.")
+    input = serializers.JSONField(allow_null=True)
+    output = serializers.JSONField(allow_null=True)
+    child = serializers.CharField(allow_null=True, help_text="Run that the step started.")
 
 
 class RunDoc(Doc):
     """A run, with its content if you can read it; `status` shows whether it has ended."""
 
     id = serializers.CharField()
+    number = _run_number()
     skill = serializers.CharField()
     version = serializers.CharField()
     digest = serializers.CharField()
+    url = serializers.URLField()
+    team = serializers.CharField(**_OPTIONAL, help_text="Team that the run belongs to.")
+    caller = serializers.CharField(**_OPTIONAL, help_text="User who started the run.")
     status = serializers.ChoiceField(choices=RunStatus.values)
     failure_code = serializers.CharField(allow_blank=True)
     protocol = serializers.CharField(required=False)
+    entry = serializers.CharField(required=False, help_text="Path of the script, or URL of the service.")
+    request_id = serializers.CharField(required=False, help_text="`context.request_id` of the request.")
+    inputs = serializers.DictField(required=False, help_text="Inputs as sent; files are references.")
+    arguments = serializers.ListField(
+        child=serializers.JSONField(), required=False, help_text="Arguments as sent; files are references."
+    )
     success = serializers.BooleanField(**_OPTIONAL)
-    outputs = serializers.DictField(**_OPTIONAL, help_text="Outputs of a script called with arguments.")
+    outputs = serializers.DictField(**_OPTIONAL, help_text="Outputs of a script with the `script` protocol.")
     output = serializers.JSONField(**_OPTIONAL, help_text="Output of a run with any other protocol.")
     format = serializers.CharField(**_OPTIONAL, help_text="Format of `output`, as declared by the skill.")
     answer = serializers.DictField(
@@ -129,10 +178,11 @@ class RunDoc(Doc):
     token_usage = serializers.IntegerField(**_OPTIONAL)
     message = serializers.CharField(**_OPTIONAL)
     error = serializers.DictField(**_OPTIONAL, help_text="`{code, message, details}`.")
+    cause = CauseDoc(**_OPTIONAL, help_text="Why the run failed; null unless it failed.")
     warnings = serializers.ListField(**_OPTIONAL)
     stdout = serializers.CharField(**_OPTIONAL)
     stderr = serializers.CharField(**_OPTIONAL)
-    steps = serializers.ListField(child=serializers.DictField(), **_OPTIONAL)
+    steps = StepDoc(many=True, **_OPTIONAL)
     artifacts = ArtifactDoc(many=True, **_OPTIONAL)
     memory_writes = serializers.ListField(**_OPTIONAL)
     messages = serializers.ListField(
@@ -145,6 +195,7 @@ class RunDoc(Doc):
     cached_from = serializers.CharField(
         **_OPTIONAL, help_text="Run that this cached result comes from, if you can read it."
     )
+    rerun_of = serializers.CharField(**_OPTIONAL, help_text="Run that this one repeats, if you can read it.")
     parent = serializers.CharField(  # type: ignore[assignment]
         **_OPTIONAL, help_text="Run that started this one, if you can read it."
     )
@@ -154,8 +205,16 @@ class RunDoc(Doc):
         help_text="Runs that this one started, if you can read them.",
     )
     attempt = serializers.IntegerField(required=False)
+    progress = serializers.IntegerField(**_OPTIONAL, help_text="In percent.")
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
     duration_ms = serializers.FloatField(**_OPTIONAL)
-    sandbox = serializers.DictField(**_OPTIONAL)
+    sandbox = serializers.DictField(
+        **_OPTIONAL,
+        help_text="`{tier, enforcement, interpreter, programs}`: also the version of the script's "
+        "interpreter and the system whose programs it can call.",
+    )
     network = serializers.ListField(
         child=serializers.DictField(),
         required=False,
@@ -171,6 +230,9 @@ class RunDoc(Doc):
     approval = serializers.DictField(
         **_OPTIONAL,
         help_text="Approval request of the run: `{state, page_url, expires_at, requested_permissions, …}`.",
+    )
+    readable = serializers.BooleanField(
+        help_text="False if you can't read the run's content; the fields of the content are then missing."
     )
     erased_at = serializers.DateTimeField(allow_null=True, help_text="When the content was erased.")
 
@@ -195,5 +257,7 @@ class InputDoc(Doc):
     size = serializers.IntegerField()
     digest = serializers.CharField()
     created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField(help_text="The file is deleted at this time unless a run uses it.")
-    reference = serializers.DictField(help_text="Value for a run's inputs.")
+    expires_at = serializers.DateTimeField(
+        help_text="The file is deleted at this time; runs that use it keep their copy."
+    )
+    reference = serializers.DictField(help_text="Value for a run's inputs or arguments.")

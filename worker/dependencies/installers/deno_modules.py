@@ -72,7 +72,10 @@ def build_deno(build: Build) -> BuildResult:
 
 
 def _put_files(build: Build, spec: Mapping[str, Any]) -> None:
-    """Writes the files that Deno may read, from the first version: all versions of a build share them."""
+    """Writes the files that Deno may read, taken from the first version: all versions of a build share them.
+
+    Raises PACKAGE_MISSING if the build has no version.
+    """
     version = build.lease.job.versions.order_by("pk").first()
     if version is None:
         raise PACKAGE_MISSING.refusal()
@@ -86,7 +89,7 @@ def _read_text(build: Build, path: str) -> str:
 
 
 def _specifiers(build: Build, spec: Mapping[str, Any]) -> list[str]:
-    """The remote specifiers that the scripts import, directly or through the package's modules."""
+    """The distinct remote specifiers that the scripts import, directly or through the package's modules."""
     job = build.create_job_folder("look")
     scripts = [f"/skill/{path}" for path in spec["scripts"]]
     argv = ("/bin/sh", "-c", _INSPECT, "sh", deno_config_option(spec["config"]), *scripts)
@@ -104,7 +107,10 @@ def _remote_specifiers(report: bytes) -> Iterator[str]:
 
 
 def _source(kind: str, *, required: bool) -> Source | None:
-    """The site's registry, or None if it is not set; raises DEPENDENCIES_DISABLED instead if ``required``."""
+    """The site's registry, or None if its setting is empty.
+
+    If ``required``, raises DEPENDENCIES_DISABLED instead of returning None.
+    """
     if not required and not getattr(settings, _REGISTRIES[kind]):
         return None
     return Source.required(_REGISTRIES[kind], kind)
@@ -113,15 +119,20 @@ def _source(kind: str, *, required: bool) -> Source | None:
 def _check_hosts(specifiers: list[str]) -> None:
     allowed = allowed_hosts.parse_allowlist(settings.SKILLQUAY_DENO_HOSTS)
     for specifier in specifiers:
-        parts = urlsplit(specifier)
-        if allowed_hosts.refusal_code(
-            allowed_hosts.normalize_host(parts.hostname or ""), parts.port or 443, allowed
-        ):
+        try:
+            parts = urlsplit(specifier)
+            host, port = allowed_hosts.normalize_host(parts.hostname or ""), parts.port or 443
+        except ValueError:
+            raise DEPENDENCIES_FAILED.refusal(reason=f"{specifier[:200]} has an invalid host") from None
+        if allowed_hosts.refusal_code(host, port, allowed):
             raise DEPENDENCIES_HOST.refusal(host=parts.netloc.rpartition("@")[2][:200])
 
 
 def _fill_cache(build: Build, spec: Mapping[str, Any], registries: Registries, wants: str) -> BuildResult:
-    """Fills the cache by this build's earlier lock; without one, by the package's lock, if any."""
+    """Fills and stores the cache, with the lock of this build's earlier run or, without one, the package's.
+
+    Raises DEPENDENCIES_DISABLED if Deno failed after it requested a registry that is not set.
+    """
     job = build.create_job_folder("fill")
     kept_lock = build.lease.job.lock.partition("\n")[2]
     lock = kept_lock or _without_addresses(_read_text(build, spec["lock"])) or _EMPTY_LOCK
@@ -143,7 +154,7 @@ def _fill_cache(build: Build, spec: Mapping[str, Any], registries: Registries, w
 
 
 def _without_addresses(lock: str) -> str:
-    """The lock without tarball URLs, so that only the site's registry is used."""
+    """The lock without tarball URLs, so that Deno uses only the site's registry; "" if there is no lock."""
     if not lock:
         return ""
     document = json.loads(lock)

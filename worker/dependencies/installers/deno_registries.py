@@ -42,12 +42,12 @@ _TYPES = {
 
 @dataclass
 class Registries:
-    """The site's registries; None if a registry is not set. ``unset_kinds`` records requests to those."""
+    """Answers Deno's requests from the site's registries; one that the site does not have is None."""
 
     npm: Source | None
     jsr: Source | None
     unset_kinds: list[str] = field(default_factory=list)  # registries that were requested but are not set
-    archives: dict[str, str] = field(default_factory=dict)  # URLs by the paths that were served for them
+    archives: dict[str, str] = field(default_factory=dict)  # the site registry's URLs by served path
 
     def answer(self, target: str) -> HttpReply:
         path = unquote(target)

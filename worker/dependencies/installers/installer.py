@@ -1,4 +1,4 @@
-"""Builds dependencies: runs pip, npm or Deno in a sandbox that reaches only hosts that the site sets."""
+"""Builds dependencies: runs pip, npm or Deno in a sandbox that can reach only the hosts set by the site."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _NPM = (
 
 
 def build(lease: BuildLease, check_stop: CheckStop = lambda: None) -> BuildResult:
-    """Runs one build attempt; raises Refusal with the reason of a failure."""
+    """Runs one build attempt in a temporary folder; raises Refusal with the reason of a failure."""
     row = lease.job
     folder = root() / f".building-{row.uid}-{lease.attempt}"
     folder.mkdir(mode=0o755, parents=True)
@@ -81,7 +81,7 @@ def _build_python(build: Build) -> BuildResult:
 
 
 def _is_no_stdlib_module(path: str) -> bool:
-    """Whether the path shadows no standard library module: PYTHONPATH has priority over the library."""
+    """False for a file that would replace a standard library module, because PYTHONPATH takes precedence."""
     return path.partition("/")[0].partition(".")[0] not in _STDLIB_NAMES
 
 
@@ -96,7 +96,7 @@ def _pip_folder() -> Path:
     found = find_spec("pip")
     if found is None or not found.origin:
         raise INSTALLER_MISSING.refusal(name="pip")
-    # A copy: pip's own folder also holds everything that the worker imports.
+    # A copy, because pip's parent folder also contains everything that the worker imports.
     folder = root() / f"pip-{version('pip')}"
     if not mark_used(folder):
         create_once(folder, partial(_copy, Path(found.origin).parent))
@@ -108,7 +108,10 @@ def _copy(package: Path, folder: Path) -> None:
 
 
 def _resolve(build: Build, index: PythonIndex, mounts: Mapping[str, Path]) -> str:
-    """Resolves the requirements; returns the lock from pip's report, which is untrusted."""
+    """Resolves the requirements; returns the lock from pip's report.
+
+    The report is untrusted: raises DEPENDENCIES_FAILED if it is invalid.
+    """
     build.add_file("requirements.txt", "\n".join(build.asked["requirements"]) + "\n")
     job = build.create_job_folder("resolve")
     words = (*_PIP, "--dry-run", "--ignore-installed", "--report", "/job/output/report.json")
@@ -143,7 +146,7 @@ def _package(line: str) -> InstalledPackage:
 
 
 def _build_node(build: Build) -> BuildResult:
-    """Installs the package's own lock with npm, which checks each archive's digest and runs no scripts."""
+    """Installs from the package's own lock. npm checks each archive's digest and runs no install scripts."""
     build = replace(build, sources=(Source.required("SKILLQUAY_NPM_REGISTRY", "Node"),))
     spec = build.asked
     job = build.create_job_folder("install")

@@ -1,6 +1,6 @@
-"""Serves the site's package indexes to the sandbox of a build: their pages, and their files by number.
+"""Serves pages and files of the site's package indexes to a build's sandbox.
 
-URLs and credentials stay outside the sandbox, which reaches this server at http://127.0.0.1:3128.
+URLs and credentials stay outside the sandbox, which accesses this server at http://127.0.0.1:3128.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -27,24 +28,31 @@ _PAGE_BYTES = 64 << 20
 _JSON = "application/vnd.pypi.simple.v1+json"
 _ACCEPT = f"{_JSON}, application/vnd.pypi.simple.v1+html;q=0.5, text/html;q=0.2"
 _PAGE = re.compile(r"/simple/([a-z0-9][a-z0-9-]{0,199})/")
+_STATUSES = frozenset(HTTPStatus)
 _FILE = re.compile(r"/file/(\d{1,7})/[^/]{1,255}?(\.metadata)?")
 
 
 @dataclass
 class Source:
-    """A registry of the site, with the number of bytes that may still be read and the last ``error``."""
+    """A registry of the site. ``remaining_bytes`` limits all files together; ``error`` is the last refusal.
+
+    ``setting`` names the setting with its URL; ``seconds`` is the time limit of each request.
+    """
 
     url: str
     remaining_bytes: int
     seconds: float
     kind: str = ""
-    setting: str = ""  # the setting that names it
+    setting: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     error: Refusal | None = None
 
     @classmethod
     def required(cls, setting: str, kind: str) -> Source:
-        """The registry at the URL in ``setting``; raises DEPENDENCIES_DISABLED if the setting is empty."""
+        """The registry at the URL in ``setting``; raises DEPENDENCIES_DISABLED if the setting is empty.
+
+        Credentials in the URL become a header.
+        """
         if not (address := getattr(settings, setting)):
             raise DEPENDENCIES_DISABLED.refusal(kind=kind, setting=setting)
         parts = urlsplit(address)
@@ -69,7 +77,10 @@ class Source:
             raise
 
     def find_page(self, path: str, accept: str) -> outbound.FetchResponse | None:
-        """Fetches the page; None for 404. Any other status is raised as a refusal and kept in ``error``."""
+        """Fetches the page at ``path``; None for status 404.
+
+        Raises OUTBOUND_STATUS for other statuses except 200. Keeps each refusal in ``error``.
+        """
         found = self.page(path, accept)
         if found.status not in (200, 404):
             self.error = OUTBOUND_STATUS.refusal(host=urlsplit(self.url).hostname, status=found.status)
@@ -77,14 +88,18 @@ class Source:
         return found if found.status == 200 else None
 
     def file(self, url: str, content_type: str = "application/octet-stream") -> HttpReply:
-        """Streams the file; waits for the first piece, so that a missing file is answered with 404."""
+        """Streams the file at ``url``. Waits for the first piece, because the status is known only then.
+
+        Passes on error statuses, so that the installer retries or fails with them; other statuses except 200
+        become a 502. Keeps each refusal in ``error``.
+        """
         pieces = self._pieces(url)
         try:
             first = next(pieces, b"")
         except Refusal as error:
             if error.code != OUTBOUND_STATUS.name:
                 raise
-            return HttpReply(404)
+            return HttpReply(_error_status(error.problems[0].params["status"]))
         return HttpReply(200, _chain(first, pieces), content_type)
 
     def _pieces(self, url: str) -> Iterator[bytes]:
@@ -102,6 +117,11 @@ class Source:
         except Refusal as error:
             self.error = error
             raise
+
+
+def _error_status(status: object) -> int:
+    """The status if it is a standard error status, otherwise 502."""
+    return status if isinstance(status, int) and status >= 400 and status in _STATUSES else 502
 
 
 def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
@@ -194,7 +214,7 @@ class _LinkParser(HTMLParser):
 
 @dataclass
 class NodeRegistry:
-    """A registry that serves only the archives of one lock."""
+    """A registry that serves only the archives of one lock, and 404 for all other paths."""
 
     source: Source
     archives: frozenset[str]

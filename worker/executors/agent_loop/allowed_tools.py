@@ -17,7 +17,7 @@ class AllowedTools:
     """The rules of each allowed tool: a call must match one of them; a tool without rules allows any call."""
 
     rules: dict[str, tuple[str, ...]]
-    unknown: tuple[str, ...] = ()  # tools that the skill names and the platform does not have
+    unknown: tuple[str, ...] = ()  # entries that the skill names but does not get
 
     def allows(self, tool: str, argument: str) -> bool:
         """Whether the tool may be called with ``argument``: a command line, a path or a script's id."""
@@ -36,7 +36,8 @@ class AllowedTools:
 def parse_allowed_tools(named: Iterable[str], *, trusted: bool) -> AllowedTools:
     """The tools that the skill names; all tools if it names none.
 
-    A skill that is not ``trusted`` gets only tools that read, whatever it names.
+    A skill that is not ``trusted`` gets only tools that read, even if it names others. Named tools that the
+    skill does not get are in ``unknown``.
     """
     entries = tuple(named)
     available = TOOLS if trusted else READ_ONLY_TOOLS

@@ -47,7 +47,10 @@ Emit = Callable[[Message], None]
 
 
 class AgentLoop:
-    """One loop; ``run`` blocks until its end, ``abort`` ends it from another thread."""
+    """One agent loop. ``run`` blocks and returns the model's last text or raises Refusal.
+
+    ``abort`` ends the loop from another thread.
+    """
 
     def __init__(self, spec: LoopSpec, emit: Emit) -> None:
         self.spec, self.emit = spec, emit

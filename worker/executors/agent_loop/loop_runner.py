@@ -1,8 +1,8 @@
 """Runs an agent loop in its own thread and handles its messages in the worker's thread.
 
-The loop's thread knows only the model's endpoint. Tools, steps, log, lease and cancellation belong to the
-worker's thread. So a slow model delays nothing, and its answers reach the database and the sandbox only
-through ``Toolbox``.
+The loop's thread only talks to the model's endpoint. The worker's thread handles tools, steps, log, lease and
+cancellation, so a slow model does not delay these. Only the worker's thread passes the model's answers on to
+the database and the sandbox.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ _GRACE_S = 0.3
 
 @dataclass(frozen=True)
 class LoopSpec:
-    """The model, budget, prompt and tools of a loop."""
-
     endpoint: ModelEndpoint
     budget: Budget
     prompt: str
@@ -62,14 +60,14 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class AgentResult:
-    """The result of a loop that was not stopped: its text, or the reason of a refusal."""
+    """The result of a loop that was not stopped: its last ``text``, or ``refused`` with why it failed."""
 
     text: str = ""
     refused: Refusal | None = None
 
 
 class Loop(Protocol):
-    """The loop (``worker.executors.agent_loop.loop``); ``run`` blocks until its end, ``abort`` ends it."""
+    """The interface of ``AgentLoop``, which is imported only when a loop starts."""
 
     def run(self) -> str: ...
 
@@ -96,7 +94,11 @@ class LoopRunner:
         check_stop: CheckStop,
         seconds: Callable[[], float],
     ) -> AgentResult | StopReason:
-        """Returns the loop's result, or why it was stopped; ``seconds`` returns the time that is left."""
+        """Runs the loop: calls ``on_turn`` for each turn and answers tool calls with ``use``.
+
+        Returns the result, or the reason as soon as ``check_stop`` reports one. ``seconds``, called once,
+        returns the time limit; when it is over, the result is the refusal TIMEOUT.
+        """
         thread = threading.Thread(target=self._run_agent, daemon=True, name="agent-loop")
         ends = time.monotonic() + seconds()
         thread.start()
@@ -128,7 +130,7 @@ class LoopRunner:
 
     def _run_agent(self) -> None:
         from worker.executors.agent_loop.loop import (
-            AgentLoop,  # slow to import: only when a loop starts
+            AgentLoop,  # slow to import
         )
 
         try:
@@ -142,7 +144,7 @@ class LoopRunner:
             self.messages.put(AgentResult(refused=WORKER_ERROR.refusal(reason=type(error).__name__)))
 
     def _stop(self, thread: threading.Thread) -> None:
-        """Aborts the loop's request, so that its thread ends."""
+        """Aborts the loop, if it has started, and waits a moment for its thread to end."""
         self._is_stopped = True
         if self._loop:
             self._loop.abort()

@@ -1,4 +1,4 @@
-"""The tools of an agent loop; they can only read the package, and run commands and scripts in the sandbox."""
+"""The tools of an agent loop: they read the package, or run commands and scripts in the sandbox."""
 
 from __future__ import annotations
 
@@ -61,16 +61,18 @@ _TOOLS = (
     ),
     _tool(
         "Bash",
-        "Runs a command in the sandbox. The package is read-only at /skill, the working folder is /job, and "
-        "files for the user go to /job/output.",
+        "Runs a command in the sandbox. The package is read-only at /skill, the working folder is /job/work, "
+        "and files for the user go to /job/output.",
         "command",
         command="string",
     ),
     _tool(
         "Script",
-        "Runs a script of the package in the sandbox by its id, its file's name without extension.",
+        "Runs a script of the package in the sandbox by its id, its file's name without extension. arguments "
+        "is its command line; inputs are passed after it as --name value.",
         "id",
         id="string",
+        arguments="array",
         inputs="object",
     ),
 )
@@ -96,7 +98,10 @@ class Toolbox:
         return tuple(tool for tool in _TOOLS if tool.name in self.allowed.rules)
 
     def use(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Returns the tool's answer; errors and denials are also answers, which the model handles."""
+        """Calls the tool and returns its answer, cut to ``_MAX_ANSWER`` characters. Adds a step for the call.
+
+        Errors and denials are returned as answers, too, so that the model can react.
+        """
         monitor, started_at, clock = self.attempt.monitor, time.time(), time.monotonic()
         failure = ""
         try:
@@ -105,7 +110,9 @@ class Toolbox:
             failure = answer = f"Not allowed: {error}"
         except Refusal as error:
             failure = answer = f"{error.code}: {error.problems[0].message()}"
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+        except KeyError as error:
+            failure = answer = _parameter_failure(name, str(error.args[0]), arguments)
+        except (TypeError, ValueError, OverflowError) as error:
             failure = answer = f"These arguments cannot be used: {type(error).__name__} {error}"[:300]
         summary = " ".join(str(value) for value in arguments.values())[:120]
         monitor.write_log(f"[{name}] {' '.join(summary.split())}")
@@ -165,7 +172,13 @@ class Toolbox:
         script_id, inputs = str(arguments["id"]), arguments.get("inputs") or {}
         self._require("Script", script_id)
         package, own = self.attempt.package, self.call.request
-        request = Request(inputs=dict(inputs), script=script_id, context=own.context, config=own.config)
+        request = Request(
+            inputs=dict(inputs),
+            arguments=list(arguments.get("arguments") or []),
+            script=script_id,
+            context=own.context,
+            config=own.config,
+        )
         call = protocols_prepare.prepare(
             package.paths, package.manifest, package.profile, request, read=package.read
         )
@@ -189,6 +202,14 @@ class Toolbox:
 
 class _ToolNotAllowed(Exception):
     """The skill's ``allowed-tools`` do not allow the call."""
+
+
+def _parameter_failure(tool: str, missing: str, arguments: Mapping[str, Any]) -> str:
+    """Names the missing parameter, and the given names that the tool does not have."""
+    known: Mapping[str, Any] = next((one.schema["properties"] for one in _TOOLS if one.name == tool), {})
+    unknown = ", ".join(sorted(str(key) for key in arguments if key not in known))
+    given = f"; it has no parameter {unknown}" if unknown else ""
+    return f"{tool} requires the parameter {missing}{given}. Its parameters: {', '.join(known)}."[:500]
 
 
 def _result_text(result: CommandResult) -> str:

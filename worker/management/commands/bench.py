@@ -1,4 +1,4 @@
-"""``manage.py bench NAME``: measures this machine with a module of ``bench/``."""
+"""``manage.py bench NAME``: runs the benchmark ``bench/NAME.py`` on this machine."""
 
 import json
 from importlib import import_module

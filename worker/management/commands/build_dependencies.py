@@ -1,4 +1,4 @@
-"""``manage.py build_dependencies TEAM/SLUG@VERSION``: builds in this process, without a worker."""
+"""``manage.py build_dependencies TEAM/SLUG@VERSION``: builds a version's dependencies without a worker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from worker.dependencies.status import dependencies_document, rebuild_dependenci
 
 
 class Command(ShellCommand):
-    help = "Build the dependencies of a version in this process, except those that are ready."
+    help = "Build those dependencies of a version that are not ready, in this process."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -1,4 +1,4 @@
-"""``manage.py reap_runs``: the recovery loop, which the supervisor runs next to web and worker."""
+"""``manage.py reap_runs``: the recovery loop, which the supervisor runs next to web server and worker."""
 
 import logging
 import signal
@@ -13,11 +13,12 @@ from registry.packages.problems import Refusal
 from worker.service.reaper import EVERY_S, SWEEP_EVERY_S, reap_once, sweep_once
 
 log = logging.getLogger(__name__)
+_RETRY_S = 1.0  # short, so that workers are woken soon after a lost database is back
 
 
 class Command(BaseCommand):
     help = "Recover runs of dead workers, wake workers for missed runs and delete unneeded data."
-    requires_system_checks: list[str] = []  # the checks import every page
+    requires_system_checks: list[str] = []  # they import every page, which is slow
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="run one pass with all sweeps, then exit")
@@ -32,17 +33,19 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         swept_at = 0.0
         while not stop.is_set():
-            _retry_later(reap_once)
+            done = _retry_later(reap_once)
             if time.monotonic() - swept_at > SWEEP_EVERY_S:
                 swept_at = time.monotonic()
                 _retry_later(sweep_once)
-            stop.wait(EVERY_S)
+            stop.wait(EVERY_S if done else _RETRY_S)
 
 
-def _retry_later(verb: Any) -> None:
-    """Calls ``verb`` and logs failures: the loop must survive an unavailable database or bucket."""
+def _retry_later(verb: Any) -> bool:
+    """Calls ``verb`` and returns True; if the database or storage fails, logs it and returns False."""
     close_old_connections()
     try:
         verb()
     except (DatabaseError, OSError, Refusal):
         log.warning("%s will be tried again", verb.__name__, exc_info=True)
+        return False
+    return True

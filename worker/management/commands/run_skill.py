@@ -1,9 +1,11 @@
-"""``manage.py run_skill TEAM/SLUG[@VERSION]``: requests a run, waits for its end, prints its document."""
+"""``manage.py run_skill TEAM/SLUG[@VERSION]``: requests a run, waits for its end and prints it."""
 
 from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +16,7 @@ from registry.identity.actors import Actor
 from registry.lookup.skills import find_skill, find_version
 from registry.management.cli import USAGE_ERROR, ShellCommand
 from registry.packages.problems import Refusal
+from worker.files.inputs import store_input
 from worker.models import Run, RunStatus
 from worker.protocols.call import Request
 from worker.queue.states import ENDED
@@ -32,6 +35,16 @@ class Command(ShellCommand):
         super().add_arguments(parser)
         parser.add_argument("skill", metavar="TEAM/SLUG[@VERSION]")
         parser.add_argument("--input", metavar="JSON", default="{}", help="the inputs as a JSON object")
+        parser.add_argument(
+            "--arguments", metavar="JSON_LIST", default="[]", help="the script's arguments as a JSON list"
+        )
+        parser.add_argument(
+            "--file",
+            metavar="NAME=PATH",
+            action="append",
+            default=[],
+            help="send a file as the argument NAME, or as the input NAME if no argument is NAME; repeatable",
+        )
         one = parser.add_mutually_exclusive_group()
         one.add_argument("--script", metavar="ID")
         one.add_argument("--action", metavar="A")
@@ -43,9 +56,10 @@ class Command(ShellCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         request = _request(options)
+        files = dict(_file(text) for text in options["file"])
         actor = self.actor(options)
         try:
-            run = self._run(actor, request, options)
+            run = self._run(actor, _with_files(request, files, actor), options)
             document = run_document(run, actor=actor, stream_bytes=settings.SKILLQUAY_MAX_RUN_OUTPUT_BYTES)
         except Refusal as error:
             document = refusal_document(error, skill=options["skill"], translate=gettext)
@@ -84,31 +98,75 @@ class Command(ShellCommand):
 
 
 def _request(options: dict[str, Any]) -> Request:
-    try:
-        inputs = json.loads(options["input"])
-    except ValueError as error:
-        raise CommandError(f"--input is not JSON: {error}", returncode=USAGE_ERROR) from None
-    if not isinstance(inputs, dict):
-        raise CommandError("--input is not a JSON object", returncode=USAGE_ERROR)
+    inputs, arguments = _parse_json(options, "input", dict), _parse_json(options, "arguments", list)
     chosen = {key: options[key] for key in ("script", "action", "tool", "stdin", "debug")}
-    return Request(inputs=inputs, **chosen)
+    return Request(inputs=inputs, arguments=arguments, **chosen)
+
+
+def _parse_json(options: dict[str, Any], name: str, kind: type) -> Any:
+    try:
+        value = json.loads(options[name])
+    except ValueError as error:
+        raise CommandError(f"--{name} is not JSON: {error}", returncode=USAGE_ERROR) from None
+    if not isinstance(value, kind):
+        shape = "object" if kind is dict else "list"
+        raise CommandError(f"--{name} is not a JSON {shape}", returncode=USAGE_ERROR)
+    return value
+
+
+def _file(text: str) -> tuple[str, Path]:
+    name, separator, path = text.partition("=")
+    if not name or not separator:
+        raise CommandError("--file is not NAME=PATH", returncode=USAGE_ERROR)
+    if not Path(path).is_file():
+        raise CommandError(f"--file {name}: {path} is not a file", returncode=USAGE_ERROR)
+    return name, Path(path)
+
+
+def _with_files(request: Request, files: dict[str, Path], actor: Actor) -> Request:
+    """The request with the stored files as arguments or inputs.
+
+    A file replaces each argument that equals its name; without such an argument, it becomes an input.
+    """
+    arguments, inputs = list(request.arguments), dict(request.inputs)
+    for name, path in files.items():
+        with path.open("rb") as file:
+            blocks = iter(lambda: file.read(1 << 20), b"")
+            reference = {"input": store_input(blocks, path.name, actor).uid}
+        if name in arguments:
+            arguments = [reference if argument == name else argument for argument in arguments]
+        else:
+            inputs[name] = reference
+    return replace(request, inputs=inputs, arguments=arguments)
 
 
 def _lines(document: dict[str, Any]) -> list[str]:
     reason = document["failure_code"] or "done"
     answer = document.get("outputs") or document.get("output")
     name = "@".join(filter(None, (document["skill"], document["version"])))
+    name = f"Run #{document['number']} of {name}" if document["number"] else name
     return [
         f"{name} {document['status']}: {reason}",
-        *([_escape(document["message"])] if document.get("message") else []),
+        *map(_escape, dict.fromkeys(filter(None, (_cause_line(document), document.get("message"))))),
         *map(_escape, _remedies(document)),
         *([_escape(json.dumps(answer, ensure_ascii=False, indent=2))] if answer else []),
         *(f"{file['path']} ({file['size']} bytes) {file['url']}" for file in document.get("artifacts", [])),
     ]
 
 
+def _cause_line(document: dict[str, Any]) -> str:
+    """The cause with its place, as in "ValueError: no column (scripts/a.py:12)"; "" without a cause."""
+    cause = document.get("cause")
+    if not cause:
+        return ""
+    kind = "" if cause["type"] == document["failure_code"] else cause["type"]
+    text = ": ".join(filter(None, (kind, cause["message"])))
+    place = ":".join(str(part) for part in (cause["file"], cause["line"]) if part)
+    return f"{text} ({place})" if place else text
+
+
 def _remedies(document: dict[str, Any]) -> list[str]:
-    """The remedies of the run's problems; a script's error can have details of any shape."""
+    """The remedies of the problems in the run's error; [] for an error of another shape."""
     match document.get("error"):
         case {"details": {"problems": [*problems]}}:
             return [str(each["remedy"]) for each in problems if isinstance(each, dict) and each.get("remedy")]

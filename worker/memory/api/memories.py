@@ -85,8 +85,9 @@ class Memories(Endpoint):
 
     @operation("list_memories", "List or search memories", query=MemoriesQuery, answer=page_schema(MemoryDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists your memories and those of your teams and of runs that you can read, newest first. With `q`,
-        returns the best matches on one page; English is searched by words, Chinese by pairs of characters."""
+        """Lists your memories and those of your teams and of runs that you can read, newest first;
+        administrators get all. With `q`, returns the best matches on one page; English is searched by words,
+        Chinese by pairs of characters."""
         query = read_query(MemoriesQuery, request)
         selection = memory_filter(query, self.actor)
         page = pagination.read_page("memories", query, kinds=(str,))
@@ -103,8 +104,8 @@ class Memories(Endpoint):
         "delete_memories", "Delete all memories of an owner", query=OneOwnerQuery, answer=MemoriesDeletedDoc
     )
     def delete(self, request: Request) -> HttpResponse:
-        """Requires a session. The owner is you, a team that you maintain, or a run that you can read. Each
-        memory can be restored for 15 minutes."""
+        """Requires a session. `owner` can be you, a team that you maintain, or a run that you can read;
+        administrators can name any team. Each memory can be restored for 15 minutes."""
         owner = find.find_owner(read_query(OneOwnerQuery, request)["owner"], self.actor)
         return etag.document_response(request, {"deleted": find.delete_all(owner, self.actor)})
 
@@ -115,13 +116,14 @@ class MemoryDetail(Endpoint):
 
     @operation("get_memory", "Get a memory", answer=MemoryDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns 410 if the memory was deleted."""
+        """Returns the memory, or 410 if it was deleted."""
         return etag.document_response(request, memory_document(find.find_memory(uid, self.actor)))
 
     @operation("delete_memory", "Delete a memory")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session of the owner or of a maintainer of the owning team. The run that proposed the
-        memory keeps a copy until the run is erased."""
+        """Requires a session. You can delete your own memories, those of teams that you maintain and those of
+        runs that you can read; administrators can delete all. The run that proposed the memory keeps a copy
+        until the run is erased."""
         find.delete(find.find_memory(uid, self.actor), self.actor)
         return etag.set_private(HttpResponse(status=204))
 
@@ -149,7 +151,7 @@ class MemoryExport(Endpoint):
 
 
 def export_response(documents: Iterable[Mapping[str, Any]]) -> HttpResponse:
-    """A response that downloads the documents as a JSON file."""
+    """The documents as a JSON file to download."""
     text = json.dumps({"items": list(documents)}, ensure_ascii=False, indent=2)
     answer = HttpResponse(text, content_type="application/json; charset=utf-8")
     answer["Content-Disposition"] = 'attachment; filename="skillquay-memory.json"'
@@ -158,7 +160,7 @@ def export_response(documents: Iterable[Mapping[str, Any]]) -> HttpResponse:
 
 
 def memory_filter(query: Mapping[str, Any], actor: Actor) -> MemoryQuery:
-    """The store's query for the parameters; raises NOT_FOUND if the actor can't read the owner."""
+    """The store's query for the parameters; raises NOT_FOUND if the actor can't read the owner's memories."""
     return MemoryQuery(
         actor=actor,
         owner=find.find_owner(query["owner"], actor) if query.get("owner") else None,

@@ -26,19 +26,25 @@ class MemoryWritesQuery(PageQuery, OwnerQuery):
 class MemoryWriteDoc(Doc):
     id = serializers.CharField()
     state = serializers.ChoiceField(choices=WriteState.values)
-    code = serializers.CharField(allow_blank=True, help_text="Error code that explains the state.")
+    code = serializers.CharField(
+        allow_blank=True, help_text="Error code that explains the state; empty if there is none."
+    )
     owner = MemoryOwnerDoc()
     type = serializers.ChoiceField(choices=MemoryType.values)
     importance = serializers.IntegerField()
     original_importance = serializers.FloatField()
-    content = serializers.CharField(allow_blank=True, help_text="Empty after the decision.")
+    content = serializers.CharField(
+        allow_blank=True, help_text="Empty after the decision, and for a refused proposal."
+    )
     metadata = serializers.DictField()
     skill = serializers.CharField(allow_null=True, help_text="Null if you can't see the skill.")
     run = serializers.CharField(allow_null=True, help_text="Null if you can't see the run.")
     proposed_by = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
-    memory = serializers.CharField(allow_null=True, help_text="Id of the resulting memory.")
+    memory = serializers.CharField(
+        allow_null=True, help_text="Id of the resulting memory; null if there is none."
+    )
 
 
 class MemoryDecisionRequest(Shape):
@@ -71,8 +77,8 @@ class MemoryWrites(Endpoint):
         answer=page_schema(MemoryWriteDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Requires a session. Lists proposals for you, for teams that you maintain and for your runs, oldest
-        first."""
+        """Requires a session. Lists proposals for you, for teams that you maintain (all teams, for
+        administrators) and for your runs, oldest first."""
         query = read_query(MemoryWritesQuery, request)
         owner = find.find_owner(query["owner"], self.actor) if query.get("owner") else None
         page = pagination.read_page("memory-writes", query, kinds=(int,))
@@ -93,9 +99,10 @@ class MemoryWriteDecision(Endpoint):
     )
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session of the memory's future owner: the user, a maintainer of the team or the run's
-        caller. Fields that you send replace the proposed values; the run's own record does not change."""
-        # Before the body is read, so that a stranger gets only a 404.
+        """Requires a session. A user decides on their own memories, a maintainer or an administrator on those
+        of a team, and a run's caller on those of the run. Fields that you send replace the proposed values;
+        the run's own record does not change."""
+        # Looked up before the body is read, so that a stranger gets only a 404.
         write = review.find_write(uid, self.actor)
         decision = read_body(MemoryDecisionRequest, request.data)
         decided = review.decide(write, review.ReviewDecision(**decision), self.actor)

@@ -1,4 +1,4 @@
-"""Protocol ``abp``: calls a tool by name; the answer is ``{id, tool, result{output, memoryWrites}}``.
+"""Protocol ``abp``: calls a tool by name; the answer is ``{id, tool, result: {output, memoryWrites}}``.
 
 A module exports a function with the tool's name or ``execute``; any other script reads the call on stdin.
 """
@@ -26,7 +26,12 @@ from worker.sandbox.policy import SandboxResult
 
 
 def resolve_tool(manifest: Manifest, request: Request) -> Request:
-    """The request with its tool, by default the skill's only one; raises Refusal if unknown or ambiguous."""
+    """The request with its tool, by default the skill's only one.
+
+    A request without a tool is unchanged if the package does not use ``abp``. Raises TOOLS_UNDECLARED if the
+    package declares no tools, TOOL_REQUIRED if the request must choose one, and TOOL_UNKNOWN if its tool is
+    not declared.
+    """
     if request.tool is None and not uses_abp(manifest):
         return request
     names = [tool.name for tool in tools_of(manifest.abp)]
@@ -42,13 +47,16 @@ def resolve_tool(manifest: Manifest, request: Request) -> Request:
 
 
 def input_schema(manifest: Manifest, request: Request) -> Mapping[str, Any] | None:
-    """The schema of this call's inputs: the tool's parameters, otherwise the manifest's schema."""
+    """The schema of this call's inputs: the tool's parameters, otherwise the manifest's schema or None."""
     tool = _tool(manifest, request)
     return tool.schema if tool else manifest.input_schema
 
 
 def output_schema(manifest: Manifest, request: Request) -> Mapping[str, Any] | None:
-    """The schema of this call's output. A tool without its own uses the manifest's if it is the only tool."""
+    """The schema of this call's output, or None. Without a tool, it is the manifest's schema.
+
+    A tool without its own schema uses the manifest's if it is the only tool.
+    """
     tool = _tool(manifest, request)
     if tool is None:
         return manifest.output_schema
@@ -60,7 +68,7 @@ def _tool(manifest: Manifest, request: Request) -> Tool | None:
 
 
 def request_bytes(request: Request) -> bytes:
-    """The JSON document that a script reads on stdin, unless it is a module."""
+    """The JSON document that a script reads on stdin; for modules, see ``execute_module.request_bytes``."""
     document = {
         "id": request.context.get("request_id", ""),
         "tool": request.tool,
@@ -72,7 +80,7 @@ def request_bytes(request: Request) -> bytes:
 
 
 def interpret(call: Call, result: SandboxResult) -> Outcome:
-    """The outcome of a tool call, with the whole answer in the protocol's form."""
+    """The outcome of a tool call; ``answer`` is ``{id, tool, result}``, on failure ``{id, tool, error}``."""
     outcome = (
         execute_module.interpret(result, read=_read_answer, missing=errors.TOOL_MISSING.name)
         if call.channel
@@ -104,7 +112,10 @@ def _error_fields(outcome: Outcome) -> dict[str, Any]:
 
 
 def _read_answer(value: Any, notes: tuple[str, ...]) -> Outcome:
-    """The outcome of an answer: whole, only its ``result``, a SkillExecutionOutcome, or a bare output."""
+    """The outcome of a tool's answer in any of four forms.
+
+    These are the whole answer, only its ``result``, a SkillExecutionOutcome, and a bare output.
+    """
     if isinstance(value, Mapping) and "tool" in value and {"result", "error"} & value.keys():
         result = value.get("result")
         if error := value.get("error"):

@@ -1,10 +1,11 @@
-"""Protocol ``script``: inputs become arguments, and the last line of stdout is the result."""
+"""Protocol ``script``: a command line of arguments and inputs; a JSON object on the last line of stdout."""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from registry.packages.problems import gettext_noop as _
 from worker.protocols.errors import ARGUMENT_NAME_INVALID, ARGUMENT_NOT_STORABLE, ARGUMENTS_TOO_LARGE
 from worker.protocols.formats.json_answer import parse_object
 
@@ -15,35 +16,43 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _MAX_SHOWN = 60
 
 
-def argument_vector(inputs: Mapping[str, Any]) -> tuple[str, ...]:
-    """``--kebab-case value`` for each non-null input; raises Refusal for values that can't be arguments."""
-    vector: list[str] = []
+def argument_vector(inputs: Mapping[str, Any], arguments: Sequence[Any] = ()) -> tuple[str, ...]:
+    """The arguments, then ``--kebab-case`` and the value for each input; values other than text are JSON.
+
+    Omits None. The inputs come last, so that a subcommand can precede its options. Raises
+    ARGUMENT_NAME_INVALID, ARGUMENT_NOT_STORABLE or ARGUMENTS_TOO_LARGE.
+    """
+    vector = [
+        _argument(str(number), value, f"arguments/{number - 1}")
+        for number, value in enumerate(arguments, start=1)
+        if value is not None
+    ]
     for name, value in inputs.items():
         if not _NAME.fullmatch(name):
             raise ARGUMENT_NAME_INVALID.refusal(name=ascii(name[:_MAX_SHOWN])).at(
                 f"/{ascii(name[:_MAX_SHOWN])[1:-1]}"
             )
         if value is not None:
-            vector += ["--" + name.replace("_", "-"), _argument(name, value)]
+            vector += ["--" + name.replace("_", "-"), _argument(name, value, f"/{name}")]
     _check_size(vector)
     return tuple(vector)
 
 
 def parse_outputs(stdout: str) -> dict[str, Any]:
-    """The JSON object on the last non-blank line, or an empty dict."""
+    """The JSON object on the last non-blank line; an empty dict if there is none."""
     last = stdout.rstrip().rpartition("\n")[2]
     return parse_object(last) or {}
 
 
-def _argument(name: str, value: Any) -> str:
+def _argument(name: str, value: Any, place: str) -> str:
     try:
         text = value if isinstance(value, str) else _json(value)
     except (ValueError, TypeError, RecursionError):
-        raise _not_storable(name, "a value that is not JSON") from None
+        raise _not_storable(name, _("a value that is not JSON"), place) from None
     if "\0" in text:
-        raise _not_storable(name, "a NUL character")
+        raise _not_storable(name, _("a NUL character"), place)
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise _not_storable(name, "half of a surrogate pair")
+        raise _not_storable(name, _("half of a surrogate pair"), place)
     return text
 
 
@@ -51,8 +60,8 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _not_storable(name: str, what: str) -> Exception:
-    return ARGUMENT_NOT_STORABLE.refusal(name=name, what=what).at(f"/{name}")
+def _not_storable(name: str, what: str, place: str) -> Exception:
+    return ARGUMENT_NOT_STORABLE.refusal(name=name, what=what).at(place)
 
 
 def _check_size(vector: list[str]) -> None:

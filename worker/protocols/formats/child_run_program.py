@@ -1,4 +1,4 @@
-"""Installs the program that starts another skill from a script without ``execute()``."""
+"""Installs the program that scripts without ``execute()`` use to run other skills."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ _NAME = "skillquay-run"
 
 
 def install_program(job_dir: Path) -> dict[str, str]:
-    """Copies the program to the job folder; returns the environment variable with its path."""
+    """Copies the program to the job folder; returns the variable SKILLQUAY_RUN with its sandbox path."""
     path = job_dir / _NAME
     path.write_bytes(_PROGRAM.read_bytes())
     path.chmod(0o755)

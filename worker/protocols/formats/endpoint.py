@@ -29,7 +29,10 @@ def uses_endpoint(manifest: Manifest, request: Request) -> bool:
 
 
 def endpoint_call(manifest: Manifest, request: Request) -> Call:
-    """The call to the first allowed endpoint; raises Refusal if none is allowed or ``stdin`` is set."""
+    """The call to the first allowed endpoint. Raises ENDPOINT_NOT_ALLOWED if there is none.
+
+    Raises STDIN_UNUSED if the request has ``stdin``.
+    """
     if request.stdin is not None:
         raise STDIN_UNUSED.refusal().at("stdin")
     hosts = manifest.security.network_allowlist if manifest.security.network == "allowlist" else ()
@@ -41,7 +44,7 @@ def endpoint_call(manifest: Manifest, request: Request) -> Call:
 
 
 def _without_query(address: str) -> str:
-    """The address without its query, which may contain a key."""
+    """The address without query and fragment, because the query may contain a key."""
     return urlsplit(address)._replace(query="", fragment="").geturl()
 
 
@@ -59,7 +62,11 @@ def request_bytes(request: Request) -> bytes:
 
 
 def parse_answer(call: Call, status: int, body: bytes, schema: Mapping[str, Any] | None) -> Outcome:
-    """The outcome of an HTTP answer, validated against the skill's schema; the answer is untrusted."""
+    """The outcome of an HTTP answer, which is untrusted.
+
+    A status other than 2xx is a failure. Otherwise the body must be JSON and its output must match
+    ``schema``.
+    """
     try:
         value = json.loads(body.decode("utf-8", "replace"))
         value = json.loads(json.dumps({"returned": value}, allow_nan=False))

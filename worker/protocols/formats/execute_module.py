@@ -1,7 +1,7 @@
 """Protocol ``execute``: a runner in the sandbox calls a module's ``execute(parameters, context, config)``.
 
-The runner's source is an argument and the request is on stdin. The result is written to descriptor 3, so that
-everything the module prints is log.
+The runner's source is a command-line argument; the request is on stdin. The runner writes the result to
+descriptor 3, so that everything the module prints is log.
 """
 
 import json
@@ -29,7 +29,7 @@ ReadResult = Callable[[Any, tuple[str, ...]], Outcome]
 
 
 def argv(entry: str) -> tuple[str, ...]:
-    """The command that starts the runner for this kind of module."""
+    """The command that starts the runner: Python for ``.py``, deno for ``.ts``, otherwise node."""
     suffix = PurePosixPath(entry).suffix
     if suffix == ".py":
         return (*_PYTHON, _source("execute.py"))
@@ -49,7 +49,7 @@ def request_bytes(request: Request, entry: str) -> bytes:
 
 
 def context_of(request: Request) -> dict[str, Any]:
-    """The caller's context under its own names and in camel case (``userId``), as ApexBridge modules expect.
+    """The request's context, with each name also in camel case (``userId``), as ApexBridge modules expect.
 
     A tool call adds the tool's name and the call's id, for an ``execute()`` that serves several tools.
     """
@@ -64,7 +64,8 @@ def interpret(
 ) -> Outcome:
     """The outcome of the runner's answer, which is untrusted: the module can write to the same descriptor.
 
-    ``read`` turns the returned value into an outcome; ``missing`` is the code if no function could be called.
+    ``read`` turns the returned value into an outcome, by default ``outcome_of_result``. ``missing`` is the
+    failure code if the module exports no suitable function.
     """
     answer = parse_object(result.channel.decode("utf-8", "replace"))
     if answer is None:
@@ -81,7 +82,7 @@ def interpret(
 
 
 def outcome_of_error(thrown: Any, steps: Any, notes: tuple[str, ...]) -> Outcome:
-    """The outcome of a thrown error; its ``code`` is kept if it is a standard code."""
+    """The outcome of a thrown error; codes other than standard codes become INTERNAL_ERROR."""
     error = thrown if isinstance(thrown, Mapping) else {"message": str(thrown)}
     code = error.get("code") if error.get("code") in _STANDARD_CODES else INTERNAL_ERROR.name
     traces, warnings = parse_step_list(steps)
@@ -91,7 +92,10 @@ def outcome_of_error(thrown: Any, steps: Any, notes: tuple[str, ...]) -> Outcome
 
 
 def outcome_of_result(value: Any, notes: tuple[str, ...], *, abp: bool = False) -> Outcome:
-    """The outcome of a SkillExecutionOutcome or a tool's result; any other value is the output itself."""
+    """The outcome of a returned SkillExecutionOutcome: an object with ``output`` or ``status``.
+
+    Any other value becomes the output, with a warning. A failure status makes the outcome a failure.
+    """
     if not isinstance(value, Mapping) or not ({"output", "status"} & value.keys()):
         bare = "execute() returned no SkillExecutionOutcome; its return value is used as the output"
         return Outcome(success=True, output=value, format=format_of(value), warnings=(*notes, bare))
@@ -113,7 +117,7 @@ def outcome_of_result(value: Any, notes: tuple[str, ...], *, abp: bool = False) 
 
 
 def _returned_failure(outcome: Outcome, value: Mapping[str, Any]) -> Outcome:
-    """The outcome of a returned failure status, with the code of the error next to or in the output."""
+    """``outcome`` as a failure, with the code of the error in ``value`` or its output, or SCRIPT_FAILED."""
     output = value.get("output")
     given = value.get("error") or (output.get("error") if isinstance(output, Mapping) else None)
     error = given if isinstance(given, Mapping) else {"message": given} if isinstance(given, str) else {}
@@ -125,7 +129,6 @@ def _returned_failure(outcome: Outcome, value: Mapping[str, Any]) -> Outcome:
 
 
 def failed_outcome(code: str, message: str, details: Any) -> Outcome:
-    """A failed outcome with its error object."""
     error = {"code": code, "message": message, "details": details}
     return Outcome(success=False, failure_code=code, message=message, error=error)
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-_EFFORT = 4  # how often each character may be read again on average
-_COUNTING = 16  # after an error, json counts all lines before it, this many times faster than it reads
+_EFFORT = 4  # times that each character may be read again, on average
+_COUNTING = 16  # json counts the lines before an error this many times faster than it parses
 _START = re.compile(r'\{\s*["}]')
 
 
 def parse_object(text: str) -> dict[str, Any] | None:
-    """The text as a JSON object; None if it is not one, or contains NaN or infinities."""
+    """The text as a JSON object; None if it is not one, or if a number is NaN, infinite or too large."""
     try:
         with _gc_paused():
             value = _DECODER.decode(text)
@@ -24,7 +24,11 @@ def parse_object(text: str) -> dict[str, Any] | None:
 
 
 def find_answer(stdout: str) -> dict[str, Any] | None:
-    """The answer in stdout: all of it, its last JSON object (with ``success`` if any), or its last line."""
+    """The script's answer; None if stdout contains no JSON object.
+
+    This is the whole stdout if it is an object, otherwise the last object with ``success`` in it, otherwise
+    the last object.
+    """
     if whole := parse_object(stdout.strip().removeprefix("\ufeff")):
         return whole
     last = last_with_success = None
@@ -36,7 +40,10 @@ def find_answer(stdout: str) -> dict[str, Any] | None:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yields the outermost JSON objects in the text, in order; stops when the effort is used up."""
+    """Yields the outermost JSON objects in the text, in order; gives up after too many failed attempts.
+
+    This bounds the time to a multiple of the time for reading the text once.
+    """
     effort = _EFFORT * len(text)
     start = _START.search(text)
     while start and effort > 0:
@@ -53,7 +60,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _gc_paused() -> Iterator[None]:
-    """A context manager that pauses garbage collection: parsed JSON slows it and has no cycles."""
+    """A context manager that pauses garbage collection, which slows parsing; parsed JSON has no cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -15,7 +15,7 @@ _CODE_LENGTH = 64
 
 
 def request_bytes(request: Request) -> bytes:
-    """The JSON document that the script reads: action, params, context."""
+    """The JSON document that the script reads: ``{action, params, context}``."""
     document = {
         "action": request.action,
         "params": dict(request.inputs),
@@ -25,7 +25,10 @@ def request_bytes(request: Request) -> bytes:
 
 
 def interpret(request: Request, result: SandboxResult) -> Outcome:
-    """The outcome of a script that ended; if it gave no answer, a failure with a standard code."""
+    """The outcome of a script that exited. Without a JSON answer, it is a failure with a standard code.
+
+    A reported success with a nonzero exit code is a failure too, with INTERNAL_ERROR.
+    """
     answer = find_answer(result.stdout.decode("utf-8", "replace"))
     if answer is None:
         return failed_answer(request, *_missing_answer(result))
@@ -42,7 +45,10 @@ def interpret(request: Request, result: SandboxResult) -> Outcome:
 def failed_answer(
     request: Request, code: str, message: str = "", answer: Mapping[str, Any] | None = None
 ) -> Outcome:
-    """The outcome of a failure that the script did not report; ``details`` keeps the script's answer."""
+    """The outcome of a failure that the script did not report; ``error.details`` keeps the script's answer.
+
+    ``message`` is by default the text of ``code``.
+    """
     message = message or code_named(code).message
     error = {"code": code, "message": message, "details": {"answer": answer} if answer else {}}
     document = {**(answer or {}), "success": False, "action": request.action, "error": error}
@@ -50,7 +56,7 @@ def failed_answer(
 
 
 def describe_exit(result: SandboxResult) -> str:
-    """A phrase for messages that names the script's signal or exit code."""
+    """A phrase for messages that names the script's exit code or signal."""
     if result.exit_code is None:
         return f"the script was ended by signal {result.signal}"
     return f"the script ended with exit code {result.exit_code}"

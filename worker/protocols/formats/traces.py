@@ -16,7 +16,7 @@ _NAME_LENGTH = 200
 
 
 def parse_steps(answer: Mapping[str, Any]) -> tuple[tuple[StepTrace, ...], tuple[str, ...]]:
-    """The answer's ``intermediateSteps`` in order, and warnings about unusable ones."""
+    """Up to 1,000 of the answer's ``intermediateSteps`` in order, and warnings about unusable ones."""
     return parse_step_list(_get(answer, "intermediateSteps"))
 
 
@@ -28,11 +28,12 @@ def parse_step_list(value: Any) -> tuple[tuple[StepTrace, ...], tuple[str, ...]]
 def parse_memory_writes(
     answer: Mapping[str, Any], *, abp: bool = False
 ) -> tuple[tuple[dict[str, Any], ...], tuple[str, ...]]:
-    """The answer's valid ``memoryWrites``, and warnings about the others.
+    """Up to 100 valid ``memoryWrites`` of the answer, and warnings about the others.
 
-    Each is ``{ownerType, ownerId, type, importance, content, metadata}``: ``ownerId`` is "" if none is named,
+    Each is ``{ownerType, ownerId, type, importance, content, metadata}``: ``ownerId`` is "" if it is omitted,
     ``importance`` an integer from 1 to 5. If the script gave another number (a fraction, or 0 to 1 as ABP
-    tools do), ``originalImportance`` keeps it. ABP tools may leave out owner and importance.
+    tools do), ``originalImportance`` keeps it. With ``abp``, owner and importance can be omitted; they are
+    then ``user`` and 3.
     """
     items, warnings = _items(_get(answer, "memoryWrites"), "memoryWrites", MAX_MEMORY_WRITES)
     writes = []
@@ -44,7 +45,7 @@ def parse_memory_writes(
 
 
 def normalize_importance(given: Any, *, abp: bool) -> int | None:
-    """An importance as an integer from 1 to 5; ABP's range of 0 to 1 is mapped to it. None if invalid."""
+    """The importance as an integer from 1 to 5; None if invalid. With ``abp``, 0 to 1 is mapped to 1 to 5."""
     if isinstance(given, bool) or not isinstance(given, int | float):
         return None
     if abp and 0 <= given <= 1:
@@ -59,7 +60,7 @@ def _memory_write(item: Mapping[str, Any], *, abp: bool) -> tuple[dict[str, Any]
         write["ownerType"] = write["ownerType"] or "user"
         write["importance"] = 3 if write["importance"] is None else write["importance"]
     given, write["importance"] = write["importance"], normalize_importance(write["importance"], abp=abp)
-    if problem := _field_problem(write):
+    if problem := _field_problem(write) or ("" if abp else _empty_owner(write["ownerId"])):
         return None, (f"was dropped: {problem}",)
     write["ownerId"] = (write["ownerId"] or "").strip()
     problem = _metadata_problem(write["metadata"])
@@ -109,6 +110,11 @@ def _field_problem(write: Mapping[str, Any]) -> str:
     if len(content) > MAX_CONTENT_LENGTH:
         return f"content is longer than {MAX_CONTENT_LENGTH} characters"
     return ""
+
+
+def _empty_owner(owner: object) -> str:
+    """Unlike an omitted owner, which is the caller, an empty one is a mistake of the script."""
+    return "ownerId is empty" if isinstance(owner, str) and not owner.strip() else ""
 
 
 def _metadata_problem(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from registry.packages.manifest.frontmatter import SKILL_MD
 from registry.packages.package import Manifest, Profile
 from worker.protocols.call import Call, Protocol, Request
-from worker.protocols.entries import find_entries, uses_abp
+from worker.protocols.entries import Read, has_entries, uses_abp
 from worker.protocols.errors import ARGUMENT_UNKNOWN, ARGUMENTS_TOO_LARGE, SHELL_UNAVAILABLE, STDIN_UNUSED
 from worker.protocols.formats.arguments import MAX_ARGUMENT_BYTES
 from worker.protocols.prompts.render import join_arguments, split_arguments
@@ -29,20 +29,27 @@ class PromptArguments:
     values: Mapping[str, str] = field(default_factory=dict)
 
 
-def prompt_protocol(paths: Iterable[str], manifest: Manifest, profile: Profile) -> Protocol | None:
+def prompt_protocol(
+    paths: Iterable[str], manifest: Manifest, profile: Profile, read: Read
+) -> Protocol | None:
     """``fork`` or ``prompt`` if calls without script, action or tool go to the prompt; otherwise None."""
     if manifest.type == "static" or manifest.type in _ENDPOINTS:
         return None
     if manifest.context == "fork":
         return "fork"
-    return None if uses_abp(manifest) or find_entries(paths, manifest, profile) else "prompt"
+    return None if uses_abp(manifest) or has_entries(paths, manifest, profile, read) else "prompt"
 
 
-def prompt_call(paths: Iterable[str], manifest: Manifest, profile: Profile, request: Request) -> Call | None:
-    """The call of a prompt; None if the request is for something else. Raises Refusal for bad arguments."""
+def prompt_call(
+    paths: Iterable[str], manifest: Manifest, profile: Profile, request: Request, read: Read
+) -> Call | None:
+    """The call of a prompt; None if the request is for a script, action, tool or endpoint.
+
+    Raises STDIN_UNUSED, SHELL_UNAVAILABLE and the refusals of ``parse_arguments``.
+    """
     if any(chosen is not None for chosen in (request.script, request.action, request.tool)):
         return None
-    protocol = prompt_protocol(paths, manifest, profile)
+    protocol = prompt_protocol(paths, manifest, profile, read)
     if protocol is None:
         return None
     if request.stdin is not None:
@@ -53,7 +60,10 @@ def prompt_call(paths: Iterable[str], manifest: Manifest, profile: Profile, requ
 
 
 def argument_names(manifest: Manifest) -> tuple[str, ...]:
-    """The names of a prompt's arguments in order: the declared ones, otherwise those of its schema."""
+    """The names of a prompt's arguments in order: the declared ones, otherwise those of its input schema.
+
+    The names ``arguments`` and ``output_dir`` of the schema are omitted.
+    """
     schema = manifest.input_schema or {}
     properties = schema.get("properties")
     schema_names = tuple(map(str, properties)) if isinstance(properties, Mapping) else ()
@@ -63,7 +73,10 @@ def argument_names(manifest: Manifest) -> tuple[str, ...]:
 
 
 def parse_arguments(inputs: Mapping[str, Any], manifest: Manifest) -> PromptArguments:
-    """The arguments in the inputs: ``arguments`` (a line, word list or object), and each declared name."""
+    """The arguments in the inputs: ``arguments`` (a line, word list or object), and each declared name.
+
+    Raises ARGUMENT_UNKNOWN for any other name, and ARGUMENTS_TOO_LARGE for a line above MAX_ARGUMENT_BYTES.
+    """
     names = argument_names(manifest)
     given = {name: value for name, value in inputs.items() if name != _OUTPUT_DIR}
     whole = given.pop("arguments", None) if "arguments" not in names else None
@@ -85,7 +98,10 @@ def parse_arguments(inputs: Mapping[str, Any], manifest: Manifest) -> PromptArgu
 
 
 def shell_command(manifest: Manifest) -> tuple[str, ...]:
-    """The arguments of the declared shell (default: bash) up to ``-c``; raises SHELL_UNAVAILABLE."""
+    """The command of the declared shell with its options and ``-c``; ``("bash", "-c")`` if none is declared.
+
+    Raises SHELL_UNAVAILABLE for shells other than bash and sh, and for words that are not options.
+    """
     declared = manifest.shell
     listed = [declared] if isinstance(declared, str) else list(declared) if isinstance(declared, list) else []
     words = [str(word) for each in listed for word in str(each).split()] or ["bash"]

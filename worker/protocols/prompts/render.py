@@ -7,15 +7,14 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from registry.packages.manifest.sections import find_commands
+
 _PLACE = re.compile(r"\$\{(CLAUDE_SKILL_DIR|CLAUDE_SESSION_ID)\}")
-_COMMAND = re.compile(
-    r"^```![ \t]*\n(?P<block>(?:(?!```)[^\n]*\n)+)```[ \t]*$|!`(?P<line>[^`\n]+)`", re.MULTILINE
-)
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command in a prompt: ``written`` as in the text, ``source`` with arguments as shell variables."""
+    """A command of a prompt: ``written`` is its text, ``source`` has shell variables for arguments."""
 
     written: str
     source: str
@@ -23,10 +22,11 @@ class Command:
 
 @dataclass(frozen=True)
 class Prompt:
-    """The rendered text, and the ``!`command` `` lines in it.
+    """The rendered text, and its ``commands`` as they are written in the prompt.
 
-    ``pieces`` is the same text split at its commands. Arguments never become part of a command: the shell
-    reads them from ``environment`` and from ``words`` (``$0``, ``$1`` …).
+    ``pieces`` is the same text split at its commands; it is empty if arguments were not filled in. Arguments
+    never become part of a command: the shell reads them from ``environment`` and from ``words`` (``$0``,
+    ``$1`` …).
     """
 
     text: str
@@ -46,12 +46,15 @@ def render(
     skill_dir: str = "",
     session_id: str = "",
 ) -> Prompt:
-    """Replaces placeholders in ``body``; appends ``arguments`` if none of them stands for an argument.
+    """Replaces placeholders in ``body``. If no placeholder stands for an argument, appends ``arguments``.
 
-    ``$ARGUMENTS`` is the whole line, ``$ARGUMENTS[n]`` counts from 0, ``$name`` is the word of a declared
-    name (or ``values[name]``). ``$n`` counts from 0 if the body contains ``$0``, otherwise from 1, as in
-    older commands. An index out of range gives "". ``arguments=None`` keeps the placeholders of arguments;
-    an empty ``skill_dir`` or ``session_id`` keeps its placeholder. Placeholders within arguments are kept.
+    ``$ARGUMENTS`` is the whole line, ``$ARGUMENTS[n]`` counts from 0. ``$name`` is ``values[name]`` or the
+    word at the position of the name in ``names``. ``$n`` counts from 0 if the body contains ``$0``, otherwise
+    from 1, as in older commands. An index out of range becomes "".
+
+    ``words`` replaces the words that ``arguments`` would be split into. ``arguments=None`` keeps the
+    placeholders of arguments; an empty ``skill_dir`` or ``session_id`` keeps its placeholder. Placeholders
+    within arguments are kept.
     """
     if arguments is None:
         places = {"CLAUDE_SKILL_DIR": skill_dir, "CLAUDE_SESSION_ID": session_id}
@@ -96,13 +99,13 @@ def _first_index(body: str) -> int:
 
 
 def _commands(body: str) -> Iterator[str]:
-    for match in _COMMAND.finditer(body):
+    for match in find_commands(body):
         yield (match["line"] or match["block"]).rstrip("\n")
 
 
 def _pieces(body: str, placeholders: re.Pattern[str], substitution: _Substitution) -> Iterator[str | Command]:
     at = 0
-    for match in _COMMAND.finditer(body):
+    for match in find_commands(body):
         yield placeholders.sub(substitution, body[at : match.start()])
         written = (match["line"] or match["block"]).rstrip("\n")
         yield Command(written, placeholders.sub(substitution.for_shell, written))
@@ -123,7 +126,7 @@ def _placeholders(names: tuple[str, ...]) -> re.Pattern[str]:
 
 
 class _Substitution:
-    """Replaces placeholders; ``used`` tells whether one of them stood for an argument."""
+    """Replaces placeholders; ``used`` is True once one of them stood for an argument."""
 
     def __init__(
         self,
@@ -152,7 +155,10 @@ class _Substitution:
         return self._word(int(match["number"]) - self.first)
 
     def for_shell(self, match: re.Match[str]) -> str:
-        """The placeholder as a shell variable, so that no value becomes text of the command."""
+        """Replaces a placeholder by a shell variable, so that no value becomes text of the command.
+
+        Stores the value in ``environment``, except for ``$n``, which the shell reads from its words.
+        """
         if place := match["place"]:
             return self._variable(place, self.places[place])
         self.used = True

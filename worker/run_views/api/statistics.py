@@ -47,7 +47,7 @@ class RunStatistics(SkillEndpoint):
         "get_run_statistics", "Get a skill's run statistics by version and day", answer=RunStatisticsDoc
     )
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Counts runs of the last 90 days that you can see, at most the newest 5,000."""
+        """Counts the newest 5,000 ended runs of the last 90 days that you can see."""
         skill = self.skill(team, slug)
         current = skill_statistics(skill, self.actor)
         document = {

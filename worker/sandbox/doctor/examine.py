@@ -1,4 +1,4 @@
-"""Tries the doctor's attacks in every tier of this machine."""
+"""Tries the doctor's attacks in every usable tier of this machine and reports the results."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from worker.sandbox.doctor.attacks import arena
 from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers.available import default_enforcement, usable_tiers
 
+_REPORT_FIELDS = ("name", "usable", "reason", "fix", "scratch_reason")
 _NO_NETWORK = gettext_noop("Runs have no network in this tier, so there is no proxy to attack.")
 OnTier = Callable[[str, int], object]
 """Called before each tier with its name and the number of tiers done."""
 
 
 def examine_tiers(site: SandboxSettings | None = None, on_tier: OnTier | None = None) -> dict[str, Any]:
-    """``{tiers: [{name, usable, reason, fix, scratch_reason, enforcement, checks, not_tried}], missing}``.
+    """Tries every attack and returns a report; takes a few seconds per usable tier.
 
-    ``enforcement`` maps each limit to its mechanism; ``checks`` are ``{attack, passed, detail}``.
+    ``{tiers: [{name, usable, reason, fix, scratch_reason, enforcement, checks, not_tried}], missing}``:
+    ``enforcement`` maps each limit to its mechanism, ``checks`` are ``{attack, passed, detail}``,
+    ``not_tried`` are ``{attack, reason}``, and ``missing`` maps runtimes to remedies.
     """
     site = site or SandboxSettings()
     tiers = []
@@ -31,11 +34,15 @@ def examine_tiers(site: SandboxSettings | None = None, on_tier: OnTier | None = 
         untried = [] if not report.usable or arena.has_network(report.name) else arena.proxy_attacks()
         not_tried = [{"attack": attack, "reason": _NO_NETWORK} for attack in untried]
         held = default_enforcement(report.name, site) if report.usable else {}
-        tiers.append(asdict(report) | {"enforcement": held, "checks": checks, "not_tried": not_tried})
+        fields = {name: getattr(report, name) for name in _REPORT_FIELDS}
+        tiers.append(fields | {"enforcement": held, "checks": checks, "not_tried": not_tried})
     return {"tiers": tiers, "missing": runtimes.missing_runtimes()}
 
 
 def is_sound(document: dict[str, Any]) -> bool:
-    """Whether at least one tier is usable and every attack on the usable tiers was stopped."""
+    """Whether at least one tier is usable and every attack in usable tiers was stopped.
+
+    ``document`` is a report of ``examine_tiers``.
+    """
     usable = [tier for tier in document["tiers"] if tier["usable"]]
     return bool(usable) and all(check["passed"] for tier in usable for check in tier["checks"])

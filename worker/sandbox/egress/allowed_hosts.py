@@ -1,4 +1,4 @@
-"""The network allowlist of a manifest, as the proxy enforces it: which hosts and ports a run may reach."""
+"""Parses network allowlists and decides which hosts and ports a run may reach."""
 
 import ipaddress
 import re
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class AllowedHost:
-    """An entry with its ports: a host name, an IP address, or ``*.`` and a name for its subdomains."""
+    """An entry with its ports. ``host`` is a name, an IP address, or ``*.`` and a name for its subdomains."""
 
     host: str
     ports: frozenset[int]
@@ -27,7 +27,10 @@ class AllowedHost:
 
 
 def parse_allowlist(entries: Iterable[str]) -> tuple[AllowedHost, ...]:
-    """Parses allowlist entries; of a URL with a path only host and port count. Skips invalid entries."""
+    """Parses allowlist entries, which are hosts or URLs; ignores the path of a URL. Skips invalid entries.
+
+    An entry without a port or scheme allows the ports 80 and 443.
+    """
     parsed = []
     for entry in entries:
         match = _ENTRY.fullmatch(entry.strip())
@@ -41,7 +44,7 @@ def parse_allowlist(entries: Iterable[str]) -> tuple[AllowedHost, ...]:
 
 
 def refusal_code(host: str, port: int, allowed: Iterable[AllowedHost]) -> str:
-    """The error code for a refused host and port; "" if allowed."""
+    """The error code if the host (normalized) or its port is not allowed; "" if both are."""
     covering = [entry for entry in allowed if entry.covers(host)]
     if is_address_literal(host) and not covering:
         return NETWORK_ADDRESS_LITERAL.name
@@ -51,9 +54,10 @@ def refusal_code(host: str, port: int, allowed: Iterable[AllowedHost]) -> str:
 
 
 def normalize_host(host: str) -> str:
-    """A host in the form for comparison: lower case, ASCII, IP addresses without brackets.
+    """The host in the form for comparison: lower case, ASCII, no trailing dot, IP addresses without brackets.
 
-    An address in an unusual form (``0x7f.1``, ``2130706433``) is unchanged and so equals no entry.
+    An IP address in an unusual form (``0x7f.1``, ``2130706433``) is not converted, so that it can't match an
+    entry with the address in the usual form.
     """
     bare = host.strip("[]").rstrip(".").lower()
     try:

@@ -1,9 +1,9 @@
-"""The static server for tier ``landlock``, which has no network namespace: a run gets no network socket.
+"""The static server for tier ``landlock``: a run without a network namespace gets no network sockets.
 
 script ── socket() ──► the kernel notifies this process ──► one end of a socket pair; the server has the other
 
-Whatever address the script then connects to, ``Job.http_handler`` answers. No packet leaves the machine, and
-no port is opened that other processes could reach.
+Whatever address the script then connects to, this server answers. The script can send no packet itself, and
+no port is opened that other processes could use.
 """
 
 import asyncio
@@ -28,7 +28,10 @@ _NOT_BLOCKING, _CLOSED_ON_EXEC = 0x800, 0x8_0000  # flags of the requested socke
 
 
 class PassedSocketServer(StaticServer):
-    """Supplies a socket for each ``socket()`` call of the run; the passed descriptor reports the calls."""
+    """Supplies a connected socket for each ``socket()`` call of the run, and serves its other end.
+
+    Instead of a listening socket, the sandbox passes a descriptor that reports the calls.
+    """
 
     async def _serve_listener(self, notify_fd: int, stop: asyncio.Future[Any]) -> None:
         tasks: set[asyncio.Task[None]] = set()
@@ -55,9 +58,9 @@ class PassedSocketServer(StaticServer):
 
 
 def _poll_events(notify_fd: int) -> int:
-    """Poll events of the notification descriptor; reading it without one would block the event loop.
+    """Poll events of the notification descriptor; 0 if no call is pending because its process has ended.
 
-    0 if the calling process ended or was interrupted; other processes may still call.
+    Without this check, reading the descriptor could block the event loop.
     """
     poll = select.poll()
     poll.register(notify_fd, select.POLLIN)
@@ -65,7 +68,10 @@ def _poll_events(notify_fd: int) -> int:
 
 
 def _answer(notify_fd: int, *, give: bool) -> socket.socket | None:
-    """Supplies a socket to the calling process, or EMFILE unless ``give``; returns the socket's other end."""
+    """Answers a ``socket()`` call with a socket, or with EMFILE unless ``give``.
+
+    Returns the other end of the supplied socket, or None.
+    """
     notification = bytearray(_NOTIFICATION.size)
     try:
         fcntl.ioctl(notify_fd, _RECEIVE, notification)

@@ -1,8 +1,9 @@
-"""The proxy of one run: connects it to the hosts of its allowlist, and records every decision.
+"""The proxy of one run: connects scripts to the hosts of the run's allowlist, and records every decision.
 
 script ── CONNECT, GET ──► 127.0.0.1:3128 in the run's own network ──► this process ──► the checked address
 
-The launcher listens inside the sandbox and passes the listening socket out; only its connections cross.
+A process inside the sandbox opens the listening socket and passes it to this process. The run has no other
+way to the network.
 """
 
 import asyncio
@@ -37,7 +38,7 @@ _CHUNK_BYTES = 65_536
 
 
 class AllowlistProxy:
-    """Serves in its own thread within the ``with`` block; ``decisions`` lists the hosts requested so far."""
+    """Context manager that serves a run's proxy in a thread; ``decisions`` lists its decisions so far."""
 
     def __init__(self, job: Job, proxy_socket: socket.socket) -> None:
         self.resolve, self.proxy_socket = job.resolve, proxy_socket
@@ -92,14 +93,14 @@ class AllowlistProxy:
             await self._end_all()
 
     async def _serve_listener(self, listener: int, stop: asyncio.Future[Any]) -> None:
-        """Serves connections until ``stop``."""
+        """Serves connections to the listening socket, and closes the socket when ``stop`` is done."""
         sock = socket.socket(fileno=listener)
         server = await asyncio.start_server(self._serve_connection, sock=sock, limit=MAX_HEAD_BYTES)
         await stop
         server.close()
 
     async def _receive_listener(self) -> int | None:
-        """Receives the listening socket from the launcher; None if the run ends first."""
+        """Receives the listening socket from the sandbox; None if the sandbox ends without passing one."""
         ready = asyncio.Event()
         self._loop.add_reader(self.proxy_socket, ready.set)
         try:
@@ -173,7 +174,7 @@ class AllowlistProxy:
     async def _open_connection(
         self, request: ProxyRequest
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | str:
-        """A connection to a checked address, or the error code of the refusal."""
+        """Opens a connection to a checked address, or returns an error code; records the decision."""
         code = allowed_hosts.refusal_code(request.host, request.port, self.allowed)
         if not code and self.bytes_left <= 0:
             code = errors.NETWORK_TOO_MUCH.name
@@ -219,7 +220,7 @@ class AllowlistProxy:
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
-    """Closes within a time limit: a script that reads nothing could otherwise hold uncounted descriptors."""
+    """Closes a connection within 5 seconds, so that scripts that read nothing can't keep descriptors open."""
     writer.close()
     try:
         await asyncio.wait_for(writer.wait_closed(), _CLOSE_GRACE_S)
@@ -236,7 +237,7 @@ async def _write_refusal(writer: asyncio.StreamWriter, code: str, detail: str) -
 
 
 async def _first(work: Coroutine[Any, Any, Any], stop: asyncio.Future[Any]) -> Any:
-    """The result of ``work``; None if ``stop`` is set first."""
+    """The result of ``work``; cancels ``work`` and returns None if ``stop`` is done first."""
     task = asyncio.ensure_future(work)
     await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
     if task.done():

@@ -17,12 +17,12 @@ _DROPPED = frozenset(
 
 
 class BadRequest(Exception):
-    """The request is neither CONNECT nor a valid plain request; the text gives the reason."""
+    """The request is neither a valid CONNECT nor a valid plain request; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class ProxyRequest:
-    """``forwarded`` is the head to forward for a plain request, empty for CONNECT."""
+    """A request to the proxy. ``forwarded`` is the request head to send to the host; empty for CONNECT."""
 
     host: str
     port: int
@@ -30,7 +30,10 @@ class ProxyRequest:
 
 
 async def read_head(reader: asyncio.StreamReader) -> ProxyRequest:
-    """Reads and parses a request head; raises BadRequest if it is invalid or too long for the reader."""
+    """Reads and parses a request head; raises BadRequest if it is invalid or too long for the reader.
+
+    Raises IncompleteReadError if the script closes the connection first.
+    """
     try:
         return parse_head(await reader.readuntil(_END))
     except asyncio.LimitOverrunError:
@@ -75,7 +78,7 @@ def _host(text: str) -> str:
 
 
 def refusal_response(status: int, code: str, detail: str) -> bytes:
-    """An HTTP response with an error code and text, which appear in the script's own error."""
+    """An HTTP response with error code and detail as text, so that they appear in the script's own error."""
     body = f"{code}: {detail}\n".encode()
     phrase = HTTPStatus(status).phrase
     head = f"HTTP/1.1 {status} {phrase}\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}\r\n"

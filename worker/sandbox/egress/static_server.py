@@ -2,7 +2,7 @@
 
 script ── GET /… ──► 127.0.0.1:3128 in the run's own network ──► this process ──► ``Job.http_handler``
 
-CONNECT works as in the proxy, for the hosts of ``Job.network``; with an empty list it is refused.
+CONNECT works as in the proxy for the hosts of ``Job.network``; with an empty list, CONNECT is refused.
 """
 
 import asyncio
@@ -20,7 +20,10 @@ _END = b"\r\n\r\n"
 
 
 class StaticServer(AllowlistProxy):
-    """Answers one GET per connection; aborts it if a body fails, so that a part never looks complete."""
+    """Answers one GET or HEAD request per connection from ``Job.http_handler``.
+
+    Aborts the connection if the body fails, so that a part of it never looks complete.
+    """
 
     async def _serve_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

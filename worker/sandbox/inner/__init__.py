@@ -1,1 +1,1 @@
-"""The sandbox launcher, which runs in its own process without Django. Standard library only."""
+"""The launcher of sandboxes and the processes that it forks, without Django. Standard library only."""

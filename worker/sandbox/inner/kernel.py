@@ -1,4 +1,4 @@
-"""System calls that Python 3.11 lacks; each raises OSError with the kernel's message."""
+"""Wraps system calls that Python 3.11 lacks; each raises OSError with the kernel's message."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def unshare(flags: int) -> None:
 
 
 def map_own_user() -> None:
-    """Moves to a new user namespace that has only this user, under the same id and with every capability."""
+    """Moves to a new user namespace with only this user and group, the same ids, and every capability."""
     uid, gid = os.getuid(), os.getgid()
     unshare(CLONE_NEWUSER)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
@@ -62,7 +62,7 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str
 
 
 def bind(source: str, target: str, *, read_only: bool) -> None:
-    """Bind-mounts ``source`` with its submounts, without set-uid programs and devices."""
+    """Bind-mounts ``source`` with its submounts; disables set-uid programs and devices in them."""
     mount(source, target, flags=MS_BIND | MS_REC)
     restrict(target, ATTR_NOSUID | ATTR_NODEV | (ATTR_RDONLY if read_only else 0))
 
@@ -96,7 +96,10 @@ def _prctl(option: int, *arguments: int) -> None:
 
 
 def die_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
-    """Makes the kernel send ``by`` to this process when its parent ends; sends SIGKILL if it already has."""
+    """Makes the kernel send ``by`` to this process when its parent ends.
+
+    Kills this process at once if ``parent`` has already ended.
+    """
     _prctl(_PR_SET_PDEATHSIG, by)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -126,7 +129,7 @@ def drop_capabilities() -> None:
 
 
 def filter_calls(program: bytes) -> None:
-    """Installs a seccomp program: an array of ``struct sock_filter``."""
+    """Installs a seccomp program, an array of ``struct sock_filter``, for this thread and its children."""
 
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
@@ -139,7 +142,7 @@ def filter_calls(program: bytes) -> None:
 
 
 def filter_calls_notifying(program: bytes) -> int:
-    """Installs the program; returns the descriptor from which the filter's notifications are read."""
+    """Installs the program like ``filter_calls``; returns the descriptor that delivers notifications."""
     content = ctypes.create_string_buffer(program, len(program))
     handle = struct.pack("=H6xQ", len(program) // 8, ctypes.addressof(content))
     listener = _libc.syscall(ctypes.c_long(_SECCOMP[_MACHINE]), ctypes.c_uint(1), ctypes.c_uint(8), handle)
@@ -148,7 +151,7 @@ def filter_calls_notifying(program: bytes) -> int:
 
 
 def rename_command_line(name: str) -> None:
-    """Overwrites this process's command line, as other processes see it in /proc."""
+    """Overwrites this process's command line in /proc with ``name``, cut to the space available."""
     with open("/proc/self/stat", "rb") as stat:
         fields = stat.read().rpartition(b")")[2].split()
     start, end = int(fields[45]), int(fields[46])

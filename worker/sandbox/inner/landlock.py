@@ -1,9 +1,9 @@
-"""Tier ``landlock``: Landlock, a stricter filter and limits, for machines without user namespaces.
+"""Tier ``landlock``: Landlock, a stricter seccomp filter and limits, for machines without user namespaces.
 
 init process ── fork ──► guard process (can signal only the run) ── fork ──► script (can access listed paths)
 
-Both are Landlock domains; the script's is inside the guard's. The guard's ``kill(-1)`` reaches only the run's
-processes, however they fork, and no process of the run can touch the guard.
+Guard and script are Landlock domains; the script's is inside the guard's. The guard's ``kill(-1)`` affects
+only the run's processes, however they fork. No process of the run can signal the guard.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def enter(plan: dict[str, Any], status: int, proxy_fd: int | None = None) -> None:
-    """Turns this process into the guard process of a script that it starts; never returns."""
+    """Starts the script and turns this process into its guard process; never returns.
+
+    Raises OSError before the start if this kernel's Landlock is not sufficient.
+    """
     init_pid = os.getppid()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
     kernel.die_with(init_pid, signal.SIGTERM)
@@ -73,7 +76,7 @@ def enter(plan: dict[str, Any], status: int, proxy_fd: int | None = None) -> Non
 
 
 def require_abi() -> None:
-    """Raises OSError with the missing abilities if this kernel's Landlock is older than the tier needs."""
+    """Raises OSError if this kernel's Landlock is missing or too old, and names the missing abilities."""
     found = _libc.syscall(ctypes.c_long(_CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     if found < 1:
         raise OSError(ctypes.get_errno(), "Landlock is missing from this kernel or disabled")
@@ -83,7 +86,7 @@ def require_abi() -> None:
 
 
 def _require_bounded_signals(init_pid: int) -> None:
-    """Raises OSError unless a signal to the init process is refused: only then ``kill(-1)`` is safe."""
+    """Raises OSError unless a signal to the init process is refused: only then is ``kill(-1)`` safe."""
     try:
         os.kill(init_pid, 0)
     except PermissionError:
@@ -92,9 +95,9 @@ def _require_bounded_signals(init_pid: int) -> None:
 
 
 def _count_tasks(uid: int, *, own_namespace: bool) -> int:
-    """The threads and processes that count against the process limit before the script starts.
+    """The number of threads that count against the process limit before the script starts.
 
-    These are all of this user's; if the run has a user namespace of its own, only those inside it.
+    These are all threads of this user; if the run has its own user namespace, only those inside it.
     """
     found, own = 0, os.readlink("/proc/self/ns/user")
     for name in os.listdir("/proc"):
@@ -128,7 +131,7 @@ def _script(plan: dict[str, Any], limits: dict[str, int], proxy_fd: int | None) 
 
 
 def _filter_notifying(program: bytes, proxy_fd: int) -> None:
-    """Installs the filter; passes its notification descriptor to the worker, and closes both descriptors."""
+    """Installs the filter and passes its notification descriptor to the worker; closes both descriptors."""
     with socket.socket(fileno=proxy_fd) as proxy_socket:
         notify_fd = kernel.filter_calls_notifying(program)
         socket.send_fds(proxy_socket, [b"a"], [notify_fd])
@@ -136,7 +139,10 @@ def _filter_notifying(program: bytes, proxy_fd: int) -> None:
 
 
 def _restrict_signals() -> None:
-    """Restricts signals and abstract sockets; allows moving files, which every domain denies by default."""
+    """Restricts signals and abstract sockets to this domain.
+
+    Allows moving files between folders, which every domain denies by default.
+    """
     ruleset = _ruleset(_REFER, 0)
     _allow(ruleset, "/", _REFER)
     _restrict(ruleset)
@@ -182,7 +188,10 @@ def _check(result: int, call: str) -> None:
 
 
 def _guard(script: int, status: int) -> None:
-    """Reaps processes until the script or the init process ends, or the init process asks to stop."""
+    """Reaps processes until the script ends, and writes its exit to ``status``; also returns on SIGTERM.
+
+    SIGTERM comes from the init process, or from the kernel if the init process ends.
+    """
     while True:
         if signal.sigwait({signal.SIGTERM, signal.SIGCHLD}) == signal.SIGTERM:
             return
@@ -201,7 +210,7 @@ def _reap() -> list[tuple[int, int]]:
 
 
 def _kill_all() -> None:
-    """Kills the run: every process that this one can signal. Returns when none is left."""
+    """Kills every process that this one may signal, that is, those of the run; returns when none is left."""
     while True:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(-1, signal.SIGKILL)

@@ -2,10 +2,10 @@
 
 worker ── control socket ──► launcher ── fork ──► init process ── fork ──► bwrap, or another tier
 
-Forking this process costs a tenth of starting an interpreter. The init process keeps the worker's user, even
-root: it stages private folders, and only its child drops to the run's user. It adopts every orphan of the run
-and reports "ended" when no process is left. If the worker dies, its run socket closes and the init process
-kills the run.
+Forking the launcher takes a tenth of the time of starting an interpreter. The init process keeps the worker's
+user, even root: it stages private folders, and only its child switches to the run's user. The init process
+adopts every orphan of the run and reports "ended" when no process is left. If the worker dies, the run socket
+closes and the init process kills the run.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from typing import Any
 from . import gate, kernel, landlock, nsrun, scratch
 
 _MAX_ORDER_BYTES = 1 << 26
-_PENDING_SIGNALS = 1024  # at one time; the kernel counts them per user, over all processes
+_PENDING_SIGNALS = 1024  # pending at one time; the kernel counts them per user, over all processes
 _CLEANUP_S = 30
-_NICENESS = 10  # the portal, the database and the worker come first
+_NICENESS = 10  # so that the portal, the database and the worker come first
 _GUARD_S = 20.0
 
 
 def main(control: int) -> None:
-    """Serves until the worker's end of ``control`` closes."""
+    """Forks an init process per order until ``control`` closes, then waits up to 30 seconds for them all."""
     kernel.rename_command_line("skillquay-launcher")
     kernel.adopt_orphans()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -52,7 +52,7 @@ def main(control: int) -> None:
 
 
 def _wait_for_init_processes() -> None:
-    """Waits for the init processes, which clean up after a dead worker and die with this process."""
+    """Waits up to 30 seconds until all init processes have cleaned up, because they die with this process."""
     signal.alarm(_CLEANUP_S)
     try:
         os.waitpid(-1, 0)  # returns when the last one is gone, since SIGCHLD is ignored
@@ -74,7 +74,7 @@ def _receive(control_socket: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def _run_init(descriptors: list[int], *, locked: bool) -> None:
-    """The init process of one run, from its order to its last process; never returns.
+    """Runs the init process of one run, from its order to its last process; never returns.
 
     The lock on the run's user id, if any, is only held open: it is released when this process ends.
     """
@@ -125,7 +125,7 @@ def _run_order(order: dict[str, Any], run_socket: socket.socket, streams: list[i
 
 
 def _stage(folder: str, binds: list[list[str]]) -> None:
-    """Bind-mounts host paths, closed to the run's user, into ``folder``; the mounts end with this process."""
+    """Bind-mounts host paths that are closed to the run's user into ``folder``, in a new mount namespace."""
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0755,size=64k")
@@ -139,14 +139,14 @@ def _stage(folder: str, binds: list[list[str]]) -> None:
 
 
 def _show_in_place(staged: str, path: str, hidden: str) -> None:
-    """Mounts a staged interpreter at its host path, where it looks for its files; hides ``hidden``."""
+    """Mounts a staged interpreter at its host path, where it looks for files; a tmpfs hides ``hidden``."""
     kernel.mount("tmpfs", hidden, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0755,size=64k")
     os.makedirs(path)
     kernel.mount(staged, path, flags=kernel.MS_BIND | kernel.MS_REC)
 
 
 def _start_tier(order: dict[str, Any], init_pid: int, streams: list[int], status: int) -> None:
-    """In the child: joins the cgroup, switches to the run's user, places the streams, starts the tier."""
+    """Joins the cgroup, switches to the run's user, places the streams and starts the tier; never returns."""
     try:
         for file in order["cgroup"]:
             with open(file, "w") as group:
@@ -175,14 +175,14 @@ def _start_tier(order: dict[str, Any], init_pid: int, streams: list[int], status
 
 
 def _pin(processors: int) -> None:
-    """Pins this process to ``processors`` of the worker's processors, a different selection per run."""
+    """Pins this process to that many of the worker's processors, chosen by pid; 0 means no pinning."""
     allowed = sorted(os.sched_getaffinity(0))
     if 0 < processors < len(allowed):
         os.sched_setaffinity(0, [allowed[(os.getpid() + n) % len(allowed)] for n in range(processors)])
 
 
 def _lower_priority() -> None:
-    """Makes the run the last to get a processor and the first victim when memory runs out."""
+    """Lowers the run's CPU priority and makes it the first process to be killed when memory runs out."""
     os.nice(_NICENESS)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
         score.write("1000")
@@ -197,13 +197,13 @@ def _switch_user(uid: int | None) -> None:
 
 
 def _place(streams: list[int]) -> None:
-    """Makes the streams descriptors 0, 1, 2 and so on."""
+    """Makes the streams descriptors 0, 1, 2 and so on, which the script inherits."""
     for number, stream in enumerate([_above(stream) for stream in streams]):
         os.dup2(stream, number, inheritable=True)
 
 
 def _above(descriptor: int) -> int:
-    """Moves a descriptor out of the range of the script's descriptors."""
+    """Moves a descriptor above the numbers that the script uses; returns its new number, at least 10."""
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
     os.close(descriptor)
     return moved
@@ -233,7 +233,7 @@ def _pack_options(options: list[str]) -> bytes:
 
 
 def _memory_file(content: bytes) -> int:
-    """A descriptor that reads exactly ``content``; a memory file, because a pipe may be too small."""
+    """An inheritable descriptor that reads ``content``: a memory file, because a pipe may be too small."""
     descriptor = os.memfd_create("q", 0)
     os.write(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)
@@ -241,7 +241,7 @@ def _memory_file(content: bytes) -> int:
 
 
 def _run_unsafe(plan: dict[str, Any], status: int) -> None:
-    """The tier ``unsafe``: resource limits without isolation."""
+    """Runs the script in tier ``unsafe``, with resource limits but without isolation; never returns."""
     inner = os.fork()
     if inner:
         # As in other tiers, the first process is not the script.
@@ -256,10 +256,10 @@ def _run_unsafe(plan: dict[str, Any], status: int) -> None:
 
 
 def _watch(child: int, run_socket: socket.socket, status: int, *, deadline: float, guarded: bool) -> bool:
-    """Forwards the tier's status, kills the run when asked, and returns when all processes are dead.
+    """Forwards the tier's status until the run ends; returns when all processes are dead.
 
-    The run is killed when the worker asks for it or dies, and at ``deadline`` of the shared monotonic clock,
-    even if the worker waits for its database. Returns False if the worker is gone and can't clean up.
+    Kills the run if the worker asks for it or dies, and at ``deadline`` of the monotonic clock, even if the
+    worker is blocked. Returns False if the worker is gone and can't clean up.
     """
     handle = os.pidfd_open(child)
     poll = select.poll()
@@ -290,9 +290,9 @@ def _watch(child: int, run_socket: socket.socket, status: int, *, deadline: floa
 
 
 def _kill_all(child: int) -> None:
-    """Kills all visible processes of the run at once: waiting for the end of their namespace takes longer.
+    """Kills the run's processes in other pid namespaces, because waiting for a namespace to end takes longer.
 
-    Processes in our own pid namespace, or closed to us, die with their parent.
+    Processes in our own pid namespace, and those that can't be inspected, die with their parent.
     """
     ours = _pid_namespace(os.getpid())
     for pid in reversed(_descendants(child)):
@@ -302,7 +302,7 @@ def _kill_all(child: int) -> None:
 
 
 def _kill(pid: int, inside: str | None) -> None:
-    """Kills by handle, and checks the process again after opening it, because the pid may be reused."""
+    """Kills a process unless its pid namespace is no longer ``inside``: then its id has been reused."""
     with contextlib.suppress(OSError):
         handle = os.pidfd_open(pid)
         try:
@@ -321,7 +321,7 @@ def _descendants(top: int) -> list[int]:
 
 
 def _pid_namespace(pid: int) -> str | None:
-    """The process's pid namespace; None if the process is gone or closed to us."""
+    """The process's pid namespace; None if the process is gone or can't be inspected."""
     try:
         return os.readlink(f"/proc/{pid}/ns/pid")
     except OSError:
@@ -329,14 +329,14 @@ def _pid_namespace(pid: int) -> str | None:
 
 
 def _stop_guard(handle: int) -> None:
-    """Asks the guard of tier ``landlock`` to end the run, and waits: the run can outlive a killed guard."""
+    """Asks the guard process to end the run, which a killed guard could not do; waits up to 20 seconds."""
     with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(handle, signal.SIGTERM)
     select.select([handle], [], [], _GUARD_S)
 
 
 def _kill_requested(run_socket: socket.socket) -> bool:
-    """Whether the worker asked to kill the run; False if its end of the socket is closed."""
+    """Whether the worker asked to kill the run; False if the worker's end of the socket is closed."""
     try:
         return bool(run_socket.recv(1))
     except OSError:
@@ -344,7 +344,7 @@ def _kill_requested(run_socket: socket.socket) -> bool:
 
 
 def _remove_cgroups(groups: list[str]) -> None:
-    """Removes the cgroups of a run whose worker is gone; the kernel may still hold them for a moment."""
+    """Removes the cgroups of a run without a worker; retries for a second while the kernel uses them."""
     for file in groups:
         for _attempt in range(100):
             try:

@@ -1,4 +1,4 @@
-"""Tier ``nsrun``: isolates like bubblewrap with unshare, mount and pivot_root; needs no system package."""
+"""Tier ``nsrun``: isolates like bubblewrap, with unshare, mount and pivot_root; needs no system package."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RESOURCES = {
 
 
 def enter(plan: dict[str, Any], status: int, proxy_fd: int | None) -> None:
-    """Starts the sandbox's first process and waits for it; never returns."""
+    """Creates the namespaces, starts the sandbox's first process and waits for it; never returns."""
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(kernel.CLONE_NEWUSER)
     _write("/proc/self/setgroups", "deny")
@@ -56,9 +56,9 @@ def enter(plan: dict[str, Any], status: int, proxy_fd: int | None) -> None:
 
 
 def _first_process(plan: dict[str, Any], status: int, proxy_fd: int | None) -> None:
-    """Process 1 of the sandbox: mounts its files, starts the script, reaps children, ends with the script.
+    """Runs process 1 of the sandbox: mounts files, starts the script, reaps children, exits with the script.
 
-    Its end kills every other process in the pid namespace.
+    The kernel then kills every other process in the pid namespace.
     """
     _die_with_outer_parent()
     socket.sethostname(plan["hostname"])
@@ -103,7 +103,10 @@ def _script(plan: dict[str, Any]) -> None:
 
 
 def become(plan: dict[str, Any]) -> None:
-    """Becomes the script; if that fails, writes to stderr and exits with the code that a shell would use."""
+    """Replaces this process with the script; on failure, writes the reason to stderr and exits.
+
+    The exit code is that of a shell: 127 if the program does not exist, otherwise 126.
+    """
     try:
         os.execvpe(plan["argv"][0], plan["argv"], plan["environment"])
     except OSError as error:
@@ -127,7 +130,7 @@ def report_exit(status: int, wait_status: int) -> None:
 
 
 def _mount_root(plan: dict[str, Any]) -> None:
-    """Builds a new root on an empty tmpfs; the old root is detached before the script starts."""
+    """Builds a new, read-only root from the plan's steps on an empty tmpfs, and detaches the old root."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_SLAVE)
     kernel.mount("tmpfs", "/tmp", "tmpfs", _STRICT, "mode=0755")
     os.chdir("/tmp")

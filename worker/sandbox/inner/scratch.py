@@ -1,7 +1,7 @@
-"""In the init process: mounts the attempt's scratch space, or joins the one of an earlier start.
+"""Mounts the attempt's scratch space in the init process, or joins the space of an earlier start.
 
-The space is one file system of fixed size over the attempt's folder, with ``job``, ``tmp`` and ``shm``. Only
-this mount namespace has it: the host's folder below stays as it was, and nothing has to be unmounted.
+The space is one file system of fixed size over the attempt's folder, with ``job``, ``tmp`` and ``shm``. It
+exists only in the run's mount namespace: the host's folder does not change, and nothing has to be unmounted.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ _INPUT = "input"
 
 
 def enter(order: dict[str, Any], uid: int | None, run_socket: socket.socket, joined: list[int]) -> None:
-    """Mounts and announces a new space, or joins the namespaces ``joined``; makes ``uid`` the owner.
+    """Mounts a new space and sends its descriptors to the worker, or joins the namespaces ``joined``.
 
-    ``order``: ``folder``, ``size`` in bytes, ``inodes``, and ``device`` with an ext4 file system or "".
+    Then makes ``uid``, if not None, the owner of the content except the inputs. ``order`` has ``folder``,
+    ``size`` in bytes, ``inodes`` and ``device``: a block device with an ext4 file system, or "" for a tmpfs.
     """
     folder = order["folder"]
     if joined:
@@ -33,7 +34,7 @@ def enter(order: dict[str, Any], uid: int | None, run_socket: socket.socket, joi
 
 
 def _join(namespaces: list[int]) -> None:
-    """Enters the mount namespace (the last descriptor), after its user namespace if that is passed too."""
+    """Enters the user namespace, if passed, then the mount namespace; closes their descriptors."""
     kinds = (kernel.CLONE_NEWUSER, kernel.CLONE_NEWNS)[-len(namespaces) :]
     for descriptor, kind in zip(namespaces, kinds, strict=True):
         kernel.join_namespace(descriptor, kind)
@@ -63,7 +64,7 @@ def _mount(order: dict[str, Any], *, own_namespace: bool) -> None:
 
 
 def _copy(source: str, target: str) -> None:
-    """Copies the files that the worker prepared; inputs are bind-mounted instead, so they use no space."""
+    """Copies the files that the worker prepared; bind-mounts the inputs read-only to save space."""
     shutil.copytree(source, target, symlinks=True, ignore=lambda _folder, names: {_INPUT} & set(names))
     if os.path.isdir(f"{source}/{_INPUT}"):
         os.mkdir(f"{target}/{_INPUT}")
@@ -71,7 +72,7 @@ def _copy(source: str, target: str) -> None:
 
 
 def _give(folder: str, uid: int) -> None:
-    """Makes the run's user the owner of everything in the space but its top and the inputs."""
+    """Makes the run's user the owner of everything in the space except its top folder and the inputs."""
     for parent, folders, files in os.walk(folder):
         if parent == f"{folder}/job" and _INPUT in folders:
             folders.remove(_INPUT)
@@ -80,7 +81,7 @@ def _give(folder: str, uid: int) -> None:
 
 
 def _announce(folder: str, run_socket: socket.socket, *, own_namespace: bool) -> None:
-    """Sends descriptors of the space's top and of its namespaces, which keep the space alive."""
+    """Sends the worker descriptors of the space's top folder and namespaces, which keep the space alive."""
     namespaces = ["user", "mnt"] if own_namespace else ["mnt"]
     paths = [folder, *(f"/proc/self/ns/{name}" for name in namespaces)]
     opened = [os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in paths]

@@ -1,4 +1,4 @@
-"""Creates a cgroup per run if this process may: one folder per controller in version 1, one in version 2."""
+"""Creates a cgroup per run if permitted: one folder per controller in version 1, one for all in version 2."""
 
 import contextlib
 import errno
@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path("/sys/fs/cgroup")
-_HOST = "skillquay-host"  # holds the worker's processes: version 2 allows none in a group with subgroups
+_HOST = "skillquay-host"  # for the worker's processes: version 2 allows none in a group with subgroups
 _SERIAL = iter(range(1 << 62))
 _PERIOD_US = 100_000
 _TIER_PROCESSES = 3  # processes of the tier itself, in addition to those of the script
@@ -19,7 +19,7 @@ CONTROLLERS = ("memory", "pids", "cpu")
 
 @dataclass(frozen=True)
 class CgroupFolder:
-    """A cgroup folder and its usable controllers: a parent of run groups, or the group of one run."""
+    """A cgroup folder with its usable controllers: a parent of run groups, or the group of one run."""
 
     folder: Path
     version: int
@@ -43,9 +43,9 @@ class Cgroup:
 
     @property
     def join_files(self) -> list[Path]:
-        """Files to which a single-threaded process writes 0 to join.
+        """Files to which a single-threaded process writes 0 to join the group.
 
-        In version 1 this is ``tasks``: moving a process takes a lock that costs 14 ms, a thread does not.
+        Version 1 uses ``tasks``: moving a process takes a lock that costs 14 ms; moving a thread does not.
         """
         return [group.folder / ("tasks" if group.version == 1 else "cgroup.procs") for group in self.folders]
 
@@ -58,9 +58,10 @@ class Cgroup:
         return False
 
     def memory_exceeds(self, limit: int, in_tmpfs: int) -> bool:
-        """Whether the run's processes hold more than ``limit`` bytes, without ``in_tmpfs`` and file cache.
+        """Whether the run's memory, less ``in_tmpfs`` bytes and the file cache, exceeds ``limit`` bytes.
 
-        Reads the group's total first: it is quick to read, and never smaller than what the processes hold.
+        Reads the group's total first, because it is quick to read and never smaller. False without a memory
+        controller.
         """
         for group in self.folders:
             if "memory" in group.controllers:
@@ -90,9 +91,9 @@ class Cgroup:
 
 
 def create_cgroup(limits: CgroupLimits) -> Cgroup | None:
-    """Creates the run's cgroup; None if this process may not.
+    """Creates the run's cgroup; None if this process can't create one.
 
-    Resource limits and the watchdog enforce the limits that the group has no controller for.
+    Limits without a controller in the group are enforced only by rlimits and the watchdog.
     """
     name = f"skillquay-{os.getpid()}-{next(_SERIAL)}"
     created = [_create(parent, parent.folder / name, limits) for parent in find_parents()]
@@ -115,7 +116,7 @@ def _create(parent: CgroupFolder, folder: Path, limits: CgroupLimits) -> CgroupF
 
 
 def _limit(folder: Path, version: int, controller: str, limits: CgroupLimits) -> bool:
-    """Writes a controller's limits; returns False if the first one fails. Kernels may lack the others."""
+    """Writes a controller's limits; returns False if the first one fails. Some kernels lack the others."""
     first, *further = _lines(version, controller, limits).items()
     try:
         (folder / first[0]).write_text(first[1])
@@ -152,7 +153,11 @@ def usable_memory() -> int:
 
 @cache
 def find_parents() -> tuple[CgroupFolder, ...]:
-    """Folders in which run groups can be created; each controller appears in one of them."""
+    """Folders in which run groups can be created; each controller appears in at most one of them. Cached.
+
+    The first call prepares the folders: it enables controllers, moves the worker's processes to a subgroup if
+    version 2 needs that, and removes groups of dead workers.
+    """
     found: list[CgroupFolder] = []
     taken: set[str] = set()
     for candidate in _candidates():
@@ -167,7 +172,7 @@ def find_parents() -> tuple[CgroupFolder, ...]:
 
 
 def _sweep(parent: Path) -> None:
-    """Removes groups of dead workers; a group that still has processes can't be removed and stays."""
+    """Removes groups of dead workers. A group that still has processes can't be removed and stays."""
     for folder in parent.glob("skillquay-*-*"):
         pid = folder.name.split("-")[1]
         if pid.isdigit() and not Path("/proc", pid).exists():
@@ -205,10 +210,10 @@ def _delegated(folder: Path) -> bool:
 
 
 def _enable_controllers(folder: Path) -> frozenset[str]:
-    """The controllers that subgroups get: memory and those that can be enabled with it; none without memory.
+    """Enables controllers for subgroups and returns those enabled; returns none if memory can't be enabled.
 
-    Memory is enabled first. In a group with processes, the others can be enabled alone, but the subgroups
-    then become threaded groups, which no process may join.
+    Memory comes first. In a group with processes, the others could be enabled alone, but then the subgroups
+    would be threaded groups, which no process may join.
     """
     available = _read(folder / "cgroup.controllers").split()
     for name in CONTROLLERS:
@@ -224,7 +229,10 @@ def _enabled(folder: Path) -> frozenset[str]:
 
 
 def _enable(folder: Path, name: str) -> None:
-    """Enables a controller for subgroups; moves the group's processes below first if version 2 needs it."""
+    """Enables a controller for subgroups if possible.
+
+    If processes in the group prevent this, moves them to a subgroup first; only in a delegated group.
+    """
     for _attempt in range(5):
         try:
             (folder / "cgroup.subtree_control").write_text(f"+{name}")
@@ -245,7 +253,7 @@ def _move_below(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Removes a group; the kernel may still hold it for a moment after its last process has ended."""
+    """Removes a group; retries for 3 seconds, because the kernel may use it after its last process ended."""
     for attempt in range(14):
         try:
             folder.rmdir()

@@ -1,4 +1,4 @@
-"""Keeps free space on the worker's disk, for runs whose disk limit only the watchdog enforces."""
+"""Decides whether the worker's disk is too full, and which run without a scratch space must then end."""
 
 import os
 import shutil
@@ -10,23 +10,26 @@ _MARK = ".on-disk"
 
 
 def is_low(folder: Path, minimum: int) -> bool:
-    """Whether the disk of ``folder`` has less than ``minimum`` bytes free; 0 means max(1 GiB, 5 %)."""
+    """Whether the disk of ``folder`` has fewer bytes free than ``floor`` requires for ``minimum``."""
     usage = shutil.disk_usage(folder)
     return usage.free < floor(usage.total, minimum)
 
 
 def floor(total: int, minimum: int) -> int:
-    """The bytes that must stay free on a disk of ``total`` bytes."""
+    """The bytes that must stay free on a disk of ``total`` bytes.
+
+    This is ``minimum``; if ``minimum`` is 0, it is the larger of 1 GiB and 5 % of the disk.
+    """
     return minimum or max(_MIN_FREE, int(total * _MIN_FREE_SHARE))
 
 
 def mark_on_disk(job_dir: Path) -> None:
-    """Records that a run writes to the worker's disk, and since when."""
+    """Touches a mark next to ``job_dir``, which records that its run writes to this disk, and since when."""
     (job_dir.parent / _MARK).touch()
 
 
 def must_end(job_dir: Path, minimum: int) -> bool:
-    """Whether space is low and this is the youngest of the runs that write to this disk."""
+    """Whether space is low and this run is the youngest of those marked as writing to this disk."""
     return is_low(job_dir, minimum) and _started(job_dir.parent) >= max(
         map(_started, job_dir.parent.parent.iterdir()), default=0
     )

@@ -1,6 +1,6 @@
-"""The limits of one run. ``worker.runs.limits.limits_of`` fills them from the skill and the site's settings.
+"""The limits of one run. ``worker.runs.limits.limits_of`` sets them from the skill and the site's settings.
 
-The defaults here apply only to ``files``, ``descriptors`` and jobs that are not runs.
+For runs, the defaults here apply only to ``files`` and ``descriptors``.
 """
 
 from dataclasses import dataclass

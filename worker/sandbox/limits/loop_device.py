@@ -1,4 +1,4 @@
-"""A file as a block device with an ext4 file system, for scratch spaces that are too large for memory."""
+"""Attaches loop devices with an ext4 file system, for scratch spaces that are too large for memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 _CONTROL = "/dev/loop-control"
 _GET_FREE, _CONFIGURE = 0x4C82, 0x4C0A
-_AUTOCLEAR = 4  # the device is released by itself when nothing has it open or mounted
+_AUTOCLEAR = 4  # releases the device when it is neither open nor mounted
 _CONFIG = "=II 52xI 176x 64x"  # struct loop_config: file, block size, lo_flags
 _ATTEMPTS = 10  # another process may take the same free device first
 
@@ -22,10 +22,11 @@ def is_available() -> bool:
 
 
 def attach(image: Path, size: int, files: int) -> tuple[str, int]:
-    """Creates the file system in ``image``, which is deleted; returns the device's path and a descriptor.
+    """Creates an ext4 file system with ``files`` inodes; returns path and descriptor of its loop device.
 
-    The device is released when the descriptor is closed and its file system no longer mounted. Raises OSError
-    if this process can't create one.
+    The device's ``size`` bytes are in the file ``image``, which must not exist and is deleted at once. The
+    device is released when the descriptor is closed and the file system is no longer mounted. Raises OSError
+    if this fails.
     """
     program = _mkfs()
     if program is None:

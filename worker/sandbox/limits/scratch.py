@@ -1,7 +1,7 @@
 """The scratch space of an attempt: one file system of fixed size for ``/job``, ``/tmp`` and ``/dev/shm``.
 
-The kernel enforces its size and its number of files. The first start mounts it in a mount namespace of its
-own, later starts join that namespace, and the space ends when the worker closes its descriptors.
+The kernel enforces its size and its number of files. The first start mounts the space in a new mount
+namespace, and later starts join that namespace. The space ends when the worker closes its descriptors.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from worker.sandbox.limits.limits import Limits
 from worker.sandbox.limits.watchdog import FolderUsage
 
 TMP, SHM = "tmp", "shm"
-_OWN_INODES = 16  # for the space's own folders and what the worker prepares in them
+_OWN_INODES = 16  # for the space's own folders and the files that the worker prepares
 _FULL_BYTES = 1 << 16  # a file system with less free space counts as full
 
 
 @dataclass
 class Scratch:
-    """``folder`` holds the job folder ``job``; the first start mounts the space over it.
+    """The scratch space of one attempt. ``folder`` is on the host and contains the job folder ``job``.
 
-    ``device`` is a block device with an ext4 file system; "" means a tmpfs, whose pages are memory.
+    The first start mounts the space over ``folder``. ``device`` is a block device with an ext4 file system;
+    if it is "", the space is a tmpfs, whose pages are memory.
     """
 
     folder: Path
@@ -49,7 +50,7 @@ class Scratch:
         return self._namespaces
 
     def order(self) -> dict[str, Any]:
-        """The launcher's order to mount or join the space."""
+        """The part of the launcher's order that mounts or joins the space."""
         return {
             "folder": str(self.folder),
             "size": self.size,
@@ -59,7 +60,7 @@ class Scratch:
         }
 
     def attach(self, descriptors: list[int]) -> None:
-        """Takes over the descriptors that the init process sent: the top folder, then the namespaces."""
+        """Takes ownership of the descriptors from the init process: the top folder, then the namespaces."""
         self._top, *self._namespaces = descriptors
 
     @property
@@ -68,7 +69,7 @@ class Scratch:
         return 0 if self._top is None else os.fstat(self._top).st_dev
 
     def usage(self) -> FolderUsage:
-        """Entries and bytes in use, deleted files that are still open included."""
+        """Entries and bytes in use, including deleted files that are still open; 0 before the first start."""
         if self._top is None:
             return FolderUsage(0, 0)
         status = os.fstatvfs(self._top)
@@ -76,7 +77,10 @@ class Scratch:
         return FolderUsage(status.f_files - status.f_ffree, used)
 
     def exhausted(self) -> str:
-        """What the run has used up, ``bytes`` or ``files``; "" if neither, or before the first start."""
+        """The resource that is used up, ``bytes`` or ``files``; "" if none is, or before the first start.
+
+        ``bytes`` are used up if less than 64 KiB are free, or less than 1/32 of a device.
+        """
         if self._top is None:
             return ""
         status = os.fstatvfs(self._top)
@@ -87,11 +91,11 @@ class Scratch:
 
     @property
     def job_folder(self) -> Path:
-        """The job folder as the run left it: in the space, or on the host before the first start."""
+        """The path of the run's job folder: in the space, or on the host before the first start."""
         return (self.folder if self._top is None else Path(f"/proc/self/fd/{self._top}")) / "job"
 
     def close(self) -> None:
-        """Ends the space and deletes its files; output must have been collected before."""
+        """Closes all descriptors, which ends the space and deletes its files; collect the output first."""
         for descriptor in (self._top, self._device, *self._namespaces):
             if descriptor is not None:
                 os.close(descriptor)
@@ -99,7 +103,10 @@ class Scratch:
 
 
 def open_scratch(folder: Path, limits: Limits, max_tmpfs_bytes: int) -> Scratch | None:
-    """The scratch space of an attempt with these limits; None if only the watchdog can enforce them."""
+    """Opens the scratch space of an attempt: a tmpfs of at most ``max_tmpfs_bytes``, otherwise a loop device.
+
+    Returns None if no loop device can be attached; then only the watchdog enforces the disk limits.
+    """
     planned = plan_scratch(folder, limits, max_tmpfs_bytes)
     if planned is None or not planned.device:
         return planned
@@ -112,7 +119,7 @@ def open_scratch(folder: Path, limits: Limits, max_tmpfs_bytes: int) -> Scratch 
 
 
 def plan_scratch(folder: Path, limits: Limits, max_tmpfs_bytes: int) -> Scratch | None:
-    """The space that ``open_scratch`` would open, but without a device; None if there would be none."""
+    """The space that ``open_scratch`` would open, without attaching a device; None if there would be none."""
     size = limits.disk_mb << 20
     if size <= max_tmpfs_bytes:
         return Scratch(folder, size, limits.files)

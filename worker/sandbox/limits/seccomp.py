@@ -1,10 +1,15 @@
-"""The seccomp program: a deny list that answers EPERM, assembled for this machine's architecture.
+"""Builds the seccomp program of runs: a deny list, usually with EPERM, for this machine's architecture.
 
 An allow list would break users' imports. The list was reviewed against Docker's default profile. It also
-denies what a network namespace does not confine (vsock), memory that the watchdog can't see (System V
-objects, secret and huge pages, pages lent to pipes), machine-wide counters (io_setup), effects between
-runs of one package (leases, watches), and calls with a history of vulnerabilities (io_uring, userfaultfd,
-the new mount calls, protocols that load a module). Calls newer than the tables answer ENOSYS.
+denies:
+
+- sockets that a network namespace does not confine (vsock)
+- memory that the watchdog can't see (System V objects, secret and huge pages, pages lent to pipes)
+- machine-wide counters (io_setup) and effects between runs of one package (leases, watches)
+- calls with a history of vulnerabilities (io_uring, userfaultfd, the new mount calls)
+- protocols that load a kernel module
+
+Calls newer than the tables get ENOSYS.
 """
 
 import errno
@@ -17,7 +22,7 @@ _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _AND = 0x54
 _ALLOW, _KILL, _ERRNO, _USER_NOTIFY = 0x7FFF_0000, 0x8000_0000, 0x0005_0000, 0x7FC0_0000
 _NUMBER, _ARCHITECTURE = 0, 4
-# Low halves; both architectures are little-endian.
+# Offsets of the arguments' low halves; both architectures are little-endian.
 _ARGUMENT_0, _ARGUMENT_1, _ARGUMENT_2, _ARGUMENT_3 = 16, 24, 32, 40
 _NEWEST = 470  # the last reviewed call
 _X32 = 0x4000_0000
@@ -41,12 +46,12 @@ _FUTEX_HASH = 78  # uses kernel memory that no process shows
 _THREAD, _FILES = 0x1_0000, 0x400  # CLONE_THREAD, CLONE_FILES
 _UNSHARE_FILES = 2  # CLOSE_RANGE_UNSHARE
 _DATAGRAM = 2
-# XFS's calls to reserve space for a file, with 32 and 64 bits; they evade the limits as fallocate does.
+# XFS's calls to reserve space for a file, with 32 and 64 bits; they evade the limits like fallocate.
 _RESERVE = (0x4030_5824, 0x4030_5828, 0x4030_582A, 0x4030_5839)
 _PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFF_FFFF)
 
 AUDIT = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
-_COMMON = {  # numbered alike on every architecture since 5.1
+_COMMON = {  # the same numbers on both architectures
     "pidfd_getfd": 438,
     "io_uring_setup": 425,
     "io_uring_enter": 426,
@@ -163,12 +168,12 @@ def _answer(number: int) -> bytes:
 
 
 def _skip_if(values: Sequence[int]) -> bytes:
-    """Skips the next instruction if the loaded value is one of ``values``."""
+    """Instructions that skip the instruction after them if the loaded value is one of ``values``."""
     return b"".join(_op(_EQUAL, value, len(values) - place) for place, value in enumerate(values))
 
 
 def _only_if(values: Sequence[int]) -> bytes:
-    """Runs the next instruction only if the loaded value is one of ``values``."""
+    """Instructions that skip the instruction after them unless the loaded value is one of ``values``."""
     last = len(values) - 1
     return b"".join(
         _op(_EQUAL, value, last - place, int(place == last)) for place, value in enumerate(values)
@@ -176,7 +181,10 @@ def _only_if(values: Sequence[int]) -> bytes:
 
 
 def _unless_one_of(call: int, offset: int, values: tuple[int, ...]) -> bytes:
-    """EPERM for ``call`` unless the argument is one of ``values``; otherwise the call number is reloaded."""
+    """Instructions that deny ``call`` with EPERM unless the argument at ``offset`` is one of ``values``.
+
+    Afterwards, the call number is loaded again.
+    """
     body = _op(_LOAD, offset) + _skip_if(values) + _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
     return _op(_EQUAL, call, 0, len(body) // 8) + body
 
@@ -192,15 +200,21 @@ def _if_any_bit(call: int, offset: int, bits: int, reply: int = errno.EPERM) -> 
 
 
 def _own_descriptors(call: int) -> bytes:
-    """Denies threads with descriptors of their own, as the watchdog would have to inspect each thread."""
-    body = _op(_LOAD, _ARGUMENT_0) + _op(_AND, _THREAD | _FILES) + _op(_EQUAL, _THREAD, 0, 1)
-    body += _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
-    return _op(_EQUAL, call, 0, len(body) // 8) + body
+    """Instructions that deny threads with their own descriptors.
+
+    Otherwise, the watchdog would have to inspect each thread.
+    """
+    return _if_masked(call, _ARGUMENT_0, _THREAD | _FILES, _THREAD)
 
 
 def _datagram_pairs(call: int) -> bytes:
-    """Denies pairs of datagram sockets, which can send to any socket of the host by its path."""
-    body = _op(_LOAD, _ARGUMENT_1) + _op(_AND, 0xF) + _op(_EQUAL, _DATAGRAM, 0, 1)
+    """Instructions that deny pairs of datagram sockets, which can send to any host socket by its path."""
+    return _if_masked(call, _ARGUMENT_1, 0xF, _DATAGRAM)
+
+
+def _if_masked(call: int, argument: int, mask: int, value: int) -> bytes:
+    """Instructions that deny the call with EPERM if the argument's bits in ``mask`` equal ``value``."""
+    body = _op(_LOAD, argument) + _op(_AND, mask) + _op(_EQUAL, value, 0, 1)
     body += _answer(errno.EPERM) + _op(_LOAD, _NUMBER)
     return _op(_EQUAL, call, 0, len(body) // 8) + body
 
@@ -212,7 +226,7 @@ def _option(call: int, level: int, options: tuple[int, ...], reply: int) -> byte
 
 
 def _plain_protocols(call: int) -> bytes:
-    """Denies INET sockets other than TCP and UDP, because other protocols load a kernel module."""
+    """Instructions that deny sockets other than UNIX, TCP and UDP: other protocols load a kernel module."""
     deny = _answer(errno.EPROTONOSUPPORT)
     body = _op(_LOAD, _ARGUMENT_1) + _op(_AND, 0xF) + _skip_if(_KINDS) + deny
     body += _op(_LOAD, _ARGUMENT_2) + _skip_if(_PROTOCOLS) + deny
@@ -226,9 +240,10 @@ def program(
 ) -> bytes:
     """The filter as an array of ``struct sock_filter``; raises ValueError for an unknown architecture.
 
-    Without ``namespaced``, it also denies calls that affect other processes of the same user. ``pinned``
-    denies changing processors. With ``notify``, each TCP socket is requested from the holder of the filter's
-    notification descriptor, which may supply any socket; ``connect`` does nothing and reports success.
+    Without ``namespaced``, it also denies or ignores calls that affect other processes or files of the same
+    user. With ``pinned``, a run can't change its processors. With ``notify``, the holder of the filter's
+    notification descriptor supplies each TCP socket; other sockets are denied, and ``connect`` and
+    ``setsockopt`` report success without effect.
     """
     if machine not in NUMBERS:
         raise ValueError(f"no seccomp table for {machine}")
@@ -244,7 +259,7 @@ def program(
     text += _if_any_bit(numbers["clone"], _ARGUMENT_0, _NEW_NAMESPACES)
     text += _own_descriptors(numbers["clone"])
     text += _if_any_bit(numbers["close_range"], _ARGUMENT_2, _UNSHARE_FILES, errno.EINVAL)
-    # Reserves space that a file's size may not show. The C library falls back to writing.
+    # fallocate reserves space that a file's size may not show. The C library falls back to writing.
     text += _op(_EQUAL, numbers["fallocate"], 0, 1) + _answer(errno.EOPNOTSUPP)
     text += _if_one_of(numbers["ioctl"], _ARGUMENT_1, _RESERVE, errno.EOPNOTSUPP)
     text += _if_one_of(numbers["ioctl"], _ARGUMENT_1, (_TIOCSTI, _TIOCLINUX, _POLICY, _KEY))
@@ -255,7 +270,7 @@ def program(
     text += _plain_protocols(numbers["socket"])
     text += _unless_one_of(numbers["socketpair"], _ARGUMENT_0, _FAMILIES)
     text += _unless_one_of(numbers["personality"], _ARGUMENT_0, _PERSONALITIES)
-    # Asking for larger buffers has no effect, but succeeds: no process's memory shows what they hold.
+    # Requests for larger buffers succeed without effect, because no process's memory includes the buffers.
     text += _option(numbers["setsockopt"], _SOCKET_LEVEL, _BUFFERS, 0)
     text += _option(numbers["setsockopt"], _TCP_LEVEL, (_ULP,), errno.ENOENT)
     text += _if_one_of(numbers["prctl"], _ARGUMENT_0, (_SET_DUMPABLE, _SCHED_CORE))

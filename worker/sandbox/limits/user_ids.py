@@ -1,4 +1,4 @@
-"""User ids for the runs of a root worker: one per run, so that no run can touch another."""
+"""Leases user ids to the runs of a root worker: one id per run, so that no run can access another."""
 
 import fcntl
 import os
@@ -10,7 +10,7 @@ from worker.sandbox.site_settings import SandboxSettings
 
 
 class UserIdLease:
-    """Reserves a user id by a file lock. The init process shares the lock, which may outlive the worker."""
+    """A user id, reserved by a file lock. The init process shares the lock, which may outlive the worker."""
 
     def __init__(self, uid: int, descriptor: int) -> None:
         self.uid = uid
@@ -23,7 +23,8 @@ class UserIdLease:
 def lease_user_id(site: SandboxSettings) -> UserIdLease | None:
     """Reserves a free user id; None if the worker is not root and so can't switch users.
 
-    Raises SANDBOX_FULL if all user ids of the pool are in use.
+    Creates the staging folders if they are missing. Raises SANDBOX_FULL if all user ids of the pool are in
+    use.
     """
     if os.geteuid() != 0:
         return None
@@ -43,7 +44,7 @@ def lease_user_id(site: SandboxSettings) -> UserIdLease | None:
 
 
 def prepare_staging(site: SandboxSettings) -> Path:
-    """Creates and returns the folder of locks; creates ``stage``, the mount point of every init process."""
+    """Creates and returns the folder of lock files; creates ``stage``, a mount point for staged paths."""
     for name, mode in (("", 0o755), ("uids", 0o700), ("stage", 0o755)):
         folder = site.staging / name
         folder.mkdir(parents=True, exist_ok=True)
@@ -54,7 +55,7 @@ def prepare_staging(site: SandboxSettings) -> Path:
 
 @cache
 def _account_ids() -> frozenset[int]:
-    """User ids of accounts on this machine."""
+    """User ids of this machine's accounts, which runs must not get; empty if /etc/passwd is unreadable."""
     try:
         lines = Path("/etc/passwd").read_text(errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,6 @@
-"""Measures memory without cgroups, and disk usage: not every machine has kernel limits for them."""
+"""Measures memory and disk usage of runs that the kernel does not limit or show, and sends SIGTERM to a run's
+processes.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _SOCKET_BYTES = 245_760  # per socket; the seccomp filter grants no larger buffe
 _PIPE_BYTES, _TERMINAL_BYTES = 65_536, 139_264
 _PTMX = os.makedev(5, 2)  # the device that opens the outer end of a terminal
 _SOCKET_KINDS = ("unix", "tcp", "tcp6", "udp", "udp6")
-_TIME_WAIT = "06"  # a closed connection holds no memory
+_TIME_WAIT = "06"  # a closed connection uses no memory
 _MAX_MAP_BYTES = 1 << 20  # of /proc/PID/maps; a longer map counts as hiding memory
 _MAX_MAPPED = 64  # deleted files in a map; more count as hiding memory
 _MEMORY_LINES = re.compile(r"^Vm(RSS|PTE):\s+(\d+)", re.MULTILINE)
@@ -24,7 +26,7 @@ _MAX_PATH_BYTES = 3_840  # of a folder whose entries still have a usable path
 
 
 def list_processes(first: int) -> list[int]:
-    """Process ids of the run: ``first``, which adopts orphans, and all its descendants."""
+    """Process ids of a run: ``first``, which adopts orphans, then all its descendants."""
     found, todo = [], [first]
     while todo:
         pid = todo.pop()
@@ -39,7 +41,10 @@ def list_processes(first: int) -> list[int]:
 
 
 def terminate_processes(first: int) -> bool:
-    """Sends SIGTERM to all processes but ``first``, the tier's own; returns False if none received it."""
+    """Sends SIGTERM to the run's processes except ``first``, which belongs to the sandbox tier.
+
+    Returns False if no process received it.
+    """
     sent = False
     for pid in list_processes(first)[1:]:
         try:
@@ -59,9 +64,10 @@ def terminate_processes(first: int) -> bool:
 
 
 def resident_bytes(pids: list[int], cap: int) -> int:
-    """Bytes of resident memory and page tables; above ``cap``, shared pages count once, which is slower.
+    """Bytes of the processes' resident memory and page tables.
 
-    Page tables count because a zero page that is only read needs an entry, but no resident memory.
+    If the sum exceeds ``cap``, measures again and counts shared pages once, which is slower. Page tables
+    count because reading an untouched page needs an entry, but no resident memory.
     """
     sizes = [_memory_of(pid) for pid in pids]
     tables = sum(tables for _pages, tables in sizes)
@@ -72,14 +78,14 @@ def resident_bytes(pids: list[int], cap: int) -> int:
 
 
 def shared_bytes(pids: list[int]) -> int:
-    """Bytes of mapped deleted files, which are counted twice: as resident memory and as deleted files."""
+    """Bytes of mapped shared memory, including mapped deleted files, which ``UnlinkedFiles`` also counts."""
     return sum(_proportional(pid, "Pss_Shmem:") for pid in pids)
 
 
 def _readable_folder(pid: int) -> str:
-    """The folder in /proc from which a process can be read: that of its first living thread.
+    """The folder in /proc that shows a process's memory: that of the process, or of a thread that is alive.
 
-    If the first thread has ended, its folder is empty, although other threads still hold the memory.
+    If the main thread has ended, the process's own folder shows nothing, although other threads use memory.
     """
     own = f"/proc/{pid}"
     if _has_ended(own):
@@ -94,7 +100,7 @@ def _has_ended(folder: str) -> bool:
 
 
 def _memory_of(pid: int) -> tuple[int, int]:
-    """Bytes of a process's resident pages, and of its page tables."""
+    """Bytes of a process's resident pages and of its page tables; zeros if the process is gone."""
     text = _read(f"/proc/{pid}/status")
     if "VmRSS" not in text:
         text = _read(f"{_readable_folder(pid)}/status")
@@ -115,10 +121,13 @@ def _proportional(pid: int, field: str) -> int:
 
 @dataclass
 class UnlinkedFiles:
-    """Bytes of deleted files that are open or mapped: ``disk`` on the job's disk, ``files`` in memory.
+    """Memory and disk space that the processes of a run use outside of their own memory and their folders.
 
-    ``sockets``, ``pipes`` and ``terminals`` count objects whose buffers are in no process's memory.
-    ``hidden`` are processes that can't be inspected; ``in_flight`` counts descriptors sent but not received.
+    ``disk`` and ``files`` are bytes of deleted files that are still open or mapped: ``disk`` on the job's
+    disk, ``files`` elsewhere, usually in memory. ``sockets``, ``pipes`` and ``terminals`` are numbers of
+    objects with buffers in the kernel. ``hidden`` are the ids of processes that can't be inspected.
+    ``in_flight`` is the number of descriptors sent but not received. ``seen`` contains device and inode of
+    each counted object.
     """
 
     disk: int = 0
@@ -132,7 +141,10 @@ class UnlinkedFiles:
 
     @classmethod
     def measure(cls, pids: list[int], device: int) -> UnlinkedFiles:
-        """Measures all processes. The first one is the tier's own, so it may be closed to inspection."""
+        """Measures all processes; ``device`` is the ``st_dev`` of the job's disk.
+
+        The first process belongs to the tier and may be closed to inspection, so it is never ``hidden``.
+        """
         total = cls()
         for pid in pids:
             total._add(pid, device)
@@ -176,7 +188,11 @@ class UnlinkedFiles:
                 self._count(key, status.st_blocks * 512, device)
 
     def _add_mapped(self, pid: int, device: int) -> None:
-        """Adds files that are only mapped: their pages stay allocated after the process has released them."""
+        """Adds deleted files that are mapped but not open.
+
+        Their pages stay allocated even after the process has released them. Adds the process to ``hidden`` if
+        its map is too long.
+        """
         lines = _mapped_deleted_files(pid)
         if lines is None:
             self.hidden.add(pid)
@@ -202,7 +218,10 @@ class UnlinkedFiles:
 
 
 def _network_sockets(pids: list[int]) -> int:
-    """Sockets in the run's network namespace: those not yet accepted hold bytes, but belong to no process."""
+    """The number of sockets in the run's network namespace; 0 if the run has none.
+
+    It includes connections that are not accepted yet: they use memory, but belong to no process.
+    """
     for pid in pids:
         try:
             if os.readlink(f"/proc/{pid}/ns/net") != os.readlink("/proc/self/ns/net"):
@@ -218,7 +237,7 @@ def _count_sockets(table: str) -> int:
 
 
 def _in_flight(path: str) -> int:
-    """Descriptors sent over a socket but not yet received; ``path`` is the socket's entry in ``fdinfo``."""
+    """The number of descriptors sent over a socket but not received; ``path`` is its entry in ``fdinfo``."""
     for line in _read(path).splitlines():
         if line.startswith("scm_fds:"):
             return int(line.split()[1])
@@ -226,7 +245,10 @@ def _in_flight(path: str) -> int:
 
 
 def _mapped_deleted_files(pid: int) -> list[tuple[str, str, int]] | None:
-    """Range, device and inode of each mapped deleted file; None if the map or the result is too long."""
+    """Range, device and inode of each mapped deleted file; None if there are too many to inspect.
+
+    Empty if the process is gone or can't be inspected.
+    """
     try:
         with open(f"{_readable_folder(pid)}/maps", "rb") as file:
             text = file.read(_MAX_MAP_BYTES)
@@ -249,7 +271,11 @@ class FolderUsage:
 
 
 def folder_usage(folder: Path, *, entries: int, size: int) -> FolderUsage:
-    """Entries and bytes below ``folder``, counted until either limit is exceeded; follows no link."""
+    """Entries and allocated bytes below ``folder``, counted until either limit is exceeded; follows no link.
+
+    Changes the mode of unreadable folders to read them. A path too long to be measured counts as too many
+    entries.
+    """
     counted, used, todo = 0, 0, [] if folder.is_symlink() else [str(folder)]
     while todo and counted <= entries and used <= size:
         below = todo.pop()
@@ -277,7 +303,10 @@ def _scan(folder: str) -> list[os.DirEntry[str]]:
 
 
 def _scan_unreadable(folder: str) -> list[os.DirEntry[str]]:
-    """Makes a folder readable that the run closed to hide files, and returns its entries; follows no link."""
+    """Makes a folder readable that the run closed to hide files; returns its entries, or none if that fails.
+
+    Follows no link.
+    """
     try:
         handle = os.open(folder, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -292,7 +321,10 @@ def _scan_unreadable(folder: str) -> list[os.DirEntry[str]]:
 
 
 def tmpfs_usage(first: int) -> FolderUsage:
-    """Bytes in the run's own /tmp; entries there and in /dev/shm, whose bytes are capped. 0 if unknown."""
+    """The bytes in the run's /tmp, and the entries in its /tmp and /dev/shm together; zeros if unknown.
+
+    The bytes in /dev/shm do not count, because that tmpfs has a fixed size.
+    """
     folder = f"/proc/{first}/root"
     try:
         if os.stat(f"{folder}/tmp").st_dev == os.stat("/tmp").st_dev:
@@ -305,7 +337,7 @@ def tmpfs_usage(first: int) -> FolderUsage:
 
 
 def _read(path: str) -> str:
-    """The text of a file, "" if unreadable. Replaces invalid UTF-8: the run chooses some names in it."""
+    """The text of a file, "" if unreadable. Replaces invalid UTF-8: the run chooses some names in /proc."""
     try:
         with open(path, errors="replace") as file:
             return file.read()

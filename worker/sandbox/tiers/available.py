@@ -1,4 +1,4 @@
-"""Finds the usable tiers of this machine by running ``true`` in each, once per process."""
+"""Finds the usable tiers of this machine by running ``true`` in each; chooses one, and runs jobs in it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _STAGING = gettext_noop(
 
 @dataclass(frozen=True)
 class TierReport:
-    """Whether a tier works; if not, ``reason`` is the message of kernel or bubblewrap, ``fix`` the remedy."""
+    """Whether a tier works. If it does not, ``reason`` is the error message and ``fix`` the remedy."""
 
     name: Tier
     usable: bool
@@ -48,6 +48,7 @@ class TierReport:
     fix: str = ""
     # Why runs can't have a scratch space, whose limits the kernel enforces; "" if they can.
     scratch_reason: str = ""
+    refusal: Refusal | None = None  # an error that says nothing about the tier, such as SANDBOX_FULL
 
 
 _reports: dict[SandboxSettings, list[TierReport]] = {}
@@ -55,12 +56,19 @@ _lock = threading.Lock()
 
 
 def usable_tiers(site: SandboxSettings | None = None) -> list[TierReport]:
-    """Reports on all tiers, strongest first; tried once and cached for this process."""
+    """Reports on all tiers, strongest first, including unusable ones.
+
+    The first call runs ``true`` in each tier; the result is cached for this process and these settings,
+    unless a tier could not be tried because all user ids were in use.
+    """
     site = site or SandboxSettings()
     with _lock:
-        if site not in _reports:
-            _reports[site] = [_try(tier, site) for tier in TIERS]
-        return list(_reports[site])
+        if site in _reports:
+            return list(_reports[site])
+        reports = [_try(tier, site) for tier in TIERS]
+        if not any(report.refusal for report in reports):
+            _reports[site] = reports
+        return list(reports)
 
 
 def run(
@@ -72,9 +80,11 @@ def run(
     site: SandboxSettings | None = None,
     grace_s: float = 5.0,
 ) -> SandboxResult:
-    """Runs ``job`` in ``tier``, by default in the site's backend or the strongest allowed tier.
+    """Runs ``job`` in ``tier``, by default in the site's backend or in the tier that ``choose`` selects.
 
-    Raises SANDBOX_UNAVAILABLE, NETWORK_ALLOWLIST_UNAVAILABLE or KERNEL_LIMITS_UNAVAILABLE.
+    Ignores ``job.scratch`` if the backend or tier can't use it. Raises SANDBOX_UNAVAILABLE if no allowed tier
+    works, and SANDBOX_FULL if no user id is free. Raises NETWORK_ALLOWLIST_UNAVAILABLE if the tier has no
+    network, and KERNEL_LIMITS_UNAVAILABLE if the site requires kernel limits that are missing.
     """
     site = site or SandboxSettings()
     if site.backend and tier is None:
@@ -100,7 +110,7 @@ def run(
 
 
 def default_enforcement(tier: Tier, site: SandboxSettings) -> dict[str, str]:
-    """What enforces each limit of a run with the default limits in this tier."""
+    """Maps each limit of a run with the default limits in this tier to the expected mechanism."""
     limits, nowhere = Limits(), Path("/")
     scratch = plan_scratch(nowhere, limits, site.max_tmpfs_bytes) if has_scratch(tier, site) else None
     return planned_enforcement(tier, Job((), nowhere, nowhere, limits=limits, scratch=scratch), site)
@@ -120,11 +130,17 @@ def _require_kernel_limits(tier: Tier, job: Job, site: SandboxSettings) -> None:
 
 
 def choose(site: SandboxSettings, tier: str | None = None) -> Tier:
+    """The tier to use: ``tier``, otherwise the site's choice; "auto" means the strongest that works.
+
+    Raises SANDBOX_UNAVAILABLE if no allowed tier works, and SANDBOX_FULL if one could not be tried.
+    """
     if tier == "unsafe" or (tier is None and site.choice == "unsafe"):
         return "unsafe"
     wanted = tier or (None if site.choice == "auto" else site.choice)
     reports = [report for report in usable_tiers(site) if wanted in (None, report.name)]
     for report in reports:
+        if report.refusal and _is_allowed(report.name, site):
+            raise report.refusal  # a weaker tier is no substitute for one that is only busy
         if report.usable and _is_allowed(report.name, site):
             return report.name
     raise _refusal(reports, site)
@@ -146,6 +162,14 @@ def _refusal(reports: list[TierReport], site: SandboxSettings) -> Refusal:
 def _try(tier: Tier, site: SandboxSettings) -> TierReport:
     if tier == "bwrap" and bwrap.program() is None:
         return TierReport(tier, False, "bwrap is not installed", _INSTALL)
+    try:
+        return _probe(tier, site)
+    except Refusal as refused:
+        problem = refused.problems[0]
+        return TierReport(tier, False, problem.message(), problem.remedy(), refusal=refused)
+
+
+def _probe(tier: Tier, site: SandboxSettings) -> TierReport:
     if not (scratch_reason := _failure_of_true(tier, site, with_scratch=True)):
         return TierReport(tier, True)
     if not (reason := _failure_of_true(tier, site, with_scratch=False)):
@@ -154,7 +178,7 @@ def _try(tier: Tier, site: SandboxSettings) -> TierReport:
 
 
 def _failure_of_true(tier: Tier, site: SandboxSettings, *, with_scratch: bool) -> str:
-    """Why ``true`` can't run in the tier; "" if it can."""
+    """The error message if ``true`` can't run in the tier; "" if it can."""
     try:
         result = _run_true(tier, site, with_scratch=with_scratch)
     except (OSError, ValueError) as error:

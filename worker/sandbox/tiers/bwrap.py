@@ -1,4 +1,4 @@
-"""Tier ``bwrap``: the layout as options of bubblewrap 0.8 or later, passed by descriptor."""
+"""Tier ``bwrap``: turns the layout into options of bubblewrap 0.8 or later."""
 
 import shutil
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from worker.sandbox.limits import seccomp
 from worker.sandbox.policy import Job
 
 Option = str | dict[str, str]
-# bubblewrap sets no limits, so a shell does, inside, where the process limit counts only for this sandbox.
+# bubblewrap sets no limits, so a shell inside sets them; there, only this sandbox's processes count.
 # dash uses -p for processes, bash and busybox -u; a limit above the machine's hard limit stays unchanged.
 _LIMIT_AND_EXEC = (
     "ulimit -c 0; ulimit -f {blocks} 2>/dev/null; ulimit -n {descriptors} 2>/dev/null; "
@@ -30,7 +30,10 @@ def program() -> str | None:
 
 
 def plan(job: Job, steps: list[layout.LayoutStep]) -> dict[str, Any]:
-    """The launcher's order, in which ``{"bytes": …}`` (latin-1) stands for a descriptor that reads them."""
+    """The part of the launcher's order for this tier.
+
+    In ``options``, ``{"bytes": …}`` (latin-1) stands for the number of a descriptor that reads these bytes.
+    """
     options: list[Option] = list(_FIXED)
     for name, value in layout.environment(job).items():
         options += ["--setenv", name, value]

@@ -1,4 +1,4 @@
-"""Tier ``landlock``: without namespaces a run sees host paths, so its paths are translated both ways."""
+"""Tier ``landlock``: without namespaces, a run sees host paths, so its paths are translated both ways."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ class PathTranslation:
         return cls(own | {inside: host_path(outside) for inside, outside in job.mounts.items()})
 
     def to_host(self, text: str) -> str:
-        """Replaces the sandbox path in a word that is a path or ``name=path``."""
+        """Replaces the sandbox path in a word that is a path or ``name=path``; other words stay unchanged."""
         return self._pattern("(^|=)", "(?=/|$)").sub(lambda match: match[1] + self.host_paths[match[2]], text)
 
     def to_host_json(self, text: bytes) -> bytes:
-        """Replaces sandbox paths at the start of each string of a JSON document."""
+        """Replaces the sandbox path at the start of each string in a JSON document."""
         pattern = self._pattern('(")', '(?=[/"])').pattern.encode()
         host_paths = {inside.encode(): outside.encode() for inside, outside in self.host_paths.items()}
         return re.sub(pattern, lambda match: match[1] + host_paths[match[2]], text)
 
     def to_sandbox(self, text: bytes) -> bytes:
-        """Replaces host paths in the run's output with the paths that its caller knows."""
+        """Replaces host paths in the run's output with sandbox paths, which the run's caller knows."""
         for inside, outside in self.host_paths.items():
             text = text.replace(outside.encode(), inside.encode())
         return text
@@ -64,7 +64,7 @@ class PathTranslation:
 
 
 def translate_job(job: Job, paths: PathTranslation) -> Job:
-    """The job with host paths in its arguments, stdin and working folder."""
+    """The job with host paths in arguments, stdin and working folder; ``plan`` translates the environment."""
     return replace(
         job,
         argv=tuple(paths.to_host(word) for word in job.argv),
@@ -91,10 +91,11 @@ def translate_output(on_output: OnOutput | None, paths: PathTranslation) -> OnOu
 
 
 def prepare_job_folder(job: Job, host_path: HostPath) -> None:
-    """Creates runtime links and, without a scratch space, /tmp. Call it before the run's user gets access."""
-    for name in (
-        (_RUNTIMES,) if job.scratch else (TMP, _RUNTIMES)
-    ):  # an earlier start in the same folder may have left anything there
+    """Creates the folder of runtime links and, without a scratch space, /tmp in the job folder.
+
+    Replaces anything that an earlier start left at their paths. Call this before the run's user gets access.
+    """
+    for name in (_RUNTIMES,) if job.scratch else (TMP, _RUNTIMES):
         path = job.job_dir / name
         remove_tree(path)
         if path.is_symlink() or path.exists():
@@ -104,10 +105,12 @@ def prepare_job_folder(job: Job, host_path: HostPath) -> None:
     for runtime in runtimes.installed().values():
         (folder / runtime.name).symlink_to(_program(runtime, host_path))
     (folder / "python3").symlink_to("python")
+    python = Path(_program(runtimes.require("python"), host_path))
+    (folder / runtimes.ENVIRONMENT_FILE).write_text(runtimes.empty_environment(python.parent))
 
 
 def find_closed_parents(private: Iterable[Path]) -> dict[Path, Path]:
-    """Runtime folders that other users can't reach, each with the closed parent folder."""
+    """Maps runtime folders that other users can't enter to their outermost closed parent; omits others."""
     prefixes = {runtime.prefix for runtime in runtimes.installed().values()}
     above = {path: _closed_parent(path) for path in private if path in prefixes}
     return {path: top for path, top in above.items() if top}
@@ -118,7 +121,7 @@ def _closed_parent(path: Path) -> Path | None:
 
 
 def make_inputs_read_only(job: Job) -> None:
-    """Makes the inputs of a run with the worker's own user read-only by mode; the run can't change modes.
+    """Makes the inputs read-only by mode, for a run with the worker's own user; the run can't change modes.
 
     Skips links, because an earlier start in the same folder may have replaced inputs with them.
     """
@@ -143,7 +146,7 @@ def restore_access(job: Job) -> None:
 
 
 def plan(job: Job, paths: PathTranslation, host_path: HostPath) -> dict[str, Any]:
-    """The launcher's order for a job from ``translate_job``."""
+    """The part of the launcher's order for this tier; ``job`` must come from ``translate_job``."""
     environment = {name: paths.to_host(value) for name, value in layout.environment(job).items()}
     own = f"{paths.host_paths['/job']}/{_RUNTIMES}"
     environment["PATH"] = environment["PATH"].replace(f"{runtimes.FOLDER}/bin", own, 1)
@@ -161,7 +164,7 @@ def plan(job: Job, paths: PathTranslation, host_path: HostPath) -> dict[str, Any
 
 
 def _resolve_program(program: str, own: str) -> str:
-    """The program's path, below ``own`` if it is one of the sandbox's runtimes; otherwise unchanged."""
+    """The path below ``own`` for a program of the sandbox's runtimes; any other program is unchanged."""
     prefix = f"{runtimes.FOLDER}/bin/"
     return f"{own}/{program.removeprefix(prefix)}" if program.startswith(prefix) else program
 
@@ -178,7 +181,7 @@ def _paths(job: Job, paths: PathTranslation, host_path: HostPath) -> Iterator[tu
 
 
 def _program(runtime: runtimes.Runtime, host_path: HostPath) -> str:
-    """The program's host path, inside its staged folder if it has one."""
+    """The path at which the run's user can access the program: in its staged folder, if it has one."""
     if runtime.prefix is None:
         return host_path(runtime.program)
     return str(Path(host_path(runtime.prefix)) / runtime.program.relative_to(runtime.prefix))

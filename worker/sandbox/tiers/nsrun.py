@@ -1,4 +1,4 @@
-"""Tier ``nsrun``: the layout as mount steps of the launcher (see ``inner.nsrun``)."""
+"""Tier ``nsrun``: turns the layout into mount steps for ``inner.nsrun``."""
 
 from dataclasses import asdict
 from typing import Any

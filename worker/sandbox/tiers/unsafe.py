@@ -1,4 +1,4 @@
-"""The tier ``unsafe``: no isolation, only by an explicit setting; sandbox paths become host paths."""
+"""Tier ``unsafe``: runs scripts without isolation, only by an explicit setting; uses host paths."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ def plan(job: Job) -> dict[str, Any]:
     folders = [str(runtime.program.parent) for runtime in runtimes.installed().values()]
     environment["PATH"] = ":".join([*folders, "/usr/local/bin:/usr/bin:/bin"])
     return {
-        "argv": [_program(job.argv[0]), *(_host_path(job, part) for part in job.argv[1:])],
-        "environment": {name: _host_path(job, value) for name, value in environment.items()},
-        "cwd": _host_path(job, job.cwd),
+        "argv": [_program(job.argv[0]), *(host_path(job, part) for part in job.argv[1:])],
+        "environment": {name: host_path(job, value) for name, value in environment.items()},
+        "cwd": host_path(job, job.cwd),
         # All runs share a user, so a process limit would count the processes of other runs too.
         "limits": {name: value for name, value in layout.rlimits(job).items() if name != "processes"},
     }
@@ -24,7 +24,7 @@ def _program(name: str) -> str:
     return str(runtime.program) if runtime else name
 
 
-def _host_path(job: Job, text: str) -> str:
+def host_path(job: Job, text: str) -> str:
     for inside, outside in {"/skill": job.package_dir, "/job": job.job_dir, **job.mounts}.items():
         if text == inside or text.startswith(inside + "/"):
             return str(outside) + text[len(inside) :]

@@ -10,8 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from registry.packages.authoring.edit import VERSION_STEPS, PackageEdits, text_of
 from registry.packages.manifest.frontmatter import SKILL_MD
 from registry.packages.package import PackageFile
+from worker.core.display_budget import MAX_ROWS
 
-_MAX_FILE_BYTES, _MAX_TOTAL_BYTES, _MAX_FILES = 128 * 1024, 512 * 1024, 100  # of text on one page
+_MAX_FILE_BYTES, _MAX_TOTAL_BYTES, _MAX_FILES = 128 * 1024, 512 * 1024, 100  # of text per page
 _MAX_NEW_FILES = 20
 _STEPS = zip(
     VERSION_STEPS, (_("Patch: fix"), _("Minor: new feature"), _("Major: breaking change")), strict=True
@@ -20,7 +21,7 @@ _STEPS = zip(
 
 @dataclass(frozen=True)
 class Editor:
-    """One file of the version; without ``field`` it can only be kept or removed."""
+    """One file of the version; ``field`` is None if the file can't be edited: it is binary or too large."""
 
     path: str
     anchor: str
@@ -65,17 +66,22 @@ class EditForm(forms.Form):
 
     @property
     def row_count(self) -> int:
-        """Number of rows for new files."""
+        """Number of rows for new files: as submitted, at most ``_MAX_NEW_FILES``."""
         sent = str(self.data.get("rows", "")) if self.is_bound else ""
         count = int(sent) if sent.isdecimal() and len(sent) < 4 else 0
         return min(count, _MAX_NEW_FILES)
 
     @property
     def editors(self) -> Iterator[Editor]:
+        """Yields MAX_ROWS files at most: each file that can be edited, then the first others, in order."""
         removed = set(self["removed"].value() or ())
+        others_left = MAX_ROWS - len(self.texts)
         for index, file in enumerate(self.package_files):
             name = f"text-{index}"
             field = self[name] if name in self.texts else None
+            if field is None and not others_left:
+                continue
+            others_left -= field is None
             changed = field is not None and _differs(field.value(), self.texts[name])
             yield Editor(file.path, f"file-{index}", field, file.path in removed, changed)
 
@@ -85,7 +91,7 @@ class EditForm(forms.Form):
 
     @property
     def edits(self) -> PackageEdits:
-        """The edits; a new file without a path is ignored."""
+        """The submitted edits. New files without a path are ignored."""
         given = self.cleaned_data
         texts = [
             (file.path, given[f"text-{index}"])
@@ -101,7 +107,7 @@ class EditForm(forms.Form):
 
 
 def _texts(files: Sequence[PackageFile]) -> Iterator[tuple[str, str]]:
-    """Field name and text of each editable file, SKILL.md first, until the limits are reached."""
+    """Field name and text of each editable file; omits files that are binary or exceed the page's limits."""
     bytes_left, files_left = _MAX_TOTAL_BYTES, _MAX_FILES
     for index, file in enumerate(files):
         if len(file.data) > min(_MAX_FILE_BYTES, bytes_left) or not files_left or b"\0" in file.data:
@@ -118,5 +124,6 @@ def _text_field(text: str) -> forms.CharField:
     return forms.CharField(label=_("Text"), required=False, strip=False, initial=text, widget=area)
 
 
-def _differs(text: str, before: str) -> bool:
-    return text.splitlines() != before.splitlines()
+def _differs(text: str | None, before: str) -> bool:
+    """Whether the submitted text has other lines; a text that was not sent (None) is unchanged."""
+    return text is not None and text.splitlines() != before.splitlines()

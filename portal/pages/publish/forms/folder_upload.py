@@ -1,4 +1,4 @@
-"""Folder uploads with their paths, which Django drops twice: in the parser and in the file name."""
+"""Uploads of folders with the paths of their files; Django itself keeps only the last part of a path."""
 
 from functools import partial
 from io import BytesIO
@@ -14,7 +14,7 @@ _MAX_PATH = 1000  # characters; package validation is stricter
 
 
 class FolderFile(InMemoryUploadedFile):
-    """An uploaded file with its ``path`` from the browser; package validation checks the path."""
+    """An uploaded file with the ``path`` that the browser sent; package validation must check the path."""
 
     def __init__(self, path: str, *parts: Any) -> None:
         super().__init__(*parts)
@@ -56,10 +56,10 @@ def _parse(request: HttpRequest, META: Any, post_data: Any) -> tuple[QueryDict, 
 
 
 def keep_folders(request: HttpRequest) -> None:
-    """Makes Django parse files as ``FolderFile``. Call it before anything reads ``request.POST``."""
+    """Makes Django parse files as ``FolderFile``. Call it before any code reads ``request.POST``."""
     request.parse_file_upload = partial(_parse, request)  # type: ignore[method-assign]
 
 
 def folder_files(files: list[FolderFile]) -> list[tuple[str, bytes]]:
-    """Path and bytes of each file; validation strips a single wrapping folder."""
+    """Path and bytes of each file; paths begin with the name of the uploaded folder."""
     return [(file.path, file.read()) for file in files]

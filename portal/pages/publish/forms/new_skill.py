@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.text import format_lazy
+from django.utils.functional import lazy
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from portal.forms.team_choice import TeamChoiceForm
@@ -13,7 +15,9 @@ from portal.pages.publish.forms.publish import team_label
 from registry.packages.authoring.new_skill import MAX_DESCRIPTION_LENGTH, TEMPLATES, NewSkill
 from registry.packages.manifest.naming import MAX_NAME_LENGTH, MAX_SLUG_LENGTH
 
-_KINDS = [(kind.name, format_lazy("{}: {}", _(kind.title), _(kind.summary))) for kind in TEMPLATES]
+_LABEL = '<span><b>{}</b> <span class="small muted">{}</span></span>'
+_label = lazy(format_html, SafeString)
+_KINDS = [(kind.name, _label(_LABEL, _(kind.title), _(kind.summary))) for kind in TEMPLATES]
 
 
 class NewSkillForm(TeamChoiceForm):
@@ -22,7 +26,7 @@ class NewSkillForm(TeamChoiceForm):
         label=_("Short name"),
         max_length=MAX_SLUG_LENGTH,
         help_text=_(
-            "Part of its address: lowercase letters, digits and single hyphens, for example word-count."
+            "Part of the skill's address: lowercase letters, digits and single hyphens (word-count)."
         ),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )

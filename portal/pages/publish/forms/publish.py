@@ -50,10 +50,7 @@ class PublishForm(TeamChoiceForm):
         label=_("Version"),
         required=False,
         max_length=64,
-        help_text=_(
-            "Needed only if the package has no version, for example 1.4.0; leave empty for "
-            "the next patch version."
-        ),
+        help_text=_("Used only if the package has no version; leave empty for the next patch version."),
     )
     visibility = forms.ChoiceField(
         label=_("Visibility"),

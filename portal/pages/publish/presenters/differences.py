@@ -13,14 +13,17 @@ _MAX_LINES, _MAX_ALL_LINES = 2_000, 4_000  # per file, and of all files
 
 @dataclass(frozen=True)
 class DiffLine:
-    """``tone`` is a CSS class of highlighted code: ``gd`` removed, ``s`` added, ``c`` folded."""
+    """``tone`` is a CSS class: ``gd`` for removed, ``s`` for added, ``c`` for omitted lines, otherwise ""."""
 
     text: str
     tone: str = ""
 
 
 def differences(before: Iterable[PackageFile], after: Iterable[PackageFile]) -> list[dict[str, Any]]:
-    """The files that differ, in the order of their paths."""
+    """The files that differ, by path: dicts with path, kind (added, removed, changed) and lines.
+
+    At most ``_MAX_LINES`` lines per file and ``_MAX_ALL_LINES`` in all are returned.
+    """
     old = {file.path: file.data for file in before}
     new = {file.path: file.data for file in after}
     paths = sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path))
@@ -32,7 +35,7 @@ def differences(before: Iterable[PackageFile], after: Iterable[PackageFile]) -> 
 
 
 def _difference(path: str, old: bytes | None, new: bytes | None, max_lines: int) -> dict[str, Any]:
-    """A changed file; without lines if it is binary or too large, or other files have used all lines."""
+    """One file that differs; without lines if it is binary or too large, or if ``max_lines`` is 0."""
     kind = "added" if old is None else "removed" if new is None else "changed"
     if not max_lines or b"\0" in (old or b"") + (new or b""):
         return {"path": path, "kind": kind, "lines": ()}
@@ -42,7 +45,7 @@ def _difference(path: str, old: bytes | None, new: bytes | None, max_lines: int)
 
 
 def _lines(section: DiffSection) -> Iterator[DiffLine]:
-    """The lines; in a changed block all removed lines come before the added ones."""
+    """Yields the lines. In a changed block, all removed lines come before the added ones."""
     if section.folded:
         yield DiffLine("…", "c")
         return

@@ -1,7 +1,8 @@
-"""Presents problems: without duplicates, grouped by file, worst first, with the source line."""
+"""Presents the problems of a package, grouped by file, with the affected source lines."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,32 +10,50 @@ from django.utils.translation import gettext as _
 from registry.packages.package import Package, PackageFile
 from registry.packages.problems import Problem
 from registry.versions.publishing.publish import Preview
+from worker.core.display_budget import MAX_ROWS
 
 _RANK = {"error": 0, "warning": 1, "notice": 2}
 _MAX_CHARACTERS = 160  # of a source line
+_CONTEXT = 1  # source lines shown before and after the affected one
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    number: int
+    text: str
+    is_affected: bool
 
 
 @dataclass(frozen=True)
 class FileProblems:
-    """The problems of one file, or of the whole package where ``path`` is empty."""
+    """The problems of one file, or of the package as a whole if ``path`` is ""."""
 
     path: str
-    rows: list[dict[str, Any]]  # problem and affected source line
+    rows: list[dict[str, Any]]  # problem and its source lines
 
 
 @dataclass(frozen=True)
 class ProblemList:
-    """All problems by file; the file with the worst problem first."""
+    """The worst problems by file, the file with the worst one first.
+
+    ``counts`` has the number of all problems by severity, ``omitted`` the number of those not in ``files``.
+    """
 
     files: tuple[FileProblems, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=Counter)
+    omitted: int = 0
 
     @property
     def count(self) -> int:
-        return sum(len(file.rows) for file in self.files)
+        return sum(self.counts.values())
 
     @property
     def errors(self) -> int:
-        return sum(row["problem"]["severity"] == "error" for file in self.files for row in file.rows)
+        return self.counts["error"]
+
+    @property
+    def warnings(self) -> int:
+        return self.counts["warning"]
 
 
 def all_problems(package: Package, preview: Preview) -> list[Problem]:
@@ -47,21 +66,32 @@ def all_problems(package: Package, preview: Preview) -> list[Problem]:
 
 
 def by_file(problems: Iterable[Problem], files: Iterable[PackageFile] = ()) -> ProblemList:
-    """Problems grouped by file, the worst first, then by line; in the reader's language."""
+    """Groups the worst MAX_ROWS problems by file, in the reader's language. ``files`` provides the source
+    lines.
+
+    The file with the worst problem comes first. In a file, problems are sorted by severity, then by line.
+    """
     data = {file.path: file.data for file in files}
+    ordered = sorted(problems, key=lambda each: (_RANK[each.severity], each.path, each.line or 0))
     found: dict[str, list[Problem]] = {}
-    for problem in sorted(problems, key=lambda each: (_RANK[each.severity], each.path, each.line or 0)):
+    for problem in ordered[:MAX_ROWS]:
         found.setdefault(problem.path, []).append(problem)
     result = []
     for path, of_file in found.items():
         lines = data.get(path, b"").decode("utf-8-sig", "replace").splitlines()
         rows = [{"problem": each.document(_), "source": _source(each, lines)} for each in of_file]
         result.append(FileProblems(path, rows))
-    return ProblemList(tuple(result))
+    counts: Counter[str] = Counter(each.severity for each in ordered)
+    return ProblemList(tuple(result), counts, omitted=len(ordered[MAX_ROWS:]))
 
 
-def _source(problem: Problem, lines: list[str]) -> str:
-    """The affected line; "" if the problem is that something is missing."""
-    if not 0 < (problem.line or 0) <= len(lines) or problem.code.endswith("_MISSING"):
-        return ""
-    return lines[(problem.line or 0) - 1].strip()[:_MAX_CHARACTERS]
+def _source(problem: Problem, lines: list[str]) -> list[SourceLine]:
+    """The affected line and its neighbors; [] without a line number or if the problem is a missing part."""
+    line = problem.line or 0
+    if not 0 < line <= len(lines) or problem.code.endswith("_MISSING"):
+        return []
+    numbers = range(max(line - _CONTEXT, 1), min(line + _CONTEXT, len(lines)) + 1)
+    return [
+        SourceLine(number, lines[number - 1][:_MAX_CHARACTERS], is_affected=number == line)
+        for number in numbers
+    ]

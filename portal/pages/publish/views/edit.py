@@ -1,7 +1,8 @@
-"""Edits a version's files in the browser and publishes the next version; input is never lost."""
+"""Edits a version's files in the browser and publishes them as a new version; errors keep the typed text."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
@@ -32,7 +33,7 @@ _TYPED = ("text-", "added-", "changelog")
 @never_cache
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    """The editors; a user who was signed out meanwhile gets the typed text back."""
+    """The edit page. A POST after the session has ended returns the typed texts, with status 403."""
     if request.user.is_authenticated:
         return _page(request, team, slug, number)
     if request.method == "GET":
@@ -42,7 +43,7 @@ def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 
 
 def _page(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    """The form, whose buttons add a file, check, or publish."""
+    """The edit form; its buttons add a row for a new file, check the edits, or publish them."""
     version = version_at(request, team, slug, number)  # also a held one, so that it can be fixed
     require(request.actor, Action.PUBLISH, skill=version.skill)
     form = EditForm(
@@ -61,7 +62,9 @@ def _page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespo
 def _check_or_publish(request: ActorRequest, version: Version, form: EditForm) -> HttpResponse:
     count_request(request, request.actor, RateLimit.PUBLISH)
     values = form.cleaned_data
-    edition = editing.apply_edits(version, form.edits, values["bump"], onto=values["base_version"])
+    edition = editing.apply_edits(
+        version, form.edits, values["bump"], onto=values["base_version"], files=form.package_files
+    )
     if "publish" in request.POST:
         done = editing.publish_edit(
             edition, request.actor, changelog=values["changelog"], base_digest=values["base_digest"]
@@ -72,7 +75,7 @@ def _check_or_publish(request: ActorRequest, version: Version, form: EditForm) -
         "preview": preview,
         "ok": preview.ok and edition.package.ok,
         "problems": by_file(all_problems(edition.package, preview), edition.package.files),
-        "differences": differences(editing.version_files(version), edition.package.files),
+        "differences": differences(form.package_files, edition.package.files),
         "profile_reports": profile_reports(edition.package),
     }
     return _render(request, version, form, context)
@@ -95,7 +98,7 @@ def _render_refusal(
 
 
 def _newer(request: ActorRequest, version: Version) -> dict[str, Any]:
-    """Template context with the latest version and its differences from ``version``, which was edited."""
+    """Template context with the latest version and its differences from the edited ``version``."""
     newer = find_version(version.skill, None, request.actor)
     changes = differences(editing.version_files(version), editing.version_files(newer))
     return {"newer": newer, "newer_differences": changes}
@@ -110,15 +113,16 @@ def _render(
 ) -> HttpResponse:
     skill = version.skill
     context = layout(request, skill, "edit", version=version) | {"form": form, **(more or {})}
-    problems = {row.path: row for row in context.get("problems", ProblemList()).files}
+    found = context.get("problems", ProblemList())
+    problems = {row.path: row for row in found.files}
     context["editors"] = [(editor, problems.pop(editor.path, None)) for editor in form.editors]
-    context["elsewhere"] = ProblemList(tuple(problems.values()))
+    context["elsewhere"] = replace(found, files=tuple(problems.values()))
     context["cancel"] = reverse("version", args=[skill.team.slug, skill.slug, version.number])
     return render(request, "publish/edit.html", context, status=status)
 
 
 def _form_data(request: ActorRequest) -> QueryDict | None:
-    """The submitted form; with one more row if "add" was pressed."""
+    """The submitted form, with one more row if "add" was pressed; None for a GET."""
     if request.method == "GET":
         return None
     if "add" not in request.POST:

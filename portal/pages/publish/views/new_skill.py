@@ -1,4 +1,4 @@
-"""Creates a new skill from a template: preview, download, or publish and try."""
+"""The page that creates a skill from a template: preview, download, or publish."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_form
 from portal.forms.errors import add_refusal
-from portal.forms.team_choice import publishing_teams
+from portal.forms.team_choice import has_team_to_publish, publishing_teams
 from portal.pages.publish.forms.new_skill import NewSkillForm
 from portal.presenters.content import highlighting
 from portal.presenters.skill.runnable_version import runnable_version
@@ -26,7 +26,7 @@ from registry.versions.content import new_skill
 
 @signed_in_form
 def page(request: ActorRequest) -> HttpResponse:
-    """The form, whose buttons preview or publish the files."""
+    """The form for a new skill; its buttons preview the files or publish them."""
     teams = publishing_teams(request.actor)
     if request.method == "GET":
         language = "zh" if (get_language() or "").startswith("zh") else "en"
@@ -49,7 +49,7 @@ def page(request: ActorRequest) -> HttpResponse:
 def _publish(request: ActorRequest, form: NewSkillForm) -> HttpResponse:
     done = new_skill.publish_new_skill(form.start, team=form.cleaned_data["team"], actor=request.actor)
     label = {"version": f"{done.version.skill}@{done.version.number}"}
-    messages.success(request, _("%(version)s was published, visible only to its team. Try it.") % label)
+    messages.success(request, _("%(version)s was published and is visible only to its team. Try it.") % label)
     return redirect(_try_page(done.version), done.version.skill.team.slug, done.version.skill.slug)
 
 
@@ -64,7 +64,8 @@ def _try_page(version: Version) -> str:
 def _render(
     request: ActorRequest, form: NewSkillForm, *, start: NewSkill | None = None, status: int = 200
 ) -> HttpResponse:
-    context = {"form": form, "can": form.fields["team"].queryset.exists()}  # type: ignore[attr-defined]
+    teams, chosen = form.fields["team"].queryset, request.GET.get("team", "")  # type: ignore[attr-defined]
+    context = {"form": form, "can": bool(request.POST) or has_team_to_publish(teams, chosen)}
     if start:
         files = new_skill.build_package(start).files
         context["files"] = [

@@ -1,9 +1,10 @@
-"""Publishes in the browser: "check" shows all problems, "publish" publishes the package."""
+"""The publish page: "check" shows all problems of a package, "publish" publishes it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
@@ -12,32 +13,37 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from portal.decorators import signed_in_form
 from portal.errors import UPLOAD_GONE, UPLOAD_TOO_LARGE
-from portal.forms.team_choice import publishing_teams
+from portal.forms.team_choice import has_team_to_publish, publishing_teams
 from portal.pages.publish.forms.folder_upload import folder_files, keep_folders
 from portal.pages.publish.forms.publish import PublishForm
 from portal.pages.publish.presenters.problems import all_problems, by_file
+from portal.pages.publish.presenters.profiles import profile_cause, without_field
 from portal.presenters.skill.allowances import allowances
 from portal.presenters.skill.runnable_version import profile_reports
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
-from registry.models import Team
+from registry.index.abilities import Ability, detect_abilities
+from registry.models import Team, Version
 from registry.packages.archive.repack import repack
 from registry.packages.limits import Limits
+from registry.packages.manifest.manifest import manifest_of
 from registry.packages.migrate.migration import Migration, migrate
 from registry.packages.package import Package
 from registry.packages.problems import Refusal, code_named
 from registry.packages.read_package import read_files, read_upload
 from registry.rates.limits import RateLimit, count_request
 from registry.storage import blobs
+from registry.versions.errors import SKILL_PURGED, VERSION_PURGED
 from registry.versions.publishing.publish import Publication, preview_publication, publish
-from worker.files.inputs import store_input
+from worker.files.inputs import delete_input, store_input
 from worker.models import InputFile
 
 _FORM_BYTES = 2**20  # overhead of a multipart body besides its files
@@ -45,7 +51,7 @@ _FORM_BYTES = 2**20  # overhead of a multipart body besides its files
 
 @dataclass(frozen=True)
 class Upload:
-    """The bytes to publish; the ``name`` distinguishes an archive from a SKILL.md."""
+    """The bytes to publish. A ``name`` that ends in .md marks the text of a SKILL.md."""
 
     data: bytes
     name: str
@@ -55,7 +61,7 @@ class Upload:
 @csrf_exempt  # checked by the inner view, as the parser must be set before the body is read
 @signed_in_form
 def page(request: HttpRequest) -> HttpResponseBase:
-    """The form, whose buttons check or publish."""
+    """The publish form; its buttons check or publish. Requests above the size limits get status 413."""
     max_bytes = settings.SKILLQUAY_MAX_UNPACKED_BYTES + _FORM_BYTES
     if request.method == "POST" and int(request.META.get("CONTENT_LENGTH") or 0) > max_bytes:
         return _render_too_large(request)
@@ -70,19 +76,23 @@ def page(request: HttpRequest) -> HttpResponseBase:
 def _answer(request: Any) -> HttpResponse:
     teams = publishing_teams(request.actor)
     if request.method == "GET":
-        form = _form(request.actor, teams, initial={"team": request.GET.get("team")})
-        return render(request, "publish/publish.html", {"form": form, "can": teams.exists()})
+        chosen = request.GET.get("team", "")
+        form = _form(request.actor, teams, initial={"team": chosen})
+        context = {"form": form, "can": has_team_to_publish(teams, chosen)}
+        return render(request, "publish/publish.html", context)
     count_request(request, request.actor, RateLimit.PUBLISH)
     form = _form(request.actor, teams, request.POST, request.FILES)
     if not form.is_valid():
         return render(request, "publish/publish.html", {"form": form, "can": True}, status=422)
     if "publish" in request.POST or "migrate" in request.POST:
         return _publish(request, form)
-    return _check(request, form)
+    return _check(request, _without_field(form, request.POST.get("remove", "")))
 
 
 def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
-    """Shows all problems. A package that can be published, or migrated, is stored for its uploader."""
+    """Shows all problems. Stores a package that can be published or migrated, so that the user can
+    publish it without another upload.
+    """
     try:
         upload = _upload(form, request.actor)
         package = _read(upload)
@@ -94,12 +104,13 @@ def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
     if (preview.ok and package.ok) or migration:
         stored = upload.stored or store_input([upload.data], upload.name, request.actor)
     context = {
-        "form": _form_with_stored(form, stored),
+        "form": _form_again(form, stored, _text_of(upload)),
         "can": True,
         "preview": preview,
         "package": package,
         "unpacked": sum(len(file.data) for file in package.files),
         "problems": by_file(all_problems(package, preview), package.files),
+        "profile": profile_cause(package),
         "profile_reports": profile_reports(package),
         "allowances": allowances(package.manifest),
         "ok": preview.ok and package.ok,
@@ -111,7 +122,9 @@ def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
 
 
 def _find_migration(package: Package, form: PublishForm, actor: Actor) -> Migration | None:
-    """The migration of an invalid ApexBridge package, None if the result could not be published."""
+    """The migration of an invalid package; None unless its profile is ``apexbridge`` and the result could be
+    published.
+    """
     if package.profile != "apexbridge":
         return None
     try:
@@ -124,14 +137,18 @@ def _find_migration(package: Package, form: PublishForm, actor: Actor) -> Migrat
 
 
 def _publish(request: ActorRequest, form: PublishForm) -> HttpResponse:
+    package = stored = None
     try:
-        package = _read(_upload(form, request.actor))
+        upload = _upload(form, request.actor)
+        stored, package = upload.stored, _read(upload)
         if "migrate" in request.POST:
             package = migrate(package, limits=_limits()).package
         changelog = form.cleaned_data["changelog"]
         publication = publish(package, actor=request.actor, changelog=changelog, **_options(form))
     except Refusal as refused:
-        return _render_refusal(request, form, refused)
+        if stored and refused.code in (VERSION_PURGED.name, SKILL_PURGED.name):
+            delete_input(stored)
+        return _render_refusal(request, form, refused, package)
     return redirect_to_version(request, publication)
 
 
@@ -146,8 +163,16 @@ def redirect_to_version(request: HttpRequest, done: Publication) -> HttpResponse
         text = _("%(version)s is held until another maintainer of the team reviews its findings.")
         messages.warning(request, text % label)
     else:
-        messages.success(request, _("%(version)s was published.") % label)
+        messages.success(request, _("%(version)s was published.") % label, extra_tags=run_link(version))
     return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
+
+
+def run_link(version: Version) -> str:
+    """Tags for a message with a link to the run form, for ``components/messages.html``; "" without a form."""
+    if Ability.RUN not in detect_abilities(version, manifest_of(version.manifest)):
+        return ""
+    address = reverse("run-form", args=[version.skill.team.slug, version.skill.slug])
+    return f"run:{address}?{urlencode({'version': version.number})}"
 
 
 def _options(form: PublishForm) -> dict[str, Any]:
@@ -160,7 +185,10 @@ def _options(form: PublishForm) -> dict[str, Any]:
 
 
 def _upload(form: PublishForm, actor: Actor) -> Upload:
-    """The given package; a new upload takes precedence over a stored one."""
+    """The given package. A new upload takes precedence over a stored one.
+
+    Raises Refusal: UPLOAD_GONE without either, other codes for an invalid folder.
+    """
     given = form.cleaned_data
     if archive := given["archive"]:
         return Upload(archive.read(), archive.name or "")
@@ -189,25 +217,50 @@ def _limits() -> Limits:
     )
 
 
-def _form_with_stored(form: PublishForm, stored: InputFile | None) -> PublishForm:
-    """The submitted form with the uid of the stored upload, as a browser can't resend files."""
+def _form_again(form: PublishForm, stored: InputFile | None, text: str) -> PublishForm:
+    """The submitted form without errors, with the uid of the stored upload or the text of an invalid
+    SKILL.md, because a browser can't resend files.
+    """
+    fresh = _with_values(form, upload_id=stored.uid if stored else "", text="" if stored else text)
+    fresh.errors.clear()
+    return fresh
+
+
+def _without_field(form: PublishForm, field: str) -> PublishForm:
+    """The form with its text of SKILL.md without this field; the same form without field or text."""
+    text = form.cleaned_data["text"]
+    return _with_values(form, text=without_field(text.replace("\r\n", "\n"), field)) if field else form
+
+
+def _with_values(form: PublishForm, **values: str) -> PublishForm:
     data = QueryDict(mutable=True)
     data.update(form.data)
-    data["upload_id"] = stored.uid if stored else ""
-    if stored:
-        data["text"] = ""
+    for name, value in values.items():
+        data[name] = value
     fresh = PublishForm(
         data,
         teams=form.fields["team"].queryset,  # type: ignore[attr-defined]
         settable="visibility" in form.fields,
     )
     fresh.is_valid()
-    fresh.errors.clear()
     return fresh
 
 
-def _render_refusal(request: ActorRequest, form: PublishForm, refused: Refusal) -> HttpResponse:
-    context = {"form": form, "can": True, "problems": by_file(refused.problems), "refused": refused.code}
+def _text_of(upload: Upload) -> str:
+    """The text of an upload that is a single SKILL.md, for the form; "" for other packages."""
+    return upload.data.decode("utf-8", "replace") if upload.name.endswith(".md") else ""
+
+
+def _render_refusal(
+    request: ActorRequest, form: PublishForm, refused: Refusal, package: Package | None = None
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "can": True,
+        "problems": by_file(refused.problems, package.files if package else ()),
+        "profile": profile_cause(package) if package and not package.ok else None,
+        "refused": refused.code,
+    }
     return render(request, "publish/publish.html", context, status=code_named(refused.code).http)
 
 

@@ -15,7 +15,7 @@ from portal.pages.runs.forms.file_field import FileInputField, StoredFile
 from portal.pages.runs.forms.schema_form import Store, pointer_key
 from portal.presenters.content.text import json_text
 from registry.packages.problems import Problem
-from worker.files.inputs import is_file_property
+from worker.files.inputs import is_reference
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 BLANK_ROWS = 3
@@ -23,7 +23,10 @@ _MAX_ROWS = 100
 
 
 class ArgumentsForm(forms.Form):
-    """Rows of ``key-0``, ``value-0`` …; ``input_path`` becomes the argument ``--input-path``."""
+    """Rows of two fields, ``key-0`` and ``value-0`` …: the name and the value of an argument.
+
+    The script gets the argument ``input_path`` as ``--input-path``.
+    """
 
     use_required_attribute = False
 
@@ -57,7 +60,7 @@ class ArgumentsForm(forms.Form):
         content.widget.artifacts = artifacts
         if value is not None:
             content.initial = content.initial_value(
-                value if isinstance(value, str) or _is_file_value(value) else json_text(value, indent=None)
+                value if isinstance(value, str) or is_reference(value) else json_text(value, indent=None)
             )
         self.fields[f"key-{number}"], self.fields[f"value-{number}"] = name, content
 
@@ -76,18 +79,10 @@ class ArgumentsForm(forms.Form):
                     f"key-{number}",
                     _("A name must contain only letters, digits and “_”, and start with a letter."),
                 )
-            elif self._is_misnamed_file(number, key):
-                self.add_error(
-                    f"key-{number}", _("The name of a file argument must end in “_path” or “_file”.")
-                )
             elif key in seen:
                 self.add_error(f"key-{number}", _("Another argument already has this name."))
             seen.add(key) if key else None
         return self.cleaned_data
-
-    def _is_misnamed_file(self, number: int, key: str) -> bool:
-        value = self.cleaned_data.get(f"value-{number}")
-        return value is not None and not isinstance(value, str) and not is_file_property(key, None)
 
     def inputs(self, store: Store) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -102,12 +97,8 @@ class ArgumentsForm(forms.Form):
         return values
 
     def add_problems(self, problems: Sequence[Problem]) -> None:
-        """Adds each problem of a refused request to the row that its path names."""
+        """Adds each problem of a refused request to the row that its path names, otherwise to the form."""
         keys = {self.cleaned_data.get(f"key-{n}"): f"key-{n}" for n in range(len(self.fields) // 2)}
         for problem in problems:
             error = forms.ValidationError(problem.message(gettext), code=problem.code)
             self.add_error(keys.get(pointer_key(problem.path) or None), error)
-
-
-def _is_file_value(value: object) -> bool:
-    return isinstance(value, Mapping) and bool({"input", "artifact"} & set(value))

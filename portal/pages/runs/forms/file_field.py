@@ -1,4 +1,4 @@
-"""An input that may be a file: a new upload, a file of an earlier run, or text."""
+"""The form field for an input that may be a file: a new upload, a file of an earlier run, or text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
+from worker.files.inputs import is_reference
+
 
 @dataclass(frozen=True)
 class StoredFile:
-    """An uploaded file that is kept after its form was refused, so that the user need not upload it again."""
+    """A stored upload. A refused form shows it, so that the user need not upload the file again."""
 
     uid: str
     name: str = ""
@@ -23,12 +25,12 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class FileChoice:
-    """The values of the control: an uploaded file, a file of an earlier run, or text."""
+    """The values of a ``FileInput``. At most one of upload, artifact and text may be given."""
 
     upload: UploadedFile[bytes] | None = None
     text: str = ""
     artifact: str = ""  # "<run uid>/<path>"
-    stored: StoredFile | None = None
+    stored: StoredFile | None = None  # of an earlier submission; used if nothing else is given
 
 
 class FileInput(forms.Widget):
@@ -68,7 +70,7 @@ class FileInput(forms.Widget):
 
 
 class FileInputField(forms.Field):
-    """Cleans to an UploadedFile, ``{"artifact": …}``, ``{"input": …}`` (stored), a string, or None."""
+    """Cleans to an UploadedFile, ``{"artifact": …}``, ``{"input": …}`` (stored upload), a string, or None."""
 
     widget = FileInput
 
@@ -81,7 +83,10 @@ class FileInputField(forms.Field):
         if value.upload:
             return value.upload
         if value.artifact:
-            return {"artifact": value.artifact}
+            reference = {"artifact": value.artifact}
+            if not is_reference(reference):
+                raise ValidationError(_("Enter a run ID and a path, such as RUN_ID/report.txt."), "artifact")
+            return reference
         if value.text:
             return value.text
         if value.stored:
@@ -91,7 +96,7 @@ class FileInputField(forms.Field):
         return None
 
     def initial_value(self, value: object) -> object:
-        """The choice for a JSON value, such as of an earlier run."""
+        """The ``FileChoice`` that shows a JSON value, such as an input of an earlier run."""
         if isinstance(value, Mapping):
             if isinstance(value.get("artifact"), str):
                 return FileChoice(artifact=value["artifact"])

@@ -7,11 +7,12 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from portal.pages.runs.forms.argument_line import ArgumentFilesField, ArgumentLineField
 from registry.models import Team
 
 
 class SuggestionInput(forms.TextInput):
-    """A text input with suggestions."""
+    """A text input with a ``<datalist>`` of suggestions."""
 
     template_name = "runs/suggesting_input.html"
 
@@ -27,7 +28,7 @@ class SuggestionInput(forms.TextInput):
 
 
 class RunOptionsForm(forms.Form):
-    """The options of a run; an option without a choice has no field."""
+    """The options of a run. An option has no field if the user has nothing to choose."""
 
     use_required_attribute = False
 
@@ -39,7 +40,7 @@ class RunOptionsForm(forms.Form):
         declared: Sequence[str] = (),
         needs_action: bool = False,
         teams: QuerySet[Team],
-        stdin: bool = False,
+        takes_arguments: bool = False,
         cacheable: bool = False,
         **more: Any,
     ) -> None:
@@ -57,13 +58,8 @@ class RunOptionsForm(forms.Form):
                 help_text=_("For example %(names)s, or another action that the skill supports.")
                 % {"names": ", ".join((declared or actions)[:8])},
             )
-        if stdin:
-            self.fields["stdin"] = forms.CharField(
-                label=_("Standard input"),
-                required=False,
-                strip=False,
-                widget=forms.Textarea(attrs={"rows": 2, "class": "code grows", "spellcheck": "false"}),
-            )
+        if takes_arguments:
+            self.fields |= _command_line_fields()
         if len(teams) > 1:
             self.fields["team"] = forms.ModelChoiceField(
                 label=_("For team"),
@@ -83,5 +79,15 @@ class RunOptionsForm(forms.Form):
             )
 
     def value(self, name: str) -> Any:
-        """The cleaned value of a field; None if the field is missing or empty."""
+        """The cleaned value of a field; None if the field is missing, empty or unchecked."""
         return self.cleaned_data.get(name) or None
+
+
+def _command_line_fields() -> dict[str, forms.Field]:
+    stdin = forms.CharField(
+        label=_("Standard input"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 2, "class": "code grows", "spellcheck": "false"}),
+    )
+    return {"arguments": ArgumentLineField(), "argument_files": ArgumentFilesField(), "stdin": stdin}

@@ -1,14 +1,30 @@
 """The filters of a list of runs, kept in the URL so that Back and bookmarks work."""
 
+from collections import Counter
+from collections.abc import Iterable
 from datetime import timedelta
+from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from worker.models import RunQuerySet, RunStatus
+from registry.identity.actors import Actor
+from worker.models import Run, RunQuerySet, RunStatus
 from worker.queue.states import WAITING
+from worker.run_views.cause import FAILED
 
+_COUNTED = 2_000  # newest runs whose values are counted
+_MAX_CHOICES = 40
+_COLUMNS = {
+    "status": "status",
+    "skill": "skill_label",
+    "version": "version_number",
+    "team": "team__slug",
+    "failure_code": "failure_code",
+    "caller": "caller__username",
+}
 _SINCE = {
     "1h": timedelta(hours=1),
     "24h": timedelta(hours=24),
@@ -18,6 +34,8 @@ _SINCE = {
 
 
 class RunFilter(forms.Form):
+    """``offer_values`` adds the values of the newest runs, with their counts, to the choices."""
+
     status = forms.ChoiceField(
         label=_("Status"),
         required=False,
@@ -29,10 +47,10 @@ class RunFilter(forms.Form):
         ],
     )
     skill = forms.CharField(label=_("Skill"), required=False, max_length=130)
-    code = forms.CharField(label=_("Failure code"), required=False, max_length=64)
-    caller = forms.ChoiceField(
-        label=_("Started by"), required=False, choices=[("", _("Anyone")), ("me", _("Me"))]
-    )
+    version = forms.CharField(label=_("Version"), required=False, max_length=64)
+    team = forms.CharField(label=_("Team"), required=False, max_length=64)
+    failure_code = forms.CharField(label=_("Failure code"), required=False, max_length=64)
+    caller = forms.CharField(label=_("Started by"), required=False, max_length=150)
     since = forms.ChoiceField(
         label=_("Period"),
         required=False,
@@ -44,34 +62,91 @@ class RunFilter(forms.Form):
             ("30d", _("Last 30 days")),
         ],
     )
+    request_id = forms.CharField(
+        label=_("Request ID"),
+        required=False,
+        max_length=64,
+        help_text=_("Only runs whose content you can read."),
+    )
     use_required_attribute = False
 
+    def __init__(self, data: QueryDict) -> None:
+        super().__init__(data)
+        if not data.get("request_id"):  # links set it; a field for it would be noise
+            self.fields.pop("request_id")
+
     def without_skill(self) -> None:
-        """Removes the skill field, because the list shows one skill."""
+        """Removes the skill field, for the list of one skill's runs."""
         self.fields.pop("skill")
 
-    def narrow(self, runs: RunQuerySet, *, user_id: int) -> RunQuerySet:
-        """The runs that match all valid filters; invalid ones are ignored."""
+    def offer_values(self, runs: RunQuerySet) -> None:
+        """Turns the fields into selects of the values that the newest of ``runs`` have."""
+        rows = list(runs.order_by("-id").values_list(*_COLUMNS.values())[:_COUNTED])
+        for place, name in enumerate(_COLUMNS):
+            if name in self.fields:
+                self._offer(name, Counter(row[place] for row in rows if row[place]))
+
+    def _offer(self, name: str, counts: Counter[str]) -> None:
+        if name == "status":
+            choices = self.fields["status"].choices  # type: ignore[attr-defined]
+            rows = [(value, _counted(label, counts[value])) for value, label in choices]
+            self.fields["status"].widget.choices = rows
+            return
+        fixed: list[tuple[str, Any]] = [("", _("All"))]
+        if name == "caller":
+            fixed = [("", _("Anyone")), ("me", _("Me")), ("agents", _("Agents")), ("people", _("People"))]
+        rows = [(value, _counted(value, count)) for value, count in counts.most_common(_MAX_CHOICES)]
+        chosen = str(self.data.get(name) or "")
+        if chosen and chosen not in dict(fixed) and chosen not in counts:
+            rows.append((chosen, chosen))
+        self.fields[name].widget = forms.Select(choices=[*fixed, *rows])
+
+    def narrow(self, runs: RunQuerySet, *, actor: Actor) -> RunQuerySet:
+        """The runs that match all filters; invalid filters are ignored."""
         self.is_valid()
         given = self.cleaned_data
         if status := given.get("status"):
             runs = runs.filter(status__in=_STATUSES.get(status, [status]))
         if skill := given.get("skill"):
             runs = runs.of_skill(skill)
-        if code := given.get("code"):
+        if version := given.get("version"):
+            runs = runs.filter(version_number=version)
+        if team := given.get("team"):
+            runs = runs.filter(team__slug=team)
+        if code := given.get("failure_code"):
             runs = runs.filter(failure_code=code.upper())
-        if given.get("caller"):
-            runs = runs.filter(caller_id=user_id)
+        if caller := given.get("caller"):
+            runs = _started_by(runs, caller, actor)
+        if request_id := given.get("request_id"):
+            readable = Run.objects.readable_by(actor).filter(request_id=request_id)
+            runs = runs.filter(pk__in=readable.values("pk"))
         if since := given.get("since"):
             runs = runs.filter(created_at__gte=timezone.now() - _SINCE[since])
         return runs
+
+    def unknown(self, parameters: Iterable[str]) -> list[str]:
+        """The parameters that are not filters: a misspelled filter must not list everything."""
+        return sorted({*parameters} - {*self.fields, "request_id"})
 
     @property
     def is_set(self) -> bool:
         return any(self.data.get(name) for name in self.fields)
 
 
+def _started_by(runs: RunQuerySet, caller: str, actor: Actor) -> RunQuerySet:
+    """Runs of a user, of the actor ("me"), of agents, which use tokens, or of people."""
+    if caller == "me":
+        return runs.filter(caller=actor.user)
+    if caller in ("agents", "people"):
+        return runs.filter(token_name="") if caller == "people" else runs.exclude(token_name="")
+    return runs.filter(caller__username=caller)
+
+
+def _counted(label: object, count: int) -> str:
+    return f"{label} ({count})" if count else str(label)
+
+
 _STATUSES: dict[str, list[str]] = {
     "waiting": list(WAITING),
-    "failure": [RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST, RunStatus.REFUSED],
+    "failure": list(FAILED),
 }

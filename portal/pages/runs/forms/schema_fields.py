@@ -1,4 +1,7 @@
-"""Form fields for JSON Schema properties. Each cleans to a JSON value, or to None if left empty."""
+"""Form fields for JSON Schema properties.
+
+A field cleans to a JSON value (file fields also to an UploadedFile), or to None if it is empty.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,27 @@ MAX_ONE_LINE = 120  # characters; longer texts get a text area
 _ONE_LINE_TYPES = {"email": "email", "idn-email": "email", "uri": "url", "iri": "url", "date": "date"}
 
 
+_LONG_TEXTS = (  # in names of texts that can have several lines
+    *(
+        "text",
+        "content",
+        "body",
+        "note",
+        "message",
+        "prompt",
+        "question",
+        "description",
+        "comment",
+        "summary",
+    ),
+    *("code", "script", "source", "markdown", "html", "xml", "json", "yaml", "csv", "sql", "data", "input"),
+    *("log", "diff", "patch", "template", "document", "article", "transcript", "lines", "list", "rows"),
+    *("文本", "内容", "正文", "备注", "描述", "代码", "文章", "数据"),
+)
+
+
 class TextField(forms.CharField):
-    """Unstripped text; a browser's CRLF becomes LF."""
+    """Text in which CRLF, which browsers send, becomes LF; None if it is empty."""
 
     def to_python(self, value: Any) -> str | None:
         text = super().to_python(value)
@@ -31,7 +53,7 @@ class TextField(forms.CharField):
 
 
 class NumberField(forms.FloatField):
-    """A float, or an int if the text is a whole number."""
+    """A float, or an int if the text is a whole number without a decimal point."""
 
     def to_python(self, value: Any) -> Any:
         try:
@@ -46,7 +68,7 @@ class SwitchField(forms.BooleanField):
 
 
 class ChoiceField(forms.ChoiceField):
-    """One of the schema's values, of any JSON type; option values are JSON."""
+    """One of the schema's values, of any JSON type. The values of the HTML options are JSON."""
 
     def clean(self, value: Any) -> Any:
         text = super().clean(value)
@@ -80,7 +102,7 @@ class JsonField(forms.CharField):
 
 
 class LinesField(forms.CharField):
-    """A list of scalars: one per line, or a JSON array if an item contains a newline."""
+    """A list of scalars, one per line. Text that starts with ``[`` is parsed as a JSON array instead."""
 
     widget = forms.Textarea
 
@@ -115,7 +137,7 @@ class LinesField(forms.CharField):
 
 
 def parse_json(text: str) -> Any:
-    """The JSON value of the text. Raises ValidationError, also for NaN, Infinity and too deep nesting."""
+    """The JSON value of the text. NaN, Infinity and too deep nesting raise ValidationError, too."""
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -133,8 +155,10 @@ def _no_constant(name: str) -> None:
 
 
 def field_of(key: str, schema: Schema, *, required: bool) -> forms.Field:
-    """The field for one property: a control for its type, otherwise a JSON field that shows the
-    sub-schema.
+    """The field for one property: a control for its type, otherwise a ``JsonField``.
+
+    The field has two more attributes: ``key``, and ``sub_schema``, which is the property's schema as JSON for
+    a ``JsonField`` and "" for other fields.
     """
     common = {
         "required": required,
@@ -162,7 +186,10 @@ def _field(key: str, schema: Schema, common: dict[str, Any]) -> forms.Field:
     kind = _type(schema)
     if kind == "string":
         return TextField(
-            widget=_text_widget(schema), strip=False, max_length=_length_limit(schema, "maxLength"), **common
+            widget=_text_widget(key, schema),
+            strip=False,
+            max_length=_length_limit(schema, "maxLength"),
+            **common,
         )
     if kind in ("integer", "number"):
         return _number(schema, kind, common)
@@ -196,7 +223,7 @@ def _choices(values: Sequence[Any], *, blank: bool) -> list[tuple[str, Any]]:
     return [("", "—"), *rows] if blank or len(rows) > 1 else rows
 
 
-def _text_widget(schema: Schema) -> forms.Widget:
+def _text_widget(key: str, schema: Schema) -> forms.Widget:
     attributes: dict[str, Any] = {}
     examples = schema.get("examples")
     if isinstance(examples, list) and examples and isinstance(examples[0], str):
@@ -205,13 +232,29 @@ def _text_widget(schema: Schema) -> forms.Widget:
         return forms.PasswordInput(attrs=attributes | {"autocomplete": "off"})
     if kind := _ONE_LINE_TYPES.get(str(schema.get("format"))):
         return forms.TextInput(attrs=attributes | {"type": kind})
-    if (
-        schema.get("format")
-        or schema.get("pattern")
-        or (_length_limit(schema, "maxLength") or MAX_ONE_LINE + 1) <= MAX_ONE_LINE
-    ):
+    if _has_one_line(key, schema):
         return forms.TextInput(attrs=attributes)
-    return forms.Textarea(attrs=attributes | {"rows": 1, "class": "grows"})
+    return text_area(attributes)
+
+
+def text_area(attributes: Mapping[str, Any]) -> forms.Textarea:
+    return forms.Textarea(attrs={**attributes, "rows": 1, "class": "grows"})
+
+
+def _has_one_line(key: str, schema: Schema) -> bool:
+    """Whether a text is short. An input removes line breaks, so texts that may have some need a text area."""
+    if schema.get("format") or schema.get("pattern"):
+        return True
+    if limit := _length_limit(schema, "maxLength"):
+        return limit <= MAX_ONE_LINE
+    given = [schema.get("default"), *(_list_of(schema.get("examples")))]
+    has_break = any(isinstance(value, str) and "\n" in value for value in given)
+    words = f"{key} {schema.get('title', '')}".lower()
+    return not has_break and not any(word in words for word in _LONG_TEXTS)
+
+
+def _list_of(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _length_limit(schema: Schema, name: str) -> int | None:

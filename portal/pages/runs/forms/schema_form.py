@@ -1,4 +1,4 @@
-"""A Django form from a JSON Schema: fields, defaults, and errors placed by JSON pointer."""
+"""A Django form built from a JSON Schema, and a form for inputs as one JSON object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from portal.pages.runs.forms.file_field import FileInputField, StoredFile
-from portal.pages.runs.forms.schema_fields import Schema, field_of
+from portal.pages.runs.forms.schema_fields import Schema, field_of, text_area
 from registry.packages.problems import Problem
 from registry.packages.schemas.validate import validate
 
@@ -24,8 +24,8 @@ Store = Callable[["UploadedFile[bytes]"], StoredFile]
 class SchemaForm(forms.Form):
     """One field per property of ``schema``; cleaned fields become the inputs of a run.
 
-    Fields are named ``input-0``, ``input-1`` …, as keys of an untrusted schema may not be valid ids.
-    ``unmapped`` holds the given inputs that no property fits.
+    Fields are named ``input-0``, ``input-1`` …, because keys of an untrusted schema may be invalid ids.
+    ``unmapped`` contains the given ``inputs`` that have no field.
     """
 
     use_required_attribute = False
@@ -48,13 +48,15 @@ class SchemaForm(forms.Form):
             if key in given:
                 value = given[key]
                 field.initial = field.initial_value(value) if hasattr(field, "initial_value") else value
+                if "\n" in str(field.initial) and type(field.widget) is forms.TextInput:
+                    field.widget = text_area(field.widget.attrs)
             if isinstance(field, FileInputField):
                 field.widget.artifacts = artifacts
             self.fields[name], self.names[key] = field, name
         self.unmapped = {key: value for key, value in given.items() if key not in self.names}
 
     def clean(self) -> dict[str, Any]:
-        """If some fields are invalid, validates the others against the schema, to show all errors at once."""
+        """If fields are invalid, validates the others against the schema, to show all errors at once."""
         cleaned = super().clean() or {}
         if self.errors:
             valid = {
@@ -67,7 +69,10 @@ class SchemaForm(forms.Form):
         return cleaned
 
     def inputs(self, store: Store) -> dict[str, Any]:
-        """The inputs of the run; uploads are stored first, and kept for the form if the run is refused."""
+        """The inputs of the run, by property; empty fields are omitted.
+
+        Calls ``store`` for each upload. The form then shows the stored file if the run is refused.
+        """
         values: dict[str, Any] = {}
         for key, name in self.names.items():
             value = self.cleaned_data.get(name)
@@ -80,7 +85,7 @@ class SchemaForm(forms.Form):
         return values
 
     def add_problems(self, problems: Sequence[Problem]) -> None:
-        """Adds each problem of a refused request to the field that its path names."""
+        """Adds each problem of a refused request to the field that its path names, otherwise to the form."""
         for problem in problems:
             key = pointer_key(problem.path)
             rest = problem.path.split("/", 2)[2:]
@@ -90,12 +95,15 @@ class SchemaForm(forms.Form):
 
 
 def pointer_key(path: str) -> str:
-    """The first key of a JSON pointer such as "/city/0"."""
+    """The first key of a JSON pointer: "city" for "/city/0"; "" if ``path`` is no pointer."""
     return path.split("/")[1].replace("~1", "/").replace("~0", "~") if path.startswith("/") else ""
 
 
 def properties(schema: Schema) -> list[tuple[str, Schema, bool]]:
-    """Key, schema and required flag of up to ``_MAX_FIELDS`` properties; follows a local ``$ref`` once."""
+    """Key, schema and required flag of the first ``_MAX_FIELDS`` properties.
+
+    A local ``$ref`` of a property is replaced by its target, once.
+    """
     rows = schema.get("properties")
     if not isinstance(rows, Mapping):
         return []
@@ -123,7 +131,10 @@ def _resolve(schema: Schema, sub: object) -> Schema:
 
 
 def defaults(schema: Schema) -> dict[str, Any]:
-    """Each property's constant or default, if any; ``output_dir`` always gets one, so that files are kept."""
+    """The constant or default of each property that has one.
+
+    A property ``output_dir`` without default gets "output", so that the files of the run are kept.
+    """
     values = {
         key: sub["const"] if "const" in sub else sub["default"]
         for key, sub, _required in properties(schema)
@@ -135,7 +146,7 @@ def defaults(schema: Schema) -> dict[str, Any]:
 
 
 class JsonInputsForm(forms.Form):
-    """The inputs as one JSON object."""
+    """A text field for the inputs as one JSON object."""
 
     inputs_json = forms.CharField(
         label=_("Inputs (JSON)"),

@@ -1,4 +1,4 @@
-"""Presents the files of a run: as an image, a table, a tree or a text."""
+"""Presents the files of a run: each as an image, a table, a tree, a text or only a download."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ _TEXTS = (*_FORMATS, "txt", "log", "json", *_TABLES)
 
 @dataclass(frozen=True)
 class ArtifactRow:
-    """``content`` is None for files that are only downloaded; ``number`` is used in element ids."""
+    """A file of a run. ``content`` is None for images and for files that the page only links to.
+
+    ``number`` counts from 1 and is part of the element ids on the page.
+    """
 
     file: Artifact
     number: int
@@ -43,7 +46,7 @@ class ArtifactRow:
 
 
 def artifact_rows(artifacts: Iterable[Artifact]) -> list[ArtifactRow]:
-    """Rows in the given order; the content of the first few small files is read."""
+    """Rows in the given order; only the first few small text files are read and get ``content``."""
     rows, read, left = [], 0, _MAX_TOTAL_BYTES
     for number, file in enumerate(artifacts, 1):
         content = _content(file) if read < _MAX_READ and file.size <= left else None
@@ -56,7 +59,7 @@ def artifact_rows(artifacts: Iterable[Artifact]) -> list[ArtifactRow]:
 
 
 def image_type(first: bytes) -> str:
-    """The media type of an image by its first bytes, "" if it is not a supported image."""
+    """The media type of an image by its first 12 bytes; "" if the image format is not supported."""
     if first[:4] == b"RIFF" and first[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for signature, kind in _SIGNATURES if first.startswith(signature)), "")
@@ -80,7 +83,7 @@ def _content(file: Artifact) -> DisplayValue | None:
 
 
 def _table(text: str, delimiter: str) -> DisplayValue:
-    """A table with the first row as header; the text if it can't be read as a table."""
+    """A table with the first row as header; the text unless it has 2 rows and 2 to ``_COLUMNS`` columns."""
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
     except csv.Error:

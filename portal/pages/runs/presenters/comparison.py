@@ -10,8 +10,9 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.pages.runs.presenters.timeline import PLATFORM
 from portal.presenters.skill.comparison import line_groups
+from portal.presenters.skill.names import skill_names
 from portal.presenters.status import TONES
-from portal.templatetags.skillquay import short_digest
+from portal.templatetags.skillquay import milliseconds, short_digest
 from registry.identity.actors import Actor
 from worker.models import Run
 from worker.run_views.compare import RunComparison, RunFact, StepPair
@@ -23,23 +24,29 @@ _FACTS: dict[str, Promise] = {
     "script": _("Script"),
     "action": _("Action"),
     "tool": _("Tool"),
+    "arguments": _("Arguments"),
     "stdin": _("Standard input"),
     "debug": _("Debug"),
     "protocol": _("Protocol"),
-    "entry": _("Entry"),
+    "entry": _("Entry point"),
     "status": _("Status"),
     "failure_code": _("Failure code"),
     "message": _("Message"),
     "exit_code": _("Exit status"),
-    "duration_ms": _("Duration (ms)"),
+    "duration_ms": _("Duration"),
     "team": _("For team"),
     "caller": _("Started by"),
     "sandbox": _("Sandbox"),
+    "interpreter": _("Interpreter"),
+    "programs": _("Programs"),
 }
 
 
 def comparison_targets(run: Run, actor: Actor) -> list[dict[str, str]]:
-    """The run that this one repeats and the skill's previous run, each only if the actor may read it."""
+    """The run that ``run`` repeats, and the skill's newest earlier run: dicts with label and uid.
+
+    Only runs that the actor may read. A run that is both is listed once.
+    """
     readable = Run.objects.readable_by(actor).order_by("-pk").only("uid")
     repeated = readable.filter(pk=run.rerun_of_id).first() if run.rerun_of_id else None
     earlier = readable.filter(skill_id=run.skill_id, pk__lt=run.pk).first() if run.skill_id else None
@@ -49,15 +56,25 @@ def comparison_targets(run: Run, actor: Actor) -> list[dict[str, str]]:
     return found
 
 
-def comparison_context(before: Run, after: Run, found: RunComparison) -> dict[str, Any]:
+def comparison_context(before: Run, after: Run, found: RunComparison, actor: Actor) -> dict[str, Any]:
+    facts, names = [_fact(fact) for fact in found.facts], skill_names([before, after], actor)
     return {
+        "before_name": names[before.pk],
+        "after_name": names[after.pk],
+        "before_label": _run_label(before),
+        "after_label": _run_label(after),
         "found": found,
-        "facts": [_fact(fact) for fact in found.facts],
+        "different": [fact for fact in facts if not fact["same"]],
+        "equal": [fact for fact in facts if fact["same"]],
         "steps": [_step(pair) for pair in found.steps],
         "log": line_groups(found.log, "log"),
         "log_same": not found.log.too_large and found.log.removed == found.log.added == 0,
         "same_skill": before.skill_id is not None and before.skill_id == after.skill_id,
     }
+
+
+def _run_label(run: Run) -> str:
+    return gettext("Run #%(number)s") % {"number": run.number} if run.number else run.uid
 
 
 def _fact(fact: RunFact) -> dict[str, Any]:
@@ -68,11 +85,15 @@ def _fact(fact: RunFact) -> dict[str, Any]:
 def _label(name: str, value: str) -> str:
     if name == "status":
         return str(TONES[value][2]) if value in TONES else value
+    if name == "duration_ms":
+        return milliseconds(float(value)) if value else ""
     return short_digest(value) if name == "digest" else value
 
 
 def _step(pair: StepPair) -> dict[str, Any]:
-    """``difference_ms`` is the later run's extra time; None if a run lacks the step or its time."""
+    """A pair of steps. ``difference_ms`` is the time of the later run minus the time of the earlier one;
+    None if a run lacks the step or its time.
+    """
     name = PLATFORM.get(pair.name, pair.name) if pair.kind == "platform" else pair.name
     old, new = (side.duration_ms if side else None for side in (pair.before, pair.after))
     # rounded as displayed, so that equal values have no sign

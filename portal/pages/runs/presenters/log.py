@@ -1,4 +1,4 @@
-"""A run's log as numbered lines: its tail, any page by line number, and the lines since a position."""
+"""A run's log as numbered lines: the last lines, a page by line number, and the lines since a position."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,7 +24,10 @@ class LogLine:
 
 @dataclass(frozen=True)
 class LogLines:
-    """Some lines of one attempt's log; the next lines begin at chunk ``seq`` and line number ``number``."""
+    """Some lines of one attempt's log. ``total`` is the number of lines in the log so far.
+
+    The next lines begin at chunk ``seq`` and have numbers from ``number`` on.
+    """
 
     lines: tuple[LogLine, ...]
     total: int
@@ -37,18 +40,23 @@ class LogLines:
 
 
 def tail(run: Run, attempt: int, *, running: bool) -> LogLines:
-    """The last lines; only complete ones of a running attempt, so that the next request continues cleanly."""
+    """The last ``TAIL`` lines. For a running attempt, only complete lines, so that the next request starts at
+    the beginning of a line.
+    """
     return _last(_read(run, attempt, 0), TAIL, running=running)
 
 
 def since(run: Run, attempt: int, position: str, *, running: bool) -> LogLines:
-    """The lines after ``position`` of an earlier response; at most the last ``PAGE``."""
+    """The lines after ``position`` of an earlier ``LogLines``, at most the last ``PAGE`` of them.
+
+    An invalid position means the start of the log.
+    """
     seq, number = _position(position)
     return _last(_read(run, attempt, seq), PAGE, running=running, seq=seq, number=number)
 
 
 def page(run: Run, attempt: int, line: int, *, running: bool) -> LogLines:
-    """The page of the log that contains the line."""
+    """The page of the log that contains line number ``line``, otherwise the nearest page."""
     chunks = _showable(_read(run, attempt, 0), running)
     total = _lines(chunks, range(0))[1]
     first = (max(1, min(line, total or 1)) - 1) // PAGE * PAGE
@@ -56,7 +64,7 @@ def page(run: Run, attempt: int, line: int, *, running: bool) -> LogLines:
 
 
 def raw(run: Run, attempt: int) -> Iterable[bytes]:
-    """The log's bytes, as the script wrote them."""
+    """Yields the log's bytes as the script wrote them, standard output and standard error together."""
     for chunk in LogChunk.objects.filter(run=run, attempt=attempt).order_by("seq").iterator(chunk_size=50):
         yield bytes(chunk.data)
 
@@ -79,7 +87,10 @@ def _last(chunks: list[Chunk], limit: int, *, running: bool, seq: int = 0, numbe
 
 
 def _numbered(chunks: list[Chunk], wanted: range, *, seq: int = 0, number: int = 1) -> LogLines:
-    """The wanted lines (counted from 0) of the chunks. ``number`` is the line number of the first line."""
+    """The ``wanted`` lines of the chunks, counted from 0.
+
+    ``number`` is the line number of the first line in ``chunks``. Without chunks, ``seq`` is the next chunk.
+    """
     found, total = _lines(chunks, wanted)
     limit = line_limit([len(data) for _stream, data in found.values()], longest=_MAX_LINE_CHARACTERS)
     lines = tuple(
@@ -90,9 +101,10 @@ def _numbered(chunks: list[Chunk], wanted: range, *, seq: int = 0, number: int =
 
 
 def _lines(chunks: list[Chunk], wanted: range) -> tuple[dict[int, tuple[str, bytes]], int]:
-    """The wanted lines of both streams, ordered by where they begin, and the total number of lines.
+    """The wanted lines by index, each with its stream, and the total number of lines.
 
-    Other lines are only counted: a log can have ten million empty lines.
+    Lines of both streams are counted in the order in which they begin. Other lines are not stored: a log can
+    have ten million empty lines.
     """
     found: dict[int, tuple[str, bytes]] = {}
     open_at: dict[str, int] = {}  # stream → number of its unfinished line
@@ -118,18 +130,21 @@ def _lines(chunks: list[Chunk], wanted: range) -> tuple[dict[int, tuple[str, byt
 
 
 def _split_lines(data: bytes) -> list[bytes]:
-    """Lines with their newlines; ``splitlines`` would also split at carriage returns."""
+    """The lines with their newlines. ``splitlines`` would split at carriage returns, too."""
     *whole, rest = data.split(b"\n")
     return [part + b"\n" for part in whole] + ([rest] if rest else [])
 
 
 def _showable(chunks: list[Chunk], running: bool) -> list[Chunk]:
-    """The chunks to show; for a running attempt, without those of an unfinished last line."""
+    """The chunks to show; for a running attempt, without the chunks of unfinished last lines."""
     return chunks[: _complete(chunks)] if running else chunks
 
 
 def _complete(chunks: list[Chunk]) -> int:
-    """Number of chunks up to the last line that is complete or longer than ``_MAX_OPEN_CHUNKS`` chunks."""
+    """The number of chunks up to the last one after which both streams end with a newline.
+
+    A line without newline counts as complete after ``_MAX_OPEN_CHUNKS`` further chunks.
+    """
     ends: dict[str, bool] = {}
     complete = 0
     for count, (_seq, stream, data) in enumerate(chunks, 1):

@@ -20,7 +20,10 @@ _TEXTS = {
 
 
 def write_rows(run: Run, proposals: object, *, actor: Actor) -> Sequence[dict[str, Any]]:
-    """The proposals as the script wrote them; with their states if the reader may see these."""
+    """Rows for the memories that the run proposed, with their states; () if ``proposals`` is not a list.
+
+    ``decidable`` tells whether the actor may decide the proposal now.
+    """
     if not isinstance(proposals, list):
         return ()
     known = [each for each in proposals if isinstance(each, Mapping)]

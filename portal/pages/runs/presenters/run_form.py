@@ -1,4 +1,4 @@
-"""The run form: the entry point to start, its inputs, and the request that results."""
+"""The run form: chooses the entry point, reads the inputs, and builds the run request."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.forms.boundfield import BoundField
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext
 
+from portal.pages.runs.forms.argument_line import argument_line, join_files
 from portal.pages.runs.forms.arguments import ArgumentsForm
 from portal.pages.runs.forms.file_field import StoredFile
 from portal.pages.runs.forms.run import RunOptionsForm
 from portal.pages.runs.forms.schema_fields import Schema
 from portal.pages.runs.forms.schema_form import JsonInputsForm, SchemaForm, Store, defaults
 from portal.presenters.content.text import json_text
-from portal.presenters.curl import run_line
+from portal.presenters.skill.curl import run_line
 from portal.presenters.skill.runnable_version import RunnableVersion, example_of
 from registry.models import Team
 from registry.packages.problems import Problem
@@ -28,7 +30,7 @@ from worker.protocols.errors import ACTION_REQUIRED, ENTRY_REQUIRED, SCRIPT_NOT_
 
 @dataclass(frozen=True)
 class Prefill:
-    """Initial values of the form: a run request, empty or of an earlier run, and a team."""
+    """Initial values of the form: a run request, from an earlier run or the URL, and a team."""
 
     request: Mapping[str, Any]
     team: Team | None = None
@@ -40,9 +42,9 @@ class Prefill:
 
 
 class RunForm:
-    """Two Django forms: ``options`` chooses the entry point and team, ``inputs`` holds the inputs.
+    """Two Django forms: ``options`` chooses the entry point and team, ``inputs`` has a field per input.
 
-    ``input_format`` tells how inputs are entered: "schema", "arguments" or "json".
+    ``input_format`` names the kind of ``inputs``: "schema", "arguments" or "json".
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class RunForm:
         self.input_format, self.inputs = self._inputs_form(as_json, artifacts, bound)
 
     def is_valid(self) -> bool:
-        """Validates both forms, so that all problems are shown at once."""
+        """Whether both forms are valid. Always validates both, so that all problems are shown at once."""
         return all([self.options.is_valid(), self.inputs.is_valid()])
 
     @property
@@ -72,7 +74,7 @@ class RunForm:
 
     @property
     def schema(self) -> Schema | None:
-        """The schema of the inputs: the tool's parameters if one is called, otherwise the manifest's."""
+        """The schema of the inputs: the tool's parameters if ``tool`` is set, otherwise the manifest's."""
         if self.tool:
             tools = self.runnable.entry_points.tools
             return next((each.schema for each in tools if each.name == self.tool), {})
@@ -86,10 +88,30 @@ class RunForm:
 
     @property
     def selected_team(self) -> Team | None:
-        """The team that the form shows as selected, valid or not."""
+        """The selected team, even if the form is invalid; None without a team field."""
         if "team" not in self.options.fields:
             return None
         return next((team for team in self.teams if team.slug == self.options["team"].value()), None)
+
+    @property
+    def has_advanced(self) -> bool:
+        """Whether an advanced option has an error or is set, so that it must be visible."""
+        return any(
+            field.errors or (field.name != "team" and field.value()) for field in self.advanced_options
+        )
+
+    @property
+    def main_options(self) -> list[BoundField]:
+        """The options above the inputs; for a skill with a schema, the arguments are advanced options."""
+        names = {"script", "action"}
+        if self.input_format != "schema":
+            names |= {"arguments", "argument_files"}
+        return [field for field in self.options if field.name in names]
+
+    @property
+    def advanced_options(self) -> list[BoundField]:
+        main = {field.name for field in self.main_options}
+        return [field for field in self.options if field.name not in main]
 
     @property
     def no_cache(self) -> bool:
@@ -98,6 +120,9 @@ class RunForm:
     def request(self, store: Store) -> Request:
         return Request(
             inputs=self.inputs.inputs(store),
+            arguments=join_files(
+                self.options.value("arguments") or [], self.options.value("argument_files") or [], store
+            ),
             script=self.options.value("script"),
             action=self.options.value("action"),
             tool=self.tool or None,
@@ -112,6 +137,8 @@ class RunForm:
         rest = []
         for problem in problems:
             field = fields.get(problem.code)
+            if not field and problem.path.partition("/")[0] == "arguments":
+                field = "arguments"
             if field in self.options.fields:
                 error = forms.ValidationError(problem.message(gettext), code=problem.code)
                 self.options.add_error(field, error)
@@ -123,7 +150,7 @@ class RunForm:
         self.inputs.add_problems(rest)
 
     def curl(self) -> str:
-        """The curl command for the current values, or for the initial ones while the form is not valid."""
+        """The curl command for the submitted values, or the initial ones of an unbound or invalid form."""
         is_usable = self.inputs.is_bound and self.is_valid()
         request = self.request(_upload_placeholder) if is_usable else self._initial_request()
         document = {
@@ -134,6 +161,7 @@ class RunForm:
                 for name in ("script", "action", "tool")
                 if getattr(request, name)
             },
+            **({"arguments": list(request.arguments)} if request.arguments else {}),
             "inputs": dict(request.inputs),
             **({"stdin": request.stdin} if request.stdin else {}),
             **({"debug": True} if request.debug else {}),
@@ -148,6 +176,7 @@ class RunForm:
         examples = {} if self.prefill.inputs is not None else example_of(self.schema)
         return Request(
             inputs=examples | dict(self._initial_inputs()),
+            arguments=self.prefill.request.get("arguments") or [],
             script=initial.get("script") or None,
             action=initial.get("action") or None,
             tool=self.tool or None,
@@ -162,7 +191,7 @@ class RunForm:
 
     @property
     def _takes_arguments(self) -> bool:
-        """Whether the inputs become a script's command line."""
+        """Whether the inputs become the command line of a script."""
         return not self.tool and self.runnable.protocol == "script"
 
     def _options_form(self, bound: Mapping[str, Any]) -> RunOptionsForm:
@@ -179,11 +208,12 @@ class RunForm:
             declared=declared,
             needs_action=uses_actions and not only_action,
             teams=self.teams,
-            stdin=self._takes_arguments,
+            takes_arguments=self._takes_arguments,
             cacheable=self.runnable.manifest.cacheable,
             initial={
                 "script": request.get("script") or entry_points.default,
                 "action": request.get("action") or only_action,
+                "arguments": argument_line(request.get("arguments") or []),
                 "stdin": request.get("stdin") or "",
                 "debug": bool(request.get("debug")),
                 "team": team.slug if team else self._default_team(),
@@ -192,7 +222,7 @@ class RunForm:
         )
 
     def _default_team(self) -> str:
-        """The skill's own team if the actor may choose it, otherwise the first one."""
+        """The slug of the skill's own team if the user can choose it, otherwise of the first team, or ""."""
         slugs = [team.slug for team in self.teams]
         own = self.runnable.version.skill.team.slug
         return own if own in slugs else slugs[0] if slugs else ""
@@ -215,5 +245,5 @@ def _unix_newlines(text: str | None) -> str | None:
 
 
 def _upload_placeholder(upload: Any) -> StoredFile:
-    """A placeholder for curl, as an upload is a request of its own."""
+    """A placeholder in the curl command, because a file needs a separate request to upload it."""
     return StoredFile("UPLOADED_INPUT_ID", str(upload.name))

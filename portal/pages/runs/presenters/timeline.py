@@ -1,13 +1,13 @@
-"""A run as rows of a timeline: waiting, the platform's steps and the skill's own steps.
+"""A run as rows of a timeline: waiting times, the platform's steps and the skill's own steps.
 
-Waiting for approval can take days where a run takes seconds: it has a row, but the scale begins after it.
+The time scale begins after the approval, because waiting for approval can take days.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from django.db.models import Count
@@ -28,14 +28,18 @@ PLATFORM = {
     "collect": _("Collect files"),
     "record": _("Record the outcome"),
 }
-MAX_STEPS = 500  # shown on a page
+MAX_STEPS = 400  # shown on a page
 _MAX_VALUES = 3000  # of all inputs together, and as many of all outputs
+_MAX_EPOCH_MS = 2e14  # in the year 8307; datetime ends at 9999
 _MAX_ERROR = 10_000  # characters, fewer for many steps
 
 
 @dataclass(frozen=True)
 class TimelineRow:
-    """One row of the timeline; ``error`` is text that includes the stack."""
+    """One row of the timeline. ``start_ms`` is relative to the start of the time scale.
+
+    ``error`` is a text that includes the stack.
+    """
 
     name: str
     kind: Literal["waiting", "platform", "skill"]
@@ -50,6 +54,8 @@ class TimelineRow:
     attempt: int = 1
     about: str = ""  # the kind of step, "" for ordinary steps of the skill
     child: str = ""  # uid of the run that the step started
+    step_id: str = ""
+    started_at: datetime | None = None
 
     @property
     def input_id(self) -> str:
@@ -61,11 +67,11 @@ class TimelineRow:
 
     @property
     def has_detail(self) -> bool:
-        return bool(self.input or self.output or self.error or self.child)
+        return bool(self.input or self.output or self.error or self.child or self.step_id)
 
 
 def timeline(run: Run) -> list[TimelineRow]:
-    """The rows in order, with bars on one scale; waiting for approval has no bar."""
+    """The rows in order, with bars on one time scale. The row for the approval has no bar."""
     approval = Approval.objects.filter(run=run).first()
     scale_start = (approval.decided_at if approval else None) or run.created_at
     rows = _waiting(run, scale_start)
@@ -79,8 +85,15 @@ def timeline(run: Run) -> list[TimelineRow]:
     return first + [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
 
 
+def on_own_scale(rows: Sequence[TimelineRow]) -> list[TimelineRow]:
+    """The rows with bars on a scale from the first start to the latest end among them."""
+    start = min((row.start_ms for row in rows), default=0.0)
+    drawn = bars([(row.start_ms - start, row.duration_ms or 0) for row in rows])
+    return [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
+
+
 def omitted_steps(run: Run) -> int:
-    """Number of the skill's steps that the rows leave out."""
+    """The number of steps of the skill that ``timeline`` omits: those beyond ``MAX_STEPS`` per attempt."""
     counts = run.steps.order_by().values_list("attempt").annotate(Count("pk"))
     return sum(max(0, count - MAX_STEPS) for _attempt, count in counts)
 
@@ -99,7 +112,7 @@ def _waiting(run: Run, scale_start: datetime) -> list[TimelineRow]:
 
 
 def _platform(attempt: Attempt, run: Run, scale_start: datetime) -> list[TimelineRow]:
-    """The platform's steps; the step of a cancelled script does not count as failed."""
+    """The platform's steps of one attempt. In a cancelled run, no step counts as failed."""
     now, scale_start_ms = timezone.now().timestamp() * 1000, scale_start.timestamp() * 1000
     stopped = run.status == RunStatus.CANCELLED
     rows = []
@@ -125,7 +138,7 @@ def _platform(attempt: Attempt, run: Run, scale_start: datetime) -> list[Timelin
 def _with_steps(
     platform: list[TimelineRow], steps: Sequence[Step], scale_start: datetime
 ) -> list[TimelineRow]:
-    """The platform's steps, with the skill's steps below the one that ran the script."""
+    """The platform's steps, with the skill's steps after the platform step that ran the script."""
     title = str(PLATFORM["execute"])
     place = next((n for n, row in enumerate(platform) if row.name == title), len(platform) - 1)
     base = platform[place].start_ms if platform else 0.0
@@ -158,10 +171,16 @@ def _steps(steps: Sequence[Step], scale_start: datetime, base: float) -> list[Ti
                 attempt=step.attempt,
                 about="" if step.kind == StepKind.SKILL else step.get_kind_display(),
                 child=step.child.uid if step.child else "",
+                step_id=step.step_id,
+                started_at=_moment(started),
             )
         )
         at = start + (duration or 0.0)
     return rows
+
+
+def _moment(epoch_ms: float | None) -> datetime | None:
+    return datetime.fromtimestamp(epoch_ms / 1000, UTC) if epoch_ms and epoch_ms < _MAX_EPOCH_MS else None
 
 
 def _display(value: object, limit: int) -> DisplayValue | None:
@@ -174,7 +193,7 @@ def _number(value: object) -> float | None:
 
 
 def _error(error: object, limit: int = _MAX_ERROR) -> str:
-    """Name and message, then the stack unless it repeats them."""
+    """Name and message of the error, then the stack; only the stack if it begins with them."""
     if not error:
         return ""
     if not isinstance(error, Mapping):

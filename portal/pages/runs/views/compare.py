@@ -1,4 +1,4 @@
-"""Two runs side by side, and the redirect from the list where they were selected."""
+"""The page that compares two runs, and the redirect to it from a list of runs."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ from worker.run_views.compare import compare_runs, find_readable_pair
 @require_GET
 @never_cache
 def page(request: ActorRequest, uid: str, other: str) -> HttpResponse:
-    """The differences between two runs that the actor may read."""
+    """The differences between two runs; a run that the actor may not read counts as missing."""
     before, after = find_readable_pair(uid, other, request.actor)
     context = {"before": before, "after": after}
-    context |= comparison_context(before, after, compare_runs(before, after))
+    context |= comparison_context(before, after, compare_runs(before, after), request.actor)
     return render(request, "runs/compare.html", context)
 
 
 @require_GET
 @login_required
 def choose(request: ActorRequest) -> HttpResponse:
-    """Redirects from two selected runs to their comparison, the earlier one first."""
+    """Redirects to the comparison of the two selected runs, the earlier one first.
+
+    Unless exactly two are selected, redirects to the list with an error message.
+    """
     selected = sorted(set(request.GET.getlist("run")))
     if len(selected) != 2:
         messages.error(request, _("Select exactly two runs to compare."))

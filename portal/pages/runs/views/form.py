@@ -1,4 +1,4 @@
-"""The form that starts a run, made from a schema, a script's arguments, or as JSON."""
+"""The page with the form that starts a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 from portal.pages.runs.forms.file_field import StoredFile
 from portal.pages.runs.presenters.run_form import Prefill, RunForm
 from portal.pages.skill.views.skill import layout
-from portal.pages.skill.views.use import rerun_source
+from portal.pages.skill.views.use import RerunSource, rerun_source
 from portal.presenters.content.text import json_text
 from portal.presenters.secrets import missing_secrets
 from portal.presenters.skill.allowances import allowances
@@ -49,30 +49,33 @@ _MAX_HELP = 20_000
 @never_cache
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The form, prefilled by ``?rerun_of=<run>`` or ``?inputs=<JSON>``; a POST starts a run."""
+    """The run form, prefilled by ``?rerun_of=<run>`` or ``?inputs=<JSON>``; a POST starts a run.
+
+    Redirects anonymous users to sign-in, and prompt skills to their own page.
+    """
     skill = find_skill(f"{team}/{slug}", request.actor)
     if not request.actor.is_signed_in:
         return redirect_to_login(request.get_full_path())
-    again = rerun_source(request)
+    source = rerun_source(request)
     named = request.POST.get("version") or request.GET.get("version")
-    number = named or (again.version_number if again else None)
+    number = named or (source.run.version_number if source else None)
     runnable = runnable_version(find_version(skill, number, request.actor))
     if runnable.entry_points.prompt and not (request.POST.get("script") or request.GET.get("script")):
         return _redirect_to_use(request, skill)
     if not runnable.runnable or not may(request.actor, Action.RUN, skill=skill):
         return _render_not_runnable(request, runnable)
-    run_form = _run_form(request, runnable, again)
+    run_form = _run_form(request, runnable, source)
     if (
         request.method == "POST"
         and "add_rows" not in request.POST
-        and (run := _start(request, run_form, again))
+        and (run := _start(request, run_form, source))
     ):
         return redirect("run", run.uid)
-    return _render(request, run_form, again)
+    return _render(request, run_form, source)
 
 
 def _redirect_to_use(request: ActorRequest, skill: Skill) -> HttpResponse:
-    """Redirects to the page for prompts, with the same version and the same run to repeat."""
+    """Redirects to the page for prompt skills, with the requested version and the run to repeat."""
     query = {name: value for name in ("rerun_of", "version") if (value := request.GET.get(name))}
     if skill.resolved_canonical:
         query["version"] = skill.resolved_canonical.number
@@ -80,8 +83,8 @@ def _redirect_to_use(request: ActorRequest, skill: Skill) -> HttpResponse:
     return redirect(f"{address}?{urlencode(query)}" if query else address)
 
 
-def _start(request: ActorRequest, run_form: RunForm, again: Run | None) -> Run | None:
-    """The new run; None if the form now shows errors."""
+def _start(request: ActorRequest, run_form: RunForm, source: RerunSource | None) -> Run | None:
+    """The new run; None if the form now shows errors. Starts a ``--help`` run if that button was pressed."""
     count_request(request, request.actor, RateLimit.RUN)
     if "help" in request.POST:
         return _request_help(request, run_form)
@@ -93,7 +96,7 @@ def _start(request: ActorRequest, run_form: RunForm, again: Run | None) -> Run |
             version=run_form.runnable.version,
             request=run_form.request(lambda upload: _store(upload, request.actor)),
             team=run_form.team,
-            rerun_of=again,
+            rerun_of=source.run if source else None,
             idempotency_key=_idempotency_key(request),
             no_cache=run_form.no_cache,
         )
@@ -103,13 +106,13 @@ def _start(request: ActorRequest, run_form: RunForm, again: Run | None) -> Run |
 
 
 def _idempotency_key(request: ActorRequest) -> str:
-    """The form's idempotency key: a form sent twice, such as by a double click, starts one run."""
+    """The idempotency key of the form, so that a double click starts one run; "" if the form has none."""
     once = request.POST.get("form_token", "")
     return f"form:{once[:40]}" if once else ""
 
 
 def _request_help(request: ActorRequest, run_form: RunForm) -> Run | None:
-    """Starts the script with ``--help``; the form shows its output from then on."""
+    """Starts the script with ``--help``; None if the request is refused. Later, the form shows the output."""
     run_form.is_valid()
     help_request = Request(inputs=_HELP, script=run_form.options.value("script"))
     try:
@@ -130,20 +133,22 @@ def _store(upload: UploadedFile[bytes], actor: Actor) -> StoredFile:
     return StoredFile(stored.uid, stored.name, stored.size)
 
 
-def _run_form(request: ActorRequest, runnable: RunnableVersion, again: Run | None) -> RunForm:
+def _run_form(request: ActorRequest, runnable: RunnableVersion, source: RerunSource | None) -> RunForm:
     is_post = request.method == "POST"
     query = request.POST if is_post else request.GET
-    tool = query.get("tool", "") or str((again.request.get("tool") if again else None) or "")
+    earlier = source.request if source else None
+    tool = query.get("tool", "") or str((earlier.get("tool") if earlier else None) or "")
     tools = [each.name for each in runnable.entry_points.tools]
     tool = tool if tool in tools else tools[0] if tools else ""
-    same = again is not None and (again.request.get("tool") or "") in (tool, "")
+    is_same_tool = earlier is not None and (earlier.get("tool") or "") in (tool, "")
     teams = _teams(request.actor)
     named = teams.filter(slug=query.get("team", "")[:64]).first()
     return RunForm(
         runnable,
-        Prefill(again.request, named or again.team)
-        if again and same
-        else Prefill(_query_prefill(query), named),
+        Prefill(
+            earlier if earlier and is_same_tool else _query_prefill(query),
+            named or (source.run.team if source else None),
+        ),
         tool=tool,
         as_json=query.get("format") == "json",
         teams=teams,
@@ -154,7 +159,7 @@ def _run_form(request: ActorRequest, runnable: RunnableVersion, again: Run | Non
 
 
 def _query_prefill(query: QueryDict) -> Mapping[str, object]:
-    """The script and the inputs of the query string; ``inputs`` is None if it is missing or invalid JSON."""
+    """``script`` and ``inputs`` from the query; ``inputs`` is None if missing or invalid JSON."""
     try:
         inputs = json.loads(query.get("inputs", "null"))
         json.dumps(inputs, ensure_ascii=False).encode()  # fails for a lone surrogate, which no page can show
@@ -163,15 +168,16 @@ def _query_prefill(query: QueryDict) -> Mapping[str, object]:
     return {"script": query.get("script"), "inputs": inputs}
 
 
-def _render(request: ActorRequest, run_form: RunForm, again: Run | None) -> HttpResponse:
+def _render(request: ActorRequest, run_form: RunForm, source: RerunSource | None) -> HttpResponse:
     runnable = run_form.runnable
     refused = any(form.is_bound and form.errors for form in run_form.forms) and "add_rows" not in request.POST
     team = run_form.selected_team or calling_team(request.actor, runnable.version.skill)
     context = layout(request, runnable.version.skill, "run", version=runnable.version) | {
         "run_form": run_form,
         "runnable_version": runnable,
-        "again": again,
+        "source": source,
         "refused": refused,
+        "has_advanced": run_form.has_advanced,
         "as_json": run_form.input_format == "json",
         "can_switch": run_form.input_format != "json"
         or (request.GET.get("format") or request.POST.get("format")) == "json",
@@ -187,7 +193,7 @@ def _render(request: ActorRequest, run_form: RunForm, again: Run | None) -> Http
 
 
 def _render_not_runnable(request: ActorRequest, runnable: RunnableVersion) -> HttpResponse:
-    """Explains why there is no form, and shows the files instead."""
+    """The page that says why the version can't be run and lists its files; status 403 without permission."""
     version = runnable.version
     context = layout(request, version.skill, "run", version=version) | {
         "runnable_version": runnable,
@@ -213,7 +219,10 @@ def _artifacts(actor: Actor) -> list[tuple[str, str]]:
 
 
 def _help_output(actor: Actor, runnable: RunnableVersion) -> str:
-    """The output of the actor's last finished ``--help`` run of the version; "" if there is no recent one."""
+    """The output of the actor's last finished ``--help`` run of the version.
+
+    "" if there is none among the last 50 finished runs with a short request.
+    """
     runs = Run.objects.readable_by(actor).filter(caller=actor.user, digest=runnable.version.digest)
     short = runs.annotate(length=Length(Cast("request", TextField()))).filter(length__lt=_MAX_HELP_REQUEST)
     rows = short.filter(finished_at__isnull=False).order_by("-id").values_list("pk", "request")

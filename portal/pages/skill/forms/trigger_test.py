@@ -13,7 +13,7 @@ class TriggerTestForm(forms.Form):
     must_match = forms.TypedChoiceField(
         label=_("Expected result"),
         coerce=lambda value: value == "yes",
-        choices=[("yes", _("must match")), ("no", _("must not match"))],
+        choices=[("yes", _("Must match")), ("no", _("Must not match"))],
         initial="yes",
         widget=forms.RadioSelect,
     )

@@ -1,4 +1,4 @@
-"""The arguments of a prompt: a field for each declared name, otherwise one line."""
+"""The form for the arguments of a prompt."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,10 @@ _MAX_ARGUMENTS = 20
 
 
 class UseForm(forms.Form):
-    """``prefill`` holds the inputs of an earlier run."""
+    """A field for each of the first ``_MAX_ARGUMENTS`` declared arguments, or one field without any.
+
+    ``prefill`` contains the inputs of an earlier run.
+    """
 
     use_required_attribute = False
 
@@ -29,7 +32,7 @@ class UseForm(forms.Form):
 
     @property
     def line(self) -> str:
-        """All arguments in one line, the value of ``$ARGUMENTS``."""
+        """All arguments in one line, the value of ``$ARGUMENTS``; empty if the form is unbound or invalid."""
         given = self._cleaned()
         if not self.names:
             return given.get("arguments", "")
@@ -42,7 +45,7 @@ class UseForm(forms.Form):
 
     @property
     def inputs(self) -> dict[str, str]:
-        """The arguments as inputs of a run."""
+        """The arguments as inputs of a run, without empty ones."""
         if self.names:
             return {name: value for name, value in self.values.items() if value}
         return {"arguments": self.line} if self.line else {}

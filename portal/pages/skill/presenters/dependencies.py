@@ -11,7 +11,7 @@ from worker.dependencies.status import dependencies_document
 
 
 def dependency_status(version: Version, actor: Actor) -> dict[str, Any] | None:
-    """The dependencies' status and the declared runtime, for templates; None if the version has neither."""
+    """The status of the dependencies and the declared runtime; None if the version has neither."""
     document = dependencies_document(version, actor)
     runtime = str(version.manifest.get("runtime") or "")
     if document["state"] == "none" and not runtime:

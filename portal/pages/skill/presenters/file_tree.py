@@ -1,4 +1,4 @@
-"""Presents a version's files as a tree; built in Python, because a template takes five times as long."""
+"""Presents a version's files as a tree, built in Python because a template takes five times as long."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from portal.templatetags.skillquay import icon, plain, size
 from registry.models import File
 
-_PATH_CHARACTERS = "/~:@!$&'()*+,;="  # that ``reverse`` leaves as they are
+_PATH_CHARACTERS = "/~:@!$&'()*+,;="  # not escaped by ``reverse``
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class _Folder:
 
 
 def file_tree(files: Iterable[File], root: str) -> SafeString:
-    """The tree as a list; ``root`` is the URL of the version's files."""
+    """The files and their folders as nested HTML lists; ``root`` is the URL of the version's files."""
     top = _Folder()
     for row in files:
         folder = top

@@ -24,7 +24,7 @@ def input_rows(schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
 
 
 def tool_rows(tools: Iterable[Tool]) -> list[dict[str, Any]]:
-    """Each tool with its parameters."""
+    """Each tool with name, description and ``rows``, one per parameter."""
     return [
         {"name": tool.name, "description": tool.description, "rows": input_rows(tool.schema)}
         for tool in tools
@@ -32,7 +32,10 @@ def tool_rows(tools: Iterable[Tool]) -> list[dict[str, Any]]:
 
 
 def _row(name: str, rule: Mapping[str, Any], required: bool) -> dict[str, Any]:
-    """A table row for one property. ``default``, and ``schema`` of nested values, are JSON; "" if absent."""
+    """A table row for one property.
+
+    ``default`` is JSON, "" if absent. ``schema`` is the JSON of a nested schema, "" for other properties.
+    """
     choices = rule.get("enum")
     nested = any(key in rule for key in ("properties", "items", "anyOf", "oneOf", "allOf"))
     return {

@@ -2,11 +2,19 @@
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from registry.identity.middleware import ActorRequest
-from registry.models import Team
+from registry.models import Team, TriggerKind
 from registry.trigger_tests.collisions import find_collisions
+
+KINDS = {
+    TriggerKind.EVENT: _("Event"),
+    TriggerKind.INTENT: _("Intent"),
+    TriggerKind.PHRASE: _("Phrase"),
+    TriggerKind.NAME: _("Name"),
+}
 
 
 @require_safe
@@ -14,5 +22,5 @@ def page(request: ActorRequest) -> HttpResponse:
     team, skill = request.GET.get("team", "")[:64], request.GET.get("skill", "")[:130]
     found = find_collisions(request.actor, team=team, skill=skill)
     teams = Team.objects.visible_to(request.actor).order_by("slug").values_list("slug", flat=True)
-    context = {"found": found, "team": team, "skill": skill, "teams": teams}
+    context = {"found": found, "team": team, "skill": skill, "teams": teams, "kinds": KINDS}
     return render(request, "skill/collisions.html", context)

@@ -1,4 +1,4 @@
-"""A version's dependencies: live status while they are built, and the action to rebuild."""
+"""Views of a version's dependencies: the status during the build, and the action to rebuild them."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -16,7 +16,7 @@ from worker.dependencies.status import rebuild_dependencies
 
 @require_safe
 def live(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    """The part of the page that changes during the build."""
+    """The part of the version's page that changes while its dependencies are built."""
     version = version_at(request, team, slug, number)
     context = {
         "skill": version.skill,

@@ -1,4 +1,4 @@
-"""Feedback about a skill, proposed trigger tests, and the tests of maintainers."""
+"""Views for a skill's maintainers: feedback, proposed trigger tests, and added trigger tests."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -17,7 +17,7 @@ from registry.trigger_tests import evaluate, reevaluate
 
 @signed_in_form
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The page for maintainers; a POST adds a trigger test."""
+    """The feedback page of a skill; a POST adds a trigger test."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     proposals = feedback.proposals(skill, request.actor)
     form = TriggerTestForm(request.POST or None)
@@ -52,7 +52,10 @@ def decide(request: ActorRequest, team: str, slug: str, uid: str) -> HttpRespons
 
 @signed_in_action
 def try_again(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """Reruns the trigger tests of the latest version and of the site against the current skills."""
+    """Evaluates the skill's trigger tests again, with the current skills, and stores the results.
+
+    Includes the tests in the latest version's package and the tests added on this site.
+    """
     skill = find_skill(f"{team}/{slug}", request.actor)
     with show_refusals(request):
         found = reevaluate.reevaluate_tests(skill, request.actor)

@@ -1,4 +1,4 @@
-"""A version's files: the tree, a file with highlighting, and downloads."""
+"""Views of a version's files: the tree, one file with highlighting, and the download of a file."""
 
 from __future__ import annotations
 
@@ -61,7 +61,11 @@ def file(request: ActorRequest, team: str, slug: str, number: str, path: str) ->
 
 @require_safe
 def raw(request: ActorRequest, team: str, slug: str, number: str, path: str) -> HttpResponse:
-    """A download that no browser opens; images keep their type, so that pages can show them."""
+    """The bytes of one file, with headers that make a browser save the file instead of rendering it.
+
+    Images have their media type, so that pages can embed them; other files and images too large to draw are
+    ``application/octet-stream``. Refuses held versions.
+    """
     skill = find_skill(f"{team}/{slug}", request.actor)
     row = _file(find_version(skill, number, request.actor), path)
     kind = _IMAGES.get(row.path.rpartition(".")[2].lower(), "application/octet-stream")

@@ -1,4 +1,4 @@
-"""Trigger phrases outside the package: propose, accept and decline."""
+"""Views of trigger phrases that are stored outside the package: propose, accept and decline."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ from registry.trigger_tests import phrases
 
 
 def phrase_context(skill: Skill, actor: Actor) -> dict[str, Any]:
-    """The context of the settings page for phrases."""
+    """The part of the settings page's context that is about phrases."""
     return {
         "phrases": phrases.skill_phrases(skill, actor),
         "may_propose": phrases.is_model_configured(),

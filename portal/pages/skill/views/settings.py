@@ -1,4 +1,4 @@
-"""A skill's settings: visibility, channels, deprecation, rename, merge, purge; and its audit log."""
+"""The settings page of a skill: visibility, channels, deprecation, rename, merge, purge, audit log."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from portal.forms.team_choice import publishing_teams
 from portal.forms.version_changes import DeprecateSkillForm, MergeForm, PurgeForm, RenameForm, VisibilityForm
 from portal.pages.skill.views.phrases import phrase_context
 from portal.pages.skill.views.skill import layout
+from portal.presenters.audit import audit_rows
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may, require
 from registry.lookup.skills import find_skill
@@ -77,7 +78,7 @@ _ACTS: dict[str, Act] = {
 
 @login_required
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """Several forms; each sends its name as ``action``."""
+    """The settings page. It has several forms; each form sends its name as ``action``."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     require(request.actor, Action.SETTINGS, skill=skill)
     verb = request.POST.get("action", "visibility")
@@ -93,7 +94,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 
 
 def _forms(request: ActorRequest, skill: Skill, submitted: str) -> dict[str, forms.Form]:
-    """The forms that the actor may use; the submitted one is bound."""
+    """The forms that the actor may use, by name. Only the form named ``submitted`` is bound."""
 
     def data_for(verb: str) -> Any:
         return request.POST if verb == submitted else None
@@ -113,17 +114,17 @@ def _forms(request: ActorRequest, skill: Skill, submitted: str) -> dict[str, for
 
 
 def _teams(request: ActorRequest, skill: Skill) -> QuerySet[Team]:
-    """The teams for which the actor may publish, and the skill's own."""
+    """The visible teams for which the actor may publish, and the skill's own team."""
     chosen = publishing_teams(request.actor).values("pk")
     visible = Team.objects.visible_to(request.actor).order_by("slug")
     return visible.filter(Q(pk__in=chosen) | Q(pk=skill.team_id))
 
 
-def _audit(skill: Skill) -> list[AuditEntry]:
-    """Audit entries of the skill and its versions, newest first."""
-    rows = AuditEntry.objects.filter(team=skill.team).select_related("user")
+def _audit(skill: Skill) -> list[dict[str, Any]]:
+    """The last ``_AUDIT_SHOWN`` audit entries of the skill and its versions as rows, newest first."""
+    rows = AuditEntry.objects.filter(team=skill.team).select_related("user", "as_user")
     rows = rows.filter(Q(target=str(skill)) | Q(target__startswith=f"{skill}@"))
-    return list(rows.order_by("-pk")[:_AUDIT_SHOWN])
+    return audit_rows(rows.order_by("-pk")[:_AUDIT_SHOWN])
 
 
 @signed_in_action

@@ -1,4 +1,4 @@
-"""A skill's overview and its version pages. Other tabs have their own modules."""
+"""The overview of a skill, the pages of its versions, and the context that all tabs share."""
 
 from typing import Any
 
@@ -11,11 +11,13 @@ from django.views.decorators.http import require_safe
 from portal.forms.version_changes import forms_for
 from portal.pages.errors.views import SkillMoved
 from portal.pages.skill.presenters import dependencies
+from portal.pages.skill.presenters.readme import readme_html
+from portal.pages.skill.presenters.recent_runs import recent_strip
 from portal.pages.skill.presenters.schema_rows import input_rows, tool_rows
-from portal.presenters.cache import BoundedCache
-from portal.presenters.content import markdown
+from portal.pages.skill.presenters.tabs import skill_tabs
 from portal.presenters.skill.allowances import allowances
 from portal.presenters.skill.install_lines import install_lines
+from portal.presenters.skill.kind import kind_of
 from portal.presenters.skill.runnable_version import RunnableVersion, runnable_version, stored_profile_reports
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
@@ -26,13 +28,12 @@ from registry.lookup.skills import find_skill, find_version
 from registry.models import Membership, Role, Skill, User, Version
 from registry.packages.problems import Refusal
 from registry.packages.version_numbers import normalise
+from registry.pins.pins import is_pinned
 from registry.trigger_tests import evaluate
 from registry.usage import scores
 from registry.versions.publishing import version_rows
-from worker.core.display_budget import CpuTime
 
 _SEVERITIES = ("error", "warning", "notice")
-_READMES: BoundedCache[str] = BoundedCache(64)
 
 
 def layout(
@@ -40,33 +41,49 @@ def layout(
 ) -> dict[str, Any]:
     """The context of ``skill/layout.html``; ``tab`` names the current tab, such as ``overview`` or ``files``.
 
-    Raises ``SkillMoved`` if the request used an old address of the skill, or a canonical name.
+    Raises ``SkillMoved`` if the request used a canonical name or, for a GET, an old address of the skill.
     """
     _redirect_moved(request, skill)
     shown = version or skill.latest
     runnable = runnable_version(shown) if shown else None
+    may_change = may(request.actor, Action.SETTINGS, skill=skill)
+    signed_in = request.actor.is_signed_in
     return {
         "skill": skill,
+        "kind": kind_of(skill),
         "tab": tab,
+        "tabs": skill_tabs(skill, shown, tab, is_signed_in=signed_in, may_change=may_change),
         "version": shown,
         "is_latest": shown is not None and shown.pk == skill.latest_id,
-        "version_count": skill.versions.count(),
+        "notice": _notice_tone(skill, shown),
         "runnable_version": runnable,
         "runnable": runnable is not None and runnable.runnable and _may_run(request, skill),
-        "may_change": may(request.actor, Action.SETTINGS, skill=skill),
+        "may_change": may_change,
         "successor": skills.visible_successor(skill, request.actor),
         "canonical": canonical_lookup.canonical_for_skill(skill),
         "may_edit": may(request.actor, Action.PUBLISH, skill=skill),
+        "is_pinned": is_pinned(request.actor, skill),
     }
 
 
+def _notice_tone(skill: Skill, version: Version | None) -> str:
+    """The tone of the notices about the version, the worst first; "" without notices."""
+    if version and version.is_held:
+        return "bad"
+    if skill.deprecated_at or (
+        version and (version.yanked_at or version.reported_at or version.deprecated_at)
+    ):
+        return "warn"
+    return "info" if version and version.pk != skill.latest_id else ""
+
+
 def version_at(request: ActorRequest, team: str, slug: str, number: str) -> Version:
-    """The version at an address, even if it is held."""
+    """The version at an address; members of its team also get a held version, which is only for display."""
     return find_version(find_skill(f"{team}/{slug}", request.actor), number, request.actor, include_held=True)
 
 
 def _redirect_moved(request: ActorRequest, skill: Skill) -> None:
-    """Raises ``SkillMoved`` from an old address to the current one, from a canonical name to the version."""
+    """Raises ``SkillMoved`` if the request used a canonical name or, for a GET, the skill's old address."""
     match = request.resolver_match
     named = {"team": skill.team.slug, "slug": skill.slug}
     if skill.resolved_canonical:
@@ -79,13 +96,13 @@ def _redirect_moved(request: ActorRequest, skill: Skill) -> None:
 
 
 def _may_run(request: ActorRequest, skill: Skill) -> bool:
-    """Whether to show the Run button. Anonymous users see it, too, and sign in when they press it."""
+    """Whether to show the Run button. Anonymous users see the button, too, and sign in after pressing it."""
     return not request.actor.is_signed_in or may(request.actor, Action.RUN, skill=skill)
 
 
 @require_safe
 def overview(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The latest version; redirects to the version list if no version is usable."""
+    """The page of the latest version; redirects to the version list if no visible version is the latest."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     if skill.latest_id is None and skill.versions.visible_to(request.actor).exists():
         return redirect("versions", skill.team.slug, skill.slug)
@@ -94,7 +111,7 @@ def overview(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 
 @require_safe
 def version(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    """One version; for a purged one its tombstone, with status 410."""
+    """The page of one version; for a purged version the record of the purge, with status 410."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     try:
         found = find_version(skill, number, request.actor, include_held=True)
@@ -112,56 +129,45 @@ def version(request: ActorRequest, team: str, slug: str, number: str) -> HttpRes
 
 
 def _render_version(request: ActorRequest, version: Version, tab: str) -> HttpResponse:
-    skill, cpu = version.skill, CpuTime()
+    skill = version.skill
     context = layout(request, skill, tab, version=version)
-    profile_reports = stored_profile_reports(version, version_rows.load_problems(version))
     runnable: RunnableVersion = context["runnable_version"]
-    manifest = runnable.manifest
-    files = version.files.order_by("path")
-    context |= {
-        "manifest": manifest,
-        "readme": _readme(version, cpu),
-        "inputs": input_rows(manifest.input_schema),
-        "outputs": input_rows(manifest.output_schema),
-        "tools": tool_rows(runnable.entry_points.tools),
-        "allowances": allowances(manifest),
+    context |= _contract(runnable) | {
+        "readme": readme_html(version),
         "dependencies": dependencies.dependency_status(version, request.actor),
-        "lines": install_lines(runnable),
+        "strip": recent_strip(skill, request.actor, number="" if tab == "overview" else version.number),
         "problems": _problems(version),
-        "profile_reports": profile_reports,
         "trials": evaluate.stored_results(version, request.actor),
         "score": scores.explain_score(skill),
         "owners": _owners(request, skill),
-        "file_count": files.count(),
+        "file_count": version.files.count(),
         "earlier": _earlier(request, version),
     }
+    if context["may_edit"]:
+        context["profile_reports"] = stored_profile_reports(version, version_rows.load_problems(version))
     if tab == "versions" and context["may_change"]:
         may_purge = may(request.actor, Action.DELETE, skill=skill)
         context |= {"changes": forms_for(version), "may_purge": may_purge}
     return render(request, "skill/overview.html", context)
 
 
+def _contract(runnable: RunnableVersion) -> dict[str, Any]:
+    """The information for callers of a version: inputs, outputs, tools, permissions and shell commands."""
+    manifest = runnable.manifest
+    return {
+        "manifest": manifest,
+        "inputs": input_rows(manifest.input_schema),
+        "outputs": input_rows(manifest.output_schema),
+        "tools": tool_rows(runnable.entry_points.tools),
+        "allowances": allowances(manifest),
+        "lines": install_lines(runnable),
+    }
+
+
 def _earlier(request: ActorRequest, version: Version) -> str | None:
-    """The number of the preceding visible version; None if there is none."""
+    """The number of the next lower visible version; None if there is none."""
     rows = version.skill.versions.visible_to(request.actor).filter(precedence__lt=version.precedence)
     return rows.order_by("-precedence").values_list("number", flat=True).first()
-
-
-def _readme(version: Version, cpu: CpuTime) -> str:
-    """SKILL.md as HTML, cached by digest and by the URL of its links."""
-    skill = version.skill
-    root = reverse("files", args=[skill.team.slug, skill.slug, version.number])
-    raw = root.removesuffix("files/") + "raw/"
-    return _READMES.get(
-        (version.digest, root),
-        lambda: markdown.render(
-            version.body,
-            paths=version.files.values_list("path", flat=True),
-            page=lambda path: root + path,
-            raw=lambda path: raw + path,
-            cpu=cpu,
-        ),
-    )
 
 
 def _problems(version: Version) -> list[dict[str, object]]:

@@ -1,7 +1,8 @@
-"""The page of a prompt skill: arguments, the prompt to copy, a run, and install commands."""
+"""The page of a prompt skill: arguments, the prompt to copy, a run button, and a download command."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ from registry.packages.manifest.manifest import manifest_of
 from registry.packages.package import Manifest
 from registry.usage import scores
 from worker.core.budget import is_model_configured
+from worker.core.display_budget import MAX_PREFILL
 from worker.executors.prompt import trust_of
 from worker.models import Run
 from worker.protocols.call import Request
@@ -33,20 +35,31 @@ from worker.runs.request import request_run
 
 
 @dataclass(frozen=True)
+class RerunSource:
+    """A run to repeat, and its request; None if that is too long to edit on a page."""
+
+    run: Run
+    request: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
 class PromptUse:
-    """The version to use, its form and the run that prefilled it."""
+    """The version to use and its form; ``source`` is the run to repeat, or None."""
 
     skill: Skill
     version: Version
     manifest: Manifest
     form: UseForm
-    again: Run | None = None
+    source: RerunSource | None = None
 
 
 @never_cache
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The prompt with its arguments, sent by POST so that no URL contains them."""
+    """The prompt with the submitted arguments, which are sent by POST so that no URL contains them.
+
+    A POST counts as a load of the skill; the Run button starts a run instead.
+    """
     skill = find_skill(f"{team}/{slug}", request.actor)
     require(request.actor, Action.INSTALL, skill=skill)
     use = _prompt_use(request, skill)
@@ -62,13 +75,13 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 
 
 def _prompt_use(request: ActorRequest, skill: Skill) -> PromptUse:
-    again = rerun_source(request)
+    source = rerun_source(request)
     number = request.POST.get("version") or request.GET.get("version")
-    version = find_version(skill, number or (again.version_number if again else None), request.actor)
+    version = find_version(skill, number or (source.run.version_number if source else None), request.actor)
     manifest = manifest_of(version.manifest)
-    prefill = (again.request.get("inputs") or {}) if again else None
+    prefill = (source.request.get("inputs") or {}) if source and source.request else None
     data = request.POST if request.method == "POST" else None
-    return PromptUse(skill, version, manifest, UseForm(manifest, prefill=prefill, data=data), again)
+    return PromptUse(skill, version, manifest, UseForm(manifest, prefill=prefill, data=data), source)
 
 
 def _start(request: ActorRequest, use: PromptUse) -> Run | None:
@@ -80,7 +93,7 @@ def _start(request: ActorRequest, use: PromptUse) -> Run | None:
             actor=request.actor,
             version=use.version,
             request=Request(inputs=use.form.inputs),
-            rerun_of=use.again,
+            rerun_of=use.source.run if use.source else None,
         )
     return None
 
@@ -99,7 +112,7 @@ def _context(request: ActorRequest, use: PromptUse) -> dict[str, Any]:
         "manifest": manifest,
         "verdict": verdict_of(version, request.actor),
         "form": form,
-        "again": use.again,
+        "source": use.source,
         "prompt": rendered,
         "trust": trust,
         "no_model": manifest.context == "fork" and not is_model_configured(),
@@ -110,9 +123,15 @@ def _context(request: ActorRequest, use: PromptUse) -> dict[str, Any]:
     }
 
 
-def rerun_source(request: ActorRequest) -> Run | None:
-    """The run to repeat, None without one or without sign-in; Http404 if the actor may not read the run."""
+def rerun_source(request: ActorRequest) -> RerunSource | None:
+    """The run in ``rerun_of``; None without it or without sign-in.
+
+    Raises Http404 if the actor may not read the run.
+    """
     uid = request.POST.get("rerun_of") or request.GET.get("rerun_of")
     if not uid or not request.actor.is_signed_in:
         return None
-    return get_object_or_404(Run.objects.readable_by(request.actor).select_related("team"), uid=uid[:26])
+    runs = Run.objects.readable_by(request.actor).select_related("team").without_content()
+    run = get_object_or_404(runs, uid=uid[:26])
+    requests = Run.objects.filter(pk=run.pk).small_values("request", max_characters=MAX_PREFILL)
+    return RerunSource(run, requests.get(run.pk))

@@ -1,6 +1,6 @@
 """Calls execute(parameters, context, config) of a module and writes its result to descriptor 3.
 
-stdin: {entry, parameters, context, config, tool?}. Standard library only: it runs inside the sandbox.
+stdin: {entry, parameters, context, config, tool?}. Standard library only, because it runs inside the sandbox.
 """
 
 import asyncio
@@ -39,7 +39,10 @@ def error_document(error: BaseException) -> dict[str, Any]:
 
 
 def to_json(value: Any, where: str, parents: list[Any]) -> Any:
-    """The value as JSON data. Values that JSON lacks are replaced, most of them with a note."""
+    """The value as JSON data. Replaces values that JSON lacks, and notes most replacements.
+
+    ``where`` is the path of the value in notes; ``parents`` are the containers around it.
+    """
     if isinstance(value, enum.Enum):
         return to_json(value.value, where, parents)
     if value is None or isinstance(value, (bool, int, str)):
@@ -93,7 +96,7 @@ def load(entry: str) -> ModuleType:
 
 
 def find_function(module: ModuleType, tool: str | None) -> Any:
-    """The function with the tool's name if there is one, otherwise ``execute``."""
+    """The function with the tool's name if there is one, otherwise the module's ``execute`` or None."""
     named = vars(module).get(tool) if tool and not tool.startswith("_") else None
     return named if callable(named) else getattr(module, "execute", None)
 
@@ -102,7 +105,10 @@ class Context(dict[str, Any]):
     """The call's context; ``context.run_skill(skill, parameters)`` runs another skill."""
 
     def run_skill(self, skill: str, parameters: Any = None, **named: str) -> Any:
-        """Runs another skill, or its script, action or tool; returns the answer or raises SkillError."""
+        """Runs another skill and returns its answer; ``named`` selects a ``script``, ``action`` or ``tool``.
+
+        Raises SkillError if the run was refused or failed.
+        """
         request_fd, _, answer_fd = os.environ.get("SKILLQUAY_REQUEST_FDS", "").partition(",")
         if not answer_fd:
             raise SkillError("CHILD_NOT_REQUIRED", "this skill lists no other skill in requires", None)
@@ -132,7 +138,7 @@ ONE_AT_A_TIME = threading.Lock()
 
 
 def call(execute: Callable[..., Any], arguments: list[Any]) -> Any:
-    """Calls ``execute`` with as many of the arguments as it accepts; awaits its result if needed."""
+    """Calls ``execute`` with as many of the arguments as it accepts, and awaits an awaitable result."""
     kinds = [parameter.kind for parameter in inspect.signature(execute).parameters.values()]
     open_ended = inspect.Parameter.VAR_POSITIONAL in kinds
     accepted = sum(

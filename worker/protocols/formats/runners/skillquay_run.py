@@ -1,8 +1,9 @@
 #!/usr/bin/env -S python3 -I -S -B
 """Runs another skill and prints its answer as JSON: skillquay-run SKILL [PARAMETERS as JSON].
 
---script ID, --action A or --tool T select one of several. Exit status: 0 if the skill succeeded, 1 if it
-failed, 2 if the call is invalid. Standard library only: it runs inside the sandbox.
+--script ID, --action A or --tool T choose what to run if the skill has several. Exit status: 0 if the skill
+succeeded, 1 if it failed or the channel is closed, 2 if the call is invalid. Standard library only, because
+this program runs inside the sandbox.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Runs attacks in one tier; the doctor prints the results, the tests assert them."""
+"""Runs attacks in one tier; the doctor prints the results, and tests assert them."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ HostFacts = Callable[[], AbstractContextManager[dict[str, Any]]]
 class AttackSet:
     """Attacks to try in each tier.
 
-    ``probes`` and ``proxy_probes`` are modules with ``PROBES``, copied into the sandbox; they import only the
-    standard library, ``inside`` and one another. ``host_facts`` extend the facts in ``inside.HOST``.
+    ``probes`` and ``proxy_probes`` are modules with ``PROBES`` that are copied into the sandbox. They import
+    only the standard library, ``inside`` and one another. ``host_facts`` extend the facts in ``inside.HOST``.
     """
 
     probes: tuple[ModuleType, ...]
@@ -66,7 +66,7 @@ DOCTOR = AttackSet((probes,), (proxied,), BOMBS)
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one attack; ``detail`` names the control that stopped it, or the reached target."""
+    """The result of one attack; ``detail`` names the control that stopped it, or how it succeeded."""
 
     attack: str
     passed: bool
@@ -75,7 +75,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Arena:
-    """Folders for the attacks in one tier, private like the worker's own."""
+    """The temporary folder for attacks in one tier, closed to other users like the worker's own folders."""
 
     tier: Tier
     site: SandboxSettings
@@ -88,7 +88,7 @@ class Arena:
         return self.folder / "package"
 
     def job(self, *argv: str, limits: Limits) -> Job:
-        """A job in a folder of its own, with a scratch space as the worker would give it."""
+        """Creates a job in a new folder, with a scratch space if the tier supports one."""
         folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="attempt-"))
         for name in ("input", "output"):
             (folder / "job" / name).mkdir(parents=True)
@@ -128,14 +128,14 @@ def _copy_module(module: ModuleType, package: Path) -> None:
 
 
 def all_attacks(tier: Tier, site: SandboxSettings, attacks: AttackSet = DOCTOR) -> list[Check]:
-    """The results of every attack. Takes a few seconds: most bombs run into their limits in parallel."""
+    """Tries every attack and returns the results; takes a few seconds, because most bombs run in parallel."""
     with arena(tier, site, attacks) as opened:
         proxy_checks = through_the_proxy(opened) if has_network(tier) else []
         return [*single_calls(opened), *proxy_checks, *_bombs(opened), lost_worker(opened)]
 
 
 def attacks_on(tier: Tier, attacks: AttackSet = DOCTOR) -> list[str]:
-    """The names of all attacks, in the order in which they are tried."""
+    """The names of all attacks in this tier, in the order of the results of ``all_attacks``."""
     direct = [attack for module in attacks.probes for attack in module.PROBES]
     by_proxy = proxy_attacks(attacks) if has_network(tier) else []
     return [*direct, *by_proxy, *(bomb.attack for bomb in attacks.bombs), LOST_WORKER]
@@ -146,12 +146,12 @@ def proxy_attacks(attacks: AttackSet = DOCTOR) -> list[str]:
 
 
 def has_network(tier: Tier) -> bool:
-    """Whether the tier supports an allowlist; ``landlock`` has no network namespace with a proxy."""
+    """Whether runs in this tier can have an allowlist; ``landlock`` has no network namespace for a proxy."""
     return tier in ("bwrap", "nsrun")
 
 
 def single_calls(opened: Arena) -> list[Check]:
-    """Tries the attacks by single calls, all in one run."""
+    """Tries the attacks of ``probes``, all in one run, then checks that the targets outside are unharmed."""
     with _host(opened) as host:
         job = opened.job(*_probe_command(opened.attacks.probes), limits=Limits(timeout_s=30))
         before = _contents(opened.package)
@@ -168,7 +168,7 @@ def single_calls(opened: Arena) -> list[Check]:
 
 
 def through_the_proxy(opened: Arena) -> list[Check]:
-    """Tries the attacks on the proxy, all in one run that may reach only the destination server."""
+    """Tries the attacks of ``proxy_probes``, all in one run that may reach only the destination server."""
     with destination.serve_destination() as host:
         limits = Limits(timeout_s=30, descriptors=1100, network_bytes=4_000_000)
         job = replace(
@@ -206,20 +206,26 @@ def _bystander() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _contents(folder: Path) -> dict[str, tuple[int, float, bytes]]:
-    """Mode, time and bytes of each file, as the next run of the package would find them."""
+    """Mode, modification time and bytes of each file below ``folder``, by path."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path): (path.stat().st_mode, path.stat().st_mtime, path.read_bytes()) for path in files}
 
 
 def _is_unchanged(path: str) -> bool:
-    """Whether another run's file is unchanged; in tier ``landlock``, some calls only claim to change it."""
+    """Whether mode and time of another run's file are as before, and the file is not empty.
+
+    The results of the calls prove nothing: in tier ``landlock``, some report success without effect.
+    """
     status = os.stat(path)
     return (stat.S_IMODE(status.st_mode), status.st_size > 0) == (0o640, True) and status.st_mtime > 1000
 
 
 @contextlib.contextmanager
 def _host(opened: Arena) -> Iterator[dict[str, Any]]:
-    """Yields the targets of the probes: a listening port, sockets, files, this process."""
+    """Context manager that creates the targets of the probes and yields the facts for ``inside.HOST``.
+
+    The targets are a port, sockets, files, and a variable in this process's environment.
+    """
     other_run = Path(tempfile.mkdtemp(dir=opened.folder)) / "secret"
     other_run.write_text("another run's")
     other_run.chmod(0o640)
@@ -260,7 +266,7 @@ def _bombs(opened: Arena) -> list[Check]:
 
 
 def bomb(opened: Arena, attack: Bomb) -> Check:
-    """Tries one exhausting attack; fails if any of its processes is alive afterwards."""
+    """Runs one exhausting attack; the check fails if a process of the run is alive afterwards."""
     mark = secrets.token_hex(8)
     job = opened.job("python", "-B", "-I", "-S", "-c", attack.source, mark, limits=attack.limits)
     result = run_in(opened.tier, job, site=opened.site)
@@ -272,7 +278,7 @@ def bomb(opened: Arena, attack: Bomb) -> Check:
 
 
 def lost_worker(opened: Arena) -> Check:
-    """Kills a worker process during a run; fails if its processes or cgroups remain for 5 seconds."""
+    """Kills a worker process during a run; the check fails if processes or cgroups remain after 5 seconds."""
     mark = secrets.token_hex(8)
     module = "worker.sandbox.doctor.attacks.lost_worker"
     job = opened.job(limits=Limits())
@@ -308,7 +314,7 @@ def _environment() -> dict[str, str]:
 
 
 def marked(mark: str) -> list[int]:
-    """Processes with ``mark`` in their command line."""
+    """Ids of the processes that have ``mark`` in their command line."""
     pids = []
     for name in os.listdir("/proc"):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Attacks that each need their own run: exhausting a resource, outliving the run, hostile output files."""
+"""Attacks that each need their own run: exhausted resources, surviving processes, hostile output files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOMY = Limits(timeout_s=10, memory_mb=400, disk_mb=16, files=1000, processes=32
 
 @dataclass(frozen=True)
 class Bomb:
-    """``source`` is Python code run inside; ``judge`` checks the result and the job folder."""
+    """An attack in its own run. ``source`` is Python code for the sandbox; ``judge`` checks its result."""
 
     attack: str
     source: str

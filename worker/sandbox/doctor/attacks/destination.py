@@ -1,4 +1,4 @@
-"""The hosts that a run reaches while its proxy is attacked: one small server with made-up names."""
+"""Serves the hosts that a run may reach while its proxy is attacked: one server under several names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from worker.sandbox.errors import NETWORK_ADDRESS_REFUSED
 
 @dataclass
 class Destination:
-    """``resolve`` stands in for the resolver; it counts the look-ups of each name."""
+    """A running server with its allowlist. ``resolve`` replaces the resolver and counts look-ups by name.
+
+    It refuses private.example, and rebinding.example from the second look-up on.
+    """
 
     port: int
     lookups: Counter[str] = field(default_factory=Counter)
@@ -32,7 +35,7 @@ class Destination:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers with the requested host name; for paths below /big, 65 MB of other data come first."""
+    """Answers with the requested host name; for paths below /big, sends 65 MB of other data first."""
 
     def do_GET(self) -> None:
         self.send_response(200)

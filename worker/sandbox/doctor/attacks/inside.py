@@ -1,7 +1,7 @@
 """Runs inside a sandbox: tries one probe after another and prints a JSON line for each.
 
-A probe returns the control that stopped it; raises ``Escaped`` if none did. Facts about the host (a listening
-port, the worker's pid, paths, system call numbers) arrive as JSON on stdin. Standard library only.
+A probe returns the control that stopped it, or raises ``Escaped``. Facts about the host arrive as JSON on
+stdin, such as a listening port, the worker's pid, paths and system call numbers. Standard library only.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ class ProbeSet(dict[str, Probe]):
 
 
 def call(name: str, *arguments: Any) -> str:
-    """Tries a system call; raises Escaped unless the filter denies the call or it does not exist."""
+    """Tries a system call and returns its error; raises Escaped unless the error is EPERM or ENOSYS.
+
+    Returns a note instead if this architecture lacks the call.
+    """
     number = HOST["numbers"].get(name)
     if number is None:
         return f"{name}: missing on this architecture"
@@ -56,7 +59,7 @@ def call(name: str, *arguments: Any) -> str:
 
 
 def denied(action: Callable[[], object]) -> str:
-    """The text of the error that ``action`` raises; raises Escaped if there is none."""
+    """The text of the OSError or ValueError that ``action`` raises; raises Escaped if it succeeds."""
     try:
         action()
     except (OSError, ValueError) as error:
@@ -97,7 +100,7 @@ def in_child(action: Callable[[], object]) -> int:
 
 
 def main(modules: list[str]) -> None:
-    """Tries the ``PROBES`` of the named modules."""
+    """Reads HOST from stdin, tries the ``PROBES`` of the named modules, and prints the results."""
     HOST.update(json.loads(sys.stdin.read()))
     for module in modules:
         for attack, probe in importlib.import_module(module).PROBES.items():

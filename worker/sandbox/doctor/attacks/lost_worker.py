@@ -1,4 +1,4 @@
-"""A worker process to be killed: starts one endless run in the tier named by its arguments."""
+"""A worker process for the attack ``arena.lost_worker``: starts a run that lasts until it is killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attacks by single calls: reading, writing, the worker and other runs, the kernel, the network."""
+"""Attacks by single calls on files, the worker, other runs, the kernel and the network."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _change_package() -> str:
 
 
 def _write_mapped_file() -> None:
-    """Writes to a read-only file through this process's memory, in which the file is mapped."""
+    """Writes to this read-only file through /proc/self/mem, at the address where the file is mapped."""
     with open(__file__, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ):
         with open("/proc/self/maps") as maps:
             line = next(line for line in maps if __file__ in line)

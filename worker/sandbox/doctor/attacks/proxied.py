@@ -1,4 +1,4 @@
-"""Attacks on the proxy of a run, from inside; ``destination`` has the hosts that the run may reach."""
+"""Attacks on a run's proxy from inside the sandbox; ``destination`` serves the hosts that it allows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ PROXY = ("127.0.0.1", 3128)
 
 
 def send(text: str, *, seconds: float = 5) -> str:
-    """The proxy's answer to ``text``, up to 64 KB."""
+    """Sends ``text`` to the proxy and returns the answer, up to about 64 KB or until a CONNECT succeeds.
+
+    Raises OSError if the proxy does not answer within ``seconds``.
+    """
     with socket.create_connection(PROXY, seconds) as connection:
         connection.sendall(text.encode("latin-1"))
         answer = b""
@@ -30,7 +33,7 @@ def get(host: str, path: str = "/", *, headers: str = "") -> str:
 
 
 def refused(*targets: str) -> str:
-    """Sends CONNECT to each target; raises Escaped if one is not refused."""
+    """Sends CONNECT to each target and returns a summary; raises Escaped if one is not refused."""
     for target in targets:
         answer = send(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n").split("\r\n")[0]
         if answer[9:12] not in ("403", "400"):

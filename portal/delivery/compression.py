@@ -1,0 +1,35 @@
+"""Compresses pages and documents with an encoding that the client accepts."""
+
+import re
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from django_http_compression.middleware import HttpCompressionMiddleware
+
+
+class CompressionMiddleware(HttpCompressionMiddleware):
+    """Compresses texts of at least ``MIN_BYTES``, except downloads, streams and server-sent events.
+
+    ETags of compressed responses are weak. Headers of random length hide the exact size (BREACH).
+    """
+
+    MIN_BYTES = 500
+    content_type_re = re.compile(
+        rf"{HttpCompressionMiddleware.content_type_re.pattern} | ^application/vnd\.oai\.openapi",
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+    def maybe_compress(self, request: HttpRequest, response: HttpResponseBase) -> None:
+        content_type = response.get("Content-Type", "")
+        if (
+            not isinstance(response, HttpResponse)
+            or len(response.content) < self.MIN_BYTES
+            or "Content-Range" in response
+            or response.get("Content-Disposition", "").startswith("attachment")
+            or content_type.startswith("text/event-stream")
+            or not self.content_type_re.match(content_type)
+        ):
+            return
+        patch_vary_headers(response, ("Accept-Encoding",))
+        super().maybe_compress(request, response)

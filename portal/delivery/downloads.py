@@ -1,0 +1,41 @@
+"""Downloads of generated files."""
+
+import csv
+import io
+import tempfile
+from collections.abc import Iterable
+from typing import IO
+
+from django.conf import settings
+from django.http import FileResponse
+
+from registry.api.attachments import disable_rendering
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def as_file(chunks: Iterable[bytes]) -> IO[bytes]:
+    """An unnamed temporary file with the chunks, open at its start; the caller closes it."""
+    file = tempfile.TemporaryFile(dir=str(settings.SKILLQUAY_VAR))  # noqa: SIM115  (closed with the response)
+    file.writelines(chunks)
+    file.seek(0)
+    return file
+
+
+def download(file: IO[bytes], name: str, content_type: str) -> FileResponse:
+    """A download of ``file``, which the server sends without occupying a thread, even to slow clients."""
+    response = disable_rendering(FileResponse(file, content_type=content_type), name)
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def csv_lines(rows: Iterable[Iterable[object]]) -> bytes:
+    """The rows as CSV in UTF-8. Text that a spreadsheet would read as a formula begins with an apostrophe."""
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([[_cell(value) for value in row] for row in rows])
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

@@ -1,0 +1,138 @@
+"""Sign-in with an OIDC issuer, and the accounts at issuers that a user has linked."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import asdict
+from typing import Any
+
+from allauth.account.internal.flows.login import perform_login, record_authentication
+from allauth.account.models import Login
+from allauth.socialaccount.internal import statekit
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from portal.decorators import signed_in_action, signed_in_form
+from portal.forms.errors import add_refusals, show_refusals
+from portal.sign_in.adapters import AccountAdapter
+from registry.identity.middleware import ActorRequest
+from registry.models import User
+from registry.rates.limits import RateLimit, count_request
+from registry.single_sign_on import accounts, exchange
+from registry.single_sign_on.errors import SIGN_IN_EXPIRED
+from registry.single_sign_on.issuers import Issuer, find_issuer, issuers
+
+
+class LinkForm(forms.Form):
+    """Confirms the user's password before an account at an issuer is linked."""
+
+    password = forms.CharField(label=gettext_lazy("Your password"), widget=forms.PasswordInput, strip=False)
+
+    def __init__(self, data: Any = None, *, request: HttpRequest, user: User) -> None:
+        super().__init__(data)
+        self.request, self.user = request, user
+        if not user.has_usable_password():
+            del self.fields["password"]
+
+    def clean_password(self) -> str:
+        """Raises LOCKED_OUT after too many failures."""
+        password: str = self.cleaned_data["password"]
+        if not AccountAdapter().authenticate(self.request, username=self.user.username, password=password):
+            raise forms.ValidationError(_("Incorrect password."))
+        return password
+
+
+@never_cache
+@require_POST
+def start(request: ActorRequest, name: str) -> HttpResponse:
+    """Sends the browser to the issuer to sign in."""
+    count_request(request, request.actor, RateLimit.SIGN_IN)
+    issuer, url = find_issuer(name), request.POST.get("next", "")
+    next_url = url if url_has_allowed_host_and_scheme(url, allowed_hosts=None) else ""
+    with show_refusals(request):
+        return _forward(request, issuer, {"next": next_url})
+    return redirect("sign-in")
+
+
+@never_cache
+@require_GET
+def callback(request: ActorRequest, name: str) -> HttpResponse:
+    """Completes a sign-in or a link that this browser started, once. Shows errors on another page, because
+    the address of this one contains the code.
+    """
+    issuer = find_issuer(name)
+    with show_refusals(request):
+        return _complete(request, issuer)
+    return redirect("identities" if request.actor.user else "sign-in")
+
+
+@signed_in_form
+def identities(request: ActorRequest) -> HttpResponse:
+    """The user's linked accounts. A POST links another one."""
+    user = request.actor.user
+    assert user
+    sent = request.POST if request.method == "POST" else None
+    form = LinkForm(sent, request=request, user=user)
+    if sent is not None:
+        count_request(request, request.actor, RateLimit.SIGN_IN)
+        if form.is_valid():
+            with add_refusals(form):
+                return _forward(request, find_issuer(sent.get("issuer", "")), {"user": user.pk})
+    rows = [(linked, accounts.label_of(linked)) for linked in accounts.links_of(user)]
+    context = {"rows": rows, "issuers": issuers(), "form": form}
+    return render(request, "account/identities.html", context, status=422 if form.errors else 200)
+
+
+@signed_in_action
+def unlink(request: ActorRequest) -> HttpResponse:
+    assert request.actor.user
+    with show_refusals(request):
+        accounts.unlink(request.actor.user, request.POST.get("identity", ""))
+        messages.success(request, _("The account was unlinked."))
+    return redirect("identities")
+
+
+def _forward(request: HttpRequest, issuer: Issuer, purpose: dict[str, Any]) -> HttpResponse:
+    """A page that forwards to the issuer: a redirect in response to a form would violate form-action of the
+    Content-Security-Policy.
+    """
+    attempt, state = exchange.SignInSecrets.new(), secrets.token_urlsafe(32)
+    url = exchange.authorization_url(issuer, attempt, state)
+    statekit.stash_state(
+        request, provider_id=issuer.name, state={"attempt": asdict(attempt), **purpose}, state_id=state
+    )
+    return render(request, "account/forward.html", {"url": url, "issuer": issuer})
+
+
+def _complete(request: ActorRequest, issuer: Issuer) -> HttpResponse:
+    state = request.GET.get("state", "")
+    started = statekit.unstash_state(request, provider_id=issuer.name, state_id=state)
+    if started is None:
+        raise SIGN_IN_EXPIRED.refusal()
+    identity = exchange.identify(issuer, exchange.SignInSecrets(**started["attempt"]), request.GET.dict())
+    if "user" in started:
+        return _link(request, identity, started["user"])
+    user = accounts.sign_in(identity)
+    if request.user.is_authenticated:
+        logout(request)
+    record_authentication(request, user, "socialaccount", provider=issuer.url, uid=identity.subject)
+    login = Login(user=user, email_verification="none", redirect_url=started["next"] or None)
+    response: HttpResponse = perform_login(request, login)
+    return response
+
+
+def _link(request: ActorRequest, identity: exchange.Identity, user_pk: int) -> HttpResponse:
+    user = request.actor.user
+    if user is None or user.pk != user_pk:  # signed out, or signed in as another user meanwhile
+        raise SIGN_IN_EXPIRED.refusal()
+    accounts.link(identity, user)
+    messages.success(request, _("You can sign in with %(issuer)s now.") % {"issuer": identity.issuer.label})
+    return redirect("identities")

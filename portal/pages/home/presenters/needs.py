@@ -1,0 +1,121 @@
+"""Tasks that wait for the user: approvals, held versions and failed imports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.presenters.skill.names import skill_names
+from registry.identity.actors import Actor
+from registry.imports.report import load_problems
+from registry.models import Import, ImportStatus, Source
+from registry.review.findings import list_held_versions
+from worker.models import Approval
+
+MAX_PER_KIND = 4
+_MAX_APPROVALS = 50  # read and grouped
+_IMPORTS_FOR = timedelta(days=7)  # older failed imports are not shown
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing to decide or repair. ``kind`` is "approval", "held" or "import"."""
+
+    kind: str
+    icon: str
+    text: str
+    detail: str
+    url: str
+    action: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The tasks that wait for the user. ``omitted`` has the URL and the label of the full list of each kind
+    that has more tasks than ``rows`` shows.
+    """
+
+    rows: tuple[Need, ...]
+    omitted: tuple[tuple[str, str], ...]
+
+
+def needs_of(actor: Actor) -> Needs:
+    """The tasks that the actor may decide or repair, at most ``MAX_PER_KIND`` of each kind."""
+    rows: list[Need] = []
+    omitted = []
+    for found, url, label in (
+        (list(_approvals(actor)), reverse("approvals"), _("All approvals")),
+        (list(_held(actor)), reverse("held"), _("All held versions")),
+        (list(_failed_imports(actor)), reverse("imports"), _("All imports")),
+    ):
+        rows += found[:MAX_PER_KIND]
+        if len(found) > MAX_PER_KIND:
+            omitted.append((url, label))
+    return Needs(tuple(rows), tuple(omitted))
+
+
+def _approvals(actor: Actor) -> Iterator[Need]:
+    """One row per caller and skill, the oldest request first."""
+    waiting = Approval.objects.waiting().decidable_by(actor).select_related("run__caller")
+    waiting = waiting.defer("run__request", "run__result", "run__files").order_by("run__pk")
+    groups: dict[tuple[str, str], list[Approval]] = {}
+    for approval in waiting[:_MAX_APPROVALS]:
+        groups.setdefault((_caller(approval), approval.run.skill_label), []).append(approval)
+    names = skill_names((group[0].run for group in groups.values()), actor)
+    for (caller, label), group in groups.items():
+        first, count = group[0], len(group)
+        text = _("%(caller)s wants to run %(skill)s") % {"caller": caller, "skill": names[first.run.pk]}
+        if count > 1:
+            detail = ngettext("%(n)s request", "%(n)s requests", count) % {"n": count}
+            url = f"{reverse('approvals')}?{urlencode({'skill': label})}"
+        else:
+            detail = _permissions(len(first.unsafe_properties))
+            url = reverse("run", args=[first.run.uid])
+        yield Need("approval", "ok", text, detail, url, _("Review"), first.run.created_at)
+
+
+def _caller(approval: Approval) -> str:
+    run = approval.run
+    return run.token_name or (run.caller.username if run.caller else "–")
+
+
+def _permissions(count: int) -> str:
+    return ngettext("%(n)s permission to review", "%(n)s permissions to review", count) % {"n": count}
+
+
+def _held(actor: Actor) -> Iterator[Need]:
+    for version in list_held_versions(actor)[: MAX_PER_KIND + 1]:
+        address = [version.skill.team.slug, version.skill.slug, version.number]
+        text = _("%(version)s is held for review") % {"version": f"{version.skill.name} {version.number}"}
+        publisher = version.published_by.username if version.published_by else "–"
+        detail = _("Published by %(user)s") % {"user": publisher}
+        held_at = version.held_at or version.created_at
+        yield Need("held", "lock", text, detail, reverse("findings", args=address), _("Review"), held_at)
+
+
+def _failed_imports(actor: Actor) -> Iterator[Need]:
+    """The last import of each visible source, if it failed within ``_IMPORTS_FOR``."""
+    since = timezone.now() - _IMPORTS_FOR
+    recent = Import.objects.filter(source__in=Source.objects.visible_to(actor), created_at__gte=since)
+    seen: set[int] = set()
+    for report in recent.select_related("source").order_by("-pk")[:100]:
+        if report.source_id in seen:
+            continue
+        seen.add(report.source_id)
+        if report.status == ImportStatus.FAILED:
+            text = _("Import of %(source)s failed") % {"source": report.source.location}
+            url = reverse("import", args=[report.uid])
+            yield Need("import", "download", text, _problem(report), url, _("View import"), report.created_at)
+
+
+def _problem(report: Import) -> str:
+    """The import's first problem that concerns no single row, in the reader's language; "" without one."""
+    return next((problem.message(_) for problem in load_problems(report)), "")

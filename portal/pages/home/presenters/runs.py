@@ -1,0 +1,80 @@
+"""The runs on the home page: running now, and today's failures by skill."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.utils import timezone
+
+from portal.presenters.explanations import failure_text
+from portal.presenters.skill.names import skill_names
+from registry.identity.actors import Actor
+from worker.models import Run, RunStatus
+from worker.models.run import RunQuerySet
+
+MAX_RUNNING = 5
+MAX_FAILING_SKILLS = 6
+_MAX_FAILED = 500  # newest failed runs that are grouped
+_FAILURES_FOR = timedelta(hours=24)
+_FAILED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
+
+
+@dataclass(frozen=True)
+class FailingSkill:
+    """The failures of one skill in the last 24 hours; ``run`` is the newest of them."""
+
+    run: Run
+    skill_name: str
+    count: int
+    readable: bool  # whether the actor can read the cause
+
+    @property
+    def cause(self) -> str:
+        return failure_text(self.run) if self.readable else ""
+
+    @property
+    def is_thrown(self) -> bool:
+        """Whether the cause is an error of the script, and not one of the platform's sentences."""
+        return bool(self.run.cause) and self.run.cause["type"] != self.run.failure_code
+
+
+@dataclass(frozen=True)
+class ActiveRuns:
+    """Running and queued runs with the names of their skills; ``omitted`` counts those beyond the limit."""
+
+    rows: Sequence[tuple[Run, str]]
+    omitted: int
+
+
+def running_now(actor: Actor) -> ActiveRuns:
+    """Running runs, then queued ones, newest first, at most ``MAX_RUNNING``."""
+    active = _visible(actor).filter(status__in=(RunStatus.RUNNING, RunStatus.QUEUED))
+    runs = list(active.select_related("caller").order_by("-status", "-pk")[: MAX_RUNNING + 1])
+    omitted = active.count() - MAX_RUNNING if len(runs) > MAX_RUNNING else 0
+    names = skill_names(runs, actor)
+    return ActiveRuns([(run, names[run.pk]) for run in runs[:MAX_RUNNING]], omitted)
+
+
+def failures_by_skill(actor: Actor) -> Sequence[FailingSkill]:
+    """Skills with failed runs in the last 24 hours, the most failures first."""
+    since = timezone.now() - _FAILURES_FOR
+    failed = _visible(actor).filter(status__in=_FAILED, finished_at__gte=since).order_by("-pk")
+    newest: dict[str, Run] = {}
+    counts: dict[str, int] = {}
+    for run in failed[:_MAX_FAILED]:
+        newest.setdefault(run.skill_label, run)
+        counts[run.skill_label] = counts.get(run.skill_label, 0) + 1
+    labels = sorted(newest, key=lambda label: -counts[label])[:MAX_FAILING_SKILLS]
+    keys = [newest[label].pk for label in labels]
+    readable = set(Run.objects.readable_by(actor).filter(pk__in=keys).values_list("pk", flat=True))
+    names = skill_names((newest[label] for label in labels), actor)
+    return [
+        FailingSkill(run, names[run.pk], counts[run.skill_label], run.pk in readable)
+        for run in (newest[label] for label in labels)
+    ]
+
+
+def _visible(actor: Actor) -> RunQuerySet:
+    return Run.objects.visible_to(actor).without_content()

@@ -1,0 +1,99 @@
+"""The entries of the command palette for a text: pages and actions, skills, runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext
+
+from portal.presenters.navigation import NavLink, navigation_groups
+from portal.presenters.skill.names import skill_names
+from portal.presenters.status import TONES
+from registry.identity.actors import Actor
+from registry.models import Skill
+from registry.search.query import search
+from worker.models import Run
+
+MAX_TEXT = 200
+MAX_PER_SECTION = 6
+_MAX_SKILLS_OF_RUNS = 3  # skills found by a text whose runs are listed
+_NUMBER = re.compile(r"#?(\d{1,9})", re.ASCII)
+_UID = re.compile(r"[0-9a-zA-Z]{26}")
+_ACTIONS = (
+    NavLink("publish", gettext_lazy("Publish a skill"), "upload"),
+    NavLink("publish-new", gettext_lazy("Create a new skill"), "plus"),
+    NavLink("import-new", gettext_lazy("Import skills"), "download"),
+    NavLink("team-new", gettext_lazy("Create a team"), "team"),
+    NavLink("tokens", gettext_lazy("Create an access token"), "key"),
+    NavLink("account", gettext_lazy("Open account settings"), "user"),
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the palette; ``note`` is, for example, the status of a run."""
+
+    url: str
+    label: str
+    icon: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    entries: tuple[Entry, ...]
+
+
+def sections(text: str, actor: Actor) -> list[Section]:
+    """The sections that have entries. An empty text lists pages, actions and the actor's newest runs."""
+    skills = [hit.skill for hit in search(text, actor, limit=MAX_PER_SECTION).hits] if text else []
+    found = (
+        Section(_("Skills"), tuple(map(_skill, skills))),
+        Section(pgettext("list", "Runs"), tuple(_runs(text, skills[:_MAX_SKILLS_OF_RUNS], actor))),
+        Section(pgettext("list", "Pages"), tuple(_links(text, _pages(actor)))),
+        Section(_("Actions"), tuple(_links(text, _ACTIONS if actor.user else ()))),
+    )
+    return [section for section in found if section.entries]
+
+
+def _pages(actor: Actor) -> Iterator[NavLink]:
+    for group in navigation_groups(actor):
+        yield from group.links
+
+
+def _links(text: str, links: Iterable[NavLink]) -> Iterator[Entry]:
+    """Links whose label or English route name contains all words of the text."""
+    words = text.casefold().split()
+    for link in links:
+        haystack = f"{link.label} {link.name}".casefold()
+        if all(word in haystack for word in words):
+            yield Entry(link.url, str(link.label), link.icon)
+
+
+def _skill(skill: Skill) -> Entry:
+    return Entry(reverse("skill", args=[skill.team.slug, skill.slug]), skill.name, "skill", str(skill))
+
+
+def _runs(text: str, skills: Sequence[Skill], actor: Actor) -> Iterator[Entry]:
+    """The actor's newest runs; with a text, visible runs with that ID or number or of skills it finds."""
+    if actor.user is None:
+        return
+    runs = Run.objects.visible_to(actor)
+    if not text:
+        runs = runs.filter(caller=actor.user)
+    elif _UID.fullmatch(text):
+        runs = runs.filter(uid=text)
+    elif number := _NUMBER.fullmatch(text):
+        runs = runs.filter(number=int(number[1]))
+    else:
+        runs = runs.of_skill(text) | runs.filter(skill__in=skills)
+    newest = list(runs.without_content().order_by("-pk")[:MAX_PER_SECTION])
+    names = skill_names(newest, actor)
+    for run in newest:
+        label = f"{names[run.pk]} #{run.number}" if run.number else names[run.pk]
+        yield Entry(reverse("run", args=[run.uid]), label, "play", str(TONES[run.status][2]))

@@ -1,0 +1,94 @@
+"""The fields for a script's arguments: one line, split like a shell without expansion, and its files."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext_lazy as _
+
+from portal.pages.runs.forms.schema_form import Store
+from worker.files.inputs import is_reference
+
+
+class ArgumentLineField(forms.CharField):
+    """Cleans to a list of words; a word that is the JSON text of a file reference becomes the reference."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            label=_("Arguments"),
+            required=False,
+            strip=False,
+            widget=forms.Textarea(
+                attrs={"rows": 1, "class": "code grows", "spellcheck": "false", "autocapitalize": "off"}
+            ),
+            help_text=_(
+                "Passed to the script as on a command line, without a shell: use quotes around spaces. Write "
+                "the name of a file below where it belongs."
+            ),
+        )
+
+    def clean(self, value: Any) -> list[Any]:
+        try:
+            words = shlex.split(super().clean(value).replace("\r\n", "\n"))
+        except ValueError:
+            raise forms.ValidationError(
+                _("A quote is not closed, or the line ends in “\\”."), "quotes"
+            ) from None
+        return [_argument(word) for word in words]
+
+
+class FilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class ArgumentFilesField(forms.FileField):
+    """Cleans to a list of uploads."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            label=_("Files"),
+            required=False,
+            widget=FilesInput(),
+            help_text=_("A file that the arguments do not name becomes the last argument."),
+        )
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[bytes]]:
+        uploads = data if isinstance(data, list) else [data]
+        return [self._clean_one(upload) for upload in uploads if upload]
+
+    def _clean_one(self, upload: Any) -> UploadedFile[bytes]:
+        forms.FileField(allow_empty_file=True).clean(upload)
+        return upload  # type: ignore[no-any-return]
+
+
+def argument_line(arguments: Sequence[Any]) -> str:
+    """The line that cleans to the arguments; numbers and the like become text."""
+    texts = (argument if isinstance(argument, str) else json.dumps(argument) for argument in arguments)
+    return shlex.join(texts)
+
+
+def join_files(arguments: Sequence[Any], uploads: Sequence[UploadedFile[bytes]], store: Store) -> list[Any]:
+    """The arguments with a reference to each stored upload, in place of its name or at the end."""
+    joined = list(arguments)
+    for upload in uploads:
+        reference = {"input": store(upload).uid}
+        if upload.name in joined:
+            joined = [reference if argument == upload.name else argument for argument in joined]
+        else:
+            joined.append(reference)
+    return joined
+
+
+def _argument(word: str) -> Any:
+    if not word.startswith("{"):
+        return word
+    try:
+        value = json.loads(word)
+    except (ValueError, RecursionError):
+        return word
+    return value if is_reference(value) else word

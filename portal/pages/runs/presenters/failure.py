@@ -1,0 +1,102 @@
+"""Presents why a run failed: the cause, the end of the log with its error lines, and related runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from portal.pages.runs.presenters import log as run_log
+from portal.pages.runs.presenters.log import LogLine, LogLines
+from registry.identity.actors import Actor
+from registry.models import Version
+from worker.models import Run
+from worker.protocols.call import Cause
+from worker.run_views.cause import FAILED, cause_of
+from worker.run_views.failures import (
+    RunReference,
+    SimilarFailures,
+    first_failure_since_success,
+    last_success,
+    similar_failures,
+)
+
+_LINES = 20  # of the log's end
+_TRACE = ("Traceback (most recent call last)", "Stack trace", "Caused by")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The explanation of a failed run, for readers of its content.
+
+    ``lines`` are the last lines of the log, and ``error_lines`` the numbers of those with the error.
+    ``success`` is the last success if the actor may read it, and ``first`` the first failure since then.
+    """
+
+    cause: Cause | None
+    url: str  # of the line in the package; "" if unknown
+    lines: tuple[LogLine, ...]
+    error_lines: frozenset[int]
+    first: RunReference | None
+    success: RunReference | None
+    similar: SimilarFailures
+
+
+def failure_of(
+    run: Run, actor: Actor, version: Version | None, *, attempt: int, log: LogLines | None = None
+) -> Failure | None:
+    """None unless the run failed; only for actors who can read it. ``version`` is None if it is hidden.
+
+    ``log`` is the end of the attempt's log, if the caller has read it.
+    """
+    if run.status not in FAILED or run.erased_at is not None:
+        return None
+    cause = cause_of(run)
+    lines = (log or run_log.tail(run, attempt, running=False)).lines[-_LINES:]
+    return Failure(
+        cause=cause,
+        url=_source_url(cause, version),
+        lines=lines,
+        error_lines=error_lines(lines, cause),
+        first=first_failure_since_success(run, actor),
+        success=_readable(last_success(run, actor), actor),
+        similar=similar_failures(run, actor),
+    )
+
+
+def _source_url(cause: Cause | None, version: Version | None) -> str:
+    """The address of the line that raised the error, if its file is in the package."""
+    if cause is None or version is None or not version.files.filter(path=cause.file).exists():
+        return ""
+    skill = version.skill
+    address = reverse("file", args=[skill.team.slug, skill.slug, version.number, cause.file])
+    return f"{address}#L{cause.line}" if cause.line else address
+
+
+def error_lines(lines: Sequence[LogLine], cause: Cause | None) -> frozenset[int]:
+    """The numbers of the line with the cause and of the stack trace above or below."""
+    first = cause.message.partition("\n")[0].strip() if cause else ""
+    wanted = first or (cause.type if cause else "")
+    if not wanted:
+        return frozenset()
+    at = next((n for n in range(len(lines) - 1, -1, -1) if wanted in lines[n].text), None)
+    if at is None:
+        return frozenset()
+    start = at
+    while start and _is_trace(lines[start - 1].text):
+        start -= 1
+    end = at + 1
+    while end < len(lines) and lines[end].text[:4] == "    " and lines[end].text.lstrip().startswith("at "):
+        end += 1
+    return frozenset(line.number for line in lines[start:end])
+
+
+def _is_trace(text: str) -> bool:
+    return text.startswith(("  ", *_TRACE))
+
+
+def _readable(reference: RunReference | None, actor: Actor) -> RunReference | None:
+    if reference and Run.objects.readable_by(actor).filter(uid=reference.uid).exists():
+        return reference
+    return None

@@ -1,0 +1,260 @@
+"""The context of a run's page and of its live parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
+
+from portal.pages.runs.forms.argument_line import argument_line
+from portal.pages.runs.presenters.artifacts import artifact_rows
+from portal.pages.runs.presenters.comparison import comparison_targets
+from portal.pages.runs.presenters.failure import Failure, failure_of
+from portal.pages.runs.presenters.log import LogLines
+from portal.pages.runs.presenters.memories import write_rows
+from portal.pages.runs.presenters.timeline import (
+    omitted_steps,
+    on_own_scale,
+    ran_ms,
+    timeline,
+    waited_ms,
+)
+from portal.presenters.approvals import approval_of_run
+from portal.presenters.enforcement import enforcement_rows
+from portal.presenters.explanations import (
+    Explanation,
+    explain,
+    failure_text,
+    is_standard_message,
+    only_names_exit,
+)
+from portal.presenters.results import display_value, output_of
+from portal.templatetags.skillquay import first_rows
+from registry.identity.actors import Actor
+from registry.models import Version
+from registry.models.skill import INTERNAL
+from worker.core.display_budget import MAX_TEXT
+from worker.dependencies.waits import waits_of
+from worker.models import Run, RunStatus
+from worker.queue.states import ENDED
+from worker.quotas.team_limits import blocking_limit
+from worker.run_views.documents import host_accesses
+
+_ACTIVE = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING_APPROVAL)
+_LOGGED = ("SCRIPT_FAILED", "COMMAND_FAILED", "INTERNAL_ERROR")  # their remedy is to check the log
+_MARKS = {RunStatus.SUCCEEDED: "✓", RunStatus.CANCELLED: "–"} | dict.fromkeys(_ACTIVE, "●")
+
+
+@dataclass(frozen=True)
+class RunAccess:
+    """A visible run, with two flags: ``readable`` if the actor may read its content, ``own`` if the actor
+    started it.
+    """
+
+    run: Run
+    readable: bool
+    own: bool
+
+    @property
+    def ended(self) -> bool:
+        return self.run.status in ENDED
+
+    @property
+    def cancellable(self) -> bool:
+        return self.readable and not self.ended
+
+
+def run_context(
+    access: RunAccess, actor: Actor, *, attempt: int, log: LogLines | None = None
+) -> dict[str, Any]:
+    """The context of ``runs/run.html`` and ``runs/live.html``; content only for readers of the run.
+
+    ``log`` is the end of the attempt's log, if the caller has read it.
+    """
+    version = _version(access.run, actor)
+    context = _header(access, version, actor) | _outcome(access, actor)
+    if not access.readable:
+        return context | {"remedy": _remedy(context.get("why"), None)}
+    failure = failure_of(access.run, actor, version, attempt=attempt, log=log)
+    more = {"failure": failure, "remedy": _remedy(context.get("why"), failure)}
+    return context | more | _content(access, actor)
+
+
+def title_context(access: RunAccess, actor: Actor) -> dict[str, Any]:
+    """The context of a run's title and breadcrumb."""
+    run = access.run
+    is_seen = run.skill and type(run.skill).objects.visible_to(actor).filter(pk=run.skill.pk).exists()
+    return {
+        "access": access,
+        "run": run,
+        "mark": _MARKS.get(RunStatus(run.status), "✗"),
+        "skill_name": run.skill.name if run.skill and is_seen else run.skill_label,
+        "skill_seen": is_seen,
+    }
+
+
+def _header(access: RunAccess, version: Version | None, actor: Actor) -> dict[str, Any]:
+    """The part of the context that every visitor of the page gets."""
+    run, now = access.run, timezone.now()
+    return title_context(access, actor) | {
+        "version": version,
+        "pressable": run.skill is not None and run.skill.type != INTERNAL,
+        "approval": approval_of_run(run, actor),
+        "waits": waits_of([run]).get(run.pk, ()),
+        "most_at_once": blocking_limit(run),
+        "waited_ms": waited_ms(run, now),
+        "ran_ms": ran_ms(run, now),
+        "enforcement": enforcement_rows(run.sandbox),
+        "rerun_of": _visible_related(run.rerun_of, actor),
+        "parent": _visible_related(run.parent, actor),
+        "earlier": _cached_source(run, actor),
+    }
+
+
+def _outcome(access: RunAccess, actor: Actor) -> dict[str, Any]:
+    """Result and explanation of the failure code; without access only the explanation of the code."""
+    run = access.run
+    result = (run.result or {}) if access.readable else {}
+    failed = run.status != RunStatus.SUCCEEDED and access.ended
+    why = _why(access, result) if failed and run.failure_code else None
+    return (_texts(access, why) if why else {}) | {
+        "error_details": _details(result),
+        "result": result,
+        "prompt_messages": _messages(result),
+        "output": display_value(output_of(result), format=str(result.get("format") or "")),
+        "metadata": _metadata(result),
+        "memory_writes": write_rows(run, result.get("memory_writes"), actor=actor),
+    }
+
+
+def _texts(access: RunAccess, why: Explanation) -> dict[str, Any]:
+    """The headline of a failure and its explanation: the run's message or the text of the failure code."""
+    run = access.run
+    message = _own_message(run) if access.readable else ""
+    headline = (failure_text(run) if access.readable else "") or message or why.meaning
+    rest = message or (why.meaning if why.known and not _is_thrown(run) else "")
+    return {"why": why, "headline": headline, "explanation": "" if rest in headline else rest}
+
+
+def _is_thrown(run: Run) -> bool:
+    """Whether the cause is an error of the script, which says more than the text of the failure code."""
+    return bool(run.cause) and run.cause["type"] != run.failure_code
+
+
+def _remedy(why: Explanation | None, failure: Failure | None) -> str:
+    """The remedy of the failure code. "Check the log" only if the reader has to search it."""
+    if why is None or not why.known:
+        return ""
+    if why.code not in _LOGGED:
+        return why.remedy
+    if failure is None or failure.error_lines:
+        return ""
+    if failure.lines:
+        return why.remedy
+    return gettext("The log is empty. Ask the skill's maintainers to write errors to standard error.")
+
+
+def _content(access: RunAccess, actor: Actor) -> dict[str, Any]:
+    """Steps, files, inputs and related runs, only for readers of the run."""
+    run, rows = access.run, timeline(access.run)
+    return {
+        "own_steps": on_own_scale([row for row in rows if row.kind == "skill"]),
+        "platform_steps": [row for row in rows if row.kind != "skill"],
+        "omitted_steps": omitted_steps(run),
+        "dials": host_accesses(run),
+        "artifacts": artifact_rows(run.artifacts.order_by("path")),
+        "inputs": display_value(run.request.get("inputs") or {}),
+        "arguments": display_value(_argument_text(run)),
+        "children": _children(run, actor),
+        "comparison_targets": comparison_targets(run, actor) if access.ended else (),
+    }
+
+
+def _argument_text(run: Run) -> str:
+    """The arguments as on a command line, with the names of files."""
+    names = {str(use["named"]): use["path"].rpartition("/")[2] for use in run.files}
+    return argument_line([names.get(str(each), each) for each in run.request.get("arguments") or []])
+
+
+def _version(run: Run, actor: Actor) -> Version | None:
+    """The version that ran; None if it was removed or the actor may not see it."""
+    versions = Version.objects.visible_to(actor).filter(skill=run.skill_id, digest=run.digest)
+    return versions.filter(number=run.version_number).select_related("skill__team").first()
+
+
+def _why(access: RunAccess, result: dict[str, Any]) -> Explanation:
+    details = _error(result)
+    match details:
+        case {"remedy": str(remedy)} | {"problems": [{"remedy": str(remedy)}, *_]}:
+            pass
+        case _:
+            remedy = ""
+    message = access.run.message if access.readable else ""
+    return explain(access.run.failure_code, details, message=message, remedy=remedy)
+
+
+def _own_message(run: Run) -> str:
+    """The run's message; "" if it only repeats the text of the failure code or the exit code."""
+    is_known = is_standard_message(run.failure_code, run.message) or only_names_exit(run.message)
+    return "" if is_known else run.message
+
+
+def _visible_related(run: Run | None, actor: Actor) -> Run | None:
+    """A related run; None if there is none or the actor may not see it."""
+    return Run.objects.visible_to(actor).without_content().filter(pk=run.pk).first() if run else None
+
+
+def _cached_source(run: Run, actor: Actor) -> Run | None:
+    """The run whose cached result ``run`` returned; None if there is none or the actor may not read it."""
+    return (
+        Run.objects.readable_by(actor).without_content().filter(pk=run.cached_from_id).first()
+        if run.cached_from_id
+        else None
+    )
+
+
+def _children(run: Run, actor: Actor) -> QuerySet[Run]:
+    """The visible runs that ``run`` started, oldest first."""
+    return Run.objects.visible_to(actor).filter(parent=run).without_content().order_by("pk")
+
+
+def _error(result: dict[str, Any]) -> dict[str, Any]:
+    error = result.get("error")
+    details = error.get("details") if isinstance(error, dict) else None
+    return details if isinstance(details, dict) else {}
+
+
+def _details(result: dict[str, Any]) -> Any:
+    error = result.get("error")
+    details = error.get("details") if isinstance(error, dict) else None
+    if isinstance(details, dict) and details.keys() <= {"name", "stack"} and details.get("stack"):
+        details = details["stack"]  # of an exception: text of several lines that includes the name
+    return display_value(details) if details else None
+
+
+def _messages(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The first messages of a prompt; their texts are cut at ``MAX_TEXT`` characters in all."""
+    shown, left = [], MAX_TEXT
+    for message in first_rows(result.get("messages") or ()):
+        assert isinstance(message, dict)
+        text = str(message.get("content") or "")[:left]
+        left -= len(text)
+        shown.append({"role": message.get("role"), "content": text})
+    return shown
+
+
+def _metadata(result: dict[str, Any]) -> list[tuple[str, str]]:
+    metadata = result.get("metadata")
+    if not isinstance(metadata, dict):
+        return []
+    return [
+        (str(_METADATA.get(str(key), key)), str(value))
+        for key, value in metadata.items()
+        if isinstance(value, str | int | float) and key != "status"  # the run has its own
+    ][:20]
+
+
+_METADATA = {"execution_time_ms": gettext_lazy("Execution time in ms"), "items_count": gettext_lazy("Items")}

@@ -1,0 +1,144 @@
+"""Presents a list of runs: as rows of a table, as a chart, and as CSV."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count
+from django.utils import timezone
+
+from portal.delivery.downloads import csv_lines
+from portal.pages.runs.presenters.timeline import ran_ms
+from portal.presenters.charts import dots
+from portal.presenters.explanations import failure_text
+from portal.presenters.results import inputs_line, one_line, output_of
+from portal.presenters.skill.names import skill_names
+from registry.identity.actors import Actor
+from registry.models import Version
+from worker.core.display_budget import MAX_LISTED
+from worker.dependencies.waits import waits_of
+from worker.models import Run, RunQuerySet, RunStatus
+from worker.queue.states import WAITING
+from worker.run_views.cause import cause_text
+
+HEAVY = ("request", "result")  # columns that may contain megabytes
+CSV_COLUMNS = (
+    "id",
+    "number",
+    "skill",
+    "version",
+    "status",
+    "failure_code",
+    "cause",
+    "started_by",
+    "token",
+    "team",
+    "created_at",
+    "started_at",
+    "finished_at",
+    "duration_ms",
+)
+MAX_CSV_ROWS = 10_000
+_BATCH = 500
+
+
+def run_rows(runs: Sequence[Run], actor: Actor) -> list[dict[str, Any]]:
+    """Rows for templates; ``inputs`` and ``outcome`` are None if the actor may not read the run."""
+    keys = [run.pk for run in runs]
+    readable = Run.objects.readable_by(actor).filter(pk__in=keys)
+    requests, results = (readable.small_values(field, max_characters=MAX_LISTED) for field in HEAVY)
+    may_read = set(readable.values_list("pk", flat=True))
+    now, waits, yanked = timezone.now(), waits_of(runs), _yanked(runs)
+    names = skill_names(runs, actor)
+    return [
+        {
+            "run": run,
+            "skill_name": names[run.pk],
+            "inputs": inputs_line(requests.get(run.pk, {})) if run.pk in may_read else None,
+            "outcome": _outcome(run, results.get(run.pk) or {}) if run.pk in may_read else None,
+            "ran_ms": ran_ms(run, now),
+            "preparing": bool(waits.get(run.pk)),  # waits for its dependencies
+            "is_yanked": (run.skill_id, run.version_number) in yanked,
+        }
+        for run in runs
+    ]
+
+
+def chart_context(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A dot for each finished run of ``rows``, with the ends of both axes; empty for few runs."""
+    found = dots([(row["run"], row["ran_ms"]) for row in rows if row["run"].finished_at])
+    if not found:
+        return {}
+    times = [dot["run"].created_at for dot in found]
+    return {
+        "dots": found,
+        "longest_ms": max(dot["duration_ms"] for dot in found),
+        "first_at": min(times),
+        "last_at": max(times),
+    }
+
+
+def active_counts(runs: RunQuerySet) -> dict[str, int]:
+    counted = (
+        runs.filter(status__in=[*WAITING, RunStatus.RUNNING]).values_list("status").annotate(n=Count("pk"))
+    )
+    number = Counter(dict(counted.order_by()))
+    return {"waiting": sum(number[status] for status in WAITING), "running": number[RunStatus.RUNNING]}
+
+
+def csv_chunks(runs: RunQuerySet, actor: Actor) -> Iterator[bytes]:
+    """Yields the newest ``MAX_CSV_ROWS`` runs as CSV, with a byte order mark for spreadsheets.
+
+    The cause is empty for runs that the actor may not read.
+    """
+    yield b"\xef\xbb\xbf" + csv_lines([CSV_COLUMNS])
+    newest = runs.select_related("caller", "team").defer(*HEAVY, "files").order_by("-id")[:MAX_CSV_ROWS]
+    rows = newest.iterator(chunk_size=_BATCH)
+    while batch := [run for run, _ in zip(rows, range(_BATCH), strict=False)]:
+        keys = [run.pk for run in batch]
+        readable = set(Run.objects.readable_by(actor).filter(pk__in=keys).values_list("pk", flat=True))
+        yield csv_lines([_csv_row(run, run.pk in readable) for run in batch])
+
+
+def _csv_row(run: Run, may_read: bool) -> tuple[object, ...]:
+    return (
+        run.uid,
+        run.number or "",
+        run.skill_label,
+        run.version_number,
+        run.status,
+        run.failure_code,
+        one_line(cause_text(run), max_length=500) if may_read else "",
+        run.caller.get_username() if run.caller else "",
+        run.token_name,
+        run.team.slug if run.team else "",
+        *(_iso(moment) for moment in (run.created_at, run.started_at, run.finished_at)),
+        "" if run.duration_ms is None else run.duration_ms,
+    )
+
+
+def _iso(moment: datetime | None) -> str:
+    return moment.isoformat(timespec="milliseconds") if moment else ""
+
+
+def _yanked(runs: Sequence[Run]) -> set[tuple[int, str]]:
+    """The yanked versions among those that ran, as pairs of skill and version number."""
+    versions = Version.objects.filter(
+        skill__in={run.skill_id for run in runs if run.skill_id},
+        number__in={run.version_number for run in runs},
+        yanked_at__isnull=False,
+    )
+    return set(versions.values_list("skill_id", "number"))
+
+
+def _outcome(run: Run, result: Mapping[str, Any]) -> str:
+    """The cause of a failure, otherwise the message or the output, in one line; "" without these."""
+    if cause := failure_text(run):
+        return one_line(cause)
+    if run.message:
+        return one_line(run.message)
+    output = output_of(result)
+    return "" if output in (None, {}, "") else one_line(output)

@@ -1,0 +1,76 @@
+"""Actions on several runs of a list: compare, run again, cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.translation import gettext, ngettext
+
+from portal.decorators import signed_in_action
+from portal.pages.runs.views.run import start_again
+from portal.pages.runs.views.run_list import PAGE
+from registry.identity.middleware import ActorRequest
+from registry.packages.problems import Refusal
+from registry.rates.limits import RateLimit, count_request
+from worker.models import Run
+from worker.runs.cancel import cancel
+
+
+@signed_in_action
+def act(request: ActorRequest) -> HttpResponse:
+    """Compares, repeats or cancels the selected runs, and reports the runs for which that failed."""
+    uids = sorted(set(request.POST.getlist("run")))[:PAGE]
+    action = request.POST.get("action")
+    if action == "compare":
+        return redirect(f"{reverse('runs-compare')}?{urlencode({'run': uids}, doseq=True)}")
+    runs = Run.objects.readable_by(request.actor).filter(uid__in=uids).select_related("team")
+    if action == "rerun":
+        done, refused = _each(runs, lambda run: _run_again(request, run))
+        text = ngettext("%(n)s run started.", "%(n)s runs started.", done)
+    else:
+        done, refused = _each(runs, lambda run: cancel(run, actor=request.actor))
+        text = ngettext("Stop requested for %(n)s run.", "Stop requested for %(n)s runs.", done)
+    _report(request, text % {"n": done} if done else "", refused)
+    return redirect(_back(request))
+
+
+def _run_again(request: ActorRequest, run: Run) -> bool:
+    count_request(request, request.actor, RateLimit.RUN)
+    start_again(run, request.actor)
+    return True
+
+
+def _each(runs: Iterable[Run], action: Callable[[Run], bool]) -> tuple[int, list[str]]:
+    """The number of runs for which ``action`` succeeded, and a message for each other run."""
+    done, refused = 0, []
+    for run in runs:
+        try:
+            problem = "" if action(run) else gettext("already ended")
+        except Refusal as refusal:
+            problem = refusal.problems[0].message(gettext)
+        done += not problem
+        if problem:
+            refused.append(f"{run.skill_label} #{run.number}: {problem}")
+    return done, refused
+
+
+def _report(request: ActorRequest, text: str, refused: list[str]) -> None:
+    if text:
+        messages.success(request, text)
+    if refused:
+        shown = "; ".join(refused[:3])
+        head = ngettext("Failed for %(n)s run:", "Failed for %(n)s runs:", len(refused)) % {"n": len(refused)}
+        messages.error(request, f"{head} {shown}{' …' if len(refused) > 3 else ''}")
+    if not text and not refused:
+        messages.error(request, gettext("Select at least one run whose content you can read."))
+
+
+def _back(request: ActorRequest) -> str:
+    """The address in the form's ``next`` field if it is on this site, otherwise that of the run list."""
+    address = request.POST.get("next", "")
+    return address if url_has_allowed_host_and_scheme(address, None) else reverse("runs")

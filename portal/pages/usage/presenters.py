@@ -1,0 +1,55 @@
+"""Charts with a stacked column per day."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from django.utils.functional import Promise
+
+from portal.presenters.charts import Block, columns
+
+HEIGHT = 90.0
+
+
+@dataclass(frozen=True)
+class Series:
+    """One part of all columns, such as runs; ``tone`` is its color."""
+
+    label: Promise | str
+    tone: str
+
+
+@dataclass(frozen=True)
+class ChartBar:
+    """``title`` is shown on hover, such as ``2026-11-20 · Runs: 3``."""
+
+    block: Block
+    tone: str
+    title: str
+
+
+@dataclass(frozen=True)
+class DayChart:
+    """``highest`` is the value at the top of the vertical axis, ``days`` label the horizontal one."""
+
+    series: tuple[Series, ...]
+    bars: tuple[ChartBar, ...]
+    highest: int
+    days: tuple[date, ...]
+    height: float = HEIGHT
+
+
+def day_chart(days: Sequence[tuple[date, Sequence[int]]], series: tuple[Series, ...]) -> DayChart:
+    """A chart of ``days``, each with one count per series, from the bottom to the top of its column."""
+    counts = [parts for _day, parts in days]
+    shown = [(place, part) for place, parts in enumerate(counts) for part, count in enumerate(parts) if count]
+    bars = (
+        ChartBar(
+            block,
+            series[part].tone,
+            f"{days[place][0]:%Y-%m-%d} · {series[part].label}: {counts[place][part]}",
+        )
+        for block, (place, part) in zip(columns(counts, height=HEIGHT), shown, strict=True)
+    )
+    labels = (days[0][0], days[len(days) // 2][0], days[-1][0]) if days else ()
+    return DayChart(series, tuple(bars), max(map(sum, counts), default=0), labels)

@@ -1,0 +1,196 @@
+"""Entries of the audit trail as sentences, such as "Mei published acme/report 1.2.0"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from registry.models import AuditEntry, Skill
+
+_MAX_DETAILS = 6  # per row
+# The actions that the home page shows.
+HOME_SENTENCES: dict[str, str | Promise] = {
+    "version.publish": _("%(user)s published %(target)s"),
+    "version.yank": _("%(user)s yanked %(target)s"),
+    "version.unyank": _("%(user)s restored %(target)s"),
+    "version.hold": _("%(user)s held %(target)s for review"),
+    "version.review": _("%(user)s reviewed %(target)s"),
+    "version.purge": _("%(user)s purged %(target)s"),
+    "skill.deprecate": _("%(user)s deprecated %(target)s"),
+    "skill.undeprecate": _("%(user)s ended the deprecation of %(target)s"),
+    "skill.rename": _("%(user)s renamed %(target)s"),
+    "skill.merge": _("%(user)s merged %(target)s"),
+    "skill.visibility": _("%(user)s changed the visibility of %(target)s"),
+    "channel.set": _("%(user)s moved a channel of %(target)s"),
+    "channel.remove": _("%(user)s removed a channel of %(target)s"),
+    "team.create": _("%(user)s created the team %(target)s"),
+    "team.rename": _("%(user)s renamed the team %(target)s"),
+    "team.settings": _("%(user)s changed settings of %(target)s"),
+    "team.limits": _("%(user)s changed limits of %(target)s"),
+    "user.join": _("%(target)s joined the team"),
+    "member.add": _("%(user)s added %(target)s to the team"),
+    "member.remove": _("%(user)s removed %(target)s from the team"),
+    "member.leave": _("%(user)s left the team"),
+    "member.rejoin": _("%(user)s returned to the team"),
+    "team.archive": _("%(user)s archived the team %(target)s"),
+    "team.unarchive": _("%(user)s unarchived the team %(target)s"),
+    "member.role": _("%(user)s changed the role of %(target)s"),
+    "rule.add": _("%(user)s added a rule for %(target)s"),
+    "rule.remove": _("%(user)s removed a rule for %(target)s"),
+    "secret.set": _("%(user)s set the secret %(target)s"),
+    "secret.grant": _("%(user)s granted the secret %(target)s"),
+    "import.request": _("%(user)s imported from %(target)s"),
+    "source.add": _("%(user)s added the source %(target)s"),
+}
+SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
+    "approval.once": _("%(user)s approved a run of %(name)s once"),
+    "approval.exact": _("%(user)s approved a run of %(name)s and added a rule"),
+    "approval.prefix": _("%(user)s approved a run of %(name)s and added a rule"),
+    "approval.denied": _("%(user)s denied a run of %(name)s"),
+    "rule.restore": _("%(user)s restored a rule for %(target)s"),
+    "run.cancel": _("%(user)s cancelled a run"),
+    "run.erase": _("%(user)s erased the content of a run"),
+    "secret.replace": _("%(user)s replaced the secret %(target)s"),
+    "secret.revoke": _("%(user)s revoked a grant of the secret %(target)s"),
+    "secret.remove": _("%(user)s removed the secret %(target)s"),
+    "source.remove": _("%(user)s removed the source %(target)s"),
+    "subscription.add": _("%(user)s subscribed the team to %(target)s"),
+    "subscription.remove": _("%(user)s ended the subscription to %(target)s"),
+    "event.subscribe": _("%(user)s turned on event runs of %(target)s"),
+    "event.unsubscribe": _("%(user)s turned off event runs of %(target)s"),
+    "webhook.create": _("%(user)s created a webhook"),
+    "webhook.rotate": _("%(user)s replaced the secret of a webhook"),
+    "webhook.delete": _("%(user)s deleted a webhook"),
+    "memory.delete": _("%(user)s deleted a memory"),
+    "memory.delete_all": _("%(user)s deleted all memories"),
+    "memory.restore": _("%(user)s restored a memory"),
+    "memory.restore_all": _("%(user)s restored all memories"),
+    "phrase.accept": _("%(user)s accepted a trigger phrase for %(target)s"),
+    "phrase.decline": _("%(user)s declined a trigger phrase for %(target)s"),
+    "phrases.propose": _("%(user)s proposed trigger phrases for %(target)s"),
+    "skill.purge": _("%(user)s purged %(target)s"),
+    "token.issue": _("%(user)s created the token %(name)s"),
+    "token.revoke": _("%(user)s revoked the token %(name)s"),
+    "token.rotate": _("%(user)s rotated the token %(name)s"),
+    "token.restore": _("%(user)s restored the token %(name)s"),
+    "user.create_service": _("%(user)s created the service account %(target)s"),
+    "user.change_service": _("%(user)s changed the role of the service account %(target)s"),
+    "user.create": _("%(user)s created the user %(target)s"),
+    "user.invite": _("%(user)s invited %(target)s"),
+    "user.uninvite": _("%(user)s revoked the invitation of %(target)s"),
+    "user.deactivate": _("%(user)s deactivated the user %(target)s"),
+    "user.reactivate": _("%(user)s reactivated the user %(target)s"),
+    "user.administrator": _("%(user)s changed the administrator rights of %(target)s"),
+    "user.end_sessions": _("%(user)s ended sessions of %(target)s"),
+    "user.add_second_factor": _("%(user)s added a second factor"),
+    "user.remove_second_factor": _("%(user)s removed a second factor"),
+    "user.renew_second_factor": _("%(user)s created new recovery codes"),
+    "user.reset_second_factors": _("%(user)s removed the second factors of %(target)s"),
+    "user.end_lock_out": _("%(user)s ended the lock-out of %(target)s"),
+    "user.keep_administrator": _("%(target)s stayed administrator as the only one"),
+    "user.link": _("%(user)s linked an account at another organization"),
+    "user.unlink": _("%(user)s unlinked an account at another organization"),
+    "member.keep": _("%(target)s stayed owner as the only one"),
+    "user.reset_password": _("%(user)s reset the password of %(target)s"),
+    "trigger_test.remove": _("%(user)s removed a trigger test of %(target)s"),
+    "version.deprecate": _("%(user)s deprecated %(target)s"),
+    "version.undeprecate": _("%(user)s ended the deprecation of %(target)s"),
+    "version.changelog": _("%(user)s changed the changelog of %(target)s"),
+    "version.report": _("%(user)s reported %(target)s"),
+    "version.build_dependencies": _("%(user)s built the dependencies of %(target)s"),
+    "canonical.set": _("%(user)s set the canonical skill %(target)s"),
+    "canonical.mirrored": _("%(user)s set %(target)s from another registry"),
+    "canonical.accepted": _("%(user)s accepted a proposal for %(target)s"),
+    "canonical.rejected": _("%(user)s rejected a proposal for %(target)s"),
+    "canonical.unset": _("%(user)s removed the canonical skill %(target)s"),
+    "finding.suppress": _("%(user)s suppressed a finding in %(target)s"),
+    "finding.unsuppress": _("%(user)s ended the suppression of a finding in %(target)s"),
+    "glossary.add": _("%(user)s added the glossary line %(target)s"),
+    "glossary.change": _("%(user)s changed the glossary line %(target)s"),
+    "glossary.remove": _("%(user)s removed the glossary line %(target)s"),
+    "memory.accept": _("%(user)s accepted a memory"),
+    "memory.decline": _("%(user)s declined a memory"),
+    "person.erase": _("%(user)s erased the account %(target)s"),
+    "report.dismissed": _("%(user)s dismissed a report about %(target)s"),
+    "report.upheld": _("%(user)s upheld a report about %(target)s"),
+    "sandbox.examine": _("%(user)s started an examination of the sandbox"),
+    "site.accept_key": _("%(user)s accepted the site's new secret key"),
+    "skill.bundle": _("%(user)s bundled %(target)s"),
+    "skill.unbundle": _("%(user)s unbundled %(target)s"),
+    "trigger_test.accepted": _("%(user)s accepted a proposed trigger test of %(target)s"),
+    "trigger_test.declined": _("%(user)s declined a proposed trigger test of %(target)s"),
+    "trigger_tests.try": _("%(user)s ran the trigger tests of %(target)s"),
+    "version.free": _("%(target)s is no longer held for review"),
+    "version.release": _("%(user)s released %(target)s from review"),
+    "version.review.withdraw": _("%(user)s withdrew a review of %(target)s"),
+}
+_LINK_SENTENCES = {  # of invitations without an e-mail address
+    "user.invite": _("%(user)s created an invitation link"),
+    "user.uninvite": _("%(user)s revoked an invitation link"),
+}
+_SKILL = re.compile(r"([a-z0-9-]+)/([a-z0-9-]+)(?:@[^/]+)?\Z")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence about ``target``, which is a link if ``url`` is not empty."""
+
+    before: str
+    target: str
+    after: str
+    url: str
+
+
+def audit_rows(entries: Iterable[AuditEntry]) -> list[dict[str, Any]]:
+    """Each entry with its sentence and its first details as pairs of name and value."""
+    rows = list(entries)
+    names = listed_names(rows)
+    return [
+        {
+            "entry": entry,
+            "sentence": sentence_of(entry, names),
+            "details": list((entry.detail or {}).items())[:_MAX_DETAILS],
+        }
+        for entry in rows
+    ]
+
+
+def skill_of(entry: AuditEntry) -> tuple[str, ...]:
+    """Team and slug of the skill in the entry's target; () without one."""
+    found = _SKILL.match(entry.target)
+    return found.groups() if found else ()
+
+
+def listed_names(entries: Iterable[AuditEntry]) -> dict[tuple[str, ...], str]:
+    """The names of the entries' skills that pages list, by team and slug."""
+    slugs = {skill[1] for entry in entries if (skill := skill_of(entry))}
+    if not slugs:
+        return {}
+    skills = Skill.objects.filter(slug__in=slugs, for_people=True, purged_at=None, merged_into=None)
+    rows = skills.filter(latest__isnull=False).values_list("team__slug", "slug", "name")
+    return {(team, slug): name for team, slug, name in rows}
+
+
+def sentence_of(entry: AuditEntry, names: Mapping[tuple[str, ...], str]) -> Sentence:
+    text, skill = text_of(entry), skill_of(entry)
+    parts = text.rpartition(entry.target) if entry.target and entry.target in text else (text, "", "")
+    return Sentence(*parts, reverse("skill", args=skill) if skill in names else "")
+
+
+def text_of(entry: AuditEntry) -> str:
+    """The entry as plain text; actions without a sentence are named by their code."""
+    user = entry.user.username if entry.user else entry.token_name or "–"
+    known = SENTENCES.get(entry.action)
+    if "@" not in entry.target:
+        known = _LINK_SENTENCES.get(entry.action, known)
+    if known is None:
+        return f"{user}: {entry.action} {entry.target}".rstrip()
+    detail = entry.detail or {}
+    name = detail.get("name") or detail.get("skill") or entry.target
+    return str(known) % {"user": user, "target": entry.target, "name": name}

@@ -1,0 +1,129 @@
+"""The areas of the site as links: for the sidebar, the phone bar and the command palette."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from portal.presenters.approvals import decides_approvals
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, may
+from registry.models import Team
+
+# First part of the path -> name of the link that is marked as current, where they differ.
+_AREAS = {
+    "": "home",
+    "canonical": "canonicals",
+    "skills": "catalog",
+    "site": "site-status",
+}
+_OWN_LINK = {
+    "/skills/listing/": "listing",
+    "/site/audit/": "audit",
+    "/site/sandbox/": "sandbox",
+    "/site/users/": "users",
+}
+
+
+@dataclass(frozen=True)
+class NavLink:
+    """``name`` is the name of the route, ``label`` its translated text."""
+
+    name: str
+    label: str | Promise
+    icon: str
+
+    @property
+    def url(self) -> str:
+        return reverse(self.name)
+
+
+@dataclass(frozen=True)
+class NavGroup:
+    title: str | Promise
+    links: tuple[NavLink, ...]
+
+
+HOME = NavLink("home", _("Home"), "site")
+SKILLS = NavLink("catalog", _("Skills"), "skill")
+RUNS = NavLink("runs", pgettext_lazy("list", "Runs"), "play")
+APPROVALS = NavLink("approvals", _("Approvals"), "ok")
+PUBLISH = NavLink("publish", _("Publish"), "upload")
+TEAMS = NavLink("teams", _("Teams"), "team")
+CANONICALS = NavLink("canonicals", _("Canonical skills"), "star")
+LISTING = NavLink("listing", _("Agent listing"), "list")
+_AUTOMATION = (
+    NavLink("events", _("Events"), "bolt"),
+    NavLink("imports", _("Imports"), "download"),
+    NavLink("memory", pgettext_lazy("remembered", "Memory"), "file"),
+)
+_TEAM_TABS: list[tuple[str, str | Promise]] = [
+    ("team-rules", _("Rules")),
+    ("team-memory", pgettext_lazy("remembered", "Memory")),
+    ("team-secrets", _("Secrets")),
+    ("team-limits", _("Limits")),
+    ("team-settings", _("Settings")),
+]
+_REVIEW = NavLink("held", _("Held for review"), "lock")
+_ADMIN = (
+    NavLink("users", _("Users"), "team"),
+    NavLink("audit", _("Audit log"), "list"),
+    NavLink("site-status", _("Site status"), "info"),
+    NavLink("sandbox", _("Sandbox"), "lock"),
+    NavLink("glossary", _("Glossary"), "language"),
+)
+
+
+def area_of(path: str) -> str:
+    """The name of the link that is current on the page at ``path``."""
+    first = path.strip("/").split("/")[0]
+    own = next((name for start, name in _OWN_LINK.items() if path.startswith(start)), "")
+    return own or _AREAS.get(first, first)
+
+
+def navigation_groups(actor: Actor | None) -> list[NavGroup]:
+    """The groups that the actor may open; anonymous users get the catalog pages only."""
+    if actor is None or actor.user is None:
+        return [NavGroup("", (HOME, SKILLS)), NavGroup(_("For agents"), (CANONICALS, LISTING))]
+    groups = [
+        NavGroup("", tuple(_main_links(actor))),
+        NavGroup(_("For agents"), (CANONICALS, LISTING)),
+        NavGroup(_("Automation"), (*_AUTOMATION, _REVIEW)),
+    ]
+    return [*groups, NavGroup(_("Administration"), _ADMIN)] if actor.is_administrator else groups
+
+
+def phone_links(actor: Actor | None) -> list[NavLink]:
+    """The links of the bar at the bottom of phones, next to "More"."""
+    if actor is None or actor.user is None:
+        return [HOME, SKILLS, LISTING]
+    return [HOME, SKILLS, RUNS, *([APPROVALS] if decides_approvals(actor) else [])]
+
+
+def _main_links(actor: Actor) -> Iterator[NavLink]:
+    yield from (HOME, SKILLS, RUNS)
+    if decides_approvals(actor):
+        yield APPROVALS
+    yield from (PUBLISH, TEAMS)
+
+
+def team_tabs(team: Team, actor: Actor | None, current: str) -> list[dict[str, Any]]:
+    """The tabs of a team that the actor may open; ``current`` is the name of a route."""
+    tabs: list[tuple[str, str | Promise]] = [("team", _("Skills"))]
+    if actor and (team.pk in actor.team_ids or actor.is_administrator):
+        tabs.append(("team-members", _("Members")))
+        if may(actor, Action.MEMBERS, team=team, even_archived=True):
+            tabs.append(("service-accounts", _("Service accounts")))
+        if may(actor, Action.SETTINGS, team=team, even_archived=True):
+            tabs.append(("team-activity", _("Activity")))
+        tabs += _TEAM_TABS
+    return [
+        {"url": reverse(name, args=[team.slug]), "label": label, "current": name == current}
+        for name, label in tabs
+    ]

@@ -1,0 +1,34 @@
+"""The kind of a skill as people see it: script, prompt, tools or reference, with its icon."""
+
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from registry.models import Skill
+from registry.search.kinds import kind_name
+
+
+@dataclass(frozen=True)
+class SkillKind:
+    """``name`` is also the CSS class ``kind-<name>``."""
+
+    name: str
+    label: str | Promise
+    icon: str
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        SkillKind("script", _("Script"), "code"),
+        SkillKind("prompt", _("Prompt"), "prompt"),
+        SkillKind("tools", _("Tools"), "tools"),
+        SkillKind("reference", _("Reference"), "reference"),
+    )
+}
+
+
+def kind_of(skill: Skill) -> SkillKind:
+    """The kind of the skill's latest version."""
+    return KINDS[kind_name(skill.type, skill.abilities)]

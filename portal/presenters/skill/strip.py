@@ -1,0 +1,46 @@
+"""The strip of a skill's or version's last runs: a bar per run, and the success rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from portal.presenters.status import TONES
+from worker.models import Run, RunStatus
+from worker.queue.states import ENDED
+
+LENGTH = 30
+
+
+@dataclass(frozen=True)
+class StripBar:
+    x: int
+    tone: str
+    label: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Strip:
+    """``bars`` from the oldest to the newest run; ``rate`` in percent of the ended runs, None without any."""
+
+    bars: tuple[StripBar, ...]
+    ended: int
+    succeeded: int
+
+    @property
+    def rate(self) -> int | None:
+        return round(100 * self.succeeded / self.ended) if self.ended else None
+
+
+def strip_of(newest_first: Iterable[Run]) -> Strip:
+    """The strip of at most 30 runs. Reads ``status`` and ``created_at`` only."""
+    runs = list(newest_first)[:LENGTH][::-1]
+    start = LENGTH - len(runs)
+    bars = tuple(
+        StripBar(10 * (start + place), TONES[run.status][0], str(TONES[run.status][2]), run.created_at)
+        for place, run in enumerate(runs)
+    )
+    ended = [run for run in runs if run.status in ENDED]
+    return Strip(bars, len(ended), sum(run.status == RunStatus.SUCCEEDED for run in ended))

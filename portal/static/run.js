@@ -1,0 +1,80 @@
+"use strict";
+// The run page while the run goes on: follows the log and replaces the parts that changed.
+(() => {
+  // <div class="log" data-follow>: stays at its end while lines arrive, until paused or scrolled up.
+  for (const log of document.querySelectorAll("[data-follow]")) {
+    const pause = document.querySelector("[data-follow-pause]");
+    const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 24;
+    let following = true;
+    const set = (on) => {
+      following = on;
+      pause?.setAttribute("aria-pressed", String(!on));
+      log.setAttribute("aria-live", on ? "polite" : "off");
+      if (on) log.scrollTop = log.scrollHeight;
+    };
+    if (pause) {
+      pause.hidden = false;
+      pause.addEventListener("click", () => set(!following));
+    }
+    log.addEventListener("scroll", () => { if (!atEnd() && following) set(false); }, { passive: true });
+    new MutationObserver(() => { if (following) log.scrollTop = log.scrollHeight; })
+      .observe(log, { childList: true, subtree: true });
+    set(true);
+  }
+
+  // <div data-live="…" data-events="…">: the events are a doorbell; what is shown is made by the server alone.
+  const live = document.querySelector("[data-live]");
+  if (live) {
+    const log = document.getElementById("log");
+    const LINES = 1, ALL = 2, WHOLE_MS = 20000;
+    let position = live.dataset.position, busy = false, wanted = 0, over = false, timer = 0;
+    let wholeUntil = performance.now() + WHOLE_MS;
+    const show = (text) => {
+      const page = new DOMParser().parseFromString(text, "text/html");
+      for (const part of page.querySelectorAll("[data-live-part]")) {
+        const old = document.getElementById(part.id);
+        const busyHere = old?.contains(document.activeElement) && part.id !== "run-outcome";
+        const opened = old?.querySelector("details[open]:not([data-opened])");
+        if (part.dataset.mark) document.title = part.dataset.mark + document.title.slice(1);
+        if (old && !(opened && part.id === "run-steps") && !busyHere && old.innerHTML !== part.innerHTML) old.replaceWith(part);
+      }
+      const fresh = page.getElementById("log-new");
+      if (fresh.children.length && log) {
+        log.append(...fresh.children);
+        document.getElementById("log-empty").hidden = true;
+      }
+      position = fresh.dataset.position || position;
+      over = fresh.hasAttribute("data-ended");
+    };
+    // Lines come often and are quickly made; the rest is looked at when it may have changed, and once in a while.
+    const look = async (event) => {
+      const asked = performance.now();
+      wanted = Math.max(wanted, event?.type === "log" && asked < wholeUntil ? LINES : ALL);
+      if (busy) return;
+      const part = wanted === LINES ? "&part=log" : "";
+      busy = true;
+      wanted = 0;
+      if (!part) wholeUntil = asked + WHOLE_MS;
+      try {
+        const answer = await fetch(`${live.dataset.live}?attempt=${live.dataset.attempt}&position=${position}${part}`);
+        if (answer.ok) show(await answer.text());
+      } catch { /* the network is away: the next look may find it */ }
+      if (over) {
+        clearInterval(timer);
+        log?.removeAttribute("role");
+        log?.removeAttribute("aria-live");
+        document.querySelector("[data-follow-pause]")?.remove();
+        const empty = document.getElementById("log-empty");
+        if (empty) empty.textContent = empty.dataset.ended;
+        return;
+      }
+      const took = performance.now() - asked;  // a server with many readers is asked less often by each
+      setTimeout(() => { busy = false; if (wanted) look({ type: "log" }); }, Math.max(400, 8 * took));
+    };
+    const poll = () => { timer ||= setInterval(look, 2000); };
+    const bell = new EventSource(live.dataset.events);
+    for (const name of ["log", "progress", "step", "status"]) bell.addEventListener(name, look);
+    bell.addEventListener("end", () => { bell.close(); look(); poll(); });
+    bell.addEventListener("error", () => { if (bell.readyState === EventSource.CLOSED) poll(); });
+  }
+})();

@@ -1,0 +1,71 @@
+"""Mails with links: invitations, new passwords and sign-up. They are sent after the commit of the change."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from threading import Thread
+
+from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+from django.utils.translation import gettext as _
+
+from registry.models import User
+
+_log = logging.getLogger(__name__)
+
+
+def is_configured() -> bool:
+    """Whether this site has a mail server."""
+    return bool(settings.EMAIL_HOST)
+
+
+def send_invitation(address: str, url: str) -> bool:
+    """Mails an invitation, and returns whether the server accepted it; False if the site has no server."""
+    text = _("You were invited to Skillquay. Create your account with this link, which works once:")
+    return bool(address) and _send([_message(address, _("Invitation to Skillquay"), text, url)])
+
+
+def send_reset_link(user: User, url: str) -> bool:
+    """Mails a link for a new password, and returns whether the server accepted it."""
+    return bool(user.email) and _send([_reset_message(user, url)])
+
+
+def send_reset_links(links: Iterable[tuple[User, str]]) -> None:
+    """Mails links for new passwords in a thread: the time of the response reveals no account."""
+    _send_later([_reset_message(user, url) for user, url in links])
+
+
+def send_sign_up(address: str, url: str, usernames: Iterable[str]) -> None:
+    """Mails the link to create an account or, if the address has accounts, their user names, in a thread."""
+    known = ", ".join(usernames)
+    if known:
+        text = _("You already have an account with the user name %(names)s. Sign in here:") % {"names": known}
+    else:
+        text = _("Create your Skillquay account with this link, which works once, within a day:")
+    _send_later([_message(address, _("Your Skillquay account"), text, url)])
+
+
+def _reset_message(user: User, url: str) -> EmailMessage:
+    text = _("Set a new password for the user name %(name)s with this link, which works once, within a day:")
+    return _message(user.email, _("New password for Skillquay"), text % {"name": user.username}, url)
+
+
+def _message(address: str, subject: str, text: str, url: str) -> EmailMessage:
+    ignore = _("If you did not expect this mail, ignore it.")
+    return EmailMessage(subject, f"{text}\n\n{url}\n\n{ignore}\n", to=[address])
+
+
+def _send_later(messages: list[EmailMessage]) -> None:
+    if messages:
+        Thread(target=_send, args=(messages,), daemon=True).start()
+
+
+def _send(messages: list[EmailMessage]) -> bool:
+    if not is_configured():
+        return False
+    try:
+        return get_connection().send_messages(messages) == len(messages)
+    except (OSError, ValueError) as error:  # SMTPException is an OSError; a header with a line break
+        _log.warning("Can't send mail: %s", type(error).__name__)
+        return False

@@ -1,0 +1,51 @@
+"""Second factors: authenticator apps, passkeys and security keys, with recovery codes to replace them."""
+
+from __future__ import annotations
+
+from allauth.mfa.models import Authenticator
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from registry.accounts import lock_outs
+from registry.accounts.sessions import end_sessions
+from registry.identity import audit
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.models import User
+
+
+def factors_of(user: User) -> QuerySet[Authenticator]:
+    """The user's authenticator app and keys, the oldest first, without recovery codes."""
+    return (
+        Authenticator.objects.filter(user=user)
+        .exclude(type=Authenticator.Type.RECOVERY_CODES)
+        .order_by("created_at", "pk")
+    )
+
+
+def is_missing(user: User) -> bool:
+    """Whether the site requires a second factor of the user, and the user has none."""
+    required = settings.SKILLQUAY_REQUIRE_SECOND_FACTOR
+    if required == "off" or (required == "administrators" and not user.is_superuser):
+        return False
+    return not factors_of(user).exists()
+
+
+def record_change(user: User, action: str, kind: str) -> None:
+    """Records that the user changed own second factors: ``add``, ``remove`` or ``renew``."""
+    audit.record(Actor(user=user), f"user.{action}_second_factor", user.username, kind=kind)
+
+
+@transaction.atomic
+def reset(user: User, by: Actor) -> int:
+    """Removes all second factors and recovery codes of the user, ends the user's sessions and lock-outs, and
+    returns the number of removed factors. Only administrators may.
+    """
+    require(by, Action.USERS)
+    count = factors_of(user).count()
+    Authenticator.objects.filter(user=user).delete()
+    lock_outs.failures_of(user.username).delete()
+    end_sessions(user)
+    audit.record(by, "user.reset_second_factors", user.username, count=count)
+    return count

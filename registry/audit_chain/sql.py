@@ -1,0 +1,17 @@
+"""SQL of the audit log's chain: one statement for many rows with different values, which the ORM lacks."""
+
+from collections.abc import Iterable, Sequence
+
+from django.db import connection
+
+_LINK = """
+    UPDATE registry_auditentry
+    SET sequence = %s, previous_hash = %s, entry_hash = %s, salts = %s, commitments = %s
+    WHERE id = %s
+"""
+
+
+def link_entries(rows: Iterable[Sequence[int | str]]) -> None:
+    """Saves sequence numbers, hashes, salts and commitments (JSON) of entries; the last value is the id."""
+    with connection.cursor() as cursor:
+        cursor.executemany(_LINK, list(rows))

@@ -1,0 +1,29 @@
+"""Skills that a person pinned to their home page."""
+
+from __future__ import annotations
+
+from registry.identity.actors import Actor
+from registry.models import PinnedSkill, Skill, User
+
+MAX_SHOWN = 12
+
+
+def pin(user: User, skill: Skill) -> None:
+    PinnedSkill.objects.get_or_create(user=user, skill=skill)
+
+
+def unpin(user: User, skill: Skill) -> None:
+    PinnedSkill.objects.filter(user=user, skill=skill).delete()
+
+
+def is_pinned(actor: Actor, skill: Skill) -> bool:
+    return actor.user is not None and PinnedSkill.objects.filter(user=actor.user, skill=skill).exists()
+
+
+def list_pinned_skills(actor: Actor) -> list[Skill]:
+    """The pinned skills that the actor may still see, most recently pinned first; at most ``MAX_SHOWN``."""
+    if actor.user is None:
+        return []
+    skills = Skill.objects.visible_to(actor).filter(pins__user=actor.user, latest__isnull=False)
+    rows = skills.select_related("team", "latest").defer("latest__manifest", "latest__body")
+    return list(rows.order_by("-pins__pk")[:MAX_SHOWN])

@@ -1,0 +1,125 @@
+"""Finds why an attempt failed: in the script's answer, in its output, or in the platform's failure code."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from worker.core.storable import clean_text
+from worker.executors.errors import COMMAND_FAILED
+from worker.files.inputs import WORK_DIR
+from worker.protocols.call import Cause, Outcome
+from worker.protocols.error_output import cause_in_answer, find_cause, find_error, read_lines
+from worker.protocols.errors import INTERNAL_ERROR, PACKAGE_READ_ONLY, SCRIPT_FAILED
+from worker.protocols.formats.stdin_json import describe_exit
+from worker.sandbox.layout import PACKAGE
+from worker.sandbox.policy import SandboxResult
+from worker.sandbox.runtimes import command_for
+
+_MAX_MESSAGE = 500  # characters
+_MAX_NAME = 100
+_MAX_FILE = 300
+_DENIED = "(?P<reason>read-only file system|permission denied)"
+_REFUSED_WRITES = (
+    re.compile(rf"{_DENIED}[^'\n]*'(?P<path>[^'\n]+)'", re.IGNORECASE),  # Python and Node
+    re.compile(rf"(?P<path>[^\s':‘’]+)['’]?: {_DENIED}", re.IGNORECASE),  # shells and other programs
+)
+_TOPS = (f"{PACKAGE}/", f"{WORK_DIR}/", "./")
+_MIN_SHARED = 4  # characters; shorter messages occur in too many others
+
+
+def name_package_write(outcome: Outcome, result: SandboxResult, paths: Collection[str]) -> Outcome:
+    """The failed outcome, with PACKAGE_READ_ONLY if a write into the package, which has ``paths``, ended it.
+
+    In the JSON stdin protocol, the code in the answer's error stays a standard code.
+    """
+    if outcome.failure_code not in (SCRIPT_FAILED.name, INTERNAL_ERROR.name) or result.ending != "exited":
+        return outcome
+    cause = failure_cause(outcome, result)
+    if cause is None or not _is_package_write(cause.message, paths):
+        return outcome
+    code = PACKAGE_READ_ONLY.name
+    error = {**(outcome.error or {}), "code": code} if outcome.answer is None else outcome.error
+    return replace(outcome, failure_code=code, error=error)
+
+
+def _is_package_write(message: str, paths: Collection[str]) -> bool:
+    found = next(filter(None, (pattern.search(message) for pattern in _REFUSED_WRITES)), None)
+    if found is None:
+        return False
+    path = found["path"]
+    inside = next((path[len(top) :] for top in _TOPS if path.startswith(top)), path)
+    if found["reason"].lower() == "permission denied":
+        if inside in paths and command_for(inside):  # a script that can't be executed, not a write
+            return False
+    elif not path.startswith("/"):  # only in the package is a relative path on a read-only file system
+        return True
+    return path.startswith(f"{PACKAGE}/") or _below(inside, paths)
+
+
+def _below(path: str, paths: Collection[str]) -> bool:
+    """Whether the path is below a top folder of the package, to which the working folder has a link."""
+    top, separator, _rest = path.partition("/")
+    return bool(separator) and any(each.startswith(f"{top}/") for each in paths)
+
+
+def failure_cause(
+    outcome: Outcome, result: SandboxResult | None, *, folders: Sequence[str] = ("/skill",)
+) -> Cause | None:
+    """The cause of a failed outcome, cut to lengths that lists can show; None for a success.
+
+    ``folders`` are the paths under which the package can appear; the cause's file is relative to them.
+    """
+    if outcome.success:
+        return None
+    return _cut(_find(outcome, result, folders))
+
+
+def _find(outcome: Outcome, result: SandboxResult | None, folders: Sequence[str]) -> Cause:
+    given = Cause(outcome.failure_code, outcome.message)
+    if result is None or result.ending != "exited":
+        return given
+    if thrown := _thrown(outcome, folders):
+        return thrown
+    if not _is_unexplained(outcome, result):
+        return _with_place(cause_in_answer({"error": outcome.error}) or given, result, folders)
+    if answered := cause_in_answer(outcome.outputs):
+        return _with_place(answered, result, folders)
+    if result.signal is not None:  # the last line before a signal explains nothing
+        return find_error(read_lines(result.stderr), folders) or given
+    return find_cause(result.stderr, result.stdout, folders=folders) or given
+
+
+def _is_unexplained(outcome: Outcome, result: SandboxResult) -> bool:
+    """Whether the message only names the exit code or signal of the script or command."""
+    return outcome.failure_code == COMMAND_FAILED.name or describe_exit(result) in outcome.message
+
+
+def _thrown(outcome: Outcome, folders: Sequence[str]) -> Cause | None:
+    """The error that ``execute()`` threw, with its place from the stack that the runner reports."""
+    details = (outcome.error or {}).get("details")
+    if not isinstance(details, Mapping) or not isinstance(details.get("stack"), str):
+        return None
+    traced = find_error(read_lines(details["stack"].encode("utf-8", "replace")), folders)
+    name = details.get("name")
+    thrown = Cause(name if isinstance(name, str) and name else outcome.failure_code, outcome.message)
+    return replace(thrown, file=traced.file, line=traced.line) if traced else thrown
+
+
+def _with_place(cause: Cause, result: SandboxResult, folders: Sequence[str]) -> Cause:
+    """Adds type and place of the exception in stderr, if its message matches the cause's."""
+    traced = find_error(read_lines(result.stderr), folders)
+    if traced is None or not traced.file or not _is_same(traced.message, cause.message):
+        return cause
+    return replace(cause, type=traced.type or cause.type, file=traced.file, line=traced.line)
+
+
+def _is_same(first: str, second: str) -> bool:
+    shorter, longer = sorted((first, second), key=len)
+    return len(shorter) >= _MIN_SHARED and shorter in longer
+
+
+def _cut(cause: Cause) -> Cause:
+    message = clean_text(cause.message).strip()
+    if len(message) > _MAX_MESSAGE:
+        message = message[: _MAX_MESSAGE - 1] + "…"
+    return Cause(clean_text(cause.type)[:_MAX_NAME], message, clean_text(cause.file)[:_MAX_FILE], cause.line)

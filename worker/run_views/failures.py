@@ -1,0 +1,93 @@
+"""Runs related to a failed one: similar failures, the last success before it, the first failure since."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from registry.identity.actors import Actor
+from worker.models import Run, RunQuerySet, RunStatus
+from worker.run_views.cause import FAILED
+
+_SHOWN = 5
+_MAX_READ = 500  # newest failures of the skill that are compared: their causes are documents, not columns
+_COLUMNS = ("uid", "number", "version_number", "status", "finished_at")
+
+
+@dataclass(frozen=True)
+class RunReference:
+    """The data for a link to a run, without any of the run's content."""
+
+    uid: str
+    number: int
+    version: str
+    status: str
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class SimilarFailures:
+    """The newest similar failures, and the ``count`` of all, which is a lower bound if ``has_more``."""
+
+    runs: tuple[RunReference, ...] = ()
+    count: int = 0
+    has_more: bool = False
+
+
+def similar_failures(run: Run, actor: Actor) -> SimilarFailures:
+    """Other failures of the skill with the same failure code and type of cause, newest first.
+
+    Causes without a type are similar if their messages are equal. Considers only runs that the actor can
+    read: a match shows the content of both. Empty if ``run`` did not fail or can't be read.
+    """
+    readable = Run.objects.readable_by(actor)
+    if run.skill_id is None or not _has_failed(run) or not readable.filter(pk=run.pk).exists():
+        return SimilarFailures()
+    failures = readable.filter(skill=run.skill_id, status__in=FAILED, failure_code=run.failure_code)
+    failures = failures.filter(erased_at=None).exclude(pk=run.pk).order_by("-id")
+    rows = list(failures.values_list(*_COLUMNS, "cause")[:_MAX_READ])
+    wanted = _kind(run.cause, run.failure_code)
+    similar = [RunReference(*row[:-1]) for row in rows if _kind(row[-1], run.failure_code) == wanted]
+    return SimilarFailures(tuple(similar[:_SHOWN]), len(similar), len(rows) == _MAX_READ)
+
+
+def last_success(run: Run, actor: Actor) -> RunReference | None:
+    """The last succeeded run of the skill before ``run`` that the actor can see; None without one."""
+    if run.skill_id is None:
+        return None
+    return _first(_earlier(run, actor).filter(status=RunStatus.SUCCEEDED).order_by("-id"))
+
+
+def first_failure_since_success(run: Run, actor: Actor) -> RunReference | None:
+    """The skill's first failed run since the last success before ``run``; this can be ``run`` itself.
+
+    None if ``run`` did not fail. Considers only runs that the actor can see.
+    """
+    if run.skill_id is None or not _has_failed(run):
+        return None
+    earlier = _earlier(run, actor)
+    success = earlier.filter(status=RunStatus.SUCCEEDED).order_by("-id").values_list("pk", flat=True).first()
+    failures = earlier.filter(status__in=FAILED, pk__gt=success or 0).order_by("id")
+    return _first(failures) or _reference(run)
+
+
+def _has_failed(run: Run) -> bool:
+    return run.status in FAILED and run.erased_at is None
+
+
+def _earlier(run: Run, actor: Actor) -> RunQuerySet:
+    return Run.objects.visible_to(actor).filter(skill=run.skill_id, pk__lt=run.pk)
+
+
+def _kind(cause: Mapping[str, Any], failure_code: str) -> tuple[str, str]:
+    name = cause.get("type", failure_code)
+    return name, "" if name else cause.get("message", "")
+
+
+def _first(runs: RunQuerySet) -> RunReference | None:
+    row = runs.values_list(*_COLUMNS).first()
+    return RunReference(*row) if row else None
+
+
+def _reference(run: Run) -> RunReference:
+    return RunReference(run.uid, run.number, run.version_number, run.status, run.finished_at)

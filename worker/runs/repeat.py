@@ -1,0 +1,57 @@
+"""Starts a run again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from registry.identity.actors import Actor
+from registry.models import Version
+from worker.models import Run
+from worker.protocols.call import Request
+from worker.runs.errors import RUN_ERASED
+from worker.runs.request import request_run
+
+
+def repeat_run(
+    run: Run,
+    version: Version,
+    actor: Actor,
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    arguments: Sequence[Any] | None = None,
+    no_cache: bool = False,
+) -> Run:
+    """A new run with the request of ``run``, unless ``inputs`` or ``arguments`` replace its own.
+
+    The caller must check that the actor can read ``run``. Raises RUN_ERASED, or the refusals of
+    ``request_run``.
+    """
+    if run.erased_at is not None:
+        raise RUN_ERASED.refusal()
+    request = request_of(run)
+    if inputs is not None:
+        request = replace(request, inputs=inputs)
+    if arguments is not None:
+        request = replace(request, arguments=arguments)
+    return request_run(
+        actor=actor,
+        version=version,
+        request=request,
+        team=run.team if run.team_id in actor.team_ids else None,
+        rerun_of=run,
+        no_cache=no_cache,
+    )
+
+
+def request_of(run: Run) -> Request:
+    """The run's request for a rerun, without the context: every run gets a new one."""
+    row = run.request
+    return Request(
+        inputs=row.get("inputs") or {},
+        arguments=row.get("arguments") or [],
+        script=row.get("script"),
+        action=row.get("action"),
+        tool=row.get("tool"),
+        stdin=row.get("stdin"),
+        debug=bool(row.get("debug")),
+    )
