@@ -42,8 +42,7 @@ check: $(VENV)/tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djangofmt --check portal/templates
-	$(BIN)/mypy registry worker portal
-	$(BIN)/mypy --config-file tests/mypy.ini tests
+	$(BIN)/mypy registry worker portal tests
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check
 	$(BIN)/python -m pytest tests/architecture
