@@ -1,0 +1,22 @@
+"""Reads how scripts are called, without running them, and builds the argument vectors of calls."""
+
+from registry.packages.command_lines.build_arguments import build_arguments
+from registry.packages.command_lines.command_line import (
+    CommandLevel,
+    CommandLine,
+    ExclusiveGroup,
+    Parameter,
+    ReadingGap,
+)
+from registry.packages.command_lines.documents import from_document, to_document
+
+__all__ = [
+    "CommandLevel",
+    "CommandLine",
+    "ExclusiveGroup",
+    "Parameter",
+    "ReadingGap",
+    "build_arguments",
+    "from_document",
+    "to_document",
+]
