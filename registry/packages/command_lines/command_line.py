@@ -75,7 +75,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ExclusiveGroup:
-    """Parameters of one command, by id, of which at most one can be given; exactly one if ``required``."""
+    """Parameters of one command, by id: a call has at most one of them, exactly one if ``required``."""
 
     ids: tuple[str, ...]
     required: bool = False
