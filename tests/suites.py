@@ -5,6 +5,7 @@
 - ``services`` (second pass of ``.ci/run``): the tests that touch database, broker or storage.
 - ``clients`` (``make test-clients``): the tests with real clients, which no other suite runs.
 - ``full`` (``make test-full``): the tests with a matrix, every combination of it, and those marked ``full``.
+  Of a matrix with ``full_at_most``, that many, drawn by the seed.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     suite = config.getoption("--suite")
-    sampled = _sample(items, os.environ[_SEED])
+    sampled = _sample(items, os.environ[_SEED], "full_at_most" if suite == "full" else "at_most")
     kept = [item for item in items if _belongs(item, suite, sampled)]
     if len(kept) < len(items):
         chosen = set(kept)
@@ -62,7 +63,7 @@ def _belongs(item: pytest.Item, suite: str, sampled: set[pytest.Item]) -> bool:
     is_full = item.get_closest_marker("full") is not None
     is_matrix = _matrix_values(item) is not None
     if suite == "full":
-        return is_full or is_matrix
+        return (is_full or is_matrix) and (item in sampled or not _has_mark(item, "full_at_most"))
     if is_full:
         return False
     if suite == "fast":
@@ -98,13 +99,18 @@ def _matrix_values(item: pytest.Item) -> tuple[object, ...] | None:
     return tuple(params.get(axis) for axis in mark.args)
 
 
-def _sample(items: list[pytest.Item], seed: str) -> set[pytest.Item]:
+def _has_mark(item: pytest.Item, limit: str) -> bool:
+    mark = item.get_closest_marker("matrix")
+    return mark is not None and limit in mark.kwargs
+
+
+def _sample(items: list[pytest.Item], seed: str, limit: str) -> set[pytest.Item]:
     """The items with a ``matrix`` mark whose combination of the named parameters was drawn for their file."""
     groups: dict[tuple[Path, tuple[str, ...], int], dict[pytest.Item, tuple[object, ...]]] = defaultdict(dict)
     for item in items:
         mark, values = item.get_closest_marker("matrix"), _matrix_values(item)
         if mark is not None and values is not None:
-            groups[item.path, mark.args, mark.kwargs.get("at_most", 0)][item] = values
+            groups[item.path, mark.args, mark.kwargs.get(limit, 0)][item] = values
     return {
         item
         for (path, _axes, at_most), members in groups.items()

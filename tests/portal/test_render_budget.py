@@ -1,4 +1,8 @@
-"""No page and no API answer built from 1 MB of hostile content takes more than 300 ms of CPU or 20 MB."""
+"""No page and no API answer built from 1 MB of hostile content costs more than its budget.
+
+The budget is 300 ms of CPU time, which ``bench render`` measures, and 20 MB. These tests allow twice the
+time, as a busy machine is slower.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ from worker.core.display_budget import (
 )
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P1", "P5")]
-MAX_CPU_MS, MAX_MEMORY_MB = 300, 20
+MAX_CPU_MS, MAX_MEMORY_MB = 2 * 300, 20
 TRACED = 4  # pages whose memory is measured: those with the most work, as tracing is slow
 ALWAYS = {
     "package": (
@@ -64,14 +68,14 @@ def check(client, paths, always):
     assert not {path: peak for path, peak in memory.items() if peak > MAX_MEMORY_MB}
 
 
-@pytest.mark.matrix("package", at_most=1)
+@pytest.mark.matrix("package", at_most=1, full_at_most=12)
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_heavy_package_stays_within_the_budget_of_every_page(browse, team, alice, package):
     version = publish_heavy(package, team=team, user=alice)
     check(browse(alice), measuring.package_pages(version), ALWAYS["package"])
 
 
-@pytest.mark.matrix("package", at_most=1)
+@pytest.mark.matrix("package", at_most=1, full_at_most=12)
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_heavy_package_stays_within_the_budget_of_every_check(browse, team, alice, package):
     version = publish_heavy(package, team=team, user=alice)
@@ -111,7 +115,7 @@ def test_import_report_shows_a_part_of_many_problems(browse, team, alice):
     assert parts(browse(alice).get(path), "omitted")[0]["value"] == "480"
 
 
-@pytest.mark.matrix("run", at_most=1)
+@pytest.mark.matrix("run", at_most=1, full_at_most=12)
 @pytest.mark.parametrize("run", sorted(RUNS))
 def test_heavy_run_stays_within_the_budget_of_every_page(browse, alice, bob, team, run):
     version = publish_files(tidy_files(), team=team, user=alice)

@@ -135,9 +135,13 @@ class ProcessIO:
         )
 
     def _exit_status(self, tier: str) -> tuple[int | None, int | None]:
-        """Exit code and signal, each None if not reported; decodes bubblewrap's exit codes for signals."""
+        """Exit code and signal, each None if not reported.
+
+        Decodes exit codes for signals: bubblewrap's, and a shell's whose command was killed just before it.
+        """
         code: int | None = self.status.get("exit-code")
-        if tier == "bwrap" and code is not None and code in _SHELL_SIGNALS:
+        is_killed = tier == "bwrap" or self.killed_at is not None
+        if is_killed and code is not None and code in _SHELL_SIGNALS:
             return None, code - 128
         return code, self.status.get("signal")
 

@@ -28,7 +28,7 @@ PLATFORM = {
     "collect": _("Collect files"),
     "record": _("Record the outcome"),
 }
-MAX_STEPS = 400  # shown on a page
+MAX_STEPS = 300  # shown on a page
 _MAX_VALUES = 3000  # of all inputs together, and as many of all outputs
 _MAX_EPOCH_MS = 2e14  # in the year 8307; datetime ends at 9999
 _MAX_ERROR = 10_000  # characters, fewer for many steps
