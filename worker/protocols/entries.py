@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from registry.packages.command_lines.main_part import has_main_part, shown_commands
 from registry.packages.manifest.frontmatter import SKILL_MD
 from registry.packages.package import Manifest, Profile
 from worker.protocols import errors
 from worker.protocols.call import Protocol, Request
-from worker.protocols.main_part import has_main_part, shown_commands
 from worker.sandbox.runtimes import command_for
 
 SCRIPTS = "scripts"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from registry.packages.command_lines.main_part import module_name, runs_as_module
 from registry.packages.package import Manifest, Profile
 from worker.protocols import actions
 from worker.protocols.call import Call, Request
@@ -11,7 +12,6 @@ from worker.protocols.errors import ACTION_REQUIRED, ARGUMENTS_UNUSED, STDIN_UNU
 from worker.protocols.formats import abp, execute_module, stdin_json
 from worker.protocols.formats.arguments import argument_vector
 from worker.protocols.formats.endpoint import endpoint_call, uses_endpoint
-from worker.protocols.main_part import module_name, runs_as_module
 from worker.protocols.prompts.prompt_call import prompt_call
 from worker.sandbox.runtimes import command_for
 

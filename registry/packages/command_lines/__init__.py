@@ -9,6 +9,7 @@ from registry.packages.command_lines.command_line import (
     ReadingGap,
 )
 from registry.packages.command_lines.documents import from_document, to_document
+from registry.packages.command_lines.read_command_line import read_command_line
 
 __all__ = [
     "CommandLevel",
@@ -18,5 +19,6 @@ __all__ = [
     "ReadingGap",
     "build_arguments",
     "from_document",
+    "read_command_line",
     "to_document",
 ]

@@ -68,7 +68,10 @@ def _is_python_program(text: str) -> bool:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return True
-    return any(_acts(node) for node in tree.body)
+    try:
+        return any(_acts(node) for node in tree.body)
+    except RecursionError:  # a tree that could be parsed can still be too deep to be printed
+        return True
 
 
 def _acts(node: ast.stmt) -> bool:

@@ -1,0 +1,36 @@
+"""Guesses from names whether a parameter's value is the path of a file to read or to write."""
+
+from __future__ import annotations
+
+import re
+
+from registry.packages.command_lines.command_line import FileUse
+
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_OUTPUT = _words("output out outfile dest destination save export write saveas")
+_FORMATS = _words(
+    """pdf csv tsv json jsonl xlsx xls docx pptx yaml yml xml html md markdown txt image png jpg jpeg svg gif
+    audio video mp3 mp4 wav fasta fastq vcf bam bed gtf sdf mol2 pdb h5ad zip log parquet sqlite"""
+)
+_FILES = _FORMATS | _words(
+    """file files filename filepath infile outfile path paths input inputs document documents spreadsheet
+    manifest template"""
+)
+_NOT_FILES = _words("dir directory folder format type url name mode id")
+
+
+def file_use(*names: str) -> FileUse:
+    """How a parameter with these names (its name, then its metavar) probably uses a file."""
+    for name in names:
+        words = [word.lower() for word in _WORD.findall(name[:100])]
+        if not words or words[-1] in _NOT_FILES:
+            continue
+        if words[-1] in _FILES or words[-1] in _OUTPUT:
+            return "output" if _OUTPUT & set(words) else "input"
+    return ""
