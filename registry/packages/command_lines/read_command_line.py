@@ -6,9 +6,10 @@ from pathlib import PurePosixPath
 
 from registry.packages.command_lines.command_line import CommandLine, ReadingGap
 from registry.packages.command_lines.main_part import has_main_part
-from registry.packages.command_lines.python.python_reader import read_python
 
-MAX_BYTES = 512 * 1024
+MAX_CHARACTERS = 256 * 1024
+_JAVASCRIPT = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
+_SHELL = (".sh", ".bash")
 
 
 def read_command_line(path: str, text: str) -> CommandLine:
@@ -17,11 +18,28 @@ def read_command_line(path: str, text: str) -> CommandLine:
     ``is_program`` is False for a file without a main part, whose kind is "none".
     """
     suffix = PurePosixPath(path).suffix
-    if len(text) > MAX_BYTES:
+    if len(text) > MAX_CHARACTERS:
         return CommandLine(path, "line", gaps=(ReadingGap("size"),))
     if not has_main_part(suffix, text.encode("utf-8", "replace")):
         return CommandLine(path, "none", is_program=False)
     try:
-        return read_python(path, text) if suffix == ".py" else CommandLine(path, "line")
+        return _read(path, suffix, text)
     except RecursionError:
         return CommandLine(path, "line", gaps=(ReadingGap("syntax"),))
+
+
+def _read(path: str, suffix: str, text: str) -> CommandLine:
+    """The readers are imported when they are used: the parsers for syntax trees are large."""
+    if suffix == ".py":
+        from registry.packages.command_lines.python.python_reader import read_python
+
+        return read_python(path, text)
+    if suffix in _JAVASCRIPT:
+        from registry.packages.command_lines.javascript.javascript_reader import read_javascript
+
+        return read_javascript(path, text)
+    if suffix in _SHELL:
+        from registry.packages.command_lines.shell_reader import read_shell
+
+        return read_shell(path, text)
+    return CommandLine(path, "line")

@@ -27,10 +27,10 @@ from registry.packages.command_lines.python.values import (
     DottedName,
     EnumMember,
     FunctionValue,
-    Unknown,
     is_constant,
     is_known,
 )
+from registry.packages.command_lines.unknown import Unknown
 
 _SWITCHES = ("store_true", "store_false", "store_const", "append_const", "count")
 _STORES = ("store", "append", "extend")

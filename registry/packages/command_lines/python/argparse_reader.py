@@ -9,7 +9,8 @@ from registry.packages.command_lines.python.argparse_calls import ArgparseLibrar
 from registry.packages.command_lines.python.argparse_parameters import command_level, text_of
 from registry.packages.command_lines.python.expressions import LimitReachedError, ScriptEndedError
 from registry.packages.command_lines.python.statements import Evaluation
-from registry.packages.command_lines.python.values import UNKNOWN, FunctionValue, Scope
+from registry.packages.command_lines.python.values import FunctionValue, NameScope
+from registry.packages.command_lines.unknown import UNKNOWN
 
 _FUNCTIONS = 50  # that are tried one after another if following the script finds no parser
 
@@ -38,7 +39,7 @@ def _find_parser(tree: ast.Module, library: ArgparseLibrary) -> ParserValue | No
 
     If the script can't be followed that far, its functions are tried without arguments.
     """
-    scope = Scope()
+    scope = NameScope()
     _follow(tree.body, scope, library)
     if library.found is None and not library.created:
         for function in _functions_with_parsers(tree)[:_FUNCTIONS]:
@@ -50,7 +51,7 @@ def _find_parser(tree: ast.Module, library: ArgparseLibrary) -> ParserValue | No
     return max(library.created, key=lambda each: len(each.arguments), default=None)
 
 
-def _follow(statements: list[ast.stmt], scope: Scope, library: ArgparseLibrary) -> None:
+def _follow(statements: list[ast.stmt], scope: NameScope, library: ArgparseLibrary) -> None:
     evaluation = library.evaluation = Evaluation(library)
     try:
         evaluation.run(statements, scope)

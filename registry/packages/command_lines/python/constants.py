@@ -10,14 +10,13 @@ from typing import Any
 from registry.packages.command_lines.python.values import (
     MAX_CHARACTERS,
     MAX_ITEMS,
-    UNKNOWN,
     ClassValue,
     DottedName,
     EnumMember,
     PartialText,
-    Unknown,
     is_constant,
 )
+from registry.packages.command_lines.unknown import UNKNOWN, Unknown
 
 _MAX_NUMBER = 10**15
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {

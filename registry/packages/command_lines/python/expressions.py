@@ -8,18 +8,17 @@ from typing import Any, Protocol
 
 from registry.packages.command_lines.python import constants
 from registry.packages.command_lines.python.values import (
-    UNKNOWN,
     ClassValue,
     DottedName,
     EnumMember,
     FunctionValue,
     InstanceValue,
     MethodValue,
+    NameScope,
     PartialText,
-    Scope,
-    Unknown,
     is_constant,
 )
+from registry.packages.command_lines.unknown import UNKNOWN, Unknown
 
 MAX_STEPS = 30_000  # statements and expressions
 EXITS = ("exit", "quit", "_exit", "abort")
@@ -76,7 +75,7 @@ class ExpressionEvaluation:
         if self.steps > MAX_STEPS:
             raise LimitReachedError
 
-    def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
+    def assign(self, target: ast.expr, value: Any, scope: NameScope) -> None:
         if isinstance(target, ast.Name):
             scope.names[target.id] = value
         elif isinstance(target, ast.Attribute):
@@ -93,15 +92,15 @@ class ExpressionEvaluation:
             for position, each in enumerate(target.elts):
                 self.assign(each, items[position] if is_equal and items else UNKNOWN, scope)
 
-    def value(self, node: ast.expr, scope: Scope) -> Any:
+    def value(self, node: ast.expr, scope: NameScope) -> Any:
         self.step()
         evaluate = getattr(self, f"_value_{type(node).__name__.lower()}", None)
         return UNKNOWN if evaluate is None else evaluate(node, scope)
 
-    def _value_constant(self, node: ast.Constant, scope: Scope) -> Any:
+    def _value_constant(self, node: ast.Constant, scope: NameScope) -> Any:
         return node.value if is_constant(node.value) else UNKNOWN
 
-    def _value_name(self, node: ast.Name, scope: Scope) -> Any:
+    def _value_name(self, node: ast.Name, scope: NameScope) -> Any:
         found = scope.find(node.id)
         if found is None and node.id in _NAMES:
             return DottedName(node.id)
@@ -110,23 +109,23 @@ class ExpressionEvaluation:
         return found
 
     @staticmethod
-    def _is_bound_to_none(name: str, scope: Scope | None) -> bool:
+    def _is_bound_to_none(name: str, scope: NameScope | None) -> bool:
         while scope is not None:
             if name in scope.names:
                 return True
             scope = scope.parent
         return False
 
-    def _value_joinedstr(self, node: ast.JoinedStr, scope: Scope) -> Any:
+    def _value_joinedstr(self, node: ast.JoinedStr, scope: NameScope) -> Any:
         return constants.concatenate(
             UNKNOWN if isinstance(each, ast.FormattedValue) and each.format_spec else self.value(each, scope)
             for each in node.values
         )
 
-    def _value_formattedvalue(self, node: ast.FormattedValue, scope: Scope) -> Any:
+    def _value_formattedvalue(self, node: ast.FormattedValue, scope: NameScope) -> Any:
         return self.value(node.value, scope)
 
-    def _value_list(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Any:
+    def _value_list(self, node: ast.List | ast.Tuple | ast.Set, scope: NameScope) -> Any:
         items: list[Any] = []
         for each in node.elts:
             if isinstance(each, ast.Starred):
@@ -140,7 +139,7 @@ class ExpressionEvaluation:
 
     _value_tuple = _value_set = _value_list
 
-    def _value_dict(self, node: ast.Dict, scope: Scope) -> Any:
+    def _value_dict(self, node: ast.Dict, scope: NameScope) -> Any:
         entries: dict[Any, Any] = {}
         for key, item in zip(node.keys, node.values, strict=True):
             value = self.value(item, scope)
@@ -153,11 +152,11 @@ class ExpressionEvaluation:
                 entries[name] = value
         return constants.bounded(entries)
 
-    def _value_binop(self, node: ast.BinOp, scope: Scope) -> Any:
+    def _value_binop(self, node: ast.BinOp, scope: NameScope) -> Any:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         return constants.binary(node.op, left, right)
 
-    def _value_unaryop(self, node: ast.UnaryOp, scope: Scope) -> Any:
+    def _value_unaryop(self, node: ast.UnaryOp, scope: NameScope) -> Any:
         operand = self.value(node.operand, scope)
         if isinstance(node.op, ast.Not):
             truth = truth_of(operand)
@@ -166,7 +165,7 @@ class ExpressionEvaluation:
             return -operand
         return UNKNOWN
 
-    def _value_boolop(self, node: ast.BoolOp, scope: Scope) -> Any:
+    def _value_boolop(self, node: ast.BoolOp, scope: NameScope) -> Any:
         is_or = isinstance(node.op, ast.Or)
         value: Any = UNKNOWN
         for each in node.values:
@@ -178,28 +177,28 @@ class ExpressionEvaluation:
                 return value
         return value
 
-    def _value_compare(self, node: ast.Compare, scope: Scope) -> Any:
+    def _value_compare(self, node: ast.Compare, scope: NameScope) -> Any:
         left, right = self.value(node.left, scope), self.value(node.comparators[0], scope)
         return UNKNOWN if len(node.ops) > 1 else constants.compare(node.ops[0], left, right)
 
-    def _value_ifexp(self, node: ast.IfExp, scope: Scope) -> Any:
+    def _value_ifexp(self, node: ast.IfExp, scope: NameScope) -> Any:
         truth = truth_of(self.value(node.test, scope))
         if truth is None:
             return UNKNOWN
         return self.value(node.body if truth else node.orelse, scope)
 
-    def _value_namedexpr(self, node: ast.NamedExpr, scope: Scope) -> Any:
+    def _value_namedexpr(self, node: ast.NamedExpr, scope: NameScope) -> Any:
         value = self.value(node.value, scope)
         self.assign(node.target, value, scope)
         return value
 
-    def _value_await(self, node: ast.Await, scope: Scope) -> Any:
+    def _value_await(self, node: ast.Await, scope: NameScope) -> Any:
         return self.value(node.value, scope)
 
-    def _value_lambda(self, node: ast.Lambda, scope: Scope) -> Any:
+    def _value_lambda(self, node: ast.Lambda, scope: NameScope) -> Any:
         return FunctionValue(node, scope)
 
-    def _value_subscript(self, node: ast.Subscript, scope: Scope) -> Any:
+    def _value_subscript(self, node: ast.Subscript, scope: NameScope) -> Any:
         value = self.value(node.value, scope)
         if isinstance(node.slice, ast.Slice):
             bounds = [self.value(e, scope) if e else None for e in (node.slice.lower, node.slice.upper)]
@@ -208,13 +207,13 @@ class ExpressionEvaluation:
             return value[slice(*bounds)] if is_simple else UNKNOWN
         return constants.subscript(value, self.value(node.slice, scope))
 
-    def _value_listcomp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope) -> Any:
+    def _value_listcomp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: NameScope) -> Any:
         rows = self._rows(node.generators, scope)
         return UNKNOWN if rows is None else [self.value(node.elt, row) for row in rows]
 
     _value_setcomp = _value_generatorexp = _value_listcomp
 
-    def _value_dictcomp(self, node: ast.DictComp, scope: Scope) -> Any:
+    def _value_dictcomp(self, node: ast.DictComp, scope: NameScope) -> Any:
         rows = self._rows(node.generators, scope)
         if rows is None:
             return UNKNOWN
@@ -223,18 +222,18 @@ class ExpressionEvaluation:
             return UNKNOWN
         return dict(zip(keys, (self.value(node.value, row) for row in rows), strict=True))
 
-    def _rows(self, generators: Iterable[ast.comprehension], scope: Scope) -> list[Scope] | None:
+    def _rows(self, generators: Iterable[ast.comprehension], scope: NameScope) -> list[NameScope] | None:
         """A scope for each item of the comprehension; None if the items are not known."""
-        rows = [Scope(parent=scope)]
+        rows = [NameScope(parent=scope)]
         for generator in generators:
-            later: list[Scope] = []
+            later: list[NameScope] = []
             for row in rows:
                 items = constants.items_of(self.value(generator.iter, row))
                 if items is None:
                     return None
                 for item in items:
                     self.step()
-                    inner = Scope(parent=row)
+                    inner = NameScope(parent=row)
                     self.assign(generator.target, item, inner)
                     truths = [truth_of(self.value(each, inner)) for each in generator.ifs]
                     if None in truths:
@@ -244,7 +243,7 @@ class ExpressionEvaluation:
             rows = later
         return rows
 
-    def _value_attribute(self, node: ast.Attribute, scope: Scope) -> Any:
+    def _value_attribute(self, node: ast.Attribute, scope: NameScope) -> Any:
         return self.attribute(self.value(node.value, scope), node.attr)
 
     def attribute(self, value: Any, name: str) -> Any:
@@ -271,7 +270,7 @@ class ExpressionEvaluation:
             )
         return UNKNOWN
 
-    def _value_call(self, node: ast.Call, scope: Scope) -> Any:
+    def _value_call(self, node: ast.Call, scope: NameScope) -> Any:
         called = self.value(node.func, scope)
         arguments = self._arguments(node, scope)
         keywords = self._keywords(node, scope)
@@ -294,7 +293,7 @@ class ExpressionEvaluation:
             raise ScriptEndedError
         return constants.call_builtin(name, arguments) if name in _BUILTINS else UNKNOWN
 
-    def _arguments(self, node: ast.Call, scope: Scope) -> list[Any]:
+    def _arguments(self, node: ast.Call, scope: NameScope) -> list[Any]:
         """The positional arguments; an unknown ``*arguments`` becomes one unknown argument."""
         found: list[Any] = []
         for each in node.args:
@@ -305,7 +304,7 @@ class ExpressionEvaluation:
                 found.append(self.value(each, scope))
         return found
 
-    def _keywords(self, node: ast.Call, scope: Scope) -> dict[str, Any]:
+    def _keywords(self, node: ast.Call, scope: NameScope) -> dict[str, Any]:
         """The keyword arguments; an unknown ``**arguments`` has the key "**"."""
         found: dict[str, Any] = {}
         for each in node.keywords:

@@ -16,13 +16,13 @@ from registry.packages.command_lines.python.expressions import (
     truth_of,
 )
 from registry.packages.command_lines.python.values import (
-    UNKNOWN,
     ClassValue,
     DottedName,
     EnumMember,
     FunctionValue,
-    Scope,
+    NameScope,
 )
+from registry.packages.command_lines.unknown import UNKNOWN
 
 _MAX_CALLS = 12  # of nested calls
 _ENDINGS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -39,7 +39,7 @@ class Evaluation(ExpressionEvaluation):
         super().__init__(library)
         self.depth = 0
 
-    def run(self, statements: Sequence[ast.stmt], scope: Scope) -> None:
+    def run(self, statements: Sequence[ast.stmt], scope: NameScope) -> None:
         """Executes the statements. Raises ScriptEndedError, LimitReachedError or RecursionError."""
         try:
             for statement in statements:
@@ -51,7 +51,7 @@ class Evaluation(ExpressionEvaluation):
         """The value that the function returns; UNKNOWN for too many nested calls."""
         if self.depth >= _MAX_CALLS:
             return UNKNOWN
-        scope = Scope(parent=function.scope)
+        scope = NameScope(parent=function.scope)
         receiver = [] if function.receiver is None else [function.receiver]
         self._bind_parameters(function, [*receiver, *arguments], keywords, scope)
         self.depth += 1
@@ -69,7 +69,7 @@ class Evaluation(ExpressionEvaluation):
         return None
 
     def _bind_parameters(
-        self, function: FunctionValue, arguments: Sequence[Any], keywords: Mapping[str, Any], scope: Scope
+        self, function: FunctionValue, arguments: Sequence[Any], keywords: Mapping[str, Any], scope: NameScope
     ) -> None:
         declared = function.node.args
         names = [each.arg for each in (*declared.posonlyargs, *declared.args)]
@@ -91,17 +91,17 @@ class Evaluation(ExpressionEvaluation):
             rest = {name: value for name, value in keywords.items() if name not in scope.names}
             scope.names[declared.kwarg.arg] = rest
 
-    def _execute(self, node: ast.stmt, scope: Scope) -> None:
+    def _execute(self, node: ast.stmt, scope: NameScope) -> None:
         self.step()
         execute = getattr(self, f"_execute_{type(node).__name__.lower()}", None)
         if execute is not None:
             execute(node, scope)
 
-    def _block(self, statements: Sequence[ast.stmt], scope: Scope) -> None:
+    def _block(self, statements: Sequence[ast.stmt], scope: NameScope) -> None:
         for statement in statements:
             self._execute(statement, scope)
 
-    def _uncertain_block(self, statements: Sequence[ast.stmt], scope: Scope) -> None:
+    def _uncertain_block(self, statements: Sequence[ast.stmt], scope: NameScope) -> None:
         self.uncertain += 1
         try:
             self._block(statements, scope)
@@ -110,30 +110,30 @@ class Evaluation(ExpressionEvaluation):
         finally:
             self.uncertain -= 1
 
-    def _execute_expr(self, node: ast.Expr, scope: Scope) -> None:
+    def _execute_expr(self, node: ast.Expr, scope: NameScope) -> None:
         self.value(node.value, scope)
 
-    def _execute_assign(self, node: ast.Assign, scope: Scope) -> None:
+    def _execute_assign(self, node: ast.Assign, scope: NameScope) -> None:
         value = self.value(node.value, scope)
         for target in node.targets:
             self.assign(target, value, scope)
 
-    def _execute_annassign(self, node: ast.AnnAssign, scope: Scope) -> None:
+    def _execute_annassign(self, node: ast.AnnAssign, scope: NameScope) -> None:
         if node.value is not None:
             self.assign(node.target, self.value(node.value, scope), scope)
 
-    def _execute_augassign(self, node: ast.AugAssign, scope: Scope) -> None:
+    def _execute_augassign(self, node: ast.AugAssign, scope: NameScope) -> None:
         value = constants.binary(node.op, self.value(node.target, scope), self.value(node.value, scope))
         self.assign(node.target, value, scope)
 
-    def _execute_functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+    def _execute_functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: NameScope) -> None:
         scope.names[node.name] = FunctionValue(node, scope)
 
     _execute_asyncfunctiondef = _execute_functiondef
 
-    def _execute_classdef(self, node: ast.ClassDef, scope: Scope) -> None:
+    def _execute_classdef(self, node: ast.ClassDef, scope: NameScope) -> None:
         bases = tuple(self.value(each, scope) for each in node.bases)
-        value = ClassValue(node, bases, Scope(parent=scope))
+        value = ClassValue(node, bases, NameScope(parent=scope))
         self._block(node.body, value.scope)
         if value.is_a("Enum", "StrEnum", "IntEnum"):
             names = value.scope.names
@@ -142,30 +142,30 @@ class Evaluation(ExpressionEvaluation):
                     names[name] = EnumMember(name, each)
         scope.names[node.name] = value
 
-    def _execute_import(self, node: ast.Import, scope: Scope) -> None:
+    def _execute_import(self, node: ast.Import, scope: NameScope) -> None:
         for each in node.names:
             name = each.name if each.asname else each.name.partition(".")[0]
             scope.names[each.asname or name] = DottedName(name)
 
-    def _execute_importfrom(self, node: ast.ImportFrom, scope: Scope) -> None:
+    def _execute_importfrom(self, node: ast.ImportFrom, scope: NameScope) -> None:
         prefix = "." * node.level + (node.module or "")
         for each in node.names:
             scope.names[each.asname or each.name] = self.attribute(DottedName(prefix), each.name)
 
-    def _execute_return(self, node: ast.Return, scope: Scope) -> None:
+    def _execute_return(self, node: ast.Return, scope: NameScope) -> None:
         raise ReturnError(self.value(node.value, scope) if node.value else None)
 
-    def _execute_raise(self, node: ast.Raise, scope: Scope) -> None:
+    def _execute_raise(self, node: ast.Raise, scope: NameScope) -> None:
         if not self.uncertain:
             raise ScriptEndedError
         raise ReturnError(UNKNOWN)
 
-    def _execute_break(self, node: ast.Break, scope: Scope) -> None:
+    def _execute_break(self, node: ast.Break, scope: NameScope) -> None:
         raise _LoopEndedError
 
     _execute_continue = _execute_break
 
-    def _execute_if(self, node: ast.If, scope: Scope) -> None:
+    def _execute_if(self, node: ast.If, scope: NameScope) -> None:
         truth = truth_of(self.value(node.test, scope))
         if truth is not None:
             self._block(node.body if truth else node.orelse, scope)
@@ -177,14 +177,14 @@ class Evaluation(ExpressionEvaluation):
             self._uncertain_block(node.body, scope)
             self._uncertain_block(node.orelse, scope)
 
-    def _execute_try(self, node: ast.Try, scope: Scope) -> None:
+    def _execute_try(self, node: ast.Try, scope: NameScope) -> None:
         self._block(node.body, scope)
         self._block(node.orelse, scope)
         self._block(node.finalbody, scope)
 
     _execute_trystar = _execute_try
 
-    def _execute_with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> None:
+    def _execute_with(self, node: ast.With | ast.AsyncWith, scope: NameScope) -> None:
         for item in node.items:
             value = self.value(item.context_expr, scope)
             if item.optional_vars is not None:
@@ -193,7 +193,7 @@ class Evaluation(ExpressionEvaluation):
 
     _execute_asyncwith = _execute_with
 
-    def _execute_for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
+    def _execute_for(self, node: ast.For | ast.AsyncFor, scope: NameScope) -> None:
         items = constants.items_of(self.value(node.iter, scope))
         if items is None:
             self.assign(node.target, UNKNOWN, scope)
@@ -210,10 +210,10 @@ class Evaluation(ExpressionEvaluation):
 
     _execute_asyncfor = _execute_for
 
-    def _execute_while(self, node: ast.While, scope: Scope) -> None:
+    def _execute_while(self, node: ast.While, scope: NameScope) -> None:
         self._uncertain_block(node.body, scope)
 
-    def _execute_match(self, node: ast.Match, scope: Scope) -> None:
+    def _execute_match(self, node: ast.Match, scope: NameScope) -> None:
         for case in node.cases:
             self._uncertain_block(case.body, scope)
 

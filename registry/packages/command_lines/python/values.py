@@ -11,16 +11,6 @@ MAX_ITEMS = 2_000  # of a list or dict
 MAX_CHARACTERS = 8_000  # of a text
 
 
-class Unknown:
-    """A value that is known only when the script runs."""
-
-    def __repr__(self) -> str:
-        return "…"
-
-
-UNKNOWN = Unknown()
-
-
 class PartialText(str):
     """A text with unknown parts, which are shown as "…"."""
 
@@ -39,12 +29,12 @@ class EnumMember:
 
 
 @dataclass(eq=False)
-class Scope:
+class NameScope:
     names: dict[str, Any] = field(default_factory=dict)
-    parent: Scope | None = None
+    parent: NameScope | None = None
 
     def find(self, name: str) -> Any:
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None:
             if name in scope.names:
                 return scope.names[name]
@@ -55,7 +45,7 @@ class Scope:
 @dataclass(eq=False)
 class FunctionValue:
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-    scope: Scope
+    scope: NameScope
     receiver: Any = None  # the object of a method
 
 
@@ -63,7 +53,7 @@ class FunctionValue:
 class ClassValue:
     node: ast.ClassDef
     bases: tuple[Any, ...]
-    scope: Scope
+    scope: NameScope
 
     def is_a(self, *names: str) -> bool:
         """Whether a base class, also an indirect one, is an imported class with one of these last names."""

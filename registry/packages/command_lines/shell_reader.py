@@ -1,0 +1,95 @@
+"""Reads how a shell script is called: the options of getopts, or that it reads arguments by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from registry.packages.command_lines.command_line import CommandLevel, CommandLine, Parameter, ReadingGap
+from registry.packages.command_lines.file_use import file_use
+from registry.packages.command_lines.syntax_tree import parse_source, text_of, walk
+from registry.packages.command_lines.usage_text import usage_text
+
+_OPTIONS = re.compile(r":?(?:[a-zA-Z0-9]:?){1,62}")
+_ASSIGNED = re.compile(r"""(?:local\s+)?([A-Za-z_]\w*)\+?=["'(]*\$\{?OPTARG\b""")
+_ALL = "@*#"
+
+
+def read_shell(path: str, text: str) -> CommandLine:
+    """The command line of a shell script."""
+    tree = parse_source("bash", text.encode("utf-8", "replace"))
+    usage = usage_text(text)
+    if tree is None:
+        return CommandLine(path, "line", usage=usage, gaps=(ReadingGap("time"),))
+    optstring, names, reads_arguments, line = _scan(tree.root_node)
+    if optstring is None:
+        return CommandLine(path, "line" if reads_arguments else "none", usage=usage)
+    if not _OPTIONS.fullmatch(optstring):
+        gap = ReadingGap("computed_name", line, optstring[:120])
+        return CommandLine(path, "line", "getopts", usage=usage, gaps=(gap,))
+    parameters = [*_options(optstring, names)]
+    if reads_arguments:
+        name = "arguments"
+        parameters.append(Parameter(name, name, min_values=0, max_values=None))
+    root = CommandLevel(parameters=tuple(parameters))
+    return CommandLine(path, "fields" if parameters else "none", "getopts", root=root, usage=usage)
+
+
+def _scan(root: Node) -> tuple[str | None, dict[str, str], bool, int | None]:
+    """The options of getopts or None, variables by option, whether arguments are read, and getopts' line.
+
+    A function has positional parameters of its own: only those outside functions are the script's.
+    """
+    optstring: str | None = None
+    line: int | None = None
+    names: dict[str, str] = {}
+    reads_arguments = False
+    function_end = 0
+    for node, _depth in walk(root):
+        if node.type == "function_definition" and node.start_byte >= function_end:
+            function_end = node.end_byte
+        elif node.type == "command" and optstring is None and _is_getopts(node):
+            arguments = node.children_by_field_name("argument")
+            optstring = text_of(arguments[0]).strip("\"'") if arguments else ""
+            line = node.start_point.row + 1
+        elif node.type == "case_item":
+            names.update(_variables(node))
+        elif node.start_byte >= function_end:
+            reads_arguments |= _is_argument(node)
+    return optstring, names, reads_arguments, line
+
+
+def _is_getopts(command: Node) -> bool:
+    return text_of(command.child_by_field_name("name"), 20) == "getopts"
+
+
+def _variables(item: Node) -> Iterator[tuple[str, str]]:
+    assigned = _ASSIGNED.search(text_of(item))
+    for value in item.children_by_field_name("value"):
+        if assigned:
+            yield text_of(value, 20).strip("\"'"), assigned[1]
+
+
+def _is_argument(node: Node) -> bool:
+    """Whether the node is "$1", "$@", "$*" or "$#"; getopts itself needs none of them."""
+    if node.type == "variable_name":
+        return text_of(node, 5).isdigit() and text_of(node) != "0"
+    return node.type == "special_variable_name" and text_of(node, 5) in _ALL
+
+
+def _options(optstring: str, names: dict[str, str]) -> Iterator[Parameter]:
+    for match in re.finditer(r"([a-zA-Z0-9])(:?)", optstring):
+        letter, has_value = match[1], bool(match[2])
+        if letter == "h" and not has_value:
+            continue  # the usage text
+        name = names.get(letter, "").lower() if has_value else ""
+        yield Parameter(
+            id=letter,
+            name=name or letter,
+            flags=(f"-{letter}",),
+            min_values=int(has_value),
+            max_values=int(has_value),
+            file=file_use(name) if has_value else "",
+        )

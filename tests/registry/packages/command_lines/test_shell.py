@@ -1,0 +1,56 @@
+"""What is read of shell scripts: options of getopts, and arguments that are read by hand."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from registry.packages.command_lines import build_arguments, read_command_line
+
+pytestmark = pytest.mark.row("A7")
+
+GETOPTS = """#!/bin/bash
+# Usage: x.sh [-a] [-o FILE] TEXT...
+#   -a  all
+usage() { echo "no $1"; }
+while getopts ":ao:h" option; do
+  case $option in
+    a) ALL=1 ;;
+    o) OUTPUT_FILE="$OPTARG" ;;
+    h) usage; exit ;;
+  esac
+done
+shift $((OPTIND - 1))
+printf '%s|' "$ALL" "$OUTPUT_FILE" "$@"
+"""
+
+
+def test_getopts_gives_options_and_the_built_call_reaches_the_script(tmp_path):
+    found = read_command_line("scripts/x.sh", GETOPTS)
+    assert (found.kind, found.library, found.gaps) == ("fields", "getopts", ())
+    assert found.usage == "Usage: x.sh [-a] [-o FILE] TEXT...\n-a  all"
+    assert [(each.id, each.name, each.max_values, each.file) for each in found.root.parameters] == [
+        ("a", "a", 0, ""),
+        ("o", "output_file", 1, "output"),
+        ("arguments", "arguments", None, ""),
+    ]
+    script = tmp_path / "x.sh"
+    script.write_text(GETOPTS)
+    words = build_arguments(found, {"a": True, "o": "-x y", "arguments": ["-a", "b c"]})
+    assert subprocess.check_output(["bash", script, *words], text=True) == "1|-x y|-a|b c|"
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ('echo "$1"', "line"),
+        ('main() { echo $1; }\nmain "$@"', "line"),
+        ("for x in $(ls); do echo ${2:-a}; done", "line"),
+        ("if [ $# -eq 0 ]; then exit; fi", "line"),
+        ("f() { echo $1 $@; }\nf a; echo $0 $? $HOME", "none"),
+        ('while getopts "$options" x; do :; done', "line"),
+    ],
+)
+def test_arguments_outside_functions_are_read_by_hand(source, kind):
+    assert read_command_line("scripts/x.sh", source).kind == kind
