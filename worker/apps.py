@@ -61,17 +61,20 @@ class WorkerConfig(AppConfig):
         from registry.imports import queue
         from registry.rules.edit import rule_added
         from registry.storage.blobs import referenced_digests
+        from registry.versions.publishing.command_lines import callable_scripts
         from worker.approvals.decide import apply_rule
         from worker.child_runs import channel
         from worker.dependencies.on_publish import enqueue_builds
         from worker.dependencies.status import readiness_of
         from worker.dependencies.store import references as kept_dependencies
+        from worker.protocols import entries
         from worker.queue import dispatch
         from worker.runs.event_runs import start_event_run
 
         referenced_digests.connect(artifacts.references)
         referenced_digests.connect(kept_dependencies)
         version_published.connect(enqueue_builds)
+        callable_scripts.connect(entries.callable_scripts)
         dependency_state_hook.connect(readiness_of)
         queue.import_requested.connect(dispatch.wake_importer)
         referenced_digests.connect(inputs.references)

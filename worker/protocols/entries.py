@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from registry.packages.command_lines.main_part import has_main_part, shown_commands
 from registry.packages.manifest.frontmatter import SKILL_MD
-from registry.packages.package import Manifest, Profile
+from registry.packages.package import Manifest, Package, Profile
 from worker.protocols import errors
 from worker.protocols.call import Protocol, Request
 from worker.sandbox.runtimes import command_for
@@ -45,6 +45,20 @@ def find_entries(
     unless the profile is ``apexbridge``, also files outside scripts/ that SKILL.md shows as commands.
     """
     return tuple(_offered(tuple(paths), manifest, profile, read))
+
+
+def callable_scripts(package: Package) -> dict[str, str]:
+    """The paths of the offered scripts that take command-line arguments, by id."""
+    manifest, profile = package.manifest, package.profile
+    if manifest.type == "static":
+        return {}
+    files = {file.path: file.data for file in package.files}
+    entries = find_entries(package.paths, manifest, profile, files.__getitem__)
+    return {
+        entry.id: entry.path
+        for entry in entries
+        if choose_protocol(entry, manifest, profile, Request()) == "script"
+    }
 
 
 def has_entries(paths: Iterable[str], manifest: Manifest, profile: Profile, read: Read) -> bool:

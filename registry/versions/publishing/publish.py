@@ -29,6 +29,7 @@ from registry.versions.errors import (
 )
 from registry.versions.lifecycle.channels import request_channel, set_channel
 from registry.versions.publishing import checks, scanning
+from registry.versions.publishing.command_lines import CommandLines, read_command_lines, store_command_lines
 from registry.versions.publishing.draft import Draft, PublishOptions, draft_errors
 from registry.versions.publishing.latest import update_latest
 from registry.versions.publishing.version_rows import create_rows, load_problems
@@ -93,10 +94,11 @@ def publish(
         raise Refusal(*errors, *(each for each in draft.problems if each.severity == "warning"))
     _resolve_number(draft, _find_skill(draft))  # before purged content is stored again
     blobs.store(draft.archive)  # before the row exists; if the process dies, a sweep removes the blob
-    findings = scan(package)  # outside the transaction, so that other writers don't wait for the scan
+    # outside the transaction, so that other writers don't wait for the scan
+    findings, command_lines = scan(package), read_command_lines(package)
     try:
         with transaction.atomic():
-            return _publish(draft, findings)
+            return _publish(draft, findings, command_lines)
     except Refusal:
         erasure.discard([draft.digest])
         raise
@@ -136,6 +138,7 @@ def preview_publication(
         problems=(
             *errors,
             *(each for each in draft.problems if each.severity != "error"),
+            *read_command_lines(package).problems,
             *checks.publication_checks().phrase_notices(draft.manifest, team, skill),
             *scanning.scan_problems(scan(package), scanning.suppressions_for_package(skill, package)),
             *([REPORT_HOLDS.problem()] if skill and scanning.is_distrusted(skill) else ()),
@@ -160,7 +163,9 @@ def _preview_trigger_tests(draft: Draft, number: str) -> tuple[Problem, ...]:
     return problems
 
 
-def _publish(draft: Draft, findings: tuple[ScanFinding, ...]) -> Publication:
+def _publish(
+    draft: Draft, findings: tuple[ScanFinding, ...], command_lines: CommandLines
+) -> Publication:
     skill = _lock_or_create_skill(draft)
     number, existing = _resolve_number(draft, skill)
     if existing:
@@ -175,7 +180,8 @@ def _publish(draft: Draft, findings: tuple[ScanFinding, ...]) -> Publication:
     postings.lock_index_writers()
     if not blobs.exists(draft.digest):  # a concurrent purge of the same bytes removed the blob
         blobs.store(draft.archive)
-    version = create_rows(draft, skill, number)
+    version = create_rows(draft, skill, number, command_lines.problems)
+    store_command_lines(version, command_lines.scripts)
     scanning.record_findings(version, findings, draft.actor)
     update_latest(skill, new=version)
     target = f"{draft.label}@{number}"

@@ -11,7 +11,9 @@ from registry.packages.scan.scan import rules_digest
 from registry.versions.publishing.draft import Draft
 
 
-def create_rows(draft: Draft, skill: Skill, number: str) -> Version:
+def create_rows(
+    draft: Draft, skill: Skill, number: str, further_problems: tuple[Problem, ...] = ()
+) -> Version:
     version = Version.objects.create(
         skill=skill,
         number=number,
@@ -22,7 +24,7 @@ def create_rows(draft: Draft, skill: Skill, number: str) -> Version:
         profile=draft.package.profile,
         manifest=manifest_document(draft.manifest),
         body=draft.package.body,
-        problems=[serialize_problem(each) for each in draft.package.problems],
+        problems=[serialize_problem(each) for each in (*draft.package.problems, *further_problems)],
         changelog=draft.changelog,
         provenance=dict(draft.options.provenance or {}),
         published_by=draft.actor.user,

@@ -1,0 +1,33 @@
+from django.db import models
+
+from registry.models.fields import DocumentField
+from registry.models.version import Version
+from registry.packages.command_lines import CommandLine, from_document
+
+
+class CommandLineOrigin(models.TextChoices):
+    """The source of a command line. The author's schema applies instead of reading the script."""
+
+    INPUT_SCHEMA = "input_schema"
+    SCRIPT = "script"
+    PARSER = "parser"
+
+
+class EntryCommandLine(models.Model):
+    """How a script of a version is called. Written only by ``registry.versions``."""
+
+    version = models.ForeignKey(Version, models.CASCADE, related_name="command_lines")
+    script = models.CharField(max_length=500)  # the id that requests name
+    path = models.CharField(max_length=500)
+    origin = models.CharField(max_length=16, choices=CommandLineOrigin)
+    document = DocumentField()
+    samples = DocumentField(default=list)  # arguments that the package's documents show, each a list of words
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["version", "script"], name="one_command_line_per_script")
+        ]
+
+    @property
+    def command_line(self) -> CommandLine:
+        return from_document(self.document)

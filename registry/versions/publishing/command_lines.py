@@ -1,0 +1,94 @@
+"""Reads how the scripts of a package are called, and stores it with the version."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from registry.core.hooks import Hook
+from registry.models import CommandLineOrigin, EntryCommandLine, Version
+from registry.packages.command_lines import CommandLine, ReadingGap, read_command_line, to_document
+from registry.packages.package import Package
+from registry.packages.problems import Problem
+
+MAX_SECONDS = 3.0  # for all scripts of a package
+_MAX_SCRIPTS = 300
+_MAX_DOCUMENT = 512 * 1024  # characters of JSON
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ReadScript:
+    """A script that takes arguments; requests name it by ``id``."""
+
+    id: str
+    origin: CommandLineOrigin
+    command_line: CommandLine
+    samples: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class CommandLines:
+    """The command lines of a package, and notices about shown commands that do not fit."""
+
+    scripts: tuple[ReadScript, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+# The paths of the scripts that take command-line arguments, by the id that requests name.
+callable_scripts: Hook[[Package], Mapping[str, str]] = Hook()
+
+
+def read_command_lines(package: Package) -> CommandLines:
+    """Reads each script that takes arguments, for at most ``MAX_SECONDS``. Never raises.
+
+    Scripts that are not read in time are called with an argument line. If the manifest has an input schema,
+    it applies to all scripts, so none is read.
+    """
+    found = [entry for scripts in callable_scripts.send(package) for entry in scripts.items()]
+    if package.manifest.input_schema:
+        return CommandLines(tuple(_by_schema(*each) for each in found[:_MAX_SCRIPTS]))
+    deadline = time.monotonic() + MAX_SECONDS
+    files = {file.path: file.data for file in package.files}
+    return CommandLines(
+        tuple(
+            ReadScript(script, CommandLineOrigin.SCRIPT, _read(path, files[path], deadline))
+            for script, path in found[:_MAX_SCRIPTS]
+        )
+    )
+
+
+def store_command_lines(version: Version, scripts: Iterable[ReadScript]) -> None:
+    EntryCommandLine.objects.bulk_create(
+        EntryCommandLine(
+            version=version,
+            script=each.id,
+            path=each.command_line.path,
+            origin=each.origin,
+            document=to_document(each.command_line),
+            samples=each.samples,
+        )
+        for each in scripts
+    )
+
+
+def _by_schema(script: str, path: str) -> ReadScript:
+    return ReadScript(script, CommandLineOrigin.INPUT_SCHEMA, CommandLine(path, "none"))
+
+
+def _read(path: str, data: bytes, deadline: float) -> CommandLine:
+    if time.monotonic() > deadline:
+        return CommandLine(path, "line", gaps=(ReadingGap("time"),))
+    try:
+        command_line = read_command_line(path, data.decode("utf-8-sig", "replace"))
+        size = len(json.dumps(to_document(command_line)))
+    except Exception:  # a script that can't be read must not prevent its publication
+        _log.exception("could not read the command line of %s", path)
+        return CommandLine(path, "line", gaps=(ReadingGap("syntax"),))
+    if size > _MAX_DOCUMENT:
+        return CommandLine(path, "line", gaps=(ReadingGap("size"),))
+    return replace(command_line, is_program=True)  # the package offers it as a script
