@@ -12,6 +12,8 @@ from urllib.parse import quote
 from django.utils.translation import gettext
 from rest_framework import serializers
 
+from registry.api.documents.command_lines import CommandLineDoc, command_line_document
+from registry.api.documents.doc import Doc as Doc
 from registry.core.addresses import absolute_url
 from registry.core.hooks import DEPENDENCY_STATES, dependency_state
 from registry.core.time import rfc3339
@@ -127,6 +129,7 @@ def version_document(version: Version, actor: Actor) -> dict[str, Any]:
         "body": version.body,
         "problems": [each.document(gettext) for each in version_rows.load_problems(version)],
         "dependencies": dependency_state(version),
+        "command_lines": [command_line_document(row) for row in version.command_lines.order_by("script")],
         "channels": sorted(version.channels.values_list("name", flat=True)),
         **_documents_of(version),
         "notices": [each.document(gettext) for each in skills.notices(version, actor)],
@@ -152,17 +155,6 @@ def file_document(version: Version, file: File) -> dict[str, Any]:
         "executable": file.executable,
         "url": api_url("skills", str(version.skill), "versions", version.number, "files", file.path),
     }
-
-
-# Base class of response serializers. It has no docstring, because the API schema would show it for
-# subclasses.
-class Doc(serializers.Serializer[Any]):
-    @classmethod
-    def document(cls, row: Any) -> dict[str, Any]:
-        """The row as a dict, for serializers whose fields declare their ``source``. Slower than a dict
-        literal.
-        """
-        return dict(cls(row).data)
 
 
 class AddressField(serializers.URLField):
@@ -300,6 +292,9 @@ class VersionDoc(VersionSummaryDoc):
     problems = ProblemDoc(many=True)
     dependencies = serializers.ChoiceField(
         choices=DEPENDENCY_STATES, help_text="The state of the version's dependency builds."
+    )
+    command_lines = CommandLineDoc(
+        many=True, help_text="How each script is called that takes command-line arguments."
     )
     channels = serializers.ListField(child=serializers.CharField())
     phases = PhaseDoc(many=True, help_text="Files in `phases/` and `actions/`.")

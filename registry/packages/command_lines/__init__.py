@@ -9,16 +9,21 @@ from registry.packages.command_lines.command_line import (
     ReadingGap,
 )
 from registry.packages.command_lines.documents import from_document, to_document
+from registry.packages.command_lines.calls.examples import example_values
+from registry.packages.command_lines.calls.read_arguments import ArgumentValues, read_arguments
 from registry.packages.command_lines.read_command_line import read_command_line
 
 __all__ = [
+    "ArgumentValues",
     "CommandLevel",
     "CommandLine",
     "ExclusiveGroup",
     "Parameter",
     "ReadingGap",
     "build_arguments",
+    "example_values",
     "from_document",
+    "read_arguments",
     "read_command_line",
     "to_document",
 ]

@@ -163,9 +163,7 @@ def _preview_trigger_tests(draft: Draft, number: str) -> tuple[Problem, ...]:
     return problems
 
 
-def _publish(
-    draft: Draft, findings: tuple[ScanFinding, ...], command_lines: CommandLines
-) -> Publication:
+def _publish(draft: Draft, findings: tuple[ScanFinding, ...], command_lines: CommandLines) -> Publication:
     skill = _lock_or_create_skill(draft)
     number, existing = _resolve_number(draft, skill)
     if existing:

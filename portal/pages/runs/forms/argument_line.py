@@ -39,7 +39,7 @@ class ArgumentLineField(forms.CharField):
             raise forms.ValidationError(
                 _("A quote is not closed, or the line ends in “\\”."), "quotes"
             ) from None
-        return [_argument(word) for word in words]
+        return [read_word(word) for word in words]
 
 
 class FilesInput(forms.ClearableFileInput):
@@ -84,7 +84,8 @@ def join_files(arguments: Sequence[Any], uploads: Sequence[UploadedFile[bytes]],
     return joined
 
 
-def _argument(word: str) -> Any:
+def read_word(word: str) -> Any:
+    """The file reference that the word is the JSON text of, otherwise the word."""
     if not word.startswith("{"):
         return word
     try:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 
 from portal.pages.runs.forms.argument_line import argument_line, join_files
 from portal.pages.runs.forms.arguments import ArgumentsForm
+from portal.pages.runs.forms.command_line_form import CommandLineForm
 from portal.pages.runs.forms.file_field import StoredFile
 from portal.pages.runs.forms.run import RunOptionsForm
 from portal.pages.runs.forms.schema_fields import Schema
@@ -22,18 +23,30 @@ from portal.pages.runs.forms.schema_form import JsonInputsForm, SchemaForm, Stor
 from portal.presenters.content.text import json_text
 from portal.presenters.skill.curl import run_line
 from portal.presenters.skill.runnable_version import RunnableVersion, example_of
-from registry.models import Team
+from registry.models import EntryCommandLine, Team
+from registry.packages.command_lines import (
+    ArgumentValues,
+    build_arguments,
+    example_values,
+    read_arguments,
+)
 from registry.packages.problems import Problem
 from worker.protocols.call import Request
 from worker.protocols.errors import ACTION_REQUIRED, ENTRY_REQUIRED, SCRIPT_NOT_FOUND, UNKNOWN_ACTION
 
+_UPLOAD = {"input": "UPLOADED_INPUT_ID"}
+
 
 @dataclass(frozen=True)
 class Prefill:
-    """Initial values of the form: a run request, from an earlier run or the URL, and a team."""
+    """Initial values of the form: a run request, from an earlier run or the URL, and a team.
+
+    ``sample`` is the number of a call that the package's documents show.
+    """
 
     request: Mapping[str, Any]
     team: Team | None = None
+    sample: int | None = None
 
     @property
     def inputs(self) -> Mapping[str, Any] | None:
@@ -44,7 +57,8 @@ class Prefill:
 class RunForm:
     """Two Django forms: ``options`` chooses the entry point and team, ``inputs`` has a field per input.
 
-    ``input_format`` names the kind of ``inputs``: "schema", "arguments" or "json".
+    ``input_format`` names the kind of ``inputs``: "schema", "fields", "arguments" or "json". ``shown_format``
+    is the requested one: "json", "line" for an argument line, or "".
     """
 
     def __init__(
@@ -53,7 +67,7 @@ class RunForm:
         prefill: Prefill,
         *,
         tool: str,
-        as_json: bool,
+        shown_format: str,
         teams: QuerySet[Team],
         artifacts: Sequence[tuple[str, str]] = (),
         data: QueryDict | None = None,
@@ -61,8 +75,12 @@ class RunForm:
     ) -> None:
         self.runnable, self.prefill, self.tool, self.teams = runnable, prefill, tool, teams
         bound = {"data": data, "files": files}
+        self._stored_request: Request | None = None
+        self.shown_format = shown_format
+        self.command_line = self._command_line(data)
+        self.arguments = self._prefilled_arguments()
+        self.input_format, self.inputs = self._inputs_form(artifacts, bound)
         self.options = self._options_form(bound)
-        self.input_format, self.inputs = self._inputs_form(as_json, artifacts, bound)
 
     def is_valid(self) -> bool:
         """Whether both forms are valid. Always validates both, so that all problems are shown at once."""
@@ -96,15 +114,36 @@ class RunForm:
     @property
     def has_advanced(self) -> bool:
         """Whether an advanced option has an error or is set, so that it must be visible."""
-        return any(
+        return getattr(self.inputs, "has_advanced", False) or any(
             field.errors or (field.name != "team" and field.value()) for field in self.advanced_options
         )
+
+    @property
+    def offers_fields(self) -> bool:
+        """Whether the script has fields, although the form may show an argument line or JSON instead."""
+        return self.command_line is not None and self.command_line.command_line.kind != "line"
+
+    @property
+    def can_choose_script(self) -> bool:
+        """Whether there are several scripts, of which at least one has fields."""
+        return "script" in self.options.fields and any(
+            row.command_line.kind == "fields" for row in self.runnable.version.command_lines.all()
+        )
+
+    @property
+    def samples(self) -> list[str]:
+        """The argument lines that the package's documents show."""
+        return [argument_line(words) for words in self.command_line.samples] if self.command_line else []
+
+    @property
+    def usage(self) -> str:
+        return self.command_line.command_line.usage if self.command_line else ""
 
     @property
     def main_options(self) -> list[BoundField]:
         """The options above the inputs; for a skill with a schema, the arguments are advanced options."""
         names = {"script", "action"}
-        if self.input_format != "schema":
+        if self.input_format not in ("schema", "fields"):
             names |= {"arguments", "argument_files"}
         return [field for field in self.options if field.name in names]
 
@@ -118,17 +157,28 @@ class RunForm:
         return bool(self.options.value("no_cache"))
 
     def request(self, store: Store) -> Request:
+        arguments = self.inputs.arguments(store) if isinstance(self.inputs, CommandLineForm) else []
+        further = self.options.value("arguments") or []
         return Request(
             inputs=self.inputs.inputs(store),
-            arguments=join_files(
-                self.options.value("arguments") or [], self.options.value("argument_files") or [], store
-            ),
+            arguments=[*arguments, *join_files(further, self.options.value("argument_files") or [], store)],
             script=self.options.value("script"),
             action=self.options.value("action"),
             tool=self.tool or None,
             stdin=_unix_newlines(self.options.value("stdin")),
             debug=bool(self.options.value("debug")),
         )
+
+    def clear_errors(self) -> None:
+        """Shows the submitted values without errors, for a form that is not complete yet."""
+        self.is_valid()
+        for form in self.forms:
+            form.errors.clear()
+
+    def show_request(self, store: Store) -> None:
+        """Stores the uploads of a valid form, so that ``curl`` is the complete call."""
+        if self.is_valid():
+            self._stored_request = self.request(store)
 
     def add_problems(self, problems: Sequence[Problem]) -> None:
         """Adds the problems of a refused request to the fields that they concern."""
@@ -138,7 +188,7 @@ class RunForm:
         for problem in problems:
             field = fields.get(problem.code)
             if not field and problem.path.partition("/")[0] == "arguments":
-                field = "arguments"
+                field = "arguments" if self.input_format != "fields" else None
             if field in self.options.fields:
                 error = forms.ValidationError(problem.message(gettext), code=problem.code)
                 self.options.add_error(field, error)
@@ -152,7 +202,9 @@ class RunForm:
     def curl(self) -> str:
         """The curl command for the submitted values, or the initial ones of an unbound or invalid form."""
         is_usable = self.inputs.is_bound and self.is_valid()
-        request = self.request(_upload_placeholder) if is_usable else self._initial_request()
+        request = self._stored_request or (
+            self.request(_upload_placeholder) if is_usable else self._initial_request()
+        )
         document = {
             "skill": str(self.runnable.version.skill),
             "version": self.runnable.version.number,
@@ -176,7 +228,7 @@ class RunForm:
         examples = {} if self.prefill.inputs is not None else example_of(self.schema)
         return Request(
             inputs=examples | dict(self._initial_inputs()),
-            arguments=self.prefill.request.get("arguments") or [],
+            arguments=self._initial_arguments(),
             script=initial.get("script") or None,
             action=initial.get("action") or None,
             tool=self.tool or None,
@@ -184,10 +236,37 @@ class RunForm:
             debug=bool(initial.get("debug")),
         )
 
+    def _initial_arguments(self) -> list[Any]:
+        """The prefilled arguments; without them, an example with the required ones."""
+        form = self.inputs
+        if self.arguments or not isinstance(form, CommandLineForm):
+            return self.arguments
+        values = example_values(form.command_line, form.commands, file=_UPLOAD)
+        return build_arguments(form.command_line, values, form.commands)
+
     def _initial_inputs(self) -> Mapping[str, Any]:
         if self.prefill.inputs is not None:
             return self.prefill.inputs
         return defaults(self.schema) if self.schema else {}
+
+    def _command_line(self, data: QueryDict | None) -> EntryCommandLine | None:
+        """How the chosen script is called; None if no script is chosen or if the inputs have a schema."""
+        if not self._takes_arguments or self.schema:
+            return None
+        rows = {row.script: row for row in self.runnable.version.command_lines.all()}
+        chosen = data.get("script") if data is not None else self.prefill.request.get("script")
+        chosen = chosen or self.runnable.entry_points.default
+        return rows.get(chosen) or (next(iter(rows.values())) if len(rows) == 1 and not chosen else None)
+
+    def _prefilled_arguments(self) -> list[Any]:
+        """The arguments of the earlier run or of the requested sample; for a line, by default the first."""
+        samples = self.command_line.samples if self.command_line else []
+        if self.prefill.sample is not None and self.prefill.sample < len(samples):
+            return list(samples[self.prefill.sample])
+        given = self.prefill.request.get("arguments")
+        if given is None and samples and not self.offers_fields:
+            return list(samples[0])
+        return given if isinstance(given, list) else []
 
     @property
     def _takes_arguments(self) -> bool:
@@ -213,7 +292,7 @@ class RunForm:
             initial={
                 "script": request.get("script") or entry_points.default,
                 "action": request.get("action") or only_action,
-                "arguments": argument_line(request.get("arguments") or []),
+                "arguments": argument_line(self.arguments if self.input_format != "fields" else []),
                 "stdin": request.get("stdin") or "",
                 "debug": bool(request.get("debug")),
                 "team": team.slug if team else self._default_team(),
@@ -227,10 +306,16 @@ class RunForm:
         own = self.runnable.version.skill.team.slug
         return own if own in slugs else slugs[0] if slugs else ""
 
-    def _inputs_form(
-        self, as_json: bool, artifacts: Sequence[tuple[str, str]], bound: Mapping[str, Any]
-    ) -> tuple[str, Any]:
-        schema, initial = self.schema, self._initial_inputs()
+    def _inputs_form(self, artifacts: Sequence[tuple[str, str]], bound: Mapping[str, Any]) -> tuple[str, Any]:
+        schema, initial, as_json = self.schema, self._initial_inputs(), self.shown_format == "json"
+        if (
+            not self.shown_format
+            and self.command_line
+            and self.offers_fields
+            and (shown := self._shown_values()) is not None
+        ):
+            line = self.command_line.command_line
+            return "fields", CommandLineForm(line, shown=shown, artifacts=artifacts, **bound)
         if not as_json and schema and isinstance(schema.get("properties"), Mapping):
             form = SchemaForm(schema, inputs=self.prefill.inputs, artifacts=artifacts, **bound)
             if not form.unmapped:
@@ -238,6 +323,12 @@ class RunForm:
         if not as_json and not schema and self._takes_arguments:
             return "arguments", ArgumentsForm(inputs=initial, artifacts=artifacts, **bound)
         return "json", JsonInputsForm(initial={"inputs_json": json_text(dict(initial))}, **bound)
+
+    def _shown_values(self) -> ArgumentValues | None:
+        """The values to show in fields; None if the prefilled request has some without a field."""
+        if self.prefill.inputs or self.command_line is None:
+            return None
+        return read_arguments(self.command_line.command_line, self.arguments)
 
 
 def _unix_newlines(text: str | None) -> str | None:

@@ -65,12 +65,13 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     if not runnable.runnable or not may(request.actor, Action.RUN, skill=skill):
         return _render_not_runnable(request, runnable)
     run_form = _run_form(request, runnable, source)
-    if (
-        request.method == "POST"
-        and "add_rows" not in request.POST
-        and (run := _start(request, run_form, source))
-    ):
-        return redirect("run", run.uid)
+    if request.method == "POST":
+        if "show_fields" in request.POST:
+            run_form.clear_errors()
+        elif "show_request" in request.POST:
+            run_form.show_request(lambda upload: _store(upload, request.actor))
+        elif "add_rows" not in request.POST and (run := _start(request, run_form, source)):
+            return redirect("run", run.uid)
     return _render(request, run_form, source)
 
 
@@ -148,14 +149,19 @@ def _run_form(request: ActorRequest, runnable: RunnableVersion, source: RerunSou
         Prefill(
             earlier if earlier and is_same_tool else _query_prefill(query),
             named or (source.run.team if source else None),
+            _sample_number(query.get("sample", "")),
         ),
         tool=tool,
-        as_json=query.get("format") == "json",
+        shown_format=query.get("format", "") if query.get("format") in ("json", "line") else "",
         teams=teams,
         artifacts=_artifacts(request.actor),
         data=request.POST if is_post else None,
         files=request.FILES if is_post else None,
     )
+
+
+def _sample_number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 4 else None
 
 
 def _query_prefill(query: QueryDict) -> Mapping[str, object]:
@@ -179,15 +185,15 @@ def _render(request: ActorRequest, run_form: RunForm, source: RerunSource | None
         "refused": refused,
         "has_advanced": run_form.has_advanced,
         "as_json": run_form.input_format == "json",
-        "can_switch": run_form.input_format != "json"
-        or (request.GET.get("format") or request.POST.get("format")) == "json",
+        "as_line": run_form.offers_fields and run_form.input_format == "arguments",
+        "can_switch": run_form.input_format != "json" or run_form.shown_format == "json",
         "form_token": new_uid(),
         "schema_text": json_text(run_form.schema),
         "allowances": allowances(runnable.manifest),
         "verdict": verdict_of(runnable.version, request.actor, team),
         "missing_secrets": missing_secrets(runnable.version, team),
         "curl": run_form.curl(),
-        "help": _help_output(request.actor, runnable) if run_form.input_format == "arguments" else "",
+        "help": _usage(request.actor, run_form) if run_form.input_format == "arguments" else "",
     }
     return render(request, "runs/form.html", context, status=422 if refused else 200)
 
@@ -216,6 +222,10 @@ def _artifacts(actor: Actor) -> list[tuple[str, str]]:
         .values_list("run__uid", "path", "run__skill_label")
     )
     return [(f"{uid}/{path}", f"{path} · {label}") for uid, path, label in rows[:_ARTIFACTS]]
+
+
+def _usage(actor: Actor, run_form: RunForm) -> str:
+    return run_form.usage or _help_output(actor, run_form.runnable)
 
 
 def _help_output(actor: Actor, runnable: RunnableVersion) -> str:
