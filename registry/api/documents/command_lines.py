@@ -28,8 +28,8 @@ class ParameterDoc(Doc):
     choices = serializers.ListField(child=serializers.CharField())
     default = serializers.JSONField(allow_null=True)
     default_computed = serializers.BooleanField(help_text="Whether only a run determines the default.")
-    file = serializers.ChoiceField(
-        choices=["", "input", "output"], help_text="Whether the value is probably a file to read or write."
+    file = serializers.CharField(
+        help_text="`input` or `output` if the value is probably a file to read or write; otherwise empty."
     )
     remainder = serializers.BooleanField(help_text="Whether it takes all further words unchanged.")
     hidden = serializers.BooleanField()

@@ -1,6 +1,8 @@
 """Reads how scripts are called, without running them, and builds the argument vectors of calls."""
 
 from registry.packages.command_lines.build_arguments import build_arguments
+from registry.packages.command_lines.calls.examples import example_values
+from registry.packages.command_lines.calls.read_arguments import ArgumentValues, read_arguments
 from registry.packages.command_lines.command_line import (
     CommandLevel,
     CommandLine,
@@ -9,8 +11,6 @@ from registry.packages.command_lines.command_line import (
     ReadingGap,
 )
 from registry.packages.command_lines.documents import from_document, to_document
-from registry.packages.command_lines.calls.examples import example_values
-from registry.packages.command_lines.calls.read_arguments import ArgumentValues, read_arguments
 from registry.packages.command_lines.read_command_line import read_command_line
 
 __all__ = [

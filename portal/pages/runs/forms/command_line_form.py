@@ -208,7 +208,7 @@ class CommandLineForm(forms.Form):
         field = self.fields[name]
         if isinstance(field, ValuesField) and isinstance(self.data, QueryDict):
             self.data = self.data.copy()
-            self.data[name] = field.initial_value(value)
+            self.data[name] = str(field.initial_value(value))
             self.cleaned_data |= {name: value, f"{name}-files": []}
 
     def inputs(self, store: Store) -> dict[str, Any]:

@@ -125,7 +125,7 @@ class RunForm:
 
     @property
     def can_choose_script(self) -> bool:
-        """Whether there are several scripts, of which at least one has fields."""
+        """Whether there are several scripts and at least one has fields."""
         return "script" in self.options.fields and any(
             row.command_line.kind == "fields" for row in self.runnable.version.command_lines.all()
         )

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from registry.packages.command_lines import build_arguments, example_values, read_arguments
+from registry.packages.command_lines import (
+    build_arguments,
+    example_values,
+    read_arguments,
+    read_command_line,
+)
 from tests.registry.packages.command_lines.test_build_arguments import COMMAND_LINE, FILE
 
 pytestmark = pytest.mark.row("A7")
@@ -38,5 +43,18 @@ def test_read_arguments_gives_none_for_words_without_a_parameter(words):
 
 
 def test_example_values_fill_what_is_required():
-    values = example_values(COMMAND_LINE, ("add",), file=FILE)
-    assert values == {}
+    source = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("input_file")
+parser.add_argument("--mode", choices=["fast", "slow"], required=True)
+parser.add_argument("--pair", nargs=2, type=int, required=True)
+parser.add_argument("--rare")
+group = parser.add_mutually_exclusive_group(required=True)
+group.add_argument("--json", action="store_true")
+group.add_argument("--csv", action="store_true")
+parser.parse_args()
+"""
+    line = read_command_line("scripts/x.py", source)
+    words = build_arguments(line, example_values(line, (), file=FILE))
+    assert words == [FILE, "--mode", "fast", "--pair", "1", "1", "--json"]
