@@ -21,12 +21,24 @@ HEAD = "---\nname: folders\ndescription: For tests.\nversion: 1.0.0\n---\n# Fold
 @pytest.fixture(params=[*TIERS, "unsafe"])
 def tier(request, settings):
     if request.param != "unsafe":
-        report = next(report for report in usable_tiers() if report.name == request.param)
-        if not report.usable:
-            pytest.skip(f"{report.name}: {report.reason}")
-        settings.SKILLQUAY_SANDBOX_MINIMUM = "landlock"
+        _require(request.param, settings)
     settings.SKILLQUAY_SANDBOX = request.param
     return request.param
+
+
+@pytest.fixture(params=TIERS)
+def protecting_tier(request, settings):
+    """The tiers that make the package read-only."""
+    _require(request.param, settings)
+    settings.SKILLQUAY_SANDBOX = request.param
+    return request.param
+
+
+def _require(tier, settings):
+    report = next(report for report in usable_tiers() if report.name == tier)
+    if not report.usable:
+        pytest.skip(f"{report.name}: {report.reason}")
+    settings.SKILLQUAY_SANDBOX_MINIMUM = "landlock"
 
 
 @pytest.fixture
@@ -108,9 +120,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize("name", ["main.py", "append.py", "link.py", "main.sh", "main.js"])
-def test_write_into_the_package_is_named(tier, ran, name):
-    if tier == "unsafe":
-        pytest.skip("nothing protects the package")
+def test_write_into_the_package_is_named(protecting_tier, ran, name):
     run = ran(WRITES[name], name=name)
     assert (run.status, run.failure_code) == ("failed", "PACKAGE_READ_ONLY"), run.cause
 
