@@ -2,7 +2,8 @@
 
 - ``sample`` (``make test``): everything; of each matrix a seeded choice.
 - ``fast`` (``make test-fast``): the tests that need no database, browser, sandbox or real client.
-- ``services`` (second pass of ``.ci/run``): the tests that touch database, broker or storage.
+- ``services`` (second pass of ``.ci/run``): the tests that touch database, broker or storage;
+  of the tests of pages, a third, drawn by the seed.
 - ``clients`` (``make test-clients``): the tests with real clients, which no other suite runs.
 - ``full`` (``make test-full``): the tests with a matrix, every combination of it, and those marked ``full``.
   Of a matrix with ``full_at_most``, that many, drawn by the seed.
@@ -70,7 +71,7 @@ def _belongs(item: pytest.Item, suite: str, sampled: set[pytest.Item]) -> bool:
         return not _uses_database(item) and item.get_closest_marker("slow") is None
     if is_matrix and item not in sampled:
         return False
-    return suite == "sample" or _uses_services(item)
+    return suite == "sample" or (_uses_services(item) and not _is_left_out_page(item))
 
 
 def _uses_database(item: pytest.Item) -> bool:
@@ -83,6 +84,11 @@ def _uses_services(item: pytest.Item) -> bool:
     marks = ("cluster", "faults")
     is_browser = item.get_closest_marker("browser") is not None
     return not is_browser and (_uses_database(item) or any(map(item.get_closest_marker, marks)))
+
+
+def _is_left_out_page(item: pytest.Item) -> bool:
+    test = item.nodeid.split("[")[0]
+    return test.startswith("tests/portal/") and Random(f"{os.environ[_SEED]}:{test}").random() > 1 / 3
 
 
 def _matrix_values(item: pytest.Item) -> tuple[object, ...] | None:

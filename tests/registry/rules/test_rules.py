@@ -386,7 +386,11 @@ NAMES = st.sampled_from(
     ["docs/report", "docs/:*", "report", "rep:*", "d:*", "elsewhere/report", "else:*", "elsewhere/:*", "x"]
 )
 RULES = st.lists(st.tuples(st.sampled_from(["allow", "deny"]), NAMES, st.booleans()), max_size=6, unique=True)
-EACH = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+EACH = settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 
 
 @EACH

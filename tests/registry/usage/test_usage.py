@@ -105,7 +105,11 @@ _USED = st.tuples(st.integers(1, 1000), st.integers(0, 5000))  # times, the last
 
 @pytest.mark.row("D9")
 @pytest.mark.django_db
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(uses=st.lists(_USED, min_size=1, max_size=12), limit=st.integers(1, 12), days=st.integers(0, 200))
 def test_the_most_used_are_those_that_the_formula_says_whenever_it_is_asked(team, uses, limit, days):
     Skill.objects.all().delete()
