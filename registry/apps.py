@@ -23,6 +23,7 @@ _ERRORS = (
     "registry.lookup.errors",
     "registry.matching.errors",
     "registry.packages.checks.errors",
+    "registry.packages.command_lines.errors",
     "registry.packages.dependencies.errors",
     "registry.packages.errors",
     "registry.rates.errors",

@@ -173,3 +173,40 @@ def test_other_command_shows_its_fields_without_errors(browse, bob, tables):
     assert "input_files" in _named(page)
     assert "--size" not in _named(page)
     assert not Run.objects.exists()
+
+
+HAND = """
+    '''Usage: hand.py FILE [LINES]'''
+    import sys
+    print(open(sys.argv[1]).read(), sys.argv[2:])
+"""
+CALLS = "\n    python scripts/hand.py rows.csv 5\n    python scripts/hand.py other.csv\n"
+
+
+def test_argument_line_is_filled_with_a_shown_call_next_to_the_usage(browse, bob, publish_scripts):
+    publish_scripts(body=CALLS, hand=HAND)
+    client = browse(bob)
+    page = client.get(ADDRESS)
+    assert select(page, "textarea", name="arguments")[0].text.strip() == "rows.csv 5"
+    assert "Usage: hand.py FILE [LINES]" in part(page, "usage").text
+    samples = part(page, "samples").select("a")
+    assert [each.text.strip() for each in samples] == ["rows.csv 5", "other.csv"]
+    assert _request(page)["arguments"] == ["rows.csv", "5"]
+    second = client.get(ADDRESS + html.unescape(samples[1].attributes["href"]))
+    assert select(second, "textarea", name="arguments")[0].text.strip() == "other.csv"
+    upload = SimpleUploadedFile("rows.csv", b"one")
+    sent = {"version": "1.0.0", "form_token": "x" * 26, "arguments": "rows.csv 5", "argument_files": upload}
+    assert client.post(ADDRESS, sent).status_code == 302
+    run = execute_here(Run.objects.get())
+    assert run.status == "succeeded", run.message
+
+
+def test_shown_call_fills_the_fields_and_a_refused_one_is_not_offered(browse, bob, publish_scripts):
+    calls = ("count a.csv --size 4 --json", "count a.csv --size 4 --lost")
+    publish_scripts(body="".join(f"\n    python scripts/tables.py {each}\n" for each in calls), tables=TABLES)
+    client = browse(bob)
+    (sample,) = part(client.get(ADDRESS), "samples").select("a")
+    page = client.get(ADDRESS + html.unescape(sample.attributes["href"]))
+    names = _named(page)
+    assert select(page, "input", name=names["--size"])[0].attributes["value"] == "4"
+    assert _request(page)["arguments"] == ["count", "a.csv", "--size", "4", "--json"]

@@ -2,6 +2,7 @@
 
 from registry.packages.command_lines.build_arguments import build_arguments
 from registry.packages.command_lines.calls.examples import example_values
+from registry.packages.command_lines.calls.match_calls import match_calls
 from registry.packages.command_lines.calls.read_arguments import ArgumentValues, read_arguments
 from registry.packages.command_lines.command_line import (
     CommandLevel,
@@ -23,6 +24,7 @@ __all__ = [
     "build_arguments",
     "example_values",
     "from_document",
+    "match_calls",
     "read_arguments",
     "read_command_line",
     "to_document",

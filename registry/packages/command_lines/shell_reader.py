@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from registry.packages.command_lines.command_line import CommandLevel, CommandLine, Parameter, ReadingGap
 from registry.packages.command_lines.file_use import file_use
-from registry.packages.command_lines.syntax_tree import parse_source, text_of, walk
+from registry.packages.command_lines.syntax_tree import TreeTooLargeError, parse_source, text_of, walk
 from registry.packages.command_lines.usage_text import usage_text
 
 _OPTIONS = re.compile(r":?(?:[a-zA-Z0-9]:?){1,62}")
@@ -23,7 +23,10 @@ def read_shell(path: str, text: str) -> CommandLine:
     usage = usage_text(text)
     if tree is None:
         return CommandLine(path, "line", usage=usage, gaps=(ReadingGap("time"),))
-    optstring, names, reads_arguments, line = _scan(tree.root_node)
+    try:
+        optstring, names, reads_arguments, line = _scan(tree.root_node)
+    except TreeTooLargeError:
+        return CommandLine(path, "line", usage=usage, gaps=(ReadingGap("size"),))
     if optstring is None:
         return CommandLine(path, "line" if reads_arguments else "none", usage=usage)
     if not _OPTIONS.fullmatch(optstring):

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import json
 import logging
+import shlex
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from registry.core.hooks import Hook
 from registry.models import CommandLineOrigin, EntryCommandLine, Version
-from registry.packages.command_lines import CommandLine, ReadingGap, read_command_line, to_document
+from registry.packages.command_lines import (
+    CommandLine,
+    ReadingGap,
+    match_calls,
+    read_command_line,
+    to_document,
+)
+from registry.packages.command_lines.errors import SHOWN_CALL_REFUSED
+from registry.packages.manifest.frontmatter import SKILL_MD
 from registry.packages.package import Package
 from registry.packages.problems import Problem
 
 MAX_SECONDS = 3.0  # for all scripts of a package
 _MAX_SCRIPTS = 300
-_MAX_DOCUMENT = 512 * 1024  # characters of JSON
+_MAX_DOCUMENT = 512 * 1024  # characters of JSON, and bytes of a Markdown file
+_MAX_NOTICES = 20
+_MAX_CALL = 200  # characters in a notice
 
 _log = logging.getLogger(__name__)
 
@@ -54,12 +65,41 @@ def read_command_lines(package: Package) -> CommandLines:
         return CommandLines(tuple(_by_schema(*each) for each in found[:_MAX_SCRIPTS]))
     deadline = time.monotonic() + MAX_SECONDS
     files = {file.path: file.data for file in package.files}
-    return CommandLines(
-        tuple(
-            ReadScript(script, CommandLineOrigin.SCRIPT, _read(path, files[path], deadline))
-            for script, path in found[:_MAX_SCRIPTS]
+    scripts = [
+        ReadScript(script, CommandLineOrigin.SCRIPT, _read(path, files[path], deadline))
+        for script, path in found[:_MAX_SCRIPTS]
+    ]
+    return _with_shown_calls(scripts, package)
+
+
+def _with_shown_calls(scripts: Sequence[ReadScript], package: Package) -> CommandLines:
+    """The scripts with the calls that documents show, and a notice for each call that does not fit."""
+    command_lines = {each.command_line.path: each.command_line for each in scripts}
+    try:
+        shown = match_calls(command_lines, _documents(package))
+    except Exception:  # as above
+        _log.exception("could not read the calls in the documents of %s", package.manifest.slug)
+        return CommandLines(tuple(scripts))
+    problems = [
+        SHOWN_CALL_REFUSED.problem(script=call.path, call=shlex.join(call.words)[:_MAX_CALL]).at(
+            call.document, call.line
         )
+        for call in shown.refused[:_MAX_NOTICES]
+    ]
+    samples = shown.samples
+    return CommandLines(
+        tuple(replace(each, samples=samples.get(each.command_line.path, ())) for each in scripts),
+        tuple(problems),
     )
+
+
+def _documents(package: Package) -> dict[str, str]:
+    """The texts of the Markdown files, SKILL.md first."""
+    found = sorted(
+        (file for file in package.files if file.path.lower().endswith(".md")),
+        key=lambda file: (file.path != SKILL_MD, file.path),
+    )
+    return {file.path: file.data[:_MAX_DOCUMENT].decode("utf-8-sig", "replace") for file in found}
 
 
 def store_command_lines(version: Version, scripts: Iterable[ReadScript]) -> None:

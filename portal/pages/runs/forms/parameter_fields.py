@@ -141,7 +141,7 @@ def _switch(parameter: Parameter, common: dict[str, Any]) -> forms.Field:
 
 
 def _hint(parameter: Parameter) -> str:
-    hints = [parameter.help]
+    hints = [_sentence(parameter.help)]
     default = parameter.default
     if default not in (None, "", ()) and not isinstance(default, bool):
         hints.append(str(_("Default: %(value)s.") % {"value": _default_text(default)}))
@@ -150,6 +150,10 @@ def _hint(parameter: Parameter) -> str:
     elif parameter.has_many_values and not parameter.is_switch and not parameter.choices:
         hints.append(str(_("One per line.")))
     return " ".join(hint for hint in hints if hint)
+
+
+def _sentence(text: str) -> str:
+    return f"{text}." if text[-1:].isalnum() else text
 
 
 def _default_text(default: object) -> str:

@@ -20,12 +20,15 @@ class ArgumentValues:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_arguments(command_line: CommandLine, words: Sequence[Any]) -> ArgumentValues | None:
+def read_arguments(
+    command_line: CommandLine, words: Sequence[Any], *, last_wins: bool = False
+) -> ArgumentValues | None:
     """The values that the words give; None if the command line lacks an option or argument of the words.
 
-    Types, choices and missing arguments are not checked. A word can be a mapping, which is a file.
+    Types, choices and missing arguments are not checked. A word can be a mapping, which is a file. The result
+    is None if a single option is given twice, unless ``last_wins``.
     """
-    reader = _Reader(command_line.root, list(words))
+    reader = _Reader(command_line.root, list(words), last_wins=last_wins)
     try:
         reader.read()
     except _NoMatch:
@@ -38,8 +41,9 @@ class _NoMatch(Exception):
 
 
 class _Reader:
-    def __init__(self, root: CommandLevel, words: list[Any]) -> None:
+    def __init__(self, root: CommandLevel, words: list[Any], *, last_wins: bool) -> None:
         self.level, self.words, self.position = root, words, 0
+        self.last_wins = last_wins
         self.commands: list[str] = []
         self.values: dict[str, Any] = {}
         self._start_level(root)
@@ -144,7 +148,7 @@ class _Reader:
         value = (taken[0] if taken else True) if is_single else taken
         if parameter.repeated:
             self.values.setdefault(parameter.id, []).append(value)
-        elif parameter.id in self.values:
+        elif parameter.id in self.values and not self.last_wins:
             raise _NoMatch
         else:
             self.values[parameter.id] = value

@@ -9,7 +9,19 @@ from registry.packages.command_lines.python.argparse_reader import read_argparse
 from registry.packages.command_lines.python.source import imported_modules, parse_python, reads_arguments
 
 _ARGPARSE = {"argparse", "configargparse", "rich_argparse"}
-_OTHER_PARSERS = {"fire", "docopt", "getopt", "optparse", "absl", "tyro", "simple_parsing", "cyclopts", "tap"}
+_OTHER_PARSERS = {
+    "click",
+    "typer",
+    "fire",
+    "docopt",
+    "getopt",
+    "optparse",
+    "absl",
+    "tyro",
+    "simple_parsing",
+    "cyclopts",
+    "tap",
+}
 
 
 def read_python(path: str, text: str) -> CommandLine:
