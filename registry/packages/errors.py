@@ -72,6 +72,10 @@ PATH_CHARACTERS = declare("PATH_CHARACTERS", lambda *, reason: ...)(
     _("The path contains characters that some systems can't store: %(reason)s."),
     _("Rename the file or folder."),
 )
+PATH_INVISIBLE = declare("PATH_INVISIBLE", lambda *, character: ...)(
+    _("The path contains an invisible character (%(character)s), which makes it look like another path."),
+    _("Rename the file or folder without this character."),
+)
 PATH_RESERVED = declare("PATH_RESERVED", lambda *, name: ...)(
     _("%(name)s is a reserved device name on some systems."), _("Rename the file or folder.")
 )

@@ -49,7 +49,8 @@ SCRIPTS_PROPERTY = "scripts/"  # the property of a package that has scripts
 # skill that the script starts needs its own approval.
 SAFE_WITHIN_TEAM = frozenset({SCRIPTS_PROPERTY, "requires"})
 _PERMISSION_FIELDS = frozenset(_PERMISSIONS.split())
-_GROUPS = ("security", "permissions", "metadata", "triggers", "resources")  # checked field by field
+_GROUPS = ("security", "permissions", "triggers", "resources")  # checked field by field
+_WITHOUT_EFFECT = frozenset({"requires"})  # such as ``requires: {mcp: […]}``: it lets a script start no skill
 _MAX_VALUE_LENGTH = 100  # characters of a value; longer ones are shortened
 
 
@@ -130,11 +131,8 @@ def unsafe_properties(manifest: Manifest, *, has_scripts: bool) -> tuple[str, ..
 
 def _unsafe_fields(manifest: Manifest) -> Iterator[tuple[str, Any]]:
     for name, value in _non_default_fields(manifest):
-        group, _dot, inner = name.partition(".")
-        is_safe = _normalize_name(name) in _SAFE_KEYS or (
-            group == "metadata" and _normalize_name(inner) in _SAFE_KEYS
-        )
-        if not is_safe and not _is_empty(value):
+        group = name.partition(".")[0]  # values in ``metadata`` have no effect
+        if group != "metadata" and _normalize_name(name) not in _SAFE_KEYS and not _is_empty(value):
             yield name, value
 
 
@@ -165,6 +163,8 @@ def _security(security: Security) -> Iterator[tuple[str, Any]]:
 
 def _flatten(fields: Mapping[str, Any], group: str) -> Iterator[tuple[str, Any]]:
     for name, value in fields.items():
+        if group == "extra" and name in _WITHOUT_EFFECT:
+            continue
         if group == "extra" and name in _GROUPS and isinstance(value, Mapping):
             yield from _flatten(value, name)
         else:

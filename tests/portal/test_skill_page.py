@@ -212,7 +212,7 @@ def test_hostile_text_is_text_on_every_page(browse, alice, team):
     publish_files(hostile_files(), team=team, user=alice)
     root = "/skills/docs/hostile-skill/"
     client = browse(alice)
-    files = [f"{root}1.0.0/files/{name}" for name in hostile_files() if "\u202e" not in name]
+    files = [f"{root}1.0.0/files/{name}" for name in hostile_files()]
     for address in ("/", "/skills/", root, f"{root}versions/", f"{root}1.0.0/files/", "/teams/docs/", *files):
         text = client.get(address).text
         assert not re.search(r"<(script(?! src=\"/static/)|svg [^>]*onload|img src=x|b>)", text), address

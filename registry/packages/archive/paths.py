@@ -12,6 +12,13 @@ from registry.packages.problems import Problem, gettext_noop
 MAX_PRINTABLE = 200
 MAX_NAME_BYTES = 255  # per path segment; the limit of ext4, APFS and NTFS
 _FORBIDDEN = re.compile(r'[<>:"|?*]')
+_INVISIBLE = re.compile(
+    r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f]"
+    r"|[\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
+    # Joiners and variation selectors are normal next to letters of some scripts, and in emoji.
+    r"|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+    r"|(?<![^\x00-\x7f])[\ufe00-\ufe0f\U000e0100-\U000e01ef](?!\u20e3)"
+)
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\.|$)")
 _JUNK_PARTS = frozenset(
     {"__macosx", ".ds_store", ".git", ".svn", ".hg", ".idea", ".vscode", "__pycache__"}
@@ -63,6 +70,8 @@ def _broken_rule(path: str, limits: Limits) -> Problem | None:
         return errors.PATH_UNSAFE.problem(reason=reason)
     if reason := _unstorable_reason(path, parts):
         return errors.PATH_CHARACTERS.problem(reason=reason)
+    if not path.isascii() and (invisible := _INVISIBLE.search(path)):
+        return errors.PATH_INVISIBLE.problem(character=f"U+{ord(invisible.group()):04X}")
     for part in parts:
         if _DEVICES.match(part.lower()):
             return errors.PATH_RESERVED.problem(name=printable(part))

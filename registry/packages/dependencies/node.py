@@ -19,11 +19,13 @@ _FOLDERS = ("", "scripts/")
 _GROUPS = ("dependencies", "optionalDependencies", "peerDependencies")
 _NAME = r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"
 _INSTALL_PATH = re.compile(rf"(?:node_modules/{_NAME}/)*node_modules/({_NAME})", re.IGNORECASE)
+_PACKAGE_NAME = re.compile(_NAME, re.IGNORECASE)
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,99}")
 _INTEGRITY = re.compile(r"sha512-[A-Za-z0-9+/]{86}==")
-_RANGE = re.compile(r"[0-9A-Za-z.+*^~<>=| -]{0,200}")  # a version range or a tag, not a URL
+_RANGE = r"[0-9A-Za-z.+*^~<>=| -]{0,200}"  # a version range or a tag, not a URL
+_REQUIREMENT = re.compile(rf"{_RANGE}|npm:{_NAME}(?:@{_RANGE})?", re.IGNORECASE)  # npm: is an alias
 _ALLOWED = frozenset(
-    {"version", "resolved", "integrity", "dependencies", "optionalDependencies", "peerDependencies"}
+    {"name", "version", "resolved", "integrity", "dependencies", "optionalDependencies", "peerDependencies"}
     | {"optional", "dev", "devOptional", "peer", "engines", "os", "cpu", "libc", "bin", "license"}
     | {"hasInstallScript", "deprecated", "funding", "peerDependenciesMeta"}
 )
@@ -118,7 +120,7 @@ def _check_group(path: str, group: object) -> Iterator[Problem]:
         yield _invalid(path, "dependencies", gettext_noop("it is not a JSON object"))
         return
     for name, version_range in (group or {}).items():
-        if not isinstance(version_range, str) or not _RANGE.fullmatch(version_range):
+        if not isinstance(version_range, str) or not _REQUIREMENT.fullmatch(version_range):
             yield _not_from_registry(path, f"{name}: {version_range}")
 
 
@@ -179,12 +181,15 @@ def _entry(path: str, install_path: str, entry: object) -> NodePackage | Problem
         return _not_from_registry(path, install_path)
     version, resolved = entry.get("version"), entry.get("resolved")
     if not isinstance(version, str) or not _VERSION.fullmatch(version) or set(entry) - _ALLOWED:
-        # With link, inBundle or name, the installed package differs from the entry.
+        # With link or inBundle, the installed package differs from the entry.
         return _not_from_registry(path, install_path)
     integrity = entry.get("integrity")
     if not isinstance(integrity, str) or not _INTEGRITY.fullmatch(integrity):
         return _invalid(path, install_path, gettext_noop("it has no sha512 digest"))
-    found = NodePackage(install_path, match[1], version, integrity)
+    name = entry.get("name", match[1])  # differs from the folder's name if the folder is an alias
+    if not isinstance(name, str) or not _PACKAGE_NAME.fullmatch(name):
+        return _not_from_registry(path, f"{install_path}: {name}")
+    found = NodePackage(install_path, name, version, integrity)
     if resolved is not None and not _is_of_registry(resolved, found):
         return _not_from_registry(path, f"{install_path}: {resolved}")
     return found

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from registry.packages.archive.paths import printable
 from registry.packages.errors import FIELD_LIST_AS_TEXT, FIELD_TYPE, FIELD_VALUE
 from registry.packages.manifest.frontmatter import FrontMatter
-from registry.packages.problems import LazyMessage, Problem, gettext_noop
+from registry.packages.near_misses import closest
+from registry.packages.problems import LazyMessage, Problem, Severity, gettext_noop
 
 _YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
 
 
 class Fields:
-    """The fields of a mapping in the front matter. ``unknown`` has the fields that were not read.
+    """The fields of a mapping in the front matter. ``unknown`` has the fields whose value has no effect.
 
-    Readers such as ``text`` accept alternative names of one field. An invalid value counts as missing and
-    adds a problem to ``problems``.
+    Readers such as ``text`` accept alternative names of one field. An invalid value counts as missing, adds a
+    problem to ``problems`` and its key path to ``rejected``, which nested groups share.
     """
 
     def __init__(
@@ -27,25 +29,38 @@ class Fields:
         problems: list[Problem],
         values: Mapping[str, Any],
         key_path: tuple[str, ...] = (),
+        rejected: set[tuple[str, ...]] | None = None,
     ) -> None:
         self.front = front
         self.problems = problems
         self.values = values
         self.key_path = key_path
+        self.rejected = set() if rejected is None else rejected
         self._read_names: set[str] = set()
 
     @property
     def unknown(self) -> dict[str, Any]:
-        return {name: value for name, value in self.values.items() if name not in self._read_names}
+        """The values that were not read, or were rejected as a whole or in part, as written."""
+        return {
+            name: value
+            for name, value in self.values.items()
+            if name not in self._read_names or self.is_rejected(name)
+        }
+
+    def is_rejected(self, *names: str) -> bool:
+        """Whether the value at this key path, or a value inside it, was invalid."""
+        path = (*self.key_path, *names)
+        return any(one[: len(path)] == path for one in self.rejected)
 
     def spelling(self, *names: str) -> str:
         """The first of the names whose value is not None, otherwise the first name."""
         return next((name for name in names if self.values.get(name) is not None), names[0])
 
     def value(self, *names: str) -> Any:
-        """The value of the first name that has one, or None. Marks all the names as read."""
-        self._read_names.update(names)
-        return self.values.get(self.spelling(*names))
+        """The value of the first name that has one, or None. Other names with a value stay unknown."""
+        used = self.spelling(*names)
+        self._read_names.update(name for name in names if name == used or self.values.get(name) is None)
+        return self.values.get(used)
 
     def add_problem(self, problem: Problem, name: str) -> None:
         """Appends the problem to ``problems``, with the file and line of this field."""
@@ -53,10 +68,17 @@ class Fields:
         self.problems.append(problem.at(path, line))
 
     def note_type(self, name: str, *, expected: str, found: object) -> None:
-        self.add_problem(FIELD_TYPE.problem(field=self.label(name), expected=expected, found=found), name)
+        self._reject(FIELD_TYPE.problem(field=self.label(name), expected=expected, found=found), name)
 
-    def note_value(self, name: str, *, expected: str, found: object) -> None:
-        self.add_problem(FIELD_VALUE.problem(field=self.label(name), expected=expected, found=found), name)
+    def note_value(self, name: str, *, expected: str, found: object, severity: Severity = "warning") -> None:
+        problem = FIELD_VALUE.problem(field=self.label(name), expected=expected, found=found)
+        self._reject(replace(problem, severity=severity), name)
+
+    def _reject(self, problem: Problem, name: str) -> None:
+        """Adds the problem, in ``security`` as an error: a default must not replace a misspelled limit."""
+        path = (*self.key_path, name)
+        self.rejected.add(path)
+        self.add_problem(replace(problem, severity="error") if path[0] == "security" else problem, name)
 
     def label(self, name: str) -> str:
         return ".".join(printable(part) for part in (*self.key_path, name))
@@ -109,14 +131,16 @@ class Fields:
         value = self.number(*names, low=low, high=high)
         return None if value is None else round(value)
 
-    def choice(self, *names: str, options: tuple[str, ...]) -> str | None:
-        """The value if it is in ``options``, otherwise None. A field with another value counts as unknown."""
+    def choice(self, *names: str, options: tuple[str, ...], strict: bool = False) -> str | None:
+        """The value if it is in ``options``, otherwise None. If ``strict``, a misspelled one is an error."""
         value = self.value(*names)
         if value is None or value in options:
             return None if value is None else str(value)
-        self._read_names.difference_update(names)
         self.note_value(
-            self.spelling(*names), found=printable(str(value)), expected="one of " + ", ".join(options)
+            self.spelling(*names),
+            found=printable(str(value)),
+            expected="one of " + ", ".join(options),
+            severity="error" if strict and closest(value, options) else "warning",
         )
         return None
 
@@ -146,8 +170,7 @@ class Fields:
             if isinstance(value, (str, int, float)):
                 texts.append(value.strip() if isinstance(value, str) else str(value))
             elif value is not None:
-                item_fields = Fields(self.front, self.problems, {}, (*self.key_path, self.spelling(*names)))
-                item_fields.note_type(
+                self._inner({}, names).note_type(
                     str(index), expected=gettext_noop("text"), found=LazyMessage(type_label(value))
                 )
         return tuple(text for text in texts if text)
@@ -161,8 +184,11 @@ class Fields:
 
     def group(self, *names: str) -> Fields:
         """The fields of a nested mapping; empty if the value is missing or not a mapping."""
-        value = self.mapping(*names)
-        return Fields(self.front, self.problems, value or {}, (*self.key_path, self.spelling(*names)))
+        return self._inner(self.mapping(*names) or {}, names)
+
+    def _inner(self, values: Mapping[str, Any], names: tuple[str, ...]) -> Fields:
+        key_path = (*self.key_path, self.spelling(*names))
+        return Fields(self.front, self.problems, values, key_path, self.rejected)
 
 
 def type_label(value: object) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 from registry.packages.archive.paths import printable
 from registry.packages.errors import ENVIRONMENT_NAME_TAKEN, NETWORK_PATH_IGNORED, NETWORK_WITHOUT_HOSTS
 from registry.packages.manifest.fields import Fields, type_label
+from registry.packages.near_misses import closest
 from registry.packages.package import Resources, Security, Triggers
 from registry.packages.problems import LazyMessage, gettext_noop
 from registry.packages.reserved_variables import is_reserved
@@ -71,13 +72,17 @@ def read_security(fields: Fields) -> Security:
 
 
 def unknown_group_fields(fields: Fields) -> dict[str, dict[str, Any]]:
-    """The unknown fields inside ``security``, ``permissions``, ``triggers`` and ``resources``, by group name.
+    """The unknown and invalid fields inside each group of ``_KNOWN_FIELDS``, by group name.
 
-    Groups without unknown fields are left out.
+    Groups without such fields are left out.
     """
     groups = {name: fields.values.get(name) for name in _KNOWN_FIELDS}
     unread = {
-        name: {field: value for field, value in group.items() if field not in _KNOWN_FIELDS[name]}
+        name: {
+            field: value
+            for field, value in group.items()
+            if field not in _KNOWN_FIELDS[name] or fields.is_rejected(name, field)
+        }
         for name, group in groups.items()
         if isinstance(group, dict)
     }
@@ -146,7 +151,10 @@ def _older_network(fields: Fields) -> str | None:
         return str(value)
     if fields.key_path != ("security",) or not isinstance(value, str):
         fields.note_value(
-            "network", found=printable(str(value)), expected=gettext_noop("`none` or `allowlist`")
+            "network",
+            found=printable(str(value)),
+            expected=gettext_noop("`none` or `allowlist`"),
+            severity="error" if closest(value, ("none", "allowlist")) else "warning",
         )
     return None
 

@@ -132,7 +132,7 @@ def _version(fields: Fields) -> tuple[str | None, str | None]:
 
 def _catalog_fields(fields: Fields) -> dict[str, Any]:
     return {
-        "type": fields.choice("type", options=TYPES),
+        "type": fields.choice("type", options=TYPES, strict=True),
         "capabilities": fields.texts("capabilities"),
         "tags": fields.texts("tags"),
         "keywords": fields.texts("keywords"),

@@ -116,6 +116,14 @@ def test_names_in_chinese_need_no_flag() -> None:
     assert "references/指南.md" in package.paths
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["1\ufe0f\u20e3.md", "\u2764\ufe0f.md", "\U0001f468\u200d\U0001f469.png", "\u0645\u06cc\u200c\u062e.md"],
+)
+def test_joiners_between_letters_and_in_emoji_are_kept(name: str) -> None:
+    assert name in read_files([("SKILL.md", MD.data), (name, b"x")]).paths
+
+
 def test_names_are_kept_composed() -> None:
     assert "caf\u00e9.md" in read_upload(make_zip(MD, Item("cafe\u0301.md"))).paths
 

@@ -284,7 +284,7 @@ def test_an_entry_from_elsewhere_is_refused(entry):
         (_node({}, lock_version=1), "DEPENDENCY_INVALID"),
         (_node({}, {"smile": "git+https://host.example/x"}), "DEPENDENCY_ELSEWHERE"),
         (_node({}, {"smile": "file:../x"}), "DEPENDENCY_ELSEWHERE"),
-        (_node({}, {"smile": "npm:other@1"}), "DEPENDENCY_ELSEWHERE"),
+        (_node({}, {"smile": "npm:file:../x"}), "DEPENDENCY_ELSEWHERE"),
         (_node({}, {"smile": "owner/repository"}), "DEPENDENCY_ELSEWHERE"),
         (_node({})[:2], "DEPENDENCY_LOCK_MISSING"),
         (_node({f"node_modules/p{n}": _entry() for n in range(1001)}), "DEPENDENCIES_TOO_MANY"),
@@ -297,7 +297,7 @@ def test_a_lock_that_is_none_is_refused(files, code):
 @pytest.mark.parametrize(
     "overrides",
     [
-        {"smile": "npm:other@1"},
+        {"smile": "npm:https://host.example/x.tgz"},
         {"smile": {".": "git+https://host.example/x"}},
         {"smile": {"grin": {"deep": "file:../x"}}},
         {"smile": "$grin/../x"},
@@ -313,6 +313,27 @@ def test_overrides_are_kept_for_npm_which_checks_the_lock_by_them():
     found = read_dependencies(_node({"node_modules/smile": _entry()}, overrides=overrides))
     assert found.problems == ()
     assert not_none(found.node).manifest["overrides"] == overrides
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    ["npm:@real/smile@^1.0.0", "npm:@real/smile", "npm:@real/smile@>=1 <2", "npm:@real/smile@latest"],
+)
+def test_alias_installs_the_package_that_its_archive_names(wanted):
+    address = "https://registry.example/@real/smile/-/smile-1.0.0.tgz"
+    locked = {"node_modules/smile-cjs": _entry(name="@real/smile", resolved=address)}
+    found = read_dependencies(_node(locked, {"smile-cjs": wanted}, overrides={"grin": wanted}))
+    assert found.problems == ()
+    assert [(each.name, each.archive) for each in not_none(found.node).packages] == [
+        ("@real/smile", "@real/smile/-/smile-1.0.0.tgz")
+    ]
+    assert not_none(found.node).entries["node_modules/smile-cjs"]["name"] == "@real/smile"
+
+
+@pytest.mark.parametrize("name", ["../smile", "smile/-/x", 5, "", "a/b"])
+def test_alias_of_an_invalid_name_is_refused(name):
+    files = _node({"node_modules/other": _entry(name=name)})
+    assert [code for code, _, _ in _codes(files)] == ["DEPENDENCY_ELSEWHERE"]
 
 
 def test_optional_packages_alone_are_installed_too():

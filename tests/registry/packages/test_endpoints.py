@@ -38,7 +38,7 @@ def test_endpoints_are_those_of_services(front, endpoints):
     package = read(front)
     assert package.manifest.endpoints == endpoints
     kept = "endpoint" in package.manifest.extra
-    assert kept is ("type: service" not in front and "type: distributed" not in front)
+    assert kept is (not endpoints)
 
 
 def test_a_service_with_an_endpoint_needs_no_script():

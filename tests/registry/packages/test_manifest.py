@@ -322,16 +322,6 @@ WRONG = {
     "triggers: 5": ("FIELD_TYPE", 4),
     "triggers:\n  priority: 9": ("FIELD_VALUE", 5),
     "triggers:\n  phrases: {a: b}": ("FIELD_TYPE", 5),
-    "security: strict": ("FIELD_TYPE", 4),
-    "security:\n  timeout_ms: 0": ("FIELD_VALUE", 5),
-    "security:\n  timeout_ms: 99999999999999": ("FIELD_VALUE", 5),
-    "security:\n  memory_mb: lots": ("FIELD_TYPE", 5),
-    "security:\n  filesystem: write": ("FIELD_VALUE", 5),
-    "security:\n  network: everything": ("FIELD_VALUE", 5),
-    "security:\n  network: allowlist\n  network_allowlist: ['a b', c.com]": ("FIELD_VALUE", 6),
-    "security:\n  environment:\n    'A-B': c": ("FIELD_VALUE", 6),
-    "security:\n  environment:\n    A: [c]": ("FIELD_TYPE", 6),
-    "security:\n  secrets: ['A B']": ("FIELD_VALUE", 5),
     "resources: [a]": ("FIELD_TYPE", 4),
     "resources:\n  entry: [a]": ("FIELD_TYPE", 5),
     "metadata: text": ("FIELD_TYPE", 4),
@@ -346,6 +336,69 @@ WRONG = {
 def test_a_wrong_field_is_named_with_its_line_and_does_not_block_a_plain_skill(front: str) -> None:
     assert WRONG[front] in problems(front)
     assert read(f"name: x\ndescription: y\n{front}").ok
+
+
+WRONG_SECURITY = {
+    "security: strict": ("FIELD_TYPE", 4),
+    "security:\n  timeout_ms: 0": ("FIELD_VALUE", 5),
+    "security:\n  timeout_ms: 99999999999999": ("FIELD_VALUE", 5),
+    "security:\n  memory_mb: lots": ("FIELD_TYPE", 5),
+    "security:\n  filesystem: readonly": ("FIELD_VALUE", 5),
+    "security:\n  network: allow-list": ("FIELD_VALUE", 5),
+    "security:\n  network: allowlist\n  network_allowlist: ['a b', c.com]": ("FIELD_VALUE", 6),
+    "security:\n  environment:\n    'A-B': c": ("FIELD_VALUE", 6),
+    "security:\n  environment:\n    A: [c]": ("FIELD_TYPE", 6),
+    "security:\n  secrets: ['A B']": ("FIELD_VALUE", 5),
+    "security:\n  secrets: [{name: A}]": ("FIELD_TYPE", 5),
+    "permissions:\n  network: allowlst": ("FIELD_VALUE", 5),
+}
+
+
+@pytest.mark.row("C2", "C6")
+@pytest.mark.parametrize("front", WRONG_SECURITY)
+def test_wrong_security_value_is_an_error_in_every_profile(front: str) -> None:
+    found = read(f"name: x\ndescription: y\n{front}")
+    assert WRONG_SECURITY[front] in [
+        (one.code, one.line) for one in found.problems if one.severity == "error"
+    ]
+
+
+@pytest.mark.row("C2")
+@pytest.mark.parametrize("written", ["drect", "services", "Static", "distribted"])
+def test_misspelled_type_is_an_error(written: str) -> None:
+    found = read(f"name: x\ndescription: y\ntype: {written}")
+    assert [(one.code, one.line) for one in found.problems if one.severity == "error"] == [("FIELD_VALUE", 4)]
+
+
+@pytest.mark.row("C6")
+@pytest.mark.parametrize("front", ["permissions: [Read, Write]", "permissions: {network: outbound}"])
+def test_permissions_of_other_products_are_a_warning(front: str) -> None:
+    assert read(f"name: x\ndescription: y\n{front}").ok
+
+
+KEPT = {
+    "requires: {mcp: [github]}": {"requires": {"mcp": ["github"]}},
+    "requires: [units, {skill: a}]": {"requires": ["units", {"skill": "a"}]},
+    "tags: {a: b}": {"tags": {"a": "b"}},
+    "model: [opus]": {"model": ["opus"]},
+    "ttl: soon": {"ttl": "soon"},
+    "cacheable: maybe": {"cacheable": "maybe"},
+    "metadata: text": {"metadata": "text"},
+    "displayName: {en: A}": {"displayName": {"en": "A"}},
+    "inputSchema: text": {"inputSchema": "text"},
+    "triggers: 5": {"triggers": 5},
+    "triggers: {phrases: [p], priority: high}": {"triggers": {"priority": "high"}},
+    "resources: {entry: [a]}": {"resources": {"entry": ["a"]}},
+    "permissions: [Read]": {"permissions": ["Read"]},
+    "type: service\nendpoint: ftp://x": {"endpoint": "ftp://x"},
+    "tags: one, two": {},
+}
+
+
+@pytest.mark.row("C2")
+@pytest.mark.parametrize("front", KEPT)
+def test_field_of_unexpected_type_is_kept(front: str) -> None:
+    assert manifest(front).extra == KEPT[front]
 
 
 @pytest.mark.row("C2")

@@ -211,14 +211,16 @@ def test_a_skill_chooses_a_runtime_that_the_administrator_names(publish_skill, q
     assert _said(run) == "converted\n\n"
 
 
-def _node_package(archive, *, resolved="https://registry.example/smile/-/smile-1.0.0.tgz"):
+def _node_package(archive, *, name="smile"):
     entry = {
         "version": "1.0.0",
-        "resolved": resolved,
+        "resolved": f"https://registry.example/{name}/-/smile-1.0.0.tgz",
         "integrity": integrity(archive),
         "hasInstallScript": True,
     }
-    wanted = {"name": "x", "dependencies": {"smile": "^1.0.0"}}
+    is_alias = name != "smile"
+    entry |= {"name": name} if is_alias else {}
+    wanted = {"name": "x", "dependencies": {"smile": f"npm:{name}@^1.0.0" if is_alias else "^1.0.0"}}
     lock = {"lockfileVersion": 3, "packages": {"": wanted, "node_modules/smile": entry}}
     return read_files(
         [
@@ -230,11 +232,12 @@ def _node_package(archive, *, resolved="https://registry.example/smile/-/smile-1
     )
 
 
+@pytest.mark.parametrize("name", ["smile", "@real/smile"])
 def test_node_packages_are_installed_from_the_lock_and_none_of_their_scripts_runs(
-    network, index, team, alice, queue_run, settings
+    name, network, index, team, alice, queue_run, settings
 ):
     manifest = {
-        "name": "smile",
+        "name": name,
         "version": "1.0.0",
         "type": "module",
         "main": "smile.js",
@@ -245,16 +248,17 @@ def test_node_packages_are_installed_from_the_lock_and_none_of_their_scripts_run
         "package/smile.js": "export const face=':-D';export default 1",
     }
     archive = npm_archive(files)
-    index.files["/simple/smile/-/smile-1.0.0.tgz"] = archive
+    index.files[f"/simple/{name}/-/smile-1.0.0.tgz"] = archive
     settings.SKILLQUAY_NPM_REGISTRY = index.url
     version = publish(
-        _node_package(archive), team=team, actor=Actor(user=alice), visibility="private"
+        _node_package(archive, name=name), team=team, actor=Actor(user=alice), visibility="private"
     ).version
     run = execute_here(queue_run(version))
     row = DependencyBuild.objects.get(kind="node")
     assert row.state == "ready", (row.problem, row.log)
     assert _output(run) == {"said": ":-D", "ran": False}
-    assert {path for path, _ in index.requests} == {"/simple/smile/-/smile-1.0.0.tgz"}
+    assert {path for path, _ in index.requests} == {f"/simple/{name}/-/smile-1.0.0.tgz"}
+    assert [one["name"] for one in row.packages] == [name]
 
 
 def test_what_a_killed_worker_left_of_a_build_is_swept_and_a_live_build_is_not(settings):

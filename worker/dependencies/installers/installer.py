@@ -152,7 +152,7 @@ def _build_node(build: Build) -> BuildResult:
     job = build.create_job_folder("install")
     root_entry = {"name": "skill", "version": "1.0.0", **spec["manifest"]}
     entries = spec["entries"]
-    archives = {place: _archive(place, entry["version"]) for place, entry in entries.items()}
+    archives = {place: _archive(_name(place, entry), entry["version"]) for place, entry in entries.items()}
     locked = {place: {**entry, "resolved": f"{INDEX}/{archives[place]}"} for place, entry in entries.items()}
     lock = {"name": "skill", "version": "1.0.0", "lockfileVersion": 3, "requires": True}
     text = json.dumps({**lock, "packages": {"": root_entry, **locked}}, indent=1)
@@ -164,7 +164,7 @@ def _build_node(build: Build) -> BuildResult:
     build.run_installer(argv, job, served, {"/npm": _npm_folder()}, NPM_CONFIG_USERCONFIG="/dev/null")
     stored = store_tree(job / "output", "node_modules", check_stop=build.check_stop)
     packages = (
-        InstalledPackage(_name(place), entry["version"], entry["integrity"])
+        InstalledPackage(_name(place, entry), entry["version"], entry["integrity"])
         for place, entry in entries.items()
     )
     return BuildResult(text, tuple(packages), stored.digest, stored.size)
@@ -181,10 +181,10 @@ def _npm_folder() -> Path:
     return folder
 
 
-def _name(place: str) -> str:
-    return place.rpartition("node_modules/")[2]
+def _name(place: str, entry: Mapping[str, Any]) -> str:
+    """The package's name in the registry. An alias has it in its entry; its folder has another name."""
+    return str(entry.get("name") or place.rpartition("node_modules/")[2])
 
 
-def _archive(place: str, number: str) -> str:
-    name = _name(place)
+def _archive(name: str, number: str) -> str:
     return f"{name}/-/{name.rpartition('/')[2]}-{number}.tgz"
