@@ -136,7 +136,7 @@ def test_every_test_says_which_row_it_proves():
 
 ROWS = {
     f"{letter}{n}"
-    for letter, last in zip("ABCDEP", (7, 8, 14, 12, 4, 12), strict=True)
+    for letter, last in zip("ABCDEP", (8, 8, 14, 12, 4, 12), strict=True)
     for n in range(1, last + 1)
 }
 NOT_YET = {"B7"}  # rows of capabilities that are not built yet

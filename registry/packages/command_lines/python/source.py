@@ -7,10 +7,13 @@ import warnings
 
 MAX_BYTES = 512 * 1024
 _NODES = 120_000  # more of them take longer than half a second
+_MAX_DOTS = 1_000  # per line: Python's parser needs quadratic time for a name with many parts
 
 
 def parse_python(text: str) -> ast.Module | None:
-    """The script's tree; None if it is not valid or nested too deeply."""
+    """The script's tree; None if it is not valid, or if parsing it would take too long."""
+    if any(line.count(".") > _MAX_DOTS and "import" in line for line in text.splitlines()):
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

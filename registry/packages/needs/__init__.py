@@ -1,0 +1,6 @@
+"""Reads what scripts need without running them: modules, programs, hosts and keys."""
+
+from registry.packages.needs.read_needs import read_needs
+from registry.packages.needs.script_needs import ModuleNeed, ScriptNeeds, from_document, to_document
+
+__all__ = ["ModuleNeed", "ScriptNeeds", "from_document", "read_needs", "to_document"]
