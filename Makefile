@@ -45,7 +45,6 @@ check: $(VENV)/tests
 	$(BIN)/mypy registry worker portal tests
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check
-	$(BIN)/python -m pytest tests/architecture
 
 $(VENV)/runtime: requirements.txt $(if $(shell $(BIN)/python -c "import pip; print(1)" 2>/dev/null),,new-venv)
 	@echo "Installing the packages of requirements.txt …"

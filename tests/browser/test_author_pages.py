@@ -33,6 +33,7 @@ def _try(page, text):
     page.wait_for_selector("text=result.json")
 
 
+@pytest.mark.matrix("look", at_most=1)
 @pytest.mark.parametrize("look", [{}, {"java_script_enabled": False}], ids=["scripts", "no-scripts"])
 def test_start_try_edit_and_try_again(page, sign_in, axe, look, team, bob):
     scripted = not look

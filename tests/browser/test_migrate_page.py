@@ -15,6 +15,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.matrix("look", at_most=1)
 @pytest.mark.parametrize("look", [{}, {"java_script_enabled": False}], ids=["scripts", "no-scripts"])
 def test_an_old_package_is_migrated_and_published(page, sign_in, axe, look, team, bob, tmp_path):
     (tmp_path / "old.zip").write_bytes(zip_of({"SKILL.md": OLD, "METADATA.yml": METADATA}))

@@ -94,6 +94,7 @@ def test_a_running_run_follows_its_log_and_ends_without_a_reload(page, sign_in, 
     axe()
 
 
+@pytest.mark.full
 @pytest.mark.row("D6")
 def test_a_run_that_waits_is_decided_by_keyboard_alone(page, sign_in, alice, bob, team, axe):
     let, denied = asked_for(alice, bob, team), asked_for(alice, bob, team)

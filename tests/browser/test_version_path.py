@@ -59,6 +59,7 @@ def test_two_versions_are_compared_one_is_yanked_and_offered_again(page, sign_in
     assert page.locator("[data-part=yanked]").count() == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("look", [{"java_script_enabled": False}])
 def test_a_telephone_without_scripts_shows_both_sides_one_below_the_other(page, sign_in, report, alice):
     page.set_viewport_size({"width": 390, "height": 844})

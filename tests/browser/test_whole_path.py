@@ -203,6 +203,7 @@ def test_the_whole_path_without_scripts(browser, house):
     context.close()
 
 
+@pytest.mark.full
 def test_a_hostile_package_is_walked_through_every_page(page):
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     files = {path: data for path, data in hostile_files().items() if not path.startswith("scripts/")}

@@ -11,7 +11,12 @@ import pytest
 
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.slow("a site's own database"), pytest.mark.faults, pytest.mark.row("P2", "P9")]
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.slow("a site's own database"),
+    pytest.mark.faults,
+    pytest.mark.row("P2", "P9"),
+]
 
 
 def test_key_of_a_killed_request_is_processed_at_once(make_site):

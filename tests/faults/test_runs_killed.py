@@ -13,7 +13,7 @@ from tests.faults.conftest import BUSY
 from tests.faults.remains import children, groups, is_alive, processes_of_runs
 
 pytestmark = [
-    pytest.mark.matrix(at_most=2),
+    pytest.mark.matrix(at_most=1),
     pytest.mark.slow("a whole site in processes"),
     pytest.mark.faults,
     pytest.mark.row("P5", "P9"),

@@ -14,7 +14,7 @@ from tests.faults.remains import fill
 from tests.site import ROOT
 
 pytestmark = [
-    pytest.mark.matrix(at_most=1),
+    pytest.mark.full,
     pytest.mark.slow("a whole site in processes"),
     pytest.mark.faults,
     pytest.mark.row("P5", "P9"),

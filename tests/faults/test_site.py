@@ -24,7 +24,7 @@ from bench._strangers import Crowd, held_bytes
 from tests.site import ROOT, Site
 
 pytestmark = [
-    pytest.mark.matrix(at_most=7),
+    pytest.mark.matrix(at_most=4),
     pytest.mark.slow("a whole site in processes"),
     pytest.mark.faults,
     pytest.mark.row("P9", "P5"),

@@ -81,7 +81,7 @@ def test_no_page_tells_a_stranger_that_something_is_there(hidden, charlie, who, 
     assert walked > 60
 
 
-@pytest.mark.matrix("who", "query")
+@pytest.mark.matrix("who", "query", at_most=2)
 @pytest.mark.parametrize("query", ["", "?q=kestrel", "?team=docs", "?skill=docs/kestrel"])
 @pytest.mark.parametrize("who", ["anonymous", "charlie"])
 def test_no_page_without_a_name_in_its_address_says_the_word(hidden, charlie, who, query):

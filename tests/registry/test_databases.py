@@ -97,11 +97,13 @@ def test_ten_skills_published_at_once_wait_for_each_other_and_all_arrive(races):
     assert races["apart"] == [["created"] * 10]
 
 
+@pytest.mark.full
 @pytest.mark.row("D9")
 def test_of_many_uses_by_one_caller_at_once_one_counts(races):
     assert races["used"] == [["counted", *["held back"] * 5]] * 4
 
 
+@pytest.mark.full
 @pytest.mark.row("P4", "C4")
 def test_search_facets_and_match_find_the_same_on_both_byte_for_byte(tmp_path):
     answers = {}
@@ -129,6 +131,7 @@ _POSTED = f"""
 """
 
 
+@pytest.mark.full
 @pytest.mark.row("P4", "P9")
 def test_postgresql_looks_up_pairs_and_reads_no_other_posting_of_a_common_term(tmp_path, monkeypatch):
     asked = []

@@ -57,6 +57,7 @@ def test_the_migrations_make_what_the_models_say(tmp_path, django_db_blocker):
             other.close()
 
 
+@pytest.mark.full
 @pytest.mark.row("P9")
 def test_migrate_refuses_a_database_of_another_version_in_one_line(tmp_path):
     with sqlite3.connect(tmp_path / "skillquay.sqlite3") as database:

@@ -78,6 +78,7 @@ def bombs() -> dict[str, bytes]:
     }
 
 
+@pytest.mark.full
 def test_no_archive_takes_more_memory_than_a_package_may(tmp_path: Path) -> None:
     made = {f"zip {name}": data for name, (data, _) in ZIPS.items()}
     made |= {f"tar {name}": data for name, (data, _) in TARS.items()}

@@ -13,7 +13,12 @@ import pytest
 from tests import cluster, migrated
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.cluster, pytest.mark.row("D6", "P9"), pytest.mark.matrix("rounds", at_most=1)]
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.cluster,
+    pytest.mark.row("D6", "P9"),
+    pytest.mark.matrix("rounds", at_most=1),
+]
 
 ROUNDS = 2
 LET, ENDED = "queued", {"refused", "cancelled"}

@@ -12,7 +12,12 @@ import pytest
 from tests import cluster, migrated
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.slow("waits for heartbeats"), pytest.mark.cluster, pytest.mark.row("P5", "P9")]
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.slow("waits for heartbeats"),
+    pytest.mark.cluster,
+    pytest.mark.row("P5", "P9"),
+]
 
 
 def test_a_run_outlives_the_connections_of_its_worker(tmp_path):

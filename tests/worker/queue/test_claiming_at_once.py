@@ -14,7 +14,12 @@ from tests import cluster, migrated
 from tests.conftest import ROOT
 from tests.worker.queue.claiming_at_once import PLAYERS, QUEUED
 
-pytestmark = [pytest.mark.cluster, pytest.mark.row("C6", "P9"), pytest.mark.matrix("claims", at_most=1)]
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.cluster,
+    pytest.mark.row("C6", "P9"),
+    pytest.mark.matrix("claims", at_most=1),
+]
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])

@@ -14,7 +14,12 @@ from tests import cluster, migrated
 from tests.conftest import ROOT
 from tests.worker.queue.numbering_at_once import RUNS, THREADS
 
-pytestmark = [pytest.mark.cluster, pytest.mark.row("P5", "P9"), pytest.mark.matrix("vendor", at_most=1)]
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.cluster,
+    pytest.mark.row("P5", "P9"),
+    pytest.mark.matrix("vendor", at_most=1),
+]
 
 
 @pytest.mark.parametrize("vendor", ["sqlite", "postgresql"])

@@ -12,7 +12,7 @@ import pytest
 from tests import cluster, migrated
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.cluster, pytest.mark.row("P12", "D6", "P9")]
+pytestmark = [pytest.mark.full, pytest.mark.cluster, pytest.mark.row("P12", "D6", "P9")]
 
 
 def test_nobody_who_is_erased_stands_in_the_way_of_a_decision_or_of_another_one(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from tests import cluster, migrated
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.cluster, pytest.mark.row("C4", "P9")]
+pytestmark = [pytest.mark.full, pytest.mark.cluster, pytest.mark.row("C4", "P9")]
 
 
 def test_events_with_skills_in_opposite_orders_start_all(tmp_path):
