@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from registry.packages.problems import CODES, code_named, fill_known
 from worker.models import Run
-from worker.run_views.cause import cause_of, cause_text
+from worker.run_views.cause import cause_of, cause_text, extract_params
 
 
 @dataclass(frozen=True)
@@ -64,27 +64,8 @@ def only_names_exit(message: str) -> bool:
 
 
 _EXIT = re.compile(r"the script ended with exit code \d+(?: and no JSON answer)?")
-_PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]")
 
 
 def is_standard_message(code: str, message: str) -> bool:
     """Whether a stored message is only the standard text of its code, whatever values it contains."""
     return code in CODES and extract_params(code_named(code).message, message) is not None
-
-
-def extract_params(template: str, text: str) -> dict[str, str] | None:
-    """The values that turn ``template`` into ``text``; None if no values do.
-
-    Ignores final periods. Searches one literal piece after another, in linear time.
-    """
-    first, *rest = _PLACEHOLDER.split(template.rstrip("."))
-    text, at, found = text.rstrip("."), len(first), {}
-    if text[:at].lower() != first.lower():
-        return None
-    for place, (name, piece) in enumerate(zip(rest[::2], rest[1::2], strict=True), 1):
-        is_last = place * 2 == len(rest)
-        end = len(text) - len(piece) if is_last else text.find(piece, at)
-        if end < at or text[end : end + len(piece)] != piece:
-            return None
-        found[name], at = text[at:end], end + len(piece)
-    return found if at == len(text) else None

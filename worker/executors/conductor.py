@@ -33,9 +33,8 @@ from worker.core.storable import clean_text
 from worker.dependencies import mounts
 from worker.dependencies.mounts import DependenciesPending
 from worker.executors.by_protocol import execute_call
-from worker.executors.failure_cause import failure_cause
+from worker.executors.failure_cause import failure_cause, package_folders
 from worker.executors.run_status import status_of
-from worker.files.inputs import WORK_DIR
 from worker.files.working_folder import create_working_folder
 from worker.memory import propose as proposing
 from worker.protocols import prepare as protocols_prepare
@@ -58,7 +57,6 @@ _TOO_MANY_VALUES = (
     f"{{}}: values that need more than {MAX_MEMORY // 1_000_000} MB of memory were not stored; "
     "write large results to a file in output_dir"
 )
-_PACKAGE_FOLDERS = ("/skill", WORK_DIR)  # the working folder has links into the package
 _DEFER_S = 5.0  # pause before dependencies or the disk are checked again
 _STORAGE_WAIT_S = 60.0  # for a run that can't be requeued
 _RETRY_PAUSES_S = (0.5, *[1.5] * 18)  # seconds between attempts to record a finished run
@@ -146,9 +144,7 @@ def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptRes
         result = execute_call(attempt, call)
         if monitor.is_cancelled():  # cancelled while the answer was read, which can't be interrupted
             return AttemptResult(_refused_outcome(CANCELLED.refusal()), result.sandbox_result)
-        cause = failure_cause(
-            result.outcome, result.sandbox_result, folders=(*_PACKAGE_FOLDERS, str(package.folder))
-        )
+        cause = failure_cause(result.outcome, result.sandbox_result, folders=package_folders(package.folder))
         outcome = _drop_heavy_values(result.outcome)
         return replace(result, outcome=outcome, cause=cause, interpreter=_interpreter(call))
     finally:

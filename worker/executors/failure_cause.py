@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from worker.core.storable import clean_text
 from worker.executors.errors import COMMAND_FAILED
@@ -10,11 +11,14 @@ from worker.files.inputs import WORK_DIR
 from worker.protocols.call import Cause, Outcome
 from worker.protocols.error_output import cause_in_answer, find_cause, find_error, read_lines
 from worker.protocols.errors import INTERNAL_ERROR, PACKAGE_READ_ONLY, SCRIPT_FAILED
+from worker.protocols.failure_kinds import failure_kind, with_kind
 from worker.protocols.formats.stdin_json import describe_exit
+from worker.sandbox.errors import NETWORK_HOST_REFUSED
 from worker.sandbox.layout import PACKAGE
-from worker.sandbox.policy import SandboxResult
+from worker.sandbox.policy import HostAccess, SandboxResult
 from worker.sandbox.runtimes import command_for
 
+_UNEXPLAINED = (SCRIPT_FAILED.name, INTERNAL_ERROR.name, COMMAND_FAILED.name)
 _MAX_MESSAGE = 500  # characters
 _MAX_NAME = 100
 _MAX_FILE = 300
@@ -27,19 +31,40 @@ _TOPS = (f"{PACKAGE}/", f"{WORK_DIR}/", "./")
 _MIN_SHARED = 4  # characters; shorter messages occur in too many others
 
 
-def name_package_write(outcome: Outcome, result: SandboxResult, paths: Collection[str]) -> Outcome:
-    """The failed outcome, with PACKAGE_READ_ONLY if a write into the package, which has ``paths``, ended it.
+def explain_failure(
+    outcome: Outcome,
+    result: SandboxResult,
+    paths: Collection[str] = (),
+    *,
+    folders: Sequence[str] = (PACKAGE,),
+) -> tuple[Outcome, SandboxResult]:
+    """The failed outcome with its cause and, if the reason is a common one, that reason's failure code.
 
-    In the JSON stdin protocol, the code in the answer's error stays a standard code.
+    The codes are MODULE_MISSING, PROGRAM_MISSING, HOST_REFUSED, USAGE, and PACKAGE_READ_ONLY for a write into
+    the package, which has ``paths``. In the JSON stdin protocol, the code in the answer's error stays a
+    standard code. Adds a refused host that only the output names to the result's host accesses.
     """
-    if outcome.failure_code not in (SCRIPT_FAILED.name, INTERNAL_ERROR.name) or result.ending != "exited":
-        return outcome
-    cause = failure_cause(outcome, result)
-    if cause is None or not _is_package_write(cause.message, paths):
-        return outcome
-    code = PACKAGE_READ_ONLY.name
+    if outcome.failure_code not in _UNEXPLAINED or result.ending != "exited":
+        return outcome, result
+    cause = failure_cause(outcome, result, folders=folders)
+    if cause and _is_package_write(cause.message, paths):
+        return _with_code(outcome, PACKAGE_READ_ONLY.name, cause), result
+    printed = None if cause and cause.type == outcome.failure_code and not result.stderr else cause
+    lines = read_lines(result.stderr) if result.stderr.strip() else read_lines(result.stdout)
+    kind = failure_kind(printed, lines, result.network, exit_code=result.exit_code, folders=folders)
+    if kind is None:
+        return outcome, result
+    problem = kind.problem
+    if kind.host:
+        access = HostAccess(kind.host, 0, allowed=False, code=NETWORK_HOST_REFUSED.name)
+        result = replace(result, network=(*result.network, access))
+    outcome = _with_code(outcome, problem.code, _cut(with_kind(printed, kind)))
+    return replace(outcome, message=problem.message()), result
+
+
+def _with_code(outcome: Outcome, code: str, cause: Cause) -> Outcome:
     error = {**(outcome.error or {}), "code": code} if outcome.answer is None else outcome.error
-    return replace(outcome, failure_code=code, error=error)
+    return replace(outcome, failure_code=code, error=error, cause=cause)
 
 
 def _is_package_write(message: str, paths: Collection[str]) -> bool:
@@ -62,6 +87,11 @@ def _below(path: str, paths: Collection[str]) -> bool:
     return bool(separator) and any(each.startswith(f"{top}/") for each in paths)
 
 
+def package_folders(folder: Path) -> tuple[str, ...]:
+    """The paths under which a package appears to its scripts, if it is unpacked in ``folder``."""
+    return (PACKAGE, WORK_DIR, str(folder))  # the working folder has links into the package
+
+
 def failure_cause(
     outcome: Outcome, result: SandboxResult | None, *, folders: Sequence[str] = ("/skill",)
 ) -> Cause | None:
@@ -71,7 +101,7 @@ def failure_cause(
     """
     if outcome.success:
         return None
-    return _cut(_find(outcome, result, folders))
+    return outcome.cause or _cut(_find(outcome, result, folders))
 
 
 def _find(outcome: Outcome, result: SandboxResult | None, folders: Sequence[str]) -> Cause:

@@ -15,6 +15,7 @@ from worker.attempts.context import AttemptContext, AttemptResult
 from worker.executors.collect import collect_files
 from worker.executors.commands import SKILL_DIR, CommandResult, Commands, command_step, failure_text
 from worker.executors.errors import COMMAND_FAILED, COMMANDS_TOO_MANY
+from worker.executors.failure_cause import explain_failure
 from worker.models import Run
 from worker.protocols import outcome as protocols_outcome
 from worker.protocols.call import Call, Outcome
@@ -120,7 +121,8 @@ def _run_commands(attempt: AttemptContext, call: Call, prompt: Prompt, commands:
             continue
         result = _run_one(attempt, commands, (*shell, piece.source, *prompt.words), piece, environment)
         if not result.succeeded:
-            return ExpandedPrompt("", commands, failure=_failed(call, piece, result))
+            failure, _result = explain_failure(_failed(call, piece, result), result.sandbox_result)
+            return ExpandedPrompt("", commands, failure=failure)
         parts.append(result.stdout.rstrip("\n"))  # output is inserted as it is and never expanded again
     return ExpandedPrompt("".join(parts), commands)
 

@@ -9,11 +9,12 @@ from registry.packages.package import Manifest
 from registry.packages.reserved_variables import is_reserved
 from worker.attempts.context import AttemptContext, AttemptResult
 from worker.attempts.monitor import AttemptMonitor
+from worker.attempts.network_use import can_try_network
 from worker.child_runs import channel as children_channel
 from worker.core.masking import MaskedOutput
 from worker.core.sandbox_settings import sandbox_settings
 from worker.executors.collect import collect_files
-from worker.executors.failure_cause import name_package_write
+from worker.executors.failure_cause import explain_failure, package_folders
 from worker.files.inputs import WORK_DIR
 from worker.protocols import outcome as protocols_outcome
 from worker.protocols.call import Call
@@ -41,7 +42,9 @@ def execute(attempt: AttemptContext, call: Call) -> AttemptResult:
     schema = abp.output_schema(attempt.package.manifest, call.request)
     outcome = protocols_outcome.interpret(call, result, output_schema=schema)
     if not outcome.success:
-        outcome = name_package_write(outcome, result, attempt.package.paths)
+        outcome, result = explain_failure(
+            outcome, result, attempt.package.paths, folders=package_folders(attempt.package.folder)
+        )
         monitor.fail_step("execute", outcome.failure_code, outcome.message)
     if monitor.lost or result.ending == "lease_lost":
         return AttemptResult(outcome, result)
@@ -90,7 +93,7 @@ def sandbox_job(attempt: AttemptContext, call: Call) -> Job:
         },
         mounts=attempt.runtime.mounts,
         channel_bytes=_CHANNEL_BYTES if call.channel else 0,
-        network=package.manifest.security.network_allowlist if _has_network(package.manifest) else None,
+        network=_allowed_hosts(attempt),
         resolve=resolve_host,
         cwd=WORK_DIR,
         limits=attempt.sandbox_limits,
@@ -103,5 +106,13 @@ def _manifest_environment(manifest: Manifest) -> dict[str, str]:
     return {name: text for name, text in manifest.security.environment.items() if not is_reserved(name)}
 
 
-def _has_network(manifest: Manifest) -> bool:
-    return manifest.security.network == "allowlist"
+def _allowed_hosts(attempt: AttemptContext) -> tuple[str, ...] | None:
+    """The hosts that the run can reach.
+
+    Without network access: an empty list, which records each attempt, if an attempt is possible, otherwise
+    None.
+    """
+    security = attempt.package.manifest.security
+    if security.network == "allowlist":
+        return security.network_allowlist
+    return () if attempt.runtime.mounts or can_try_network(attempt.package) else None

@@ -92,3 +92,4 @@ class Outcome:
     messages: tuple[Mapping[str, Any], ...] = ()  # of a prompt: {role, content}
     # Changed by a prompt: allowedTools, model, effort.
     context: Mapping[str, Any] = field(default_factory=dict)
+    cause: Cause | None = None  # if it is known; otherwise it is in the error or the output

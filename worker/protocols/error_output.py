@@ -29,10 +29,10 @@ _PYTHON_NAME = re.compile(r"(?:[A-Z]\w*|\w*(?:error|timeout))$")
 _JS_FRAME = re.compile(r"\s+at (?:.*[( ])?(?:file://)?([^\s()]+):(\d+):\d+\)?(?: \{)?$")
 _JS_ANY_FRAME = re.compile(r"\s+at .")
 _JS_ERROR = re.compile(
-    r"(?:error: )?(?:Uncaught )?(?:\(in promise\) )?([A-Z][\w$]{0,80})(?: \[\w+\])?(?:: (.*))?$"
+    r"(?:error: )?\[?(?:Uncaught )?(?:\(in promise\) )?([A-Z][\w$]{0,80})(?: \[\w+\])?(?:: (.*?))?(?:\] \{)?$"
 )
 _DENO_ERROR = re.compile(r"error: (?:Uncaught )?(?:\(in promise\) )?(.+)$")
-_JS_CAUSE = re.compile(r"\s*(?:\[cause\]|Caused by):? (?:Uncaught )?(.+)$")
+_JS_CAUSE = re.compile(r"\s*(?:\[cause\]|Caused by|cause):? (?:Uncaught )?(.+)$")
 _JS_PLACE = re.compile(r"(?:file://)?(\S+):(\d+)$")
 # Others: the message, the file and the line
 _SHELL = re.compile(r"(?P<file>[^\s:]+): (?:line )?(?P<line>\d+): (?P<message>\S.*)$")

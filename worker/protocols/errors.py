@@ -46,6 +46,28 @@ PACKAGE_READ_ONLY = declare("PACKAGE_READ_ONLY")(
     _("The script tried to write into its package, which is read-only."),
     _("Write to the working folder, to `output_dir` or to /tmp instead."),
 )
+MODULE_MISSING = declare("MODULE_MISSING", lambda *, module: ...)(
+    _("The script needs the module %(module)s, which is not installed."),
+    _(
+        "Declare the library in `requirements.txt` or `package.json`, or add the missing file, "
+        "then publish a new version."
+    ),
+)
+PROGRAM_MISSING = declare("PROGRAM_MISSING", lambda *, program: ...)(
+    _("The script needs the program %(program)s, which is not installed on the worker."),
+    _("Choose a `runtime` with this program, or ask an administrator to install it on the workers."),
+)
+HOST_REFUSED = declare("HOST_REFUSED", lambda *, host: ...)(
+    _("The script needs the host %(host)s, which the skill's `security` settings do not allow."),
+    _(
+        "Set `security.network` to `allowlist` and add the host to `security.network_allowlist`, "
+        "then publish a new version."
+    ),
+)
+USAGE = declare("USAGE")(
+    _("The script does not accept these arguments."),
+    _("Compare the arguments with the script's usage, then change them and run the script again."),
+)
 OUTPUT_INVALID = declare("OUTPUT_INVALID")(
     _("The script's output does not match `output_schema`."),
     _("Ask the skill's maintainers to fix the script or its `output_schema`."),

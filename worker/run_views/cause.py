@@ -1,13 +1,15 @@
 """Why a run failed, for commands, API and pages. Only for actors who can read the run's content."""
 
+import re
 from typing import Any
 
 from django.utils.translation import gettext
 
-from registry.packages.problems import CODES, code_named
+from registry.packages.problems import CODES, code_named, fill_known
 from worker.models import Run, RunStatus
 from worker.protocols.call import Cause
 
+_PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]")
 FAILED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST, RunStatus.REFUSED)
 
 
@@ -25,11 +27,20 @@ def cause_of(run: Run) -> Cause | None:
 
 
 def cause_document(run: Run) -> dict[str, Any] | None:
-    """The cause as ``{type, message, file, line}``; None without one. ``line`` can be None."""
+    """The cause as ``{type, message, file, line, remedy}``; None without one. ``line`` can be None."""
     cause = cause_of(run)
     if cause is None:
         return None
-    return {"type": cause.type, "message": cause.message, "file": cause.file, "line": cause.line}
+    place = {"file": cause.file, "line": cause.line}
+    return {"type": cause.type, "message": cause.message, **place, "remedy": _remedy_of(run)}
+
+
+def _remedy_of(run: Run) -> str:
+    """The remedy of the failure code in the reader's language; "" for the codes of skills."""
+    if run.failure_code not in CODES:
+        return ""
+    code = code_named(run.failure_code)
+    return fill_known(gettext(code.remedy), extract_params(code.message, run.message) or {})
 
 
 def cause_text(run: Run) -> str:
@@ -45,3 +56,21 @@ def _message_of(code: str) -> str:
     """The code's message in the reader's language; "" if it needs values."""
     text = code_named(code).message if code in CODES else ""
     return "" if "%(" in text else gettext(text)
+
+
+def extract_params(template: str, text: str) -> dict[str, str] | None:
+    """The values that turn ``template`` into ``text``; None if no values do.
+
+    Ignores final periods. Searches one literal piece after another, in linear time.
+    """
+    first, *rest = _PLACEHOLDER.split(template.rstrip("."))
+    text, at, found = text.rstrip("."), len(first), {}
+    if text[:at].lower() != first.lower():
+        return None
+    for place, (name, piece) in enumerate(zip(rest[::2], rest[1::2], strict=True), 1):
+        is_last = place * 2 == len(rest)
+        end = len(text) - len(piece) if is_last else text.find(piece, at)
+        if end < at or text[end : end + len(piece)] != piece:
+            return None
+        found[name], at = text[at:end], end + len(piece)
+    return found if at == len(text) else None

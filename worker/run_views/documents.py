@@ -289,7 +289,13 @@ def refusal_document(error: Refusal, *, skill: str, translate: Callable[[str], s
         "failure_code": error.code,
         "message": problems[0]["message"],
         "error": {"code": error.code, "message": problems[0]["message"], "details": {"problems": problems}},
-        "cause": {"type": error.code, "message": problems[0]["message"], "file": "", "line": None},
+        "cause": {
+            "type": error.code,
+            "message": problems[0]["message"],
+            "file": "",
+            "line": None,
+            "remedy": problems[0]["remedy"],
+        },
         "sandbox": {"tier": "", "enforcement": {}},
         "readable": True,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from registry.packages.problems import code_named
 from worker.executors.failure_cause import failure_cause
 from worker.protocols.call import Call, Cause, Outcome, Request
 from worker.protocols.outcome import interpret
@@ -105,8 +106,9 @@ def test_run_stores_its_cause(publish_skill, queue_run, actor_of, alice):
     assert cause_of(run) == Cause("ValueError", "no column 'date'", "scripts/broken.py", 3)
     assert cause_text(run) == "ValueError: no column 'date'"
     document = run_document(run, actor=actor_of(alice))
-    expected = {"type": "ValueError", "message": "no column 'date'", "file": "scripts/broken.py", "line": 3}
-    assert document["cause"] == expected
+    place = {"file": "scripts/broken.py", "line": 3}
+    remedy = {"remedy": code_named("SCRIPT_FAILED").remedy}
+    assert document["cause"] == {"type": "ValueError", "message": "no column 'date'", **place, **remedy}
     assert document["message"] == "the script ended with exit code 1"
 
 

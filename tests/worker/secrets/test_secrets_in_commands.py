@@ -35,7 +35,7 @@ def said(monkeypatch, tmp_path):
     watch: Any = SimpleNamespace(on_output=lambda stream, text: log.append(text), check_stop=lambda: None)
     claim: Any = SimpleNamespace(limits={"timeout_s": 5.0}, files=[])
     security = SimpleNamespace(environment={}, network="none", network_allowlist=())
-    package: Any = SimpleNamespace(folder=tmp_path, manifest=SimpleNamespace(security=security))
+    package: Any = SimpleNamespace(folder=tmp_path, paths=(), manifest=SimpleNamespace(security=security))
     attempted = AttemptContext(claim, watch, package, Path(tmp_path), secrets={"API_KEY": secret})
     assert attempted.limits == Limits(timeout_s=5.0)
     call: Any = SimpleNamespace(argv=("x",), stdin=b"", environment={}, channel=False)

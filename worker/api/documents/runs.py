@@ -96,6 +96,7 @@ class CauseDoc(Doc):
     message = serializers.CharField(help_text="At most 500 characters.")
     file = serializers.CharField(help_text='Path in the package; "" if unknown.')
     line = serializers.IntegerField(allow_null=True)
+    remedy = serializers.CharField(help_text='What to do about it; "" for a code that the skill defines.')
 
 
 class RunSummaryDoc(Doc):

@@ -166,11 +166,12 @@ def _cause_line(document: dict[str, Any]) -> str:
 
 
 def _remedies(document: dict[str, Any]) -> list[str]:
-    """The remedies of the problems in the run's error; [] for an error of another shape."""
+    """The remedies of the problems in the run's error, otherwise the remedy of its cause."""
     match document.get("error"):
         case {"details": {"problems": [*problems]}}:
             return [str(each["remedy"]) for each in problems if isinstance(each, dict) and each.get("remedy")]
-    return []
+    remedy = (document.get("cause") or {}).get("remedy")
+    return [remedy] if remedy else []
 
 
 def _escape(text: str) -> str:

@@ -99,7 +99,9 @@ def run(
         )
         return replace(result, tier="backend")
     chosen = choose(site, tier)
-    if chosen == "landlock" and job.network is not None and job.http_handler is None:
+    if chosen == "landlock" and job.network == () and job.http_handler is None:
+        job = replace(job, network=None)  # this tier refuses every host, but can't record the attempts
+    elif chosen == "landlock" and job.network is not None and job.http_handler is None:
         reason = LazyMessage(gettext_noop("the landlock isolation tier of this machine has no network"))
         raise NETWORK_ALLOWLIST_UNAVAILABLE.refusal(reason=reason)
     if job.scratch and not has_scratch(chosen, site):

@@ -10,9 +10,11 @@ from django.urls import reverse
 from portal.pages.runs.presenters import log as run_log
 from portal.pages.runs.presenters.log import LogLine, LogLines
 from registry.identity.actors import Actor
-from registry.models import Version
+from registry.models import EntryCommandLine, Version
 from worker.models import Run
 from worker.protocols.call import Cause
+from worker.protocols.errors import USAGE
+from worker.protocols.failure_kinds import usage_lines
 from worker.run_views.cause import FAILED, cause_of
 from worker.run_views.failures import (
     RunReference,
@@ -31,6 +33,7 @@ class Failure:
     """The explanation of a failed run, for readers of its content.
 
     ``lines`` are the last lines of the log, and ``error_lines`` the numbers of those with the error.
+    ``usage`` is the script's usage text if the run failed because of its arguments, otherwise "".
     ``success`` is the last success if the actor may read it, and ``first`` the first failure since then.
     """
 
@@ -38,6 +41,7 @@ class Failure:
     url: str  # of the line in the package; "" if unknown
     lines: tuple[LogLine, ...]
     error_lines: frozenset[int]
+    usage: str
     first: RunReference | None
     success: RunReference | None
     similar: SimilarFailures
@@ -59,10 +63,28 @@ def failure_of(
         url=_source_url(cause, version),
         lines=lines,
         error_lines=error_lines(lines, cause),
+        usage=usage_of(run, lines),
         first=first_failure_since_success(run, actor),
         success=_readable(last_success(run, actor), actor),
         similar=similar_failures(run, actor),
     )
+
+
+def usage_of(run: Run, lines: Sequence[LogLine] | None = None) -> str:
+    """The usage text of a run that failed because of its arguments: as printed, otherwise from the script.
+
+    "" for other runs. ``lines`` is the end of the log, if the caller has read it.
+    """
+    if run.failure_code != USAGE.name or run.erased_at is not None:
+        return ""
+    if lines is None:
+        lines = run_log.tail(run, max(run.attempt, 1), running=False).lines[-_LINES:]
+    printed = usage_lines([line.text for line in lines])
+    if len(printed) > 1 or run.skill_id is None:
+        return "\n".join(printed)
+    entries = EntryCommandLine.objects.filter(version__skill=run.skill_id, version__digest=run.digest)
+    entry = entries.filter(path=run.entry).first()
+    return (entry.command_line.usage if entry else "") or "\n".join(printed)
 
 
 def _source_url(cause: Cause | None, version: Version | None) -> str:

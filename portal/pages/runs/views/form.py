@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from portal.pages.runs.forms.file_field import StoredFile
+from portal.pages.runs.presenters.failure import usage_of
 from portal.pages.runs.presenters.run_form import Prefill, RunForm
 from portal.pages.skill.views.skill import layout
 from portal.pages.skill.views.use import RerunSource, rerun_source
@@ -193,7 +194,7 @@ def _render(request: ActorRequest, run_form: RunForm, source: RerunSource | None
         "verdict": verdict_of(runnable.version, request.actor, team),
         "missing_secrets": missing_secrets(runnable.version, team),
         "curl": run_form.curl(),
-        "help": _usage(request.actor, run_form) if run_form.input_format == "arguments" else "",
+        "help": _usage(request.actor, run_form, source),
     }
     return render(request, "runs/form.html", context, status=422 if refused else 200)
 
@@ -224,7 +225,12 @@ def _artifacts(actor: Actor) -> list[tuple[str, str]]:
     return [(f"{uid}/{path}", f"{path} · {label}") for uid, path, label in rows[:_ARTIFACTS]]
 
 
-def _usage(actor: Actor, run_form: RunForm) -> str:
+def _usage(actor: Actor, run_form: RunForm, source: RerunSource | None) -> str:
+    """The usage text for an argument line, and for any form after a run with wrong arguments; or ""."""
+    if printed := usage_of(source.run) if source else "":
+        return printed
+    if run_form.input_format != "arguments":
+        return ""
     return run_form.usage or _help_output(actor, run_form.runnable)
 
 

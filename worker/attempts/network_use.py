@@ -1,0 +1,33 @@
+"""Finds out whether a package can try to reach hosts, so that a run without network records its attempts."""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from registry.packages.manifest.frontmatter import SKILL_MD
+from worker.attempts.unpacking import UnpackedPackage
+from worker.sandbox.runtimes import command_for
+
+_MAX_BYTES = 1 << 20  # of a file
+_CLIENTS = re.compile(rb"https?|urllib|socket|fetch|curl|wget|requests|proxy|grpc|websocket", re.IGNORECASE)
+
+
+def can_try_network(package: UnpackedPackage) -> bool:
+    """Whether a script of the package, or the commands in SKILL.md, mention a way to reach hosts.
+
+    A proxy that records attempts delays the start of a run, so runs of other packages start without it.
+    """
+    return _mentions_clients(package.folder, package.paths)
+
+
+@lru_cache(maxsize=1024)
+def _mentions_clients(folder: Path, paths: tuple[str, ...]) -> bool:
+    code = (path for path in paths if path.startswith("scripts/") or command_for(path) or path == SKILL_MD)
+    return any(_CLIENTS.search(_start_of(folder / path, is_text=path == SKILL_MD)) for path in code)
+
+
+def _start_of(path: Path, *, is_text: bool) -> bytes:
+    """The start of the file; of SKILL.md, b"" without commands."""
+    with path.open("rb") as file:
+        data = file.read(_MAX_BYTES)
+    return b"" if is_text and b"!`" not in data and b"```!" not in data else data
