@@ -102,7 +102,8 @@ def _matrix_values(item: pytest.Item) -> tuple[object, ...] | None:
         return (item.name,)
     if mark is None or not set(mark.args) & set(params):
         return None
-    return tuple(params.get(axis) for axis in mark.args)
+    values = (params.get(axis) for axis in mark.args)
+    return tuple(repr(value) if isinstance(value, dict) else value for value in values)
 
 
 def _has_mark(item: pytest.Item, limit: str) -> bool:
