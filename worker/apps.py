@@ -62,6 +62,7 @@ class WorkerConfig(AppConfig):
         from registry.rules.edit import rule_added
         from registry.storage.blobs import referenced_digests
         from registry.versions.publishing.command_lines import callable_scripts
+        from registry.versions.publishing.script_needs import runnable_paths
         from worker.approvals.decide import apply_rule
         from worker.child_runs import channel
         from worker.dependencies.on_publish import enqueue_builds
@@ -75,6 +76,7 @@ class WorkerConfig(AppConfig):
         referenced_digests.connect(kept_dependencies)
         version_published.connect(enqueue_builds)
         callable_scripts.connect(entries.callable_scripts)
+        runnable_paths.connect(entries.runnable_paths)
         dependency_state_hook.connect(readiness_of)
         queue.import_requested.connect(dispatch.wake_importer)
         referenced_digests.connect(inputs.references)

@@ -9,6 +9,7 @@ from registry.models.canonical import (
 )
 from registry.models.channel import Channel, Redirect, Tombstone
 from registry.models.command_line import CommandLineOrigin, EntryCommandLine
+from registry.models.entry_needs import EntryNeeds
 from registry.models.event import Event, EventMatch, EventMode, EventOutcome, EventSubscription
 from registry.models.failed_sign_ins import FailedSignIns
 from registry.models.feedback import Feedback, FeedbackOutcome

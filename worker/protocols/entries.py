@@ -61,6 +61,15 @@ def callable_scripts(package: Package) -> dict[str, str]:
     }
 
 
+def runnable_paths(package: Package) -> list[str]:
+    """The paths of the scripts that are offered, whichever protocol calls them."""
+    if package.manifest.type == "static":
+        return []
+    files = {file.path: file.data for file in package.files}
+    entries = find_entries(package.paths, package.manifest, package.profile, files.__getitem__)
+    return [entry.path for entry in entries]
+
+
 def has_entries(paths: Iterable[str], manifest: Manifest, profile: Profile, read: Read) -> bool:
     return any(True for _entry in _offered(tuple(paths), manifest, profile, read))
 

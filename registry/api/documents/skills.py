@@ -14,6 +14,7 @@ from rest_framework import serializers
 
 from registry.api.documents.command_lines import CommandLineDoc, command_line_document
 from registry.api.documents.doc import Doc as Doc
+from registry.api.documents.needs import NeedDoc, needs_document
 from registry.core.addresses import absolute_url
 from registry.core.hooks import DEPENDENCY_STATES, dependency_state
 from registry.core.time import rfc3339
@@ -130,6 +131,7 @@ def version_document(version: Version, actor: Actor) -> dict[str, Any]:
         "problems": [each.document(gettext) for each in version_rows.load_problems(version)],
         "dependencies": dependency_state(version),
         "command_lines": [command_line_document(row) for row in version.command_lines.order_by("script")],
+        "needs": needs_document(version),
         "channels": sorted(version.channels.values_list("name", flat=True)),
         **_documents_of(version),
         "notices": [each.document(gettext) for each in skills.notices(version, actor)],
@@ -295,6 +297,10 @@ class VersionDoc(VersionSummaryDoc):
     )
     command_lines = CommandLineDoc(
         many=True, help_text="How each script is called that takes command-line arguments."
+    )
+    needs = NeedDoc(
+        many=True,
+        help_text="Modules, programs, hosts and keys that the scripts need, read from their text.",
     )
     channels = serializers.ListField(child=serializers.CharField())
     phases = PhaseDoc(many=True, help_text="Files in `phases/` and `actions/`.")

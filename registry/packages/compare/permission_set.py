@@ -35,7 +35,7 @@ class PermissionSet:
             field.name: getattr(self, field.name) - getattr(other, field.name)
             for field in dataclasses.fields(self)
         }
-        parts["hosts"] = frozenset(host for host in self.hosts if not _covers_host(host, other.hosts))
+        parts["hosts"] = frozenset(host for host in self.hosts if not covers_host(host, other.hosts))
         parts["tools"] = frozenset(tool for tool in self.tools if not _covers_tool(tool, other.tools))
         return PermissionSet(**parts)
 
@@ -66,7 +66,7 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
-def _covers_host(host: str, allowed: Names) -> bool:
+def covers_host(host: str, allowed: Names) -> bool:
     """Whether the allowed hosts cover the host; ``*.example.org`` covers every name below ``example.org``."""
     above = host.removeprefix("*.").split(".")
     return host in allowed or any("*." + ".".join(above[n:]) in allowed for n in range(1, len(above)))

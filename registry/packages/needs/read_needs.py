@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from registry.packages.dependencies.read import Dependencies, read_dependencies
 from registry.packages.needs.distributions import distribution_of
 from registry.packages.needs.script_needs import ModuleNeed, ScriptNeeds, merge_modules
+from registry.packages.package import PackageFile
 
 MAX_SCRIPTS = 300
 MAX_CHARACTERS = 256 * 1024
@@ -22,16 +27,43 @@ _SHELL = (".sh", ".bash")
 _log = logging.getLogger(__name__)
 
 
-def read_needs(files: Mapping[str, bytes], scripts: Iterable[str]) -> tuple[ScriptNeeds, ...]:
+def read_needs(files: Sequence[PackageFile], scripts: Iterable[str]) -> tuple[ScriptNeeds, ...]:
     """The needs of the scripts, which are paths of ``files``. Never raises.
 
     Reads at most MAX_SCRIPTS scripts in about MAX_SECONDS; a script that could not be read is incomplete.
     """
+    paths = sorted(set(scripts))[:MAX_SCRIPTS]
+    if not paths:
+        return ()
     deadline = time.monotonic() + MAX_SECONDS
-    return tuple(_read(path, files, deadline) for path in sorted(set(scripts))[:MAX_SCRIPTS])
+    data = {file.path: file.data for file in files}
+    declared = _Declared(read_dependencies(files))
+    return tuple(_read(path, data, declared, deadline) for path in paths)
 
 
-def _read(path: str, files: Mapping[str, bytes], deadline: float) -> ScriptNeeds:
+class _Declared:
+    """The names of the dependencies that a package declares."""
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        self.python = {str(canonicalize_name(Requirement(each.text).name)) for each in dependencies.python}
+        self.node = {each.name for each in dependencies.node.packages} if dependencies.node else set()
+        self.deno = set(dependencies.deno.scripts) if dependencies.deno else set()
+
+    def complete(self, module: ModuleNeed, path: str) -> ModuleNeed:
+        """The module with its distribution, and whether the package declares it.
+
+        A script imports ``npm:`` and ``jsr:`` modules by a name that is also their declaration.
+        """
+        if module.ecosystem == "python":
+            name = distribution_of(module.name)
+            own = str(canonicalize_name(module.name.partition(".")[0]))
+            is_declared = name in self.python or own in self.python
+            return replace(module, distribution=name, declared=is_declared)
+        is_declared = path in self.deno if module.ecosystem == "deno" else module.name in self.node
+        return replace(module, distribution=module.name, declared=is_declared)
+
+
+def _read(path: str, files: Mapping[str, bytes], declared: _Declared, deadline: float) -> ScriptNeeds:
     if time.monotonic() > deadline or len(files[path]) > MAX_CHARACTERS:
         return ScriptNeeds(path, complete=False)
     try:
@@ -39,7 +71,8 @@ def _read(path: str, files: Mapping[str, bytes], deadline: float) -> ScriptNeeds
     except Exception:  # a script that can't be read must not prevent its publication
         _log.exception("could not read the needs of %s", path)
         return ScriptNeeds(path, complete=False)
-    return _limited(replace(needs, modules=merge_modules(map(_with_distribution, needs.modules))))
+    modules = merge_modules(declared.complete(each, path) for each in needs.modules)
+    return _limited(replace(needs, modules=modules))
 
 
 def _read_by_type(path: str, files: Mapping[str, bytes], deadline: float) -> ScriptNeeds:
@@ -58,12 +91,6 @@ def _read_by_type(path: str, files: Mapping[str, bytes], deadline: float) -> Scr
 
         return read_shell(path, files[path])
     return ScriptNeeds(path)
-
-
-def _with_distribution(module: ModuleNeed) -> ModuleNeed:
-    if module.ecosystem == "python":
-        return replace(module, distribution=distribution_of(module.name))
-    return replace(module, distribution=module.name)
 
 
 def _limited(needs: ScriptNeeds) -> ScriptNeeds:

@@ -15,13 +15,14 @@ class ModuleNeed:
 
     ``required`` is False for imports in functions and those whose failure the script handles.
     ``distribution`` is the package to install, "" if it is not known: a distribution with the name of the
-    module can be another project's.
+    module can be another project's. ``declared`` modules belong to a dependency that the package declares.
     """
 
     name: str
     ecosystem: Ecosystem = "python"
     required: bool = True
     distribution: str = ""
+    declared: bool = False
 
 
 @dataclass(frozen=True)

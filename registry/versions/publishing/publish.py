@@ -15,6 +15,7 @@ from registry.index import postings
 from registry.models import Finding as StoredFinding
 from registry.models import Redirect, Skill, Source, Team, Tombstone, Version
 from registry.packages import version_numbers
+from registry.packages.needs import ScriptNeeds
 from registry.packages.package import Package
 from registry.packages.problems import Problem, Refusal
 from registry.packages.scan.findings import ScanFinding
@@ -32,6 +33,7 @@ from registry.versions.publishing import checks, scanning
 from registry.versions.publishing.command_lines import CommandLines, read_command_lines, store_command_lines
 from registry.versions.publishing.draft import Draft, PublishOptions, draft_errors
 from registry.versions.publishing.latest import update_latest
+from registry.versions.publishing.script_needs import read_script_needs, store_script_needs
 from registry.versions.publishing.version_rows import create_rows, load_problems
 
 
@@ -42,6 +44,15 @@ class Publication:
     version: Version
     created: bool
     problems: tuple[Problem, ...]  # warnings and notices
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is read of a package before the transaction that publishes it."""
+
+    findings: tuple[ScanFinding, ...]
+    command_lines: CommandLines
+    needs: tuple[ScriptNeeds, ...]
 
 
 @dataclass(frozen=True)
@@ -95,10 +106,10 @@ def publish(
     _resolve_number(draft, _find_skill(draft))  # before purged content is stored again
     blobs.store(draft.archive)  # before the row exists; if the process dies, a sweep removes the blob
     # outside the transaction, so that other writers don't wait for the scan
-    findings, command_lines = scan(package), read_command_lines(package)
+    reading = Reading(scan(package), read_command_lines(package), read_script_needs(package))
     try:
         with transaction.atomic():
-            return _publish(draft, findings, command_lines)
+            return _publish(draft, reading)
     except Refusal:
         erasure.discard([draft.digest])
         raise
@@ -163,7 +174,7 @@ def _preview_trigger_tests(draft: Draft, number: str) -> tuple[Problem, ...]:
     return problems
 
 
-def _publish(draft: Draft, findings: tuple[ScanFinding, ...], command_lines: CommandLines) -> Publication:
+def _publish(draft: Draft, reading: Reading) -> Publication:
     skill = _lock_or_create_skill(draft)
     number, existing = _resolve_number(draft, skill)
     if existing:
@@ -178,16 +189,17 @@ def _publish(draft: Draft, findings: tuple[ScanFinding, ...], command_lines: Com
     postings.lock_index_writers()
     if not blobs.exists(draft.digest):  # a concurrent purge of the same bytes removed the blob
         blobs.store(draft.archive)
-    version = create_rows(draft, skill, number, command_lines.problems)
-    store_command_lines(version, command_lines.scripts)
-    scanning.record_findings(version, findings, draft.actor)
+    version = create_rows(draft, skill, number, reading.command_lines.problems)
+    store_command_lines(version, reading.command_lines.scripts)
+    store_script_needs(version, reading.needs)
+    scanning.record_findings(version, reading.findings, draft.actor)
     update_latest(skill, new=version)
     target = f"{draft.label}@{number}"
     audit.record(draft.actor, "version.publish", target, team=draft.team, digest=draft.digest)
     _apply_channel(draft, version)
     hooks.version_published.send(version, draft.package)
     problems = (
-        *_publication_problems(version, findings),
+        *_publication_problems(version, reading.findings),
         *checks.publication_checks().phrase_notices(draft.manifest, draft.team, skill),
     )
     return Publication(version, created=True, problems=(*problems, *_run_trigger_tests(draft, version)))

@@ -10,6 +10,7 @@ from registry.packages.needs import from_document, read_needs, to_document
 from registry.packages.needs.distributions import distribution_of
 from registry.packages.needs.read_needs import MAX_CHARACTERS, MAX_ITEMS
 from registry.packages.needs.script_needs import ScriptNeeds
+from registry.packages.package import PackageFile
 
 pytestmark = pytest.mark.row("A8")
 
@@ -17,7 +18,11 @@ pytestmark = pytest.mark.row("A8")
 def read_one(text: str | bytes, path: str = "scripts/main.py", **others: str) -> ScriptNeeds:
     files = {name.replace("__", "/").replace("_py", ".py"): data.encode() for name, data in others.items()}
     source = text if isinstance(text, bytes) else text.encode()
-    return read_needs({**files, path: source}, [path])[0]
+    return read_package_files({**files, path: source}, path)
+
+
+def read_package_files(files: dict[str, bytes], path: str) -> ScriptNeeds:
+    return read_needs([PackageFile(name, data) for name, data in files.items()], [path])[0]
 
 
 def required(needs: ScriptNeeds) -> set[str]:
@@ -180,7 +185,7 @@ def test_javascript_names_packages_programs_hosts_and_keys():
         "const key = process.env.GITHUB_TOKEN;\nconst home = process.env['HOME'];\n"
     )
     files = {"scripts/main.js": text.encode(), "scripts/own.js": b"require('dotenv')"}
-    needs = read_needs(files, ["scripts/main.js"])[0]
+    needs = read_package_files(files, "scripts/main.js")
     assert required(needs) == {"@scope/pkg", "commander", "dotenv"}
     assert optional(needs) == {"chalk"}
     assert (needs.programs, needs.hosts) == (("git",), ("api.crossref.org",))
@@ -193,6 +198,20 @@ def test_typescript_imports_by_scheme():
     assert {(each.name, each.ecosystem) for each in needs.modules} == {
         ("npm:zod", "deno"),
         ("jsr:@std/assert", "deno"),
+    }
+
+
+def test_modules_of_declared_dependencies_are_declared():
+    files = {
+        "requirements.txt": b"python-docx==1.1\n",
+        "scripts/main.py": b"# /// script\n# dependencies = ['oddname>=2']\n# ///\n"
+        b"import docx, oddname, yaml\n",
+    }
+    needs = read_package_files(files, "scripts/main.py")
+    assert {each.name: each.declared for each in needs.modules} == {
+        "docx": True,
+        "oddname": True,
+        "yaml": False,
     }
 
 
@@ -220,13 +239,13 @@ def test_document_gives_the_needs_back():
 )
 def test_hostile_scripts_are_read_within_a_limit(path, data):
     started = time.monotonic()
-    needs = read_needs({path: data}, [path])[0]
+    needs = read_package_files({path: data}, path)
     assert time.monotonic() - started < 8
     assert len(needs.modules) <= MAX_ITEMS
 
 
 def test_files_that_import_each_other_end():
     files = {f"scripts/m{n}.py": f"import m{(n + 1) % 200}, z{n}\n".encode() for n in range(200)}
-    needs = read_needs(files, ["scripts/m0.py"])[0]
+    needs = read_package_files(files, "scripts/m0.py")
     assert not needs.complete
     assert "z0" in required(needs)

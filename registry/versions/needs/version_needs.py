@@ -1,0 +1,81 @@
+"""What a version's scripts need, and which of it the version already has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from registry.models import Version
+from registry.packages.compare.permission_set import covers_host
+from registry.packages.manifest.manifest import manifest_of
+from registry.packages.needs import ModuleNeed, ScriptNeeds
+from registry.packages.needs.programs import product_of
+from registry.packages.package import Manifest
+
+NeedKind = Literal["module", "program", "host", "secret"]
+NeedState = Literal["provided", "missing", "unknown"]
+NEED_KINDS: tuple[str, ...] = get_args(NeedKind)
+NEED_STATES: tuple[str, ...] = get_args(NeedState)
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that scripts need. ``label`` is the distribution of a module or the product of a program.
+
+    ``state`` is "unknown" for programs, because only a worker knows which ones it has. ``required`` is False
+    for a module that the scripts can do without. ``distribution`` is "" for a module that our table lacks.
+    """
+
+    kind: NeedKind
+    name: str
+    label: str
+    state: NeedState
+    required: bool = True
+    ecosystem: str = ""
+    distribution: str = ""
+    scripts: tuple[str, ...] = ()
+
+
+def version_needs(version: Version, *, path: str = "") -> tuple[Need, ...]:
+    """The needs of all scripts of the version, or of the script with this path; modules go first."""
+    rows = version.script_needs.order_by("path")
+    manifest = manifest_of(version.manifest)
+    merged: dict[tuple[str, str, str], Need] = {}
+    for row in rows.filter(path=path) if path else rows:
+        for need in _needs(row.needs, manifest):
+            key = (need.kind, need.ecosystem, need.name)
+            known = merged.get(key, need)
+            merged[key] = replace(
+                need, required=need.required or known.required, scripts=(*known.scripts, row.path)
+            )
+    return tuple(sorted(merged.values(), key=lambda need: (NEED_KINDS.index(need.kind), need.label)))
+
+
+def _needs(script: ScriptNeeds, manifest: Manifest) -> Iterator[Need]:
+    security = manifest.security
+    allowed = frozenset(map(str.lower, security.network_allowlist)) if security.network != "none" else None
+    for module in script.modules:
+        yield _module_need(module)
+    for program in script.programs:
+        yield Need("program", program, product_of(program), "unknown")
+    for host in script.hosts:
+        yield Need("host", host, host, _state(allowed is not None and covers_host(host, allowed)))
+    for key in script.keys:
+        yield Need("secret", key, key, _state(key in security.secrets or key in security.environment))
+
+
+def _module_need(module: ModuleNeed) -> Need:
+    return Need(
+        "module",
+        module.name,
+        module.distribution or module.name,
+        _state(module.declared),
+        required=module.required,
+        ecosystem=module.ecosystem,
+        distribution=module.distribution,
+    )
+
+
+def _state(is_provided: bool) -> NeedState:
+    return "provided" if is_provided else "missing"
