@@ -65,6 +65,7 @@ class WorkerConfig(AppConfig):
         from registry.versions.publishing.script_needs import runnable_paths
         from worker.approvals.decide import apply_rule
         from worker.child_runs import channel
+        from worker.command_lines.on_publish import wake_for_version
         from worker.dependencies.on_publish import enqueue_builds
         from worker.dependencies.status import readiness_of
         from worker.dependencies.store import references as kept_dependencies
@@ -75,6 +76,7 @@ class WorkerConfig(AppConfig):
         referenced_digests.connect(artifacts.references)
         referenced_digests.connect(kept_dependencies)
         version_published.connect(enqueue_builds)
+        version_published.connect(wake_for_version)
         callable_scripts.connect(entries.callable_scripts)
         runnable_paths.connect(entries.runnable_paths)
         dependency_state_hook.connect(readiness_of)

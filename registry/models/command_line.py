@@ -22,8 +22,12 @@ class EntryCommandLine(models.Model):
     origin = models.CharField(max_length=16, choices=CommandLineOrigin)
     document = DocumentField()
     samples = DocumentField(default=list)  # arguments that the package's documents show, each a list of words
+    asks_parser = models.BooleanField(default=False)  # a worker must still ask the script's own parser
 
     class Meta:
+        indexes = [
+            models.Index("id", condition=models.Q(asks_parser=True), name="command_lines_to_ask"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["version", "script"], name="one_command_line_per_script")
         ]

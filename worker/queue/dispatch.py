@@ -10,6 +10,7 @@ WAKE = "worker.wake"
 WAKE_IMPORTER = "worker.wake_importer"
 WAKE_DOCTOR = "worker.wake_doctor"
 WAKE_BUILDER = "worker.wake_preparer"
+WAKE_PARSER_READER = "worker.wake_parser_reader"
 
 
 def wake() -> bool:
@@ -30,6 +31,11 @@ def wake_builder() -> bool:
 def wake_doctor() -> bool:
     """Publishes a wake-up for an examination of the sandbox; returns False if the broker is down."""
     return _send(WAKE_DOCTOR)
+
+
+def wake_parser_reader() -> bool:
+    """Publishes a wake-up for reading the parsers of scripts; returns False if the broker is down."""
+    return _send(WAKE_PARSER_READER)
 
 
 def count_waiting() -> int | None:

@@ -18,6 +18,7 @@ from registry.matching import feedback
 from registry.models.session import SessionStore
 from registry.review import findings
 from registry.storage import blobs
+from registry.versions.publishing import parser_answers
 from worker.approvals import decide
 from worker.attempts import unpacking
 from worker.core import clock
@@ -31,7 +32,7 @@ from worker.memory import erase as memory
 from worker.memory import webhook
 from worker.models import ProcessKind, Run, RunStatus
 from worker.queue import dispatch, fair_queue, retries, transport
-from worker.queue.dispatch import wake, wake_builder, wake_importer
+from worker.queue.dispatch import wake, wake_builder, wake_importer, wake_parser_reader
 from worker.retention import erase
 from worker.sandbox.cleanup import remove_tree
 from worker.service import import_jobs
@@ -68,6 +69,8 @@ def reap_once() -> ReapResult:
         wake_importer()
     if preparations.has_claimable():
         wake_builder()
+    if parser_answers.has_waiting():
+        wake_parser_reader()
     woken = _wake_slots()
     _record_tick()
     audit_links.link_pending()

@@ -15,12 +15,20 @@ from django.db import DatabaseError, connection
 from registry.identity import site_key
 from worker.attempts.storage_gate import wait_until_open
 from worker.celery import app
+from worker.command_lines import ask_parsers
 from worker.core import shutdown
 from worker.core.host import worker_name
 from worker.dependencies import build
 from worker.executors.conductor import execute, probe
 from worker.queue.claims import claim_next
-from worker.queue.dispatch import WAKE, WAKE_BUILDER, WAKE_DOCTOR, WAKE_IMPORTER, wake
+from worker.queue.dispatch import (
+    WAKE,
+    WAKE_BUILDER,
+    WAKE_DOCTOR,
+    WAKE_IMPORTER,
+    WAKE_PARSER_READER,
+    wake,
+)
 from worker.service import examinations
 from worker.service.heartbeat import HeartbeatThread
 from worker.service.import_jobs import MAX_TASK_S, import_waiting
@@ -123,3 +131,11 @@ def on_wake_builder() -> None:
 def on_wake_doctor() -> None:
     """Runs the oldest waiting sandbox examination, if there is one."""
     examinations.examine_next(worker_name())
+
+
+@app.task(name=WAKE_PARSER_READER, time_limit=ask_parsers.MAX_TASK_S)
+def on_wake_parser_reader() -> None:
+    """Asks the parsers of newly published scripts how the scripts are called."""
+    with shutdown.defer_sigterm() as is_stopping:
+        if wait_until_open(is_stopping, seconds=_STORAGE_HOLD_S):
+            ask_parsers.ask_waiting(is_stopping)

@@ -2,6 +2,7 @@
 
 from registry.packages.command_lines.build_arguments import build_arguments
 from registry.packages.command_lines.calls.examples import example_values
+from registry.packages.command_lines.calls.fitting import fits
 from registry.packages.command_lines.calls.match_calls import match_calls
 from registry.packages.command_lines.calls.read_arguments import ArgumentValues, read_arguments
 from registry.packages.command_lines.command_line import (
@@ -23,6 +24,7 @@ __all__ = [
     "ReadingGap",
     "build_arguments",
     "example_values",
+    "fits",
     "from_document",
     "match_calls",
     "read_arguments",

@@ -19,13 +19,14 @@ from registry.packages.command_lines import (
     to_document,
 )
 from registry.packages.command_lines.errors import SHOWN_CALL_REFUSED
+from registry.packages.command_lines.python.described_parser import can_ask_parser
 from registry.packages.manifest.frontmatter import SKILL_MD
 from registry.packages.package import Package
 from registry.packages.problems import Problem
 
 MAX_SECONDS = 3.0  # for all scripts of a package
 _MAX_SCRIPTS = 300
-_MAX_DOCUMENT = 512 * 1024  # characters of JSON, and bytes of a Markdown file
+MAX_DOCUMENT = 512 * 1024  # characters of JSON, and bytes of a Markdown file
 _MAX_NOTICES = 20
 _MAX_CALL = 200  # characters in a notice
 
@@ -99,7 +100,7 @@ def _documents(package: Package) -> dict[str, str]:
         (file for file in package.files if file.path.lower().endswith(".md")),
         key=lambda file: (file.path != SKILL_MD, file.path),
     )
-    return {file.path: file.data[:_MAX_DOCUMENT].decode("utf-8-sig", "replace") for file in found}
+    return {file.path: file.data[:MAX_DOCUMENT].decode("utf-8-sig", "replace") for file in found}
 
 
 def store_command_lines(version: Version, scripts: Iterable[ReadScript]) -> None:
@@ -111,6 +112,7 @@ def store_command_lines(version: Version, scripts: Iterable[ReadScript]) -> None
             origin=each.origin,
             document=to_document(each.command_line),
             samples=each.samples,
+            asks_parser=each.origin == CommandLineOrigin.SCRIPT and can_ask_parser(each.command_line),
         )
         for each in scripts
     )
@@ -129,6 +131,6 @@ def _read(path: str, data: bytes, deadline: float) -> CommandLine:
     except Exception:  # a script that can't be read must not prevent its publication
         _log.exception("could not read the command line of %s", path)
         return CommandLine(path, "line", gaps=(ReadingGap("syntax"),))
-    if size > _MAX_DOCUMENT:
+    if size > MAX_DOCUMENT:
         return CommandLine(path, "line", gaps=(ReadingGap("size"),))
     return replace(command_line, is_program=True)  # the package offers it as a script

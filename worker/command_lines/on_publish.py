@@ -1,0 +1,11 @@
+from django.db import transaction
+
+from registry.models import Version
+from registry.packages.package import Package
+from worker.queue.dispatch import wake_parser_reader
+
+
+def wake_for_version(version: Version, package: Package) -> None:
+    """Wakes a worker after the transaction, if the version has scripts whose parser can be asked."""
+    if version.command_lines.filter(asks_parser=True).exists():
+        transaction.on_commit(wake_parser_reader)
