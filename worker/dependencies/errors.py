@@ -64,7 +64,7 @@ PREPARATION_NONE = declare("PREPARATION_NONE", lambda *, version: ..., http=409)
 RUNTIME_UNKNOWN = declare("RUNTIME_UNKNOWN", lambda *, runtime, names: ..., http=503)(
     _("The skill requires the runtime %(runtime)s, which this site does not have."),
     _(
-        "Ask an administrator to add the runtime's folder to SKILLQUAY_RUNTIMES; available runtimes: "
-        "%(names)s."
+        "Choose one of the available runtimes, or ask an administrator to add the runtime's folder to "
+        "SKILLQUAY_RUNTIMES; available runtimes: %(names)s."
     ),
 )

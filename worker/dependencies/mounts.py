@@ -24,6 +24,7 @@ from worker.dependencies import build, queue
 from worker.dependencies.errors import RUNTIME_UNKNOWN
 from worker.dependencies.installers.deno_registries import JSR, NPM
 from worker.dependencies.needs import needs_of_unpacked
+from worker.dependencies.runtimes.lists import known_runtimes, runtime_list
 from worker.dependencies.store import unpack_archive
 from worker.models import DependencyBuild, DependencyBuildState, DependencyKind
 from worker.sandbox.policy import CheckStop
@@ -107,12 +108,12 @@ def _open_archive(row: DependencyBuild, check_stop: CheckStop) -> Path | None:
 
 
 def _runtime_mount(manifest: Manifest) -> Mapping[str, Path]:
-    """The mount of the manifest's runtime, {} without one; raises RUNTIME_UNKNOWN if the site lacks it."""
+    """The mount of the manifest's runtime, {} without a folder; raises RUNTIME_UNKNOWN for others."""
     name, known = manifest.runtime, settings.SKILLQUAY_RUNTIMES
-    if not name:
+    if not name or runtime_list(name):
         return {}
     if name not in known or not Path(known[name]).is_dir():
-        raise RUNTIME_UNKNOWN.refusal(runtime=name, names=", ".join(sorted(known)) or "-")
+        raise RUNTIME_UNKNOWN.refusal(runtime=name, names=", ".join(known_runtimes()))
     return {"/runtime": Path(known[name])}
 
 

@@ -15,6 +15,7 @@ from registry.packages.dependencies.deno import is_deno_input
 from registry.packages.dependencies.read import Dependencies, read_dependencies
 from registry.packages.package import PackageFile
 from worker.attempts.unpacking import UnpackedPackage
+from worker.dependencies.runtimes.lists import NAMES, RuntimeList, runtime_list
 from worker.models import DependencyKind
 
 _DEPENDENCY_FILES = ("requirements.txt", "package.json", "package-lock.json")
@@ -33,19 +34,34 @@ class Need:
         return hashlib.sha256(json.dumps([self.kind, self.platform, self.spec]).encode()).hexdigest()
 
 
-def needs_of(files: Sequence[PackageFile]) -> tuple[Need, ...]:
-    """One need per language for which the files name dependencies; none for a language with problems."""
-    return tuple(_needs(read_dependencies(files)))
+def needs_of(files: Sequence[PackageFile], runtime: str = "") -> tuple[Need, ...]:
+    """One need per language for which the files name dependencies; none for a language with problems.
+
+    The libraries of ``runtime`` are a part of the Python need, unless the site has a folder of that name.
+    """
+    return tuple(_needs(read_dependencies(files), runtime_list(runtime)))
 
 
-def needs_of_unpacked(package: UnpackedPackage) -> tuple[Need, ...]:
-    """The needs of an unpacked package, cached in this process."""
-    return _read_once(package.folder, tuple(path for path in package.paths if _is_relevant(path)))
+def needs_of_unpacked(package: UnpackedPackage, runtime: str | None = None) -> tuple[Need, ...]:
+    """The needs of an unpacked package with ``runtime``, by default its own; cached in this process."""
+    name = package.manifest.runtime if runtime is None else runtime
+    paths = tuple(path for path in package.paths if _is_relevant(path))
+    return tuple(_needs(_read_once(package.folder, paths), runtime_list(name)))
+
+
+def runtime_need(runtime: RuntimeList) -> Need:
+    """The Python need of packages that require the runtime's libraries and no others."""
+    return _python_need(Dependencies(), runtime)
+
+
+def runtime_keys() -> list[str]:
+    """The keys of the builds that ``build_runtime`` makes on machines like this one."""
+    return [runtime_need(each).key for each in map(runtime_list, NAMES) if each and each.libraries]
 
 
 @lru_cache(maxsize=1024)
-def _read_once(folder: Path, paths: tuple[str, ...]) -> tuple[Need, ...]:
-    return needs_of([PackageFile(path, (folder / path).read_bytes()) for path in paths])
+def _read_once(folder: Path, paths: tuple[str, ...]) -> Dependencies:
+    return read_dependencies([PackageFile(path, (folder / path).read_bytes()) for path in paths])
 
 
 def _is_relevant(path: str) -> bool:
@@ -57,13 +73,10 @@ def _is_relevant(path: str) -> bool:
     )
 
 
-def _needs(dependencies: Dependencies) -> Iterator[Need]:
-    if dependencies.python:
-        python = {
-            "requirements": [each.line for each in dependencies.python],
-            "requires_python": list(dependencies.requires_python),
-        }
-        yield Need(DependencyKind.PYTHON.value, python_platform(), _json(python))
+def _needs(dependencies: Dependencies, runtime: RuntimeList | None) -> Iterator[Need]:
+    libraries = runtime if runtime and runtime.libraries else None
+    if dependencies.python or libraries:
+        yield _python_need(dependencies, libraries)
     if dependencies.node:
         node = {"manifest": dependencies.node.manifest, "entries": dependencies.node.entries}
         yield Need(DependencyKind.NODE.value, node_platform(), _json(node))
@@ -75,6 +88,15 @@ def _needs(dependencies: Dependencies) -> Iterator[Need]:
             "lock": dependencies.deno.lock,
         }
         yield Need(DependencyKind.DENO.value, deno_platform(), _json({"files": files, **start}))
+
+
+def _python_need(dependencies: Dependencies, runtime: RuntimeList | None) -> Need:
+    python = {
+        "requirements": [each.line for each in dependencies.python],
+        "requires_python": list(dependencies.requires_python),
+        **({"runtime": runtime.name, "pins": runtime.digest} if runtime else {}),
+    }
+    return Need(DependencyKind.PYTHON.value, python_platform(), _json(python))
 
 
 def _json(document: Any) -> str:

@@ -103,13 +103,19 @@ def enqueue(version: Version, need: Need) -> DependencyBuild:
 
     If the build is waiting, wakes a worker after the transaction commits.
     """
-    row, _created = DependencyBuild.objects.get_or_create(
-        key=need.key, defaults={"kind": need.kind, "platform": need.platform, "spec": need.spec}
-    )
+    row = find_or_create(need)
     if not row.versions.filter(pk=version.pk).exists():
         row.versions.add(version)
     if row.state == DependencyBuildState.WAITING:
         transaction.on_commit(wake_builder)
+    return row
+
+
+def find_or_create(need: Need) -> DependencyBuild:
+    """The build for a need, without a version that uses it; waits in the queue if it is new."""
+    row, _created = DependencyBuild.objects.get_or_create(
+        key=need.key, defaults={"kind": need.kind, "platform": need.platform, "spec": need.spec}
+    )
     return row
 
 

@@ -19,6 +19,7 @@ from registry.storage.errors import BLOB_MISSING
 from worker.attempts.unpacking import create_once, mark_used, remove_folder, remove_unused
 from worker.core.cancellation import CheckCancelled, run_cancellable
 from worker.dependencies.errors import DEPENDENCIES_FAILED, DEPENDENCIES_TOO_LARGE
+from worker.dependencies.needs import runtime_keys
 from worker.models import DependencyBuild, DependencyBuildState
 from worker.sandbox.collect import collect
 from worker.sandbox.policy import CheckStop
@@ -127,6 +128,7 @@ class _HashingFile:
 def sweep() -> int:
     """Removes unused folders of this machine, builds without a version, and archives of unused builds.
 
+    Keeps the builds of runtimes, which new versions can use.
     A build is unused after SKILLQUAY_DEPENDENCIES_DAYS without a use; it keeps its lock. Also removes folders
     of builds that were killed. Returns how many unused folders were removed.
     """
@@ -135,7 +137,8 @@ def sweep() -> int:
     for leftover in root().glob(".building-*"):  # its worker was killed: no build takes that long
         if leftover.stat().st_mtime < time.time() - _MAX_BUILD_S:
             remove_folder(leftover)
-    DependencyBuild.objects.filter(versions=None).exclude(state=DependencyBuildState.RUNNING).delete()
+    unneeded = DependencyBuild.objects.filter(versions=None).exclude(state=DependencyBuildState.RUNNING)
+    unneeded.exclude(key__in=runtime_keys()).delete()
     old = Q(last_used_at__lt=timezone.now() - timedelta(days=days))
     unused = DependencyBuild.objects.filter(old, state=DependencyBuildState.READY).exclude(digest="")
     unused.update(state=DependencyBuildState.UNUSED, digest="", size=0)

@@ -200,13 +200,13 @@ def test_what_no_version_needs_is_swept(version):
 
 def test_a_skill_chooses_a_runtime_that_the_administrator_names(publish_skill, queue_run, settings, tmp_path):
     script = "import subprocess\nprint(subprocess.run(['office'], capture_output=True, text=True).stdout)"
-    version = publish_skill(script=script, front="runtime: office\n")
+    version = publish_skill(script=script, front="runtime: media\n")
     run = execute_here(queue_run(version))
     assert (run.status, run.failure_code) == (RunStatus.REFUSED, "RUNTIME_UNKNOWN")
     (tmp_path / "office" / "bin").mkdir(parents=True)
     (tmp_path / "office" / "bin" / "office").write_text("#!/bin/sh\necho converted\n")
     (tmp_path / "office" / "bin" / "office").chmod(0o755)
-    settings.SKILLQUAY_RUNTIMES = {"office": str(tmp_path / "office")}
+    settings.SKILLQUAY_RUNTIMES = {"media": str(tmp_path / "office")}
     run = execute_here(queue_run(version))
     assert _said(run) == "converted\n\n"
 

@@ -24,6 +24,8 @@ from worker.dependencies.errors import DEPENDENCIES_FAILED, DEPENDENCIES_PYTHON,
 from worker.dependencies.installers.deno_modules import build_deno
 from worker.dependencies.installers.package_index import NodeRegistry, PythonIndex, Source
 from worker.dependencies.queue import BuildLease, BuildResult, InstalledPackage
+from worker.dependencies.runtimes.lists import runtime_list
+from worker.dependencies.runtimes.python_plan import plan_python
 from worker.dependencies.store import read_build_file, root, store_tree
 from worker.sandbox.cleanup import remove_tree
 from worker.sandbox.policy import CheckStop
@@ -108,20 +110,27 @@ def _copy(package: Path, folder: Path) -> None:
 
 
 def _resolve(build: Build, index: PythonIndex, mounts: Mapping[str, Path]) -> str:
-    """Resolves the requirements; returns the lock from pip's report.
+    """Resolves the requirements, with those of the runtime; returns the lock from pip's report.
 
-    The report is untrusted: raises DEPENDENCIES_FAILED if it is invalid.
+    The report is untrusted: raises DEPENDENCIES_FAILED if it is invalid. Raises DEPENDENCIES_CHANGED if a
+    library of the runtime has a hash that its list does not have.
     """
-    build.add_file("requirements.txt", "\n".join(build.asked["requirements"]) + "\n")
+    plan = plan_python(build.asked["requirements"], runtime_list(build.asked.get("runtime", "")))
+    build.add_file("requirements.txt", "".join(f"{line}\n" for line in plan.requirements))
+    build.add_file("constraints.txt", "".join(f"{line}\n" for line in plan.constraints))
     job = build.create_job_folder("resolve")
     words = (*_PIP, "--dry-run", "--ignore-installed", "--report", "/job/output/report.json")
-    argv = ("python", "-S", "-B", "-m", "pip", *words, "-r", "/skill/requirements.txt")
+    files = ("-r", "/skill/requirements.txt", "-c", "/skill/constraints.txt")
+    argv = ("python", "-S", "-B", "-m", "pip", *words, *files)
     build.run_installer(argv, job, index.answer, mounts, PYTHONPATH="/pip", PIP_CONFIG_FILE="/dev/null")
     try:
         report = json.loads(read_build_file(job / "output", "report.json"))
-        return "".join(sorted(_lock_line(row) for row in report["install"]))
+        lines = sorted(_lock_line(row) for row in report["install"])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise DEPENDENCIES_FAILED.refusal(reason="the resolver's report cannot be read") from None
+    for package in map(_package, lines):
+        plan.check(package.name, package.hash.strip())
+    return "".join(lines)
 
 
 def _lock_line(row: Mapping[str, Any]) -> str:

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from django.conf import settings
-
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
 from registry.models import Version
+from worker.dependencies.runtimes.lists import is_known_runtime
 from worker.dependencies.status import dependencies_document
 
 
@@ -21,5 +20,5 @@ def dependency_status(version: Version, actor: Actor) -> dict[str, Any] | None:
         "is_live": document["state"] == "building",
         "may_retry": document["state"] == "failed" and may(actor, Action.SETTINGS, skill=version.skill),
         "runtime": runtime,
-        "runtime_known": runtime in settings.SKILLQUAY_RUNTIMES,
+        "runtime_known": is_known_runtime(runtime),
     }
