@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from django.apps import AppConfig
 
 if TYPE_CHECKING:
+    from registry.packages.package import Package
+    from registry.packages.problems import Problem
     from worker.child_runs.channel import ChildRunner
 
 _ERRORS = (
@@ -22,6 +24,7 @@ _ERRORS = (
     "worker.retention.errors",
     "worker.runs.errors",
     "worker.sandbox.errors",
+    "worker.script_checks.errors",
 )
 
 
@@ -45,6 +48,18 @@ def _child_runner() -> ChildRunner:
     return child_runner
 
 
+def _check_scripts(package: Package) -> tuple[Problem, ...]:
+    from worker.script_checks.check_scripts import check_scripts
+
+    return check_scripts(package)
+
+
+def _find_cut_limits(package: Package) -> tuple[Problem, ...]:
+    from worker.script_checks.cut_limits import find_cut_limits
+
+    return find_cut_limits(package)
+
+
 class WorkerConfig(AppConfig):
     name = "worker"
     default_auto_field = "django.db.models.BigAutoField"
@@ -61,6 +76,7 @@ class WorkerConfig(AppConfig):
         from registry.imports import queue
         from registry.rules.edit import rule_added
         from registry.storage.blobs import referenced_digests
+        from registry.versions.publishing.checks import package_checks
         from registry.versions.publishing.command_lines import callable_scripts
         from registry.versions.publishing.script_needs import runnable_paths
         from worker.approvals.decide import apply_rule
@@ -79,6 +95,8 @@ class WorkerConfig(AppConfig):
         version_published.connect(wake_for_version)
         callable_scripts.connect(entries.callable_scripts)
         runnable_paths.connect(entries.runnable_paths)
+        package_checks.connect(_check_scripts)
+        package_checks.connect(_find_cut_limits)
         dependency_state_hook.connect(readiness_of)
         queue.import_requested.connect(dispatch.wake_importer)
         referenced_digests.connect(inputs.references)

@@ -193,6 +193,10 @@ FIELD_LIST_AS_TEXT = declare("FIELD_LIST_AS_TEXT", lambda *, field: ..., severit
     _("`%(field)s` was read as a comma-separated list."),
     _("Write `%(field)s` as a YAML list, with one item per line."),
 )
+FIELD_MISSPELLED = declare("FIELD_MISSPELLED", lambda *, field, known: ..., severity="notice")(
+    _("`%(field)s` is unknown and has no effect. Did you mean `%(known)s`?"),
+    _("Rename the field, or remove it."),
+)
 NAME_MISSING = declare("NAME_MISSING")(
     _("The skill has no `name`, and no folder or file name to use instead."),
     _("Add `name` to the front matter."),

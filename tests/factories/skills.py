@@ -114,7 +114,7 @@ def hostile_files() -> dict[str, bytes]:
     """A skill with markup, script URLs and hidden characters in each text, by path."""
     return {
         "SKILL.md": HOSTILE.encode(),
-        "scripts/a' onload=alert(25).py": b"print('<script>alert(20)</script>')  # \x1b[31m\xe2\x80\xae\n",
+        "scripts/a' or &.py": b"print('<script>alert(20)</script>')  # \x1b[31m\xe2\x80\xae\n",
         "references/&lt;b&gt; onload=alert(21).md": b"<script>alert(22)</script>\n",
         "assets/evil.svg": b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(23)"/>',
         "references/evil.html": b"<script>alert(24)</script>",

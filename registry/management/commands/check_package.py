@@ -18,6 +18,7 @@ from registry.packages.problems import Problem, Refusal
 from registry.packages.read_package import read_path
 from registry.packages.scan.findings import ScanFinding
 from registry.packages.scan.scan import finding_document, scan
+from registry.versions.publishing.checks import package_problems
 from registry.versions.publishing.command_lines import read_command_lines
 
 _MAX_LINE_CHARACTERS = 1_000  # per message
@@ -92,7 +93,8 @@ def check_path(path: str, profile: Profile | None) -> CheckedPackage:
         package = read_path(Path(path), limits=package_limits(), profile=profile)
     except Refusal as refused:
         return CheckedPackage(path, None, refused.problems)
-    return CheckedPackage(path, package, (*package.problems, *read_command_lines(package).problems))
+    problems = (*package.problems, *package_problems(package), *read_command_lines(package).problems)
+    return CheckedPackage(path, package, problems)
 
 
 def package_document(checked: CheckedPackage) -> dict[str, object]:

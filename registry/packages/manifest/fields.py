@@ -37,6 +37,7 @@ class Fields:
         self.key_path = key_path
         self.rejected = set() if rejected is None else rejected
         self._read_names: set[str] = set()
+        self.known_names: set[str] = set()  # all names that a reader accepts
 
     @property
     def unknown(self) -> dict[str, Any]:
@@ -58,6 +59,7 @@ class Fields:
 
     def value(self, *names: str) -> Any:
         """The value of the first name that has one, or None. Other names with a value stay unknown."""
+        self.known_names.update(names)
         used = self.spelling(*names)
         self._read_names.update(name for name in names if name == used or self.values.get(name) is None)
         return self.values.get(used)

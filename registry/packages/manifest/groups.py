@@ -3,10 +3,16 @@
 import ipaddress
 import posixpath
 import re
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, cast
 
 from registry.packages.archive.paths import printable
-from registry.packages.errors import ENVIRONMENT_NAME_TAKEN, NETWORK_PATH_IGNORED, NETWORK_WITHOUT_HOSTS
+from registry.packages.errors import (
+    ENVIRONMENT_NAME_TAKEN,
+    FIELD_MISSPELLED,
+    NETWORK_PATH_IGNORED,
+    NETWORK_WITHOUT_HOSTS,
+)
 from registry.packages.manifest.fields import Fields, type_label
 from registry.packages.near_misses import closest
 from registry.packages.package import Resources, Security, Triggers
@@ -22,6 +28,7 @@ _SECURITY = """
     environment secrets requires_filesystem requiresFilesystem
 """
 # The known fields of each group. Others are unknown fields.
+_OTHER_FIELDS = ("profile", "config", "actions", "supported_actions", "endpoint", "endpoints", "permissions")
 _KNOWN_FIELDS = {
     "security": frozenset(_SECURITY.split()),
     "permissions": frozenset({"network", "filesystem"}),
@@ -87,6 +94,27 @@ def unknown_group_fields(fields: Fields) -> dict[str, dict[str, Any]]:
         if isinstance(group, dict)
     }
     return {name: unknown for name, unknown in unread.items() if unknown}
+
+
+def note_misspelled_fields(fields: Fields) -> None:
+    """Adds a notice for each unknown field whose name is almost that of a known one.
+
+    Call it after all fields were read. A field of ``security`` at the top level counts as misspelled, too.
+    """
+    moved = {name: f"security.{name}" for name in _SECURITY.split() if "_" in name}
+    top = {**moved, **{name: name for name in (*fields.known_names, *_OTHER_FIELDS)}}
+    _note_misspelled(fields, top, frozenset(top) - frozenset(moved))
+    for group, known in _KNOWN_FIELDS.items():
+        if isinstance(fields.values.get(group), dict):
+            _note_misspelled(fields.group(group), {name: f"{group}.{name}" for name in known}, known)
+
+
+def _note_misspelled(fields: Fields, labels: Mapping[str, str], known: Collection[str]) -> None:
+    for name in fields.values:
+        meant = None if name in known else closest(name, labels)
+        if meant:
+            problem = FIELD_MISSPELLED.problem(field=fields.label(name), known=labels[meant])
+            fields.add_problem(problem, name)
 
 
 def _is_text(fields: Fields, name: str) -> bool:

@@ -12,6 +12,7 @@ from registry.packages.manifest.fields import Fields
 from registry.packages.manifest.frontmatter import SKILL_MD, FrontMatter
 from registry.packages.manifest.groups import (
     argument_hint,
+    note_misspelled_fields,
     read_resources,
     read_security,
     read_triggers,
@@ -47,6 +48,7 @@ def read_manifest(front: FrontMatter, origin: Origin) -> ManifestResult:
         **_execution_fields(fields),
         **_agent_fields(fields),
     }
+    note_misspelled_fields(fields)
     if front.is_broken:
         problems = [one for one in problems if one in front.problems or not _is_consequence(one, front)]
     return ManifestResult(

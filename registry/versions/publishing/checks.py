@@ -30,7 +30,14 @@ class PublicationChecks(Protocol):
 
 
 checks_provider: Hook[[], PublicationChecks] = Hook()
+# Checks that need interpreters or the site's limits for runs.
+package_checks: Hook[[Package], tuple[Problem, ...]] = Hook()
 
 
 def publication_checks() -> PublicationChecks:
     return checks_provider.send()[0]
+
+
+def package_problems(package: Package) -> tuple[Problem, ...]:
+    """The warnings and notices of all ``package_checks``. Takes up to some seconds."""
+    return tuple(problem for problems in package_checks.send(package) for problem in problems)

@@ -53,6 +53,7 @@ class Reading:
     findings: tuple[ScanFinding, ...]
     command_lines: CommandLines
     needs: tuple[ScriptNeeds, ...]
+    problems: tuple[Problem, ...] = ()  # warnings and notices of checks that take longer
 
 
 @dataclass(frozen=True)
@@ -106,13 +107,19 @@ def publish(
     _resolve_number(draft, _find_skill(draft))  # before purged content is stored again
     blobs.store(draft.archive)  # before the row exists; if the process dies, a sweep removes the blob
     # outside the transaction, so that other writers don't wait for the scan
-    reading = Reading(scan(package), read_command_lines(package), read_script_needs(package))
+    reading = _read(package)
     try:
         with transaction.atomic():
             return _publish(draft, reading)
     except Refusal:
         erasure.discard([draft.digest])
         raise
+
+
+def _read(package: Package) -> Reading:
+    command_lines = read_command_lines(package)
+    problems = (*checks.package_problems(package), *command_lines.problems)
+    return Reading(scan(package), command_lines, read_script_needs(package), problems)
 
 
 def preview_publication(
@@ -149,6 +156,7 @@ def preview_publication(
         problems=(
             *errors,
             *(each for each in draft.problems if each.severity != "error"),
+            *checks.package_problems(package),
             *read_command_lines(package).problems,
             *checks.publication_checks().phrase_notices(draft.manifest, team, skill),
             *scanning.scan_problems(scan(package), scanning.suppressions_for_package(skill, package)),
@@ -189,7 +197,7 @@ def _publish(draft: Draft, reading: Reading) -> Publication:
     postings.lock_index_writers()
     if not blobs.exists(draft.digest):  # a concurrent purge of the same bytes removed the blob
         blobs.store(draft.archive)
-    version = create_rows(draft, skill, number, reading.command_lines.problems)
+    version = create_rows(draft, skill, number, reading.problems)
     store_command_lines(version, reading.command_lines.scripts)
     store_script_needs(version, reading.needs)
     scanning.record_findings(version, reading.findings, draft.actor)

@@ -376,6 +376,36 @@ def test_permissions_of_other_products_are_a_warning(front: str) -> None:
     assert read(f"name: x\ndescription: y\n{front}").ok
 
 
+MISSPELLED = {
+    "security: {netwrok: allowlist}": ("security.netwrok", "security.network"),
+    "security: {timeout_m: 5}": ("security.timeout_m", "security.timeout_ms"),
+    "timeout_ms: 500": ("timeout_ms", "security.timeout_ms"),
+    "network_alowlist: [a.example]": ("network_alowlist", "security.network_allowlist"),
+    "trigger: [a]": ("trigger", "triggers"),
+    "Tags: [a]": ("Tags", "tags"),
+    "alowed-tools: Read": ("alowed-tools", "allowed-tools"),
+    "triggers: {phrase: [a]}": ("triggers.phrase", "triggers.phrases"),
+    "supported_action: [a]": ("supported_action", "supported_actions"),
+}
+
+
+@pytest.mark.row("C2")
+@pytest.mark.parametrize("front", MISSPELLED)
+def test_misspelled_field_gets_a_notice_with_the_right_name(front: str) -> None:
+    found = [
+        one for one in read(f"name: x\ndescription: y\n{front}").problems if one.code == "FIELD_MISSPELLED"
+    ]
+    assert [(one.severity, one.line, one.params) for one in found] == [
+        ("notice", 4, {"field": MISSPELLED[front][0], "known": MISSPELLED[front][1]})
+    ]
+
+
+@pytest.mark.row("C2")
+@pytest.mark.parametrize("name", ["author", "homepage", "argumentHint", "icon", "os", "x" * 5000, "source"])
+def test_other_unknown_field_gets_no_notice(name: str) -> None:
+    assert "FIELD_MISSPELLED" not in [code for code, _line in problems(f"{name}: a")]
+
+
 KEPT = {
     "requires: {mcp: [github]}": {"requires": {"mcp": ["github"]}},
     "requires: [units, {skill: a}]": {"requires": ["units", {"skill": "a"}]},

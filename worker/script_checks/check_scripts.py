@@ -1,0 +1,79 @@
+"""Checks whether interpreters can read the scripts of a package. No script is run."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from registry.packages.archive.paths import printable
+from registry.packages.package import Package
+from registry.packages.problems import Problem
+from worker.protocols.entries import EXTENSIONS, SCRIPTS, find_entries
+from worker.script_checks import javascript, python, shell
+from worker.script_checks.errors import SCRIPT_LINE_ENDS, SCRIPT_SYNTAX
+from worker.script_checks.parsers import SyntaxFault
+
+MAX_SECONDS = 3.0  # for all scripts of a package
+_MAX_SCRIPTS = 300
+_MAX_BYTES = 256 * 1024  # per script; larger ones are not checked
+_TEMPLATES = frozenset({"templates", "template", "fixtures", "node_modules"})  # folders of other code
+_SHELL = (".sh",)
+
+
+def check_scripts(package: Package) -> tuple[Problem, ...]:
+    """A warning for each script that can't start because of its syntax or its line ends.
+
+    Checks at most 300 scripts, and none after ``MAX_SECONDS``. Skips scripts whose interpreter is not
+    installed.
+    """
+    if package.manifest.type == "static":
+        return ()
+    files = {file.path: file.data for file in package.files}
+    sources = {path: files[path] for path in _script_paths(package, files) if len(files[path]) <= _MAX_BYTES}
+    deadline = time.monotonic() + MAX_SECONDS
+    problems: list[Problem] = []
+    for path, data in sources.items():
+        if time.monotonic() > deadline:
+            break
+        problems.extend(_problems(path, data, files))
+    modules = {path: data for path, data in sources.items() if path.endswith(".ts")}
+    if modules and time.monotonic() < deadline:
+        faults = javascript.find_typescript_faults(modules)
+        problems.extend(_syntax(path, fault) for path, fault in faults.items())
+    return tuple(problems)
+
+
+def _problems(path: str, data: bytes, files: Mapping[str, bytes]) -> Iterator[Problem]:
+    suffix = PurePosixPath(path).suffix
+    if suffix in _SHELL and (crlf := re.search(rb"\r\n", data)):
+        # a parser would report the same cause again, as a command that does not end
+        yield SCRIPT_LINE_ENDS.problem().at(printable(path), data.count(b"\n", 0, crlf.start()) + 1)
+        return
+    fault: SyntaxFault | None = None
+    if suffix == ".py":
+        fault = python.find_fault(data)
+    elif suffix in _SHELL:
+        fault = shell.find_fault(data)
+    elif suffix in javascript.SUFFIXES:
+        fault = javascript.find_fault(data, javascript.module_kind(path, files))
+    if fault:
+        yield _syntax(path, fault)
+
+
+def _syntax(path: str, fault: SyntaxFault) -> Problem:
+    problem = SCRIPT_SYNTAX.problem(interpreter=fault.interpreter, reason=printable(fault.reason))
+    return problem.at(printable(path), fault.line)
+
+
+def _script_paths(package: Package, files: Mapping[str, bytes]) -> list[str]:
+    """Code below scripts/, and the scripts that are offered elsewhere. Templates are left out."""
+    offered = find_entries(package.paths, package.manifest, package.profile, files.__getitem__)
+    code = {
+        path
+        for path in files
+        if path.startswith(f"{SCRIPTS}/") and path.endswith(EXTENSIONS) and not path.endswith(".d.ts")
+    }
+    paths = code | {entry.path for entry in offered}
+    return sorted(path for path in paths if not _TEMPLATES & set(path.split("/")[:-1]))[:_MAX_SCRIPTS]
