@@ -24,6 +24,7 @@ from portal.pages.skill.views.use import RerunSource, rerun_source
 from portal.presenters.content.text import json_text
 from portal.presenters.secrets import missing_secrets
 from portal.presenters.skill.allowances import allowances
+from portal.presenters.skill.needs import need_groups
 from portal.presenters.skill.permissions import verdict_of
 from portal.presenters.skill.runnable_version import RunnableVersion, runnable_version
 from registry.identity.actors import Actor
@@ -179,6 +180,7 @@ def _render(request: ActorRequest, run_form: RunForm, source: RerunSource | None
     runnable = run_form.runnable
     refused = any(form.is_bound and form.errors for form in run_form.forms) and "add_rows" not in request.POST
     team = run_form.selected_team or calling_team(request.actor, runnable.version.skill)
+    path = run_form.command_line.path if run_form.command_line else ""
     context = layout(request, runnable.version.skill, "run", version=runnable.version) | {
         "run_form": run_form,
         "runnable_version": runnable,
@@ -191,6 +193,7 @@ def _render(request: ActorRequest, run_form: RunForm, source: RerunSource | None
         "form_token": new_uid(),
         "schema_text": json_text(run_form.schema),
         "allowances": allowances(runnable.manifest),
+        "needs": need_groups(runnable.version, path=path),
         "verdict": verdict_of(runnable.version, request.actor, team),
         "missing_secrets": missing_secrets(runnable.version, team),
         "curl": run_form.curl(),

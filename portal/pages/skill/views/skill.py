@@ -18,6 +18,7 @@ from portal.pages.skill.presenters.tabs import skill_tabs
 from portal.presenters.skill.allowances import allowances
 from portal.presenters.skill.install_lines import install_lines
 from portal.presenters.skill.kind import kind_of
+from portal.presenters.skill.needs import need_groups
 from portal.presenters.skill.runnable_version import RunnableVersion, runnable_version, stored_profile_reports
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
@@ -134,6 +135,7 @@ def _render_version(request: ActorRequest, version: Version, tab: str) -> HttpRe
     runnable: RunnableVersion = context["runnable_version"]
     context |= _contract(runnable) | {
         "readme": readme_html(version),
+        "needs": need_groups(version),
         "dependencies": dependencies.dependency_status(version, request.actor),
         "strip": recent_strip(skill, request.actor, number="" if tab == "overview" else version.number),
         "problems": _problems(version),

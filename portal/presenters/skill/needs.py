@@ -1,0 +1,51 @@
+"""The needs of a version's scripts, grouped by what is missing and what the package declares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from registry.models import Version
+from registry.versions.needs.version_needs import Need, version_needs
+
+
+@dataclass(frozen=True)
+class NeedGroup:
+    """Needs of one state: "missing", "optional", "unknown" or "provided"; ``tone`` is warn, quiet or ok."""
+
+    state: str
+    tone: str
+    about: str
+    text: str
+    names: tuple[str, ...]
+
+
+def need_groups(version: Version, *, path: str = "") -> list[NeedGroup]:
+    """The needs of all scripts, or of the script with this path; the missing ones first."""
+    states: dict[str, list[Need]] = {}
+    for need in version_needs(version, path=path):
+        states.setdefault(_state(need), []).append(need)
+    return [
+        NeedGroup(state, tone, about, text, tuple(dict.fromkeys(need.label for need in states[state])))
+        for state, tone, about, text in _groups()
+        if state in states
+    ]
+
+
+def _groups() -> list[tuple[str, str, str, str]]:
+    return [
+        (
+            "missing",
+            "warn",
+            _("Missing"),
+            _("Not declared by the package:"),
+        ),
+        ("unknown", "quiet", _("Programs"), _("Must be installed on the worker:")),
+        ("optional", "quiet", _("Optional"), _("Libraries that the scripts use if they are installed:")),
+        ("provided", "ok", _("Declared"), _("The package declares these:")),
+    ]
+
+
+def _state(need: Need) -> str:
+    return "optional" if need.state == "missing" and not need.required else need.state
