@@ -26,7 +26,7 @@ API = "/api/v1/skills/docs/needy/versions/1.0.0/dependencies"
 
 @pytest.fixture
 def needy(team, alice):
-    head = b"---\nname: needy\ndescription: For tests.\nversion: 1.0.0\nruntime: office\n---\n# Needy\n"
+    head = b"---\nname: needy\ndescription: For tests.\nversion: 1.0.0\nruntime: media\n---\n# Needy\n"
     files = [("SKILL.md", head), ("scripts/needy.py", b"import six\n"), ("requirements.txt", b"six>=1\n")]
     return publish(read_files(files), team=team, actor=Actor(user=alice), visibility="public").version
 
@@ -44,7 +44,7 @@ def test_the_page_says_that_it_is_preparing_and_looks_again(needy, browse, alice
     assert 'id="dependencies-title"' in page
     assert 'hx-get="/skills/docs/needy/1.0.0/dependencies/"' in page
     assert parts(page, "runs-wait")
-    assert part(page, "runtime", value="office")["state"] == "unknown"
+    assert part(page, "runtime", value="media")["state"] == "unknown"
     assert states(browse(alice).get(PAGE + "dependencies/")) == ["queued"]
 
 
