@@ -54,6 +54,12 @@ def _check_scripts(package: Package) -> tuple[Problem, ...]:
     return check_scripts(package)
 
 
+def _check_prompt(package: Package) -> tuple[Problem, ...]:
+    from worker.script_checks.prompts import check_prompt
+
+    return check_prompt(package)
+
+
 def _find_cut_limits(package: Package) -> tuple[Problem, ...]:
     from worker.script_checks.cut_limits import find_cut_limits
 
@@ -97,6 +103,7 @@ class WorkerConfig(AppConfig):
         runnable_paths.connect(entries.runnable_paths)
         package_checks.connect(_check_scripts)
         package_checks.connect(_find_cut_limits)
+        package_checks.connect(_check_prompt)
         dependency_state_hook.connect(readiness_of)
         queue.import_requested.connect(dispatch.wake_importer)
         referenced_digests.connect(inputs.references)

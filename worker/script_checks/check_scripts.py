@@ -5,25 +5,27 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import PurePosixPath
 
 from registry.packages.archive.paths import printable
 from registry.packages.package import Package
 from registry.packages.problems import Problem
 from worker.protocols.entries import EXTENSIONS, SCRIPTS, find_entries
-from worker.script_checks import javascript, python, shell
+from worker.script_checks import javascript, modules, python, shell
 from worker.script_checks.errors import SCRIPT_LINE_ENDS, SCRIPT_SYNTAX
 from worker.script_checks.parsers import SyntaxFault
 
 MAX_SECONDS = 3.0  # for all scripts of a package
 _MAX_SCRIPTS = 300
 _MAX_BYTES = 256 * 1024  # per script; larger ones are not checked
+_MAX_IMPORTS = 20  # reported per script
 _TEMPLATES = frozenset({"templates", "template", "fixtures", "node_modules"})  # folders of other code
 _SHELL = (".sh",)
 
 
 def check_scripts(package: Package) -> tuple[Problem, ...]:
-    """A warning for each script that can't start because of its syntax or its line ends.
+    """A warning for each script that can't start: syntax, line ends, absent imports, no ``execute``.
 
     Checks at most 300 scripts, and none after ``MAX_SECONDS``. Skips scripts whose interpreter is not
     installed.
@@ -38,11 +40,12 @@ def check_scripts(package: Package) -> tuple[Problem, ...]:
         if time.monotonic() > deadline:
             break
         problems.extend(_problems(path, data, files))
-    modules = {path: data for path, data in sources.items() if path.endswith(".ts")}
-    if modules and time.monotonic() < deadline:
-        faults = javascript.find_typescript_faults(modules)
+        problems.extend(islice(modules.find_absent_imports(path, data, files.keys()), _MAX_IMPORTS))
+    typescript = {path: data for path, data in sources.items() if path.endswith(".ts")}
+    if typescript and time.monotonic() < deadline:
+        faults = javascript.find_typescript_faults(typescript)
         problems.extend(_syntax(path, fault) for path, fault in faults.items())
-    return tuple(problems)
+    return (*problems, *modules.find_export_problems(package, files))
 
 
 def _problems(path: str, data: bytes, files: Mapping[str, bytes]) -> Iterator[Problem]:

@@ -11,6 +11,24 @@ SCRIPT_LINE_ENDS = declare("SCRIPT_LINE_ENDS", severity="warning")(
     _("The script has CRLF line ends, which a shell reads as part of the commands."),
     _("Save the file with LF line ends."),
 )
+EXPORT_MISSING = declare("EXPORT_MISSING", severity="warning")(
+    _("The module has no function `execute`, so every run of it fails."),
+    _("Define and export `execute(parameters, context, config)`."),
+)
+IMPORTED_FILE_MISSING = declare("IMPORTED_FILE_MISSING", lambda *, name: ..., severity="warning")(
+    _("The script imports %(name)s, but the package has no such file."),
+    _("Add the file, or correct the import."),
+)
+PROMPT_COMMAND = declare("PROMPT_COMMAND", lambda *, command: ..., severity="notice")(
+    _("Each run of this prompt executes the command: %(command)s"),
+    _("No action needed if the command is intended; otherwise remove it."),
+)
+PROMPT_PLACEHOLDER_EMPTY = declare(
+    "PROMPT_PLACEHOLDER_EMPTY", lambda *, placeholder, count: ..., severity="notice"
+)(
+    _("%(placeholder)s becomes empty text if a run gets the expected number of arguments (%(count)s)."),
+    _("Declare the argument in `arguments`, or write the text without the $ sign."),
+)
 LIMIT_EXCEEDED = declare("LIMIT_EXCEEDED", lambda *, field, value, limit: ..., severity="notice")(
     _("`%(field)s` is %(value)s, but this site allows at most %(limit)s. Runs use %(limit)s."),
     _("Use a smaller value, or ask an administrator to raise the limit."),
