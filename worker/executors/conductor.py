@@ -22,6 +22,7 @@ from registry.secrets import run_secrets
 from registry.usage import scores
 from worker.attempts import recording, storage_gate
 from worker.attempts.context import AttemptContext, AttemptResult, RuntimeEnvironment, sandbox_limits
+from worker.attempts.missing_modules import missing_module
 from worker.attempts.monitor import AttemptMonitor
 from worker.attempts.script_request import request_for_script
 from worker.attempts.storage_gate import ServicesUnavailable
@@ -38,7 +39,7 @@ from worker.executors.run_status import status_of
 from worker.files.working_folder import create_working_folder
 from worker.memory import propose as proposing
 from worker.protocols import prepare as protocols_prepare
-from worker.protocols.call import Call, Outcome
+from worker.protocols.call import Call, Cause, Outcome
 from worker.queue.claims import Claim
 from worker.queue.retries import defer
 from worker.queue.states import Verdict, finish
@@ -141,16 +142,27 @@ def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptRes
             )
             secrets = run_secrets.secret_values(claim.grants.get("secrets", {}), digest=claim.digest)
         attempt = AttemptContext(claim, monitor, package, job_folder, scratch, runtime, secrets)
-        result = execute_call(attempt, call)
+        result = _start(attempt, call)
         if monitor.is_cancelled():  # cancelled while the answer was read, which can't be interrupted
             return AttemptResult(_refused_outcome(CANCELLED.refusal()), result.sandbox_result)
-        cause = failure_cause(result.outcome, result.sandbox_result, folders=package_folders(package.folder))
+        cause = result.cause or failure_cause(
+            result.outcome, result.sandbox_result, folders=package_folders(package.folder)
+        )
         outcome = _drop_heavy_values(result.outcome)
         return replace(result, outcome=outcome, cause=cause, interpreter=_interpreter(call))
     finally:
         if scratch:
             scratch.close()
         remove_tree(folder)
+
+
+def _start(attempt: AttemptContext, call: Call) -> AttemptResult:
+    """Executes the call, unless its script can't start without a module that is missing."""
+    problem = missing_module(attempt.package, attempt.claim.digest, call, attempt.runtime)
+    if problem is None:
+        return execute_call(attempt, call)
+    cause = Cause(problem.code, problem.message(), problem.path, problem.line)
+    return AttemptResult(_refused_outcome(Refusal(problem)), cause=cause)
 
 
 def _open_package(

@@ -111,7 +111,8 @@ def test_command_prints_cause_and_remedy(team, alice):
         call_command("run_skill", "docs/failing", "--here", stdout=out)
     lines = out.getvalue().splitlines()
     assert lines[0].endswith("MODULE_MISSING")
-    assert lines[1] == "No module named 'absent_library' (scripts/a.py:1)"
+    assert "absent_library" in lines[1]
+    assert lines[1].endswith("(scripts/a.py:1)")
     assert lines[-1] == code_named("MODULE_MISSING").remedy
 
 
