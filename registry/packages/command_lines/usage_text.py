@@ -12,22 +12,29 @@ _USAGE = re.compile(r"\b(?:usage|synopsis)\b\s*:|^\W*usage\s*$|用法|使用方�
 _AROUND = re.compile(
     r"""^\s*(?:#+!?|//+|/?\*+|(?:echo|print|console\.(?:log|error)|printf)\b[\s(]*(?:-e\s+)?)?\s*f?["'`]{0,3}"""
 )
+_PRINT = re.compile(r"\s*(?:echo|print|printf|console|(?:sys\.|process\.)?std(?:err|out))\b")
+_CLOSED = (")", ");", ";", '"', "'", ">&2", "1>&2")  # the end of a statement that prints one line
 _END = re.compile(r"""(?:\\n)?["'`]{0,3}\s*(?:>&2|1>&2)?[);,]*\s*(?:\*/)?\s*$""")
 
 
 def usage_text(text: str) -> str:
     """The lines from the first that announces the usage to the next empty one; "" if there is none."""
     found: list[str] = []
-    marks = ""
+    marks, is_printed = "", False
     for line in text[:200_000].splitlines():
         if not found:
             match = _USAGE.search(line) if len(line) <= _MAX_LINE else None
             if match is None:
                 continue
             marks = line.lstrip()[:1] if line.lstrip()[:1] in _COMMENTS else ""
+            is_printed = bool(_PRINT.match(line)) and line.rstrip().endswith(_CLOSED)
             line = line if not line[: match.start()].strip(_BEFORE) else line[match.start() :]
         shown = _END.sub("", _AROUND.sub("", line[:_MAX_LINE], count=1), count=1).rstrip()
-        is_over = found and (not shown.strip() or (marks and not line.lstrip().startswith(marks)))
+        is_over = found and (
+            not shown.strip()
+            or (marks and not line.lstrip().startswith(marks))
+            or (is_printed and not _PRINT.match(line))
+        )
         if is_over or len(found) >= MAX_LINES:
             break
         found.append(shown)

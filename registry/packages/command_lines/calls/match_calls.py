@@ -25,8 +25,8 @@ class MatchedCalls:
 def match_calls(command_lines: Mapping[str, CommandLine], documents: Mapping[str, str]) -> MatchedCalls:
     """Matches the calls in the documents with the command lines of scripts, by path.
 
-    Calls without placeholders come first. If the documents show no call of a script that reads its arguments
-    by hand, the calls in its usage text are offered.
+    Calls without placeholders come first, synopses last. If the documents show no call of a script that reads
+    its arguments by hand, the calls in its usage text are offered.
     """
     calls = [call for call in find_shown_calls(documents, command_lines.keys()) if call.words]
     checked = [(call, fits(command_lines[call.path], call.words)) for call in calls]
@@ -39,7 +39,7 @@ def match_calls(command_lines: Mapping[str, CommandLine], documents: Mapping[str
             fitting[path] = _calls_in_usage(path, command_line.usage)
     return MatchedCalls(
         {path: _samples(calls) for path, calls in fitting.items()},
-        tuple(call for call, is_fit in checked if not is_fit and not call.is_inline),
+        tuple(call for call, is_fit in checked if not (is_fit or call.is_inline or call.is_synopsis)),
     )
 
 
@@ -50,5 +50,5 @@ def _calls_in_usage(path: str, usage: str) -> list[ShownCall]:
 
 
 def _samples(calls: Iterable[ShownCall]) -> tuple[tuple[str, ...], ...]:
-    ordered = sorted(calls, key=lambda call: call.is_template)
+    ordered = sorted(calls, key=lambda call: (call.is_synopsis, call.is_template))
     return tuple(dict.fromkeys(call.words for call in ordered))[:MAX_SAMPLES]

@@ -17,6 +17,7 @@ _MAX_WORDS = 60
 _MAX_LEADING = 12  # words before the script
 _FENCE = re.compile(r"\s{0,12}(?:>\s?)?(`{3,}|~{3,})\s*(\w*)")
 _INLINE = re.compile(r"`([^`\n]{3,400})`")
+_OPTIONAL = re.compile(r"""\s\[[^\[\]"'{}]{1,200}\](?:\.{3})?(?=[\s\]]|$)""")
 _PROMPT = re.compile(r"^\s*(?:\$|%|>|❯)\s+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _INTERPRETER = re.compile(
@@ -34,6 +35,7 @@ class ShownCall:
     """A call of the script at ``path``, at this line of a document.
 
     ``is_template``: a word has a placeholder, variable or pattern. ``is_inline``: it stands in a sentence.
+    ``is_synopsis``: it is what remains of a synopsis without its optional parts.
     """
 
     path: str
@@ -42,6 +44,7 @@ class ShownCall:
     line: int
     is_template: bool = False
     is_inline: bool = False
+    is_synopsis: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class _CodeLine:
 
 
 def find_shown_calls(documents: Mapping[str, str], scripts: Collection[str]) -> list[ShownCall]:
-    """The calls in the order of the documents, without those for help and those that show a synopsis."""
+    """The calls in the order of the documents, without those for help; synopses without optional parts."""
     finder = _ScriptFinder(scripts)
     found: list[ShownCall] = []
     left = MAX_CHARACTERS
@@ -91,20 +94,22 @@ def _code_lines(lines: Iterable[str]) -> Iterator[_CodeLine]:
 def _calls(code: _CodeLine, document: str, finder: _ScriptFinder) -> Iterator[ShownCall]:
     if len(code.text) > _MAX_LINE:
         return
-    for command in simple_commands(code.text):
+    text = _OPTIONAL.sub("", _OPTIONAL.sub("", code.text))
+    for command in simple_commands(text):
         path, words = finder.find(command, is_shell=code.is_shell)
         texts = tuple(word.text for word in words)
-        is_synopsis = any(text.startswith(_SYNOPSIS) or text.endswith("...") for text in texts)
-        if (
-            not path
-            or is_synopsis
-            or len(texts) > _MAX_WORDS
-            or _HELP & set(texts[:2])
-            or _HELP & set(texts[-1:])
-        ):
+        if not path or len(texts) > _MAX_WORDS or _is_unusable(texts):
             continue
         is_template = any(word.is_template for word in words)
-        yield ShownCall(path, texts, document, code.line, is_template, code.is_inline)
+        yield ShownCall(
+            path, texts, document, code.line, is_template, code.is_inline, is_synopsis=text != code.text
+        )
+
+
+def _is_unusable(texts: tuple[str, ...]) -> bool:
+    """Whether the call only shows the help, or has parts that no call can have, such as "..."."""
+    is_help = bool(_HELP & {*texts[:2], *texts[-1:]})
+    return is_help or any(text.startswith(_SYNOPSIS) or text.endswith("...") for text in texts)
 
 
 class _ScriptFinder:

@@ -115,7 +115,7 @@ def _parameter(argument: Argument, library: ArgparseLibrary) -> Parameter | None
         min_values=low,
         max_values=high,
         repeated=bool(flags) and action in ("append", "extend", "append_const", "count"),
-        required=keywords.get("required") is True if flags else low > 0,
+        required=_is_required(argument, library) if flags else low > 0,
         choices=() if is_switch else _choices(argument, library),
         file="" if is_switch else _file_use(keywords, name, metavar),
         remainder=keywords.get("nargs") == "...",
@@ -147,6 +147,14 @@ def _destination(argument: Argument) -> str:
 
 def _negative_flags(flags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"--no-{flag[2:]}" for flag in flags if flag.startswith("--"))
+
+
+def _is_required(argument: Argument, library: ArgparseLibrary) -> bool:
+    value = argument.keywords.get("required")
+    if not is_constant(value):
+        library.add_gap("computed_value", argument.line)
+        return False
+    return bool(value)
 
 
 def _count_of_values(argument: Argument, library: ArgparseLibrary) -> tuple[int, int | None]:

@@ -7,6 +7,7 @@ import ast
 from registry.packages.command_lines.command_line import CommandLine, ReadingGap
 from registry.packages.command_lines.python.argparse_reader import read_argparse
 from registry.packages.command_lines.python.source import imported_modules, parse_python, reads_arguments
+from registry.packages.command_lines.usage_text import usage_text
 
 _ARGPARSE = {"argparse", "configargparse", "rich_argparse"}
 _OTHER_PARSERS = {
@@ -33,10 +34,15 @@ def read_python(path: str, text: str) -> CommandLine:
     found = read_argparse(path, tree, text.splitlines()) if modules & _ARGPARSE else None
     if found is not None:
         return found
-    description = (_docstring(tree) or "")[:1000]
+    usage = _usage(_docstring(tree)[:1000], text)
     if modules & (_ARGPARSE | _OTHER_PARSERS):
-        return CommandLine(path, "line", usage=description, gaps=(ReadingGap("no_parser"),))
-    return CommandLine(path, "line" if reads_arguments(tree) else "none", usage=description)
+        return CommandLine(path, "line", usage=usage, gaps=(ReadingGap("no_parser"),))
+    return CommandLine(path, "line" if reads_arguments(tree) else "none", usage=usage)
+
+
+def _usage(docstring: str, text: str) -> str:
+    """The docstring if it has a usage, otherwise the usage that the script prints or the docstring."""
+    return docstring if usage_text(docstring) else usage_text(text) or docstring
 
 
 def _docstring(tree: ast.Module) -> str:

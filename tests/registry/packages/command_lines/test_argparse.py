@@ -83,6 +83,17 @@ def test_computed_parts_are_gaps():
     assert not found.is_complete
 
 
+def test_computed_requirement_is_a_gap():
+    source = (
+        "import argparse, sys\np = argparse.ArgumentParser()\n"
+        "p.add_argument('--low', required='--demo' not in sys.argv)\np.add_argument('--high', required=1)\n"
+        "p.parse_args()\n"
+    )
+    found = read_command_line("scripts/x.py", source)
+    assert [(gap.reason, gap.line) for gap in found.gaps] == [("computed_value", 3)]
+    assert [each.required for each in found.root.parameters] == [False, True]
+
+
 _WORDS = st.text(st.characters(min_codepoint=32, max_codepoint=0x4E2D, exclude_categories=["Cs"]), max_size=8)
 
 

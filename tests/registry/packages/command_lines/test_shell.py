@@ -54,3 +54,8 @@ def test_getopts_gives_options_and_the_built_call_reaches_the_script(tmp_path):
 )
 def test_arguments_outside_functions_are_read_by_hand(source, kind):
     assert read_command_line("scripts/x.sh", source).kind == kind
+
+
+def test_printed_usage_ends_with_the_statements_that_print():
+    source = 'if [ $# -eq 0 ]; then\n  echo "Usage: x.sh FILE" >&2\n  echo "  FILE  a table"\n  exit 1\nfi\n'
+    assert read_command_line("scripts/x.sh", source).usage == "Usage: x.sh FILE\n  FILE  a table"

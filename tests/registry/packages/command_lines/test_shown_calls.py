@@ -47,6 +47,7 @@ def _words(text):
         ('for f in *; do ./tools/greet.sh "$f" 2>&1; done', 2, ("$f",)),
         ("cd x && bash tools/greet.sh Anna > out.txt | head", 2, ("Anna",)),
         ("tools/greet.sh <name> --loud", 2, ("<name>", "--loud")),
+        ("tools/greet.sh <name> [--loud] [a|b [c]]...", 2, ("<name>",)),
     ],
 )
 def test_calls_in_code_blocks_are_found(line, path, words):
@@ -57,7 +58,6 @@ def test_calls_in_code_blocks_are_found(line, path, words):
     "line",
     [
         "python scripts/count.py --help",
-        "python scripts/count.py [--top N] FILE",
         "python scripts/count.py add|remove",
         "python scripts/other.py a",
         "python -c 'scripts/count.py' a",
@@ -117,6 +117,15 @@ def test_calls_of_a_hand_written_script_are_offered_and_its_usage_otherwise():
     shown = match_calls(scripts, {"SKILL.md": _fenced("python scripts/greet.py Anna")})
     assert shown.samples == {"scripts/greet.py": (("Anna",),)}
     assert match_calls(scripts, {}).samples == {"scripts/greet.py": (("<name>", "--loud"),)}
+
+
+def test_synopsis_is_offered_last_and_never_a_notice():
+    scripts = {"scripts/count.py": read_command_line("scripts/count.py", PARSER)}
+    lines = ("<file> [--top N]", "[--top N]", "<a> <b> [--top N]", "a.txt --json")
+    text = _fenced(*(f"python scripts/count.py {words}" for words in lines))
+    found = match_calls(scripts, {"SKILL.md": text})
+    assert found.samples == {"scripts/count.py": (("a.txt", "--json"), ("<file>",))}
+    assert found.refused == ()
 
 
 def test_words_are_split_as_a_shell_splits_them():
