@@ -103,6 +103,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "version.undeprecate": _("%(user)s ended the deprecation of %(target)s"),
     "version.changelog": _("%(user)s changed the changelog of %(target)s"),
     "version.report": _("%(user)s reported %(target)s"),
+    "version.choose_runtime": _("%(user)s changed the runtime of %(target)s"),
     "version.build_dependencies": _("%(user)s built the dependencies of %(target)s"),
     "canonical.set": _("%(user)s set the canonical skill %(target)s"),
     "canonical.mirrored": _("%(user)s set %(target)s from another registry"),

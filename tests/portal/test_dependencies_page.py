@@ -120,7 +120,9 @@ def test_the_api_tells_the_same_and_tries_again(failed, browse, alice, charlie):
 def test_a_version_without_dependencies_has_none(public, browse, alice):
     number = public.versions.get().number
     address = f"/api/v1/skills/docs/{public.slug}/versions/{number}/dependencies"
-    assert browse(alice).get(address).json() == {"version": number, "state": "none", "builds": []}
+    runtime = {"name": "", "origin": "", "chosen_by": None}
+    expected = {"version": number, "state": "none", "runtime": runtime, "builds": []}
+    assert browse(alice).get(address).json() == expected
     assert_error(browse(alice).post(address), 409, "PREPARATION_NONE")
     assert (
         'id="dependencies"' not in browse(alice).get(f"/skills/docs/{public.slug}/{number}/").content.decode()

@@ -5,9 +5,10 @@ from rest_framework.request import Request
 from registry.api import etag
 from registry.api.documents.skills import Doc, ProblemDoc
 from registry.api.endpoint import SkillEndpoint
-from registry.api.schema import Operations
+from registry.api.schema import Operations, Shape, StrictText, read_body
 from registry.core.hooks import DEPENDENCY_STATES
 from registry.identity.permissions import Action
+from worker.dependencies.runtimes.choice import choose_runtime
 from worker.dependencies.status import dependencies_document, rebuild_dependencies
 from worker.models import DependencyBuildState, DependencyKind
 
@@ -39,9 +40,26 @@ class DependencyBuildDoc(Doc):
     )
 
 
+class VersionRuntimeDoc(Doc):
+    name = serializers.CharField(help_text='Such as `office`; "" without a runtime.')
+    origin = serializers.ChoiceField(
+        choices=["", "skill", "maintainer"], help_text="`skill` if SKILL.md names the runtime."
+    )
+    chosen_by = serializers.CharField(
+        allow_null=True, help_text="Maintainer who chose the runtime; otherwise null."
+    )
+
+
+class RuntimeRequest(Shape):
+    runtime = StrictText(
+        allow_blank=True, max_length=32, help_text='`office`, `data`, `web` or `tools`; "" removes it.'
+    )
+
+
 class DependenciesDoc(Doc):
     version = serializers.CharField()
     state = serializers.ChoiceField(choices=DEPENDENCY_STATES)
+    runtime = VersionRuntimeDoc()
     builds = DependencyBuildDoc(many=True)
 
 
@@ -60,4 +78,16 @@ class VersionDependencies(SkillEndpoint):
         """Requires the maintainer role. Queues failed and missing builds; other builds do not change."""
         version = self.version(team, slug, number)
         rebuild_dependencies(version, self.actor)
+        return etag.document_response(request, dependencies_document(version, self.actor))
+
+
+class VersionRuntime(SkillEndpoint):
+    required_actions = {"PUT": (Action.RELEASE,)}
+
+    @operation("choose_runtime", "Choose a version's runtime", body=RuntimeRequest, answer=DependenciesDoc)
+    def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
+        """Requires the maintainer role. Keeps the runtime with the version, whose package does not change,
+        and queues the builds that it needs. Refused if SKILL.md names a runtime."""
+        version = self.version(team, slug, number)
+        choose_runtime(version, read_body(RuntimeRequest, request.data)["runtime"], self.actor)
         return etag.document_response(request, dependencies_document(version, self.actor))

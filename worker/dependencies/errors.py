@@ -68,3 +68,7 @@ RUNTIME_UNKNOWN = declare("RUNTIME_UNKNOWN", lambda *, runtime, names: ..., http
         "SKILLQUAY_RUNTIMES; available runtimes: %(names)s."
     ),
 )
+RUNTIME_DECLARED = declare("RUNTIME_DECLARED", lambda *, runtime: ..., http=409)(
+    _("The version declares the runtime %(runtime)s itself."),
+    _("Change `runtime` in the skill, then publish a new version."),
+)

@@ -12,7 +12,6 @@ from django.conf import settings
 from django.utils import timezone
 
 from registry.models import Version
-from registry.packages.package import Manifest
 from registry.packages.problems import Refusal
 from registry.storage.errors import BLOB_MISSING
 from worker.attempts import storage_gate
@@ -27,6 +26,7 @@ from worker.dependencies.needs import needs_of_unpacked
 from worker.dependencies.runtimes.lists import known_runtimes, runtime_list
 from worker.dependencies.store import unpack_archive
 from worker.models import DependencyBuild, DependencyBuildState, DependencyKind
+from worker.queue.claims import Claim
 from worker.sandbox.policy import CheckStop
 from worker.sandbox.runtimes import PATH
 
@@ -48,28 +48,35 @@ class DependenciesPending(Exception):
     """Another worker is building the run's dependencies; the run must wait or go back to the queue."""
 
 
-def has_needs(package: UnpackedPackage) -> bool:
-    return bool(package.manifest.runtime or needs_of_unpacked(package))
+def has_needs(package: UnpackedPackage, runtime: str) -> bool:
+    return bool(runtime or needs_of_unpacked(package))
 
 
 def prepare_environment(
-    package: UnpackedPackage, digest: str, *, check_stop: CheckStop, wait: bool
+    package: UnpackedPackage, claim: Claim, runtime: str, *, check_stop: CheckStop, wait: bool
 ) -> RuntimeEnvironment:
-    """Returns the environment for runs of this package; builds dependencies that no other worker builds.
+    """Returns the environment for runs of this package with ``runtime``.
 
-    While another worker builds: waits if ``wait``, otherwise raises DependenciesPending. Raises the refusal
-    of a failed build, and CANCELLED if ``check_stop`` reports a reason. Raises PACKAGE_MISSING if no
-    version has ``digest``, RUNTIME_UNKNOWN for a missing runtime, and refusals of the storage.
+    Builds dependencies that no other worker builds. While another worker builds: waits if ``wait``, otherwise
+    raises DependenciesPending. Raises the refusal of a failed build, and CANCELLED if ``check_stop`` reports
+    a reason. Raises PACKAGE_MISSING if no version has the digest, RUNTIME_UNKNOWN for a missing runtime, and
+    refusals of the storage.
     """
-    mounts, config = dict(_runtime_mount(package.manifest)), None
-    for need in needs_of_unpacked(package):
-        version = Version.objects.filter(digest=digest).order_by("pk").first()
+    mounts, config = dict(_runtime_mount(runtime)), None
+    for need in needs_of_unpacked(package, runtime):
+        version = _version_of(claim)
         if version is None:
             raise PACKAGE_MISSING.refusal()
         mounts[_MOUNT_POINTS[need.kind]] = _folder(queue.enqueue(version, need).key, check_stop, wait=wait)
         if need.kind == DependencyKind.DENO:
             config = str(json.loads(need.spec)["config"])
     return RuntimeEnvironment(mounts, _environment(mounts), config)
+
+
+def _version_of(claim: Claim) -> Version | None:
+    """The version that runs; if it was renamed or removed, another one with the same package."""
+    same = Version.objects.filter(digest=claim.digest).order_by("pk")
+    return same.filter(skill=claim.skill_id, number=claim.version_number).first() or same.first()
 
 
 def _folder(key: str, check_stop: CheckStop, *, wait: bool) -> Path:
@@ -107,9 +114,9 @@ def _open_archive(row: DependencyBuild, check_stop: CheckStop) -> Path | None:
     return folder
 
 
-def _runtime_mount(manifest: Manifest) -> Mapping[str, Path]:
-    """The mount of the manifest's runtime, {} without a folder; raises RUNTIME_UNKNOWN for others."""
-    name, known = manifest.runtime, settings.SKILLQUAY_RUNTIMES
+def _runtime_mount(name: str) -> Mapping[str, Path]:
+    """The mount of the runtime, {} without a folder; raises RUNTIME_UNKNOWN for others."""
+    known = settings.SKILLQUAY_RUNTIMES
     if not name or runtime_list(name):
         return {}
     if name not in known or not Path(known[name]).is_dir():

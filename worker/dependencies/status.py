@@ -16,7 +16,8 @@ from worker.attempts.unpacking import open_package
 from worker.dependencies import queue
 from worker.dependencies.errors import PREPARATION_NONE
 from worker.dependencies.needs import needs_of_unpacked
-from worker.models import DependencyBuild, DependencyBuildState
+from worker.dependencies.runtimes.choice import declared_runtime, runtime_of
+from worker.models import DependencyBuild, DependencyBuildState, RuntimeChoice
 
 _UNDER_WAY = (DependencyBuildState.WAITING, DependencyBuildState.RUNNING)
 
@@ -50,7 +51,7 @@ def rebuild_dependencies(version: Version, actor: Actor) -> list[DependencyBuild
     Requires ``Action.RELEASE``. Raises PREPARATION_NONE if the version needs no build.
     """
     require(actor, Action.RELEASE, skill=version.skill)
-    needs = needs_of_unpacked(open_package(version.digest))
+    needs = needs_of_unpacked(open_package(version.digest), runtime_of(version))
     if not needs:
         raise PREPARATION_NONE.refusal(version=str(version))
     with transaction.atomic():
@@ -70,8 +71,18 @@ def dependencies_document(version: Version, actor: Actor) -> dict[str, Any]:
     return {
         "version": version.number,
         "state": state_of(rows),
+        "runtime": _runtime_document(version),
         "builds": [_row_document(row, with_log=with_log) for row in rows],
     }
+
+
+def _runtime_document(version: Version) -> dict[str, Any]:
+    """The version's runtime: its name, "" without one, and who set it."""
+    declared = declared_runtime(version)
+    choice = None if declared else RuntimeChoice.objects.filter(version=version).first()
+    person = choice.chosen_by.get_username() if choice and choice.chosen_by else None
+    origin = "skill" if declared else "maintainer" if choice else ""
+    return {"name": declared or (choice.name if choice else ""), "origin": origin, "chosen_by": person}
 
 
 def _row_document(row: DependencyBuild, *, with_log: bool) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from worker.core.sandbox_settings import jobs_folder, sandbox_settings
 from worker.core.storable import clean_text
 from worker.dependencies import mounts
 from worker.dependencies.mounts import DependenciesPending
+from worker.dependencies.runtimes.choice import runtime_of_run
 from worker.executors.by_protocol import execute_call
 from worker.executors.failure_cause import failure_cause, package_folders
 from worker.executors.run_status import status_of
@@ -170,11 +171,12 @@ def _open_package(
 ) -> tuple[UnpackedPackage, RuntimeEnvironment]:
     with monitor.step("unpack"):
         package = open_package(claim.digest, check_stop=monitor.check_stop)
-    if not mounts.has_needs(package):
+    runtime = runtime_of_run(package.manifest.runtime, claim.skill_id, claim.version_number)
+    if not mounts.has_needs(package, runtime):
         return package, RuntimeEnvironment()
     with monitor.step("dependencies"):
         return package, mounts.prepare_environment(
-            package, claim.digest, check_stop=monitor.check_stop, wait=wait
+            package, claim, runtime, check_stop=monitor.check_stop, wait=wait
         )
 
 

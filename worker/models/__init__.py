@@ -21,6 +21,7 @@ from worker.models.memory import (
 )
 from worker.models.run import Run, RunQuerySet, RunStatus, SkillRunCounter
 from worker.models.run_totals import RunTotals
+from worker.models.runtime_choice import RuntimeChoice
 from worker.models.service_process import ProcessKind, ServiceProcess
 from worker.models.step import Step, StepKind
 from worker.models.team import TeamDailyUsage, TeamLimits, TeamQueueState

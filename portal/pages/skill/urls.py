@@ -24,6 +24,7 @@ version_urlpatterns = [
     path("", skill.version, name="version"),
     path("files/", files.tree, name="files"),
     path("dependencies/", dependencies.live, name="dependencies-live"),
+    path("dependencies/runtime/", dependencies.choose, name="choose-runtime"),
     path("dependencies/retry/", dependencies.again, name="dependencies-retry"),
     path("files/<path:path>", files.file, name="file"),
     path("raw/<path:path>", files.raw, name="raw-file"),

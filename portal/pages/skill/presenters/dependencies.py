@@ -5,15 +5,16 @@ from typing import Any
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
 from registry.models import Version
+from worker.dependencies.runtimes.choice import buildable_runtimes, declared_runtime
 from worker.dependencies.runtimes.lists import is_known_runtime
 from worker.dependencies.status import dependencies_document
 
 
 def dependency_status(version: Version, actor: Actor) -> dict[str, Any] | None:
-    """The status of the dependencies and the declared runtime; None if the version has neither."""
+    """Dependencies and runtime; None if the version has neither and the actor can choose no runtime."""
     document = dependencies_document(version, actor)
-    runtime = str(version.manifest.get("runtime") or "")
-    if document["state"] == "none" and not runtime:
+    runtime, choices = document["runtime"]["name"], _choices(version, actor)
+    if document["state"] == "none" and not runtime and not choices:
         return None
     return {
         "document": document,
@@ -21,4 +22,12 @@ def dependency_status(version: Version, actor: Actor) -> dict[str, Any] | None:
         "may_retry": document["state"] == "failed" and may(actor, Action.SETTINGS, skill=version.skill),
         "runtime": runtime,
         "runtime_known": is_known_runtime(runtime),
+        "runtime_choices": choices,
     }
+
+
+def _choices(version: Version, actor: Actor) -> list[str]:
+    """The runtimes that the actor can choose for the version; [] for a version without scripts."""
+    if declared_runtime(version) or not may(actor, Action.RELEASE, skill=version.skill):
+        return []
+    return buildable_runtimes() if version.command_lines.exists() else []

@@ -11,6 +11,7 @@ from portal.forms.errors import show_refusals
 from portal.pages.skill.presenters.dependencies import dependency_status
 from portal.pages.skill.views.skill import version_at
 from registry.identity.middleware import ActorRequest
+from worker.dependencies.runtimes.choice import choose_runtime
 from worker.dependencies.status import rebuild_dependencies
 
 
@@ -32,4 +33,14 @@ def again(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespo
     with show_refusals(request):
         rebuild_dependencies(version, request.actor)
         messages.success(request, _("Preparing the dependencies."))
+    return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
+
+
+@signed_in_action
+def choose(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
+    """Sets or removes the version's runtime."""
+    version = version_at(request, team, slug, number)
+    with show_refusals(request):
+        choose_runtime(version, request.POST.get("runtime", "")[:32], request.actor)
+        messages.success(request, _("Runtime saved."))
     return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
