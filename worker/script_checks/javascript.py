@@ -44,7 +44,7 @@ def _declared_kind(data: bytes) -> Kind:
     return "mjs" if declared == "module" else "cjs" if declared == "commonjs" else "unknown"
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=16)  # keeps scripts of up to 256 kB
 def find_fault(data: bytes, kind: Kind) -> SyntaxFault | None:
     """The first syntax error; None if there is none, or if Node is not installed.
 
