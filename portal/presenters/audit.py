@@ -97,6 +97,8 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "user.link": _("%(user)s linked an account at another organization"),
     "user.unlink": _("%(user)s unlinked an account at another organization"),
     "member.keep": _("%(target)s stayed owner as the only one"),
+    "user.change_password": _("%(user)s changed the password"),
+    "user.change_email": _("%(user)s changed the e-mail address"),
     "user.reset_password": _("%(user)s reset the password of %(target)s"),
     "trigger_test.remove": _("%(user)s removed a trigger test of %(target)s"),
     "version.deprecate": _("%(user)s deprecated %(target)s"),

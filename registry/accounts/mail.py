@@ -1,18 +1,36 @@
-"""Mails with links: invitations, new passwords and sign-up. They are sent after the commit of the change."""
+"""Mails about accounts: links for invitations, new passwords and sign-up, and notices of changes.
+
+They are sent after the commit of the change."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from enum import Enum
 from threading import Thread
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
+from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from registry.core.addresses import absolute_url
 from registry.models import User
 
 _log = logging.getLogger(__name__)
+
+
+class SignInChange(Enum):
+    """The changes of a way to sign in that the user is told about, with the text of the mail."""
+
+    PASSWORD = gettext_lazy("The password of your account %(name)s was changed.")
+    EMAIL = gettext_lazy("The e-mail address of your account %(name)s was changed.")
+    FACTOR_ADDED = gettext_lazy("A second factor was added to your account %(name)s.")
+    FACTOR_REMOVED = gettext_lazy("A second factor was removed from your account %(name)s.")
+    CODES = gettext_lazy("New recovery codes were created for your account %(name)s.")
+    LINKED = gettext_lazy("An account at another organization was linked to your account %(name)s.")
+    UNLINKED = gettext_lazy("An account at another organization was unlinked from your account %(name)s.")
 
 
 def is_configured() -> bool:
@@ -44,6 +62,16 @@ def send_sign_up(address: str, url: str, usernames: Iterable[str]) -> None:
     else:
         text = _("Create your Skillquay account with this link, which works once, within a day:")
     _send_later([_message(address, _("Your Skillquay account"), text, url)])
+
+
+def send_notice(user: User, change: SignInChange) -> None:
+    """Mails the user, in a thread after the commit, that a way to sign in was changed."""
+    if not user.email:
+        return
+    advice = _("If this wasn't you, change your password and end all other sessions here:")
+    text = f"{change.value % {'name': user.username}}\n\n{advice}\n\n{absolute_url('/account/sessions/')}\n"
+    message = EmailMessage(_("Your Skillquay account was changed"), text, to=[user.email])
+    transaction.on_commit(lambda: _send_later([message]))
 
 
 def _reset_message(user: User, url: str) -> EmailMessage:

@@ -7,12 +7,18 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from registry.accounts import lock_outs
+from registry.accounts import lock_outs, mail
 from registry.accounts.sessions import end_sessions
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.models import User
+
+_CHANGES = {
+    "add": mail.SignInChange.FACTOR_ADDED,
+    "remove": mail.SignInChange.FACTOR_REMOVED,
+    "renew": mail.SignInChange.CODES,
+}
 
 
 def factors_of(user: User) -> QuerySet[Authenticator]:
@@ -35,6 +41,7 @@ def is_missing(user: User) -> bool:
 def record_change(user: User, action: str, kind: str) -> None:
     """Records that the user changed own second factors: ``add``, ``remove`` or ``renew``."""
     audit.record(Actor(user=user), f"user.{action}_second_factor", user.username, kind=kind)
+    mail.send_notice(user, _CHANGES[action])
 
 
 @transaction.atomic
@@ -48,4 +55,5 @@ def reset(user: User, by: Actor) -> int:
     lock_outs.failures_of(user.username).delete()
     end_sessions(user)
     audit.record(by, "user.reset_second_factors", user.username, count=count)
+    mail.send_notice(user, mail.SignInChange.FACTOR_REMOVED)
     return count

@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from registry.accounts import errors
+from registry.accounts import errors, mail
 from registry.accounts.sessions import end_sessions
 from registry.core.addresses import absolute_url
 from registry.core.errors import NOT_FOUND
@@ -225,6 +225,20 @@ def reset_password(user: User, by: Actor) -> str:
     end_sessions(user)
     audit.record(by, "user.reset_password", user.username)
     return reset_url(user)
+
+
+def record_password_change(user: User) -> None:
+    """Records that the user set a new password, and mails a notice. The caller has saved the password."""
+    audit.record(Actor(user=user), "user.change_password", user.username)
+    mail.send_notice(user, mail.SignInChange.PASSWORD)
+
+
+def record_email_change(user: User) -> None:
+    """Records that the user changed the e-mail address, and mails a notice to the earlier one. Call it before
+    the new address is saved.
+    """
+    audit.record(Actor(user=user), "user.change_email", user.username)
+    mail.send_notice(User.objects.get(pk=user.pk), mail.SignInChange.EMAIL)
 
 
 def reset_url(user: User) -> str:

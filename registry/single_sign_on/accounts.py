@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
+from registry.accounts import mail
 from registry.accounts.errors import EMAIL_INVALID, USERNAME_INVALID, USERNAME_TAKEN
 from registry.accounts.users import MAX_NAME, add_account, validated_email, validated_username
 from registry.core.errors import NOT_FOUND
@@ -61,6 +62,7 @@ def link(identity: Identity, user: User) -> None:
     if not linked:
         _link(identity, user)
         audit.record(Actor(user=user), "user.link", user.username, issuer=identity.issuer.url)
+        mail.send_notice(user, mail.SignInChange.LINKED)
     apply_groups(user, identity)
 
 
@@ -77,6 +79,7 @@ def unlink(user: User, pk: str) -> None:
         raise IDENTITY_LAST.refusal()
     linked.delete()
     audit.record(Actor(user=user), "user.unlink", user.username, issuer=linked.provider)
+    mail.send_notice(user, mail.SignInChange.UNLINKED)
 
 
 def links_of(user: User) -> QuerySet[SocialAccount]:

@@ -184,6 +184,7 @@ def test_issuer_that_can_not_be_reached_is_named_on_the_sign_in_page(company, se
 def test_person_is_still_signed_in_after_linking(company, alice):
     client = Client()
     client.force_login(alice)
-    page = client.post("/account/identities/", {"issuer": "acme", "password": "alice-password"})
+    client.post("/account/security/confirm/", {"password": "alice-password"})
+    page = client.post("/account/identities/", {"issuer": "acme"})
     assert select(page, "meta", http_equiv="refresh")
     assert client.get("/account/").status_code == 200

@@ -9,45 +9,24 @@ from typing import Any
 from allauth.account.internal.flows.login import perform_login, record_authentication
 from allauth.account.models import Login
 from allauth.socialaccount.internal import statekit
-from django import forms
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.decorators import signed_in_action, signed_in_form
-from portal.forms.errors import add_refusals, show_refusals
-from portal.sign_in.adapters import AccountAdapter
+from portal.forms.errors import show_refusals
+from portal.sign_in.confirmation import redirect_to_confirmation
 from registry.identity.middleware import ActorRequest
-from registry.models import User
 from registry.rates.limits import RateLimit, count_request
 from registry.single_sign_on import accounts, exchange
 from registry.single_sign_on.errors import SIGN_IN_EXPIRED
 from registry.single_sign_on.issuers import Issuer, find_issuer, issuers
-
-
-class LinkForm(forms.Form):
-    """Confirms the user's password before an account at an issuer is linked."""
-
-    password = forms.CharField(label=gettext_lazy("Your password"), widget=forms.PasswordInput, strip=False)
-
-    def __init__(self, data: Any = None, *, request: HttpRequest, user: User) -> None:
-        super().__init__(data)
-        self.request, self.user = request, user
-        if not user.has_usable_password():
-            del self.fields["password"]
-
-    def clean_password(self) -> str:
-        """Raises LOCKED_OUT after too many failures."""
-        password: str = self.cleaned_data["password"]
-        if not AccountAdapter().authenticate(self.request, username=self.user.username, password=password):
-            raise forms.ValidationError(_("Incorrect password."))
-        return password
 
 
 @never_cache
@@ -76,24 +55,24 @@ def callback(request: ActorRequest, name: str) -> HttpResponse:
 
 @signed_in_form
 def identities(request: ActorRequest) -> HttpResponse:
-    """The user's linked accounts. A POST links another one."""
+    """The user's linked accounts. A POST links another one, after a recent sign-in or confirmation."""
     user = request.actor.user
     assert user
-    sent = request.POST if request.method == "POST" else None
-    form = LinkForm(sent, request=request, user=user)
-    if sent is not None:
+    if request.method == "POST":
         count_request(request, request.actor, RateLimit.SIGN_IN)
-        if form.is_valid():
-            with add_refusals(form):
-                return _forward(request, find_issuer(sent.get("issuer", "")), {"user": user.pk})
+        if confirmation := redirect_to_confirmation(request, back_to=reverse("identities")):
+            return confirmation
+        with show_refusals(request):
+            return _forward(request, find_issuer(request.POST.get("issuer", "")), {"user": user.pk})
     rows = [(linked, accounts.label_of(linked)) for linked in accounts.links_of(user)]
-    context = {"rows": rows, "issuers": issuers(), "form": form}
-    return render(request, "account/identities.html", context, status=422 if form.errors else 200)
+    return render(request, "account/identities.html", {"rows": rows, "issuers": issuers()})
 
 
 @signed_in_action
 def unlink(request: ActorRequest) -> HttpResponse:
     assert request.actor.user
+    if confirmation := redirect_to_confirmation(request, back_to=reverse("identities")):
+        return confirmation
     with show_refusals(request):
         accounts.unlink(request.actor.user, request.POST.get("identity", ""))
         messages.success(request, _("The account was unlinked."))

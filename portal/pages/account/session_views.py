@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from portal.sign_in.adapters import supports_keys
 from portal.sign_in.forms import SignInForm
 from registry.accounts import mail, sign_up
+from registry.accounts.users import record_password_change
 from registry.identity.actors import ANONYMOUS
 from registry.identity.middleware import ActorRequest
 from registry.models import User
@@ -64,6 +65,7 @@ def password(request: ActorRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         user.must_change_password = False
         form.save()
+        record_password_change(user)
         update_session_auth_hash(request, user)
         messages.success(request, _("Your password was changed."))
         return redirect("home")

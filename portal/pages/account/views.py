@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from allauth.account.internal.flows.reauthentication import is_reauthentication_required
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -11,12 +10,13 @@ from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from portal.forms.errors import add_refusals
+from portal.sign_in.confirmation import redirect_to_confirmation
+from registry.accounts.users import record_email_change
 from registry.erasure import people
 from registry.erasure.export import write_export
 from registry.identity.middleware import ActorRequest
@@ -90,9 +90,11 @@ def page(request: HttpRequest) -> HttpResponse:
     form = ProfileForm(request.POST or None, instance=user)
     if form.is_valid():
         # Links for new passwords go to this address, so a stolen session alone must not change it.
-        if "email" in form.changed_data and is_reauthentication_required(request, app="allauth.mfa"):
-            messages.info(request, _("Confirm your identity, then change the e-mail address."))
-            return redirect(f"{reverse('security-confirm')}?{urlencode({'next': reverse('account')})}")
+        if "email" in form.changed_data:
+            if confirmation := redirect_to_confirmation(request, back_to=reverse("account")):
+                messages.info(request, _("Confirm your identity, then change the e-mail address."))
+                return confirmation
+            record_email_change(user)
         form.save()
         messages.success(request, _("Account saved."))
         return redirect("account")

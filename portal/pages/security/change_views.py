@@ -7,7 +7,6 @@ from functools import wraps
 from typing import Any
 from urllib.parse import quote
 
-from allauth.account.internal.flows.reauthentication import is_reauthentication_required
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.internal import auth
@@ -15,13 +14,13 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_action, signed_in_form
 from portal.sign_in import factors
 from portal.sign_in.adapters import supports_keys
+from portal.sign_in.confirmation import redirect_to_confirmation
 from portal.sign_in.forms import AppForm, NewKeyForm
 from registry.accounts.second_factors import factors_of
 from registry.identity.middleware import ActorRequest
@@ -34,10 +33,8 @@ def _recently_confirmed(view: View) -> View:
 
     @wraps(view)
     def confirmed(request: ActorRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not is_reauthentication_required(request, app="allauth.mfa"):
-            return view(request, *args, **kwargs)
         target = request.get_full_path() if request.method == "GET" else reverse("security")
-        return redirect(f"{reverse('security-confirm')}?{urlencode({'next': target})}")
+        return redirect_to_confirmation(request, back_to=target) or view(request, *args, **kwargs)
 
     return confirmed
 

@@ -20,6 +20,8 @@ from registry.accounts import second_factors
 from registry.identity.middleware import ActorRequest
 from registry.models import User
 from registry.rates.limits import RateLimit, count_request
+from registry.single_sign_on.accounts import links_of
+from registry.single_sign_on.issuers import issuers
 
 
 @signed_in_page
@@ -53,7 +55,13 @@ def confirm(request: ActorRequest) -> HttpResponse:
     if any(form.is_valid() and _record(request, form) for form in offered.values()):
         return redirect(target)
     typed = [form for name, form in offered.items() if name != "key"]
-    context: dict[str, Any] = {"forms": typed, "key": offered.get("key"), "next": target}
+    linked = {link.provider for link in links_of(user)}
+    context: dict[str, Any] = {
+        "forms": typed,
+        "key": offered.get("key"),
+        "next": target,
+        "issuers": [issuer for issuer in issuers() if issuer.url in linked],
+    }
     if "key" in offered:
         context["options"] = auth.begin_authentication(user)
     return render(request, "security/confirm.html", context, status=200 if sent is None else 422)

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_http_methods
 from portal.forms.errors import add_refusals, show_refusals
 from portal.pages.users.forms import JoinForm
 from registry.accounts import invitations
+from registry.accounts.users import record_password_change
 from registry.identity.middleware import ActorRequest
 from registry.models import Invitation, User
 from registry.rates.limits import RateLimit, count_request
@@ -81,7 +82,9 @@ class ResetPassword(PasswordResetConfirmView):
     def form_valid(self, form: SetPasswordForm[User]) -> HttpResponse:
         form.user.must_change_password = False
         messages.success(self.request, _("Your password was changed. Sign in with it."))
-        return super().form_valid(form)
+        response = super().form_valid(form)
+        record_password_change(form.user)
+        return response
 
     def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
         form = context.get("form")

@@ -13,7 +13,7 @@ from tests.servers.issuer import (
 @pytest.fixture
 def issuer(settings, monkeypatch):
     settings.SKILLQUAY_OUTBOUND_ALLOW = ["127.0.0.1"]
-    monkeypatch.setattr("registry.single_sign_on.discovery.TIMEOUT", 1.0)
+    monkeypatch.setattr("registry.single_sign_on.discovery.TIMEOUT", 10.0)
     with run_issuer() as issuer:
         settings.SKILLQUAY_OIDC = {"acme": settings_of(issuer)}
         yield issuer

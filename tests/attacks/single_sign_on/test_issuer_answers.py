@@ -77,22 +77,22 @@ def test_huge_or_broken_answer_is_refused(issuer, path, body):
 
 @pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/token"])
 def test_slow_answer_is_cut_off(issuer, path, monkeypatch):
-    monkeypatch.setattr("registry.single_sign_on.discovery.TIMEOUT", 0.3)
     client = Client()
     answer = issuer.authorize(start(client))
 
     def drip(handler):
         handler.send_response(200)
         handler.end_headers()
-        for _ in range(20):
+        for _ in range(100):
             handler.wfile.write(b" ")
             handler.wfile.flush()
             time.sleep(0.1)
 
     issuer.server.responders[path] = drip
+    monkeypatch.setattr("registry.single_sign_on.discovery.TIMEOUT", 0.3)
     began = time.monotonic()
     assert refused(client, finish(client, answer), "OUTBOUND_TIMEOUT")
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 8
 
 
 def test_claims_about_another_person_are_refused(issuer):

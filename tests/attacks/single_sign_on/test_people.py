@@ -121,30 +121,55 @@ def test_unknown_person_is_refused_if_the_issuer_creates_no_users(issuer, config
     assert not User.objects.exists()
 
 
-def link(client, issuer, password):
-    page = client.post("/account/identities/", {"issuer": "acme", "password": password})
+CONFIRM = "/account/security/confirm/"
+
+
+def link(client, issuer):
+    page = client.post("/account/identities/", {"issuer": "acme"})
     if page.status_code != 200:
         return page
     (button,) = select(page, "a", data_action="continue")
     return finish(client, issuer.authorize(button["href"]))
 
 
-def test_link_requires_the_password(issuer, alice):
+def confirm(client):
+    return client.post(CONFIRM, {"password": "alice-password", "next": "/account/identities/"})
+
+
+def test_link_requires_a_confirmation(issuer, alice):
     client = Client()
     client.force_login(alice)
-    assert link(client, issuer, "wrong").status_code == 422
+    assert link(client, issuer)["Location"].startswith(CONFIRM)
+    client.post(CONFIRM, {"password": "wrong"})
+    assert link(client, issuer)["Location"].startswith(CONFIRM)
     assert not SocialAccount.objects.exists()
-    link(client, issuer, "alice-password")
+    assert confirm(client)["Location"] == "/account/identities/"
+    link(client, issuer)
     assert SocialAccount.objects.get().user == alice
     mine = Client()
     sign_in(mine, issuer)
     assert signed_in_name(mine) == "alice"
 
 
+def test_user_without_a_password_confirms_with_the_issuer(issuer):
+    client = Client()
+    sign_in(client, issuer)
+    session = client.session
+    session["account_authentication_methods"][0]["at"] -= 3600
+    session.save()
+    refused = client.post("/account/identities/unlink/", {"identity": SocialAccount.objects.get().pk})
+    assert refused["Location"].startswith(CONFIRM)
+    (button,) = select(client.get(refused["Location"]), "button", data_action="issuer")
+    assert button["data-value"] == "acme"
+    assert sign_in(client, issuer, next="/account/identities/")["Location"] == "/account/identities/"
+    assert select(client.post("/account/identities/", {"issuer": "acme"}), "a", data_action="continue")
+
+
 def test_link_is_not_completed_in_the_session_of_another_user(issuer, alice, bob):
     client = Client()
     client.force_login(alice)
-    page = client.post("/account/identities/", {"issuer": "acme", "password": "alice-password"})
+    confirm(client)
+    page = client.post("/account/identities/", {"issuer": "acme"})
     answer = issuer.authorize(select(page, "a", data_action="continue")[0]["href"])
     session = client.session
     session["_auth_user_id"], session["_auth_user_hash"] = str(bob.pk), bob.get_session_auth_hash()
@@ -158,7 +183,8 @@ def test_identity_of_another_account_is_not_linked(issuer, alice):
     sign_in(Client(), issuer)
     client = Client()
     client.force_login(alice)
-    link(client, issuer, "alice-password")
+    confirm(client)
+    link(client, issuer)
     assert SocialAccount.objects.get().user.username == "mei"
 
 
@@ -168,6 +194,7 @@ def test_only_the_owner_unlinks_and_never_the_last_way_in(issuer, alice):
     linked = SocialAccount.objects.get()
     other = Client()
     other.force_login(alice)
+    confirm(other)
     other.post("/account/identities/unlink/", {"identity": linked.pk})
     theirs.post("/account/identities/unlink/", {"identity": linked.pk})
     assert SocialAccount.objects.exists()
@@ -175,5 +202,6 @@ def test_only_the_owner_unlinks_and_never_the_last_way_in(issuer, alice):
     user.set_password("correct horse battery")
     user.save()
     theirs.force_login(user)
+    theirs.post(CONFIRM, {"password": "correct horse battery"})
     theirs.post("/account/identities/unlink/", {"identity": linked.pk})
     assert not SocialAccount.objects.exists()
