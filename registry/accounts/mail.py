@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class SignInChange(Enum):
-    """The changes of a way to sign in that the user is told about, with the text of the mail."""
+    """The changes of a way to sign in that are mailed to the user, with the text of the mail."""
 
     PASSWORD = gettext_lazy("The password of your account %(name)s was changed.")
     EMAIL = gettext_lazy("The e-mail address of your account %(name)s was changed.")

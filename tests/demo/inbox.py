@@ -21,7 +21,7 @@ from worker.models import Memory, MemoryWrite, Run, RunStatus
 from worker.protocols.call import Request
 from worker.runs.request import request_run
 
-_APPROVED = "allowed-tools: [Bash]\nsecurity: {network: full}\n"
+_APPROVED = "allowed-tools: [Bash]\nsecurity: {network: allowlist, network_allowlist: [chat.example.com]}\n"
 _SCRIPT = b'import json\nprint(json.dumps({"sent": 3}))\n'
 _INPUTS: tuple[dict[str, Any], ...] = (
     {"channel": "#orders", "text": "Import of October's orders finished: 4,120 rows."},

@@ -9,22 +9,32 @@ from tree_sitter import Node
 
 from registry.packages.command_lines.command_line import CommandLevel, CommandLine, Parameter, ReadingGap
 from registry.packages.command_lines.file_use import file_use
-from registry.packages.command_lines.syntax_tree import TreeTooLargeError, parse_source, text_of, walk
+from registry.packages.command_lines.syntax_tree import (
+    TreeTooLargeError,
+    parse_source,
+    slice_of,
+    text_of,
+    walk,
+)
 from registry.packages.command_lines.usage_text import usage_text
 
 _OPTIONS = re.compile(r":?(?:[a-zA-Z0-9]:?){1,62}")
 _ASSIGNED = re.compile(r"""(?:local\s+)?([A-Za-z_]\w*)\+?=["'(]*\$\{?OPTARG\b""")
 _ALL = "@*#"
+_MAY_READ_ARGUMENTS = re.compile(r"getopts|\$\{?[!#]?[1-9@*#]")
 
 
 def read_shell(path: str, text: str) -> CommandLine:
     """The command line of a shell script."""
-    tree = parse_source("bash", text.encode("utf-8", "replace"))
+    if not _MAY_READ_ARGUMENTS.search(text):
+        return CommandLine(path, "none", usage=usage_text(text))
+    source = text.encode("utf-8", "replace")
+    tree = parse_source("bash", source)
     usage = usage_text(text)
     if tree is None:
         return CommandLine(path, "line", usage=usage, gaps=(ReadingGap("time"),))
     try:
-        optstring, names, reads_arguments, line = _scan(tree.root_node)
+        optstring, names, reads_arguments, line = _scan(source, tree.root_node)
     except TreeTooLargeError:
         return CommandLine(path, "line", usage=usage, gaps=(ReadingGap("size"),))
     if optstring is None:
@@ -40,7 +50,7 @@ def read_shell(path: str, text: str) -> CommandLine:
     return CommandLine(path, "fields" if parameters else "none", "getopts", root=root, usage=usage)
 
 
-def _scan(root: Node) -> tuple[str | None, dict[str, str], bool, int | None]:
+def _scan(source: bytes, root: Node) -> tuple[str | None, dict[str, str], bool, int | None]:
     """The options of getopts or None, variables by option, whether arguments are read, and getopts' line.
 
     A function has positional parameters of its own: only those outside functions are the script's.
@@ -53,19 +63,19 @@ def _scan(root: Node) -> tuple[str | None, dict[str, str], bool, int | None]:
     for node, _depth in walk(root):
         if node.type == "function_definition" and node.start_byte >= function_end:
             function_end = node.end_byte
-        elif node.type == "command" and optstring is None and _is_getopts(node):
+        elif node.type == "command" and optstring is None and _is_getopts(source, node):
             arguments = node.children_by_field_name("argument")
             optstring = text_of(arguments[0]).strip("\"'") if arguments else ""
             line = node.start_point.row + 1
         elif node.type == "case_item":
             names.update(_variables(node))
         elif node.start_byte >= function_end:
-            reads_arguments |= _is_argument(node)
+            reads_arguments |= _is_argument(source, node)
     return optstring, names, reads_arguments, line
 
 
-def _is_getopts(command: Node) -> bool:
-    return text_of(command.child_by_field_name("name"), 20) == "getopts"
+def _is_getopts(source: bytes, command: Node) -> bool:
+    return slice_of(source, command.child_by_field_name("name"), 20) == "getopts"
 
 
 def _variables(item: Node) -> Iterator[tuple[str, str]]:
@@ -75,11 +85,11 @@ def _variables(item: Node) -> Iterator[tuple[str, str]]:
             yield text_of(value, 20).strip("\"'"), assigned[1]
 
 
-def _is_argument(node: Node) -> bool:
+def _is_argument(source: bytes, node: Node) -> bool:
     """Whether the node is "$1", "$@", "$*" or "$#"; getopts itself needs none of them."""
     if node.type == "variable_name":
-        return text_of(node, 5).isdigit() and text_of(node) != "0"
-    return node.type == "special_variable_name" and text_of(node, 5) in _ALL
+        return slice_of(source, node, 5).isdigit() and slice_of(source, node) != "0"
+    return node.type == "special_variable_name" and slice_of(source, node, 5) in _ALL
 
 
 def _options(optstring: str, names: dict[str, str]) -> Iterator[Parameter]:
