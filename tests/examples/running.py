@@ -12,8 +12,8 @@ from registry.packages.schemas.validate import validate, with_defaults
 from tests.checks import not_none
 from worker.files.inputs import WORK_DIR
 from worker.files.working_folder import top_folders
-from worker.protocols.errors import MISSING_PARAM
 from worker.protocols.call import Call, Outcome, Request
+from worker.protocols.errors import MISSING_PARAM
 from worker.protocols.formats.abp import input_schema, output_schema, resolve_tool
 from worker.protocols.outcome import interpret
 from worker.protocols.prepare import prepare
