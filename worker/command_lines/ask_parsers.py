@@ -25,7 +25,7 @@ from worker.sandbox.tiers import available
 
 log = logging.getLogger(__name__)
 MAX_TASK_S = 300
-BURST_S = 60.0
+BURST_S = 10.0
 _CAPTURE = Path(__file__).with_name("capture.py")
 _LIMITS = Limits(timeout_s=10, memory_mb=512, output_bytes=1 << 20, disk_mb=16, files=256, processes=16)
 _CHANNEL_BYTES = 1 << 20

@@ -147,6 +147,7 @@ def test_reaper_wakes_a_slot_per_claimable_run_and_wake_ups_never_pile_up(
     hello, queue_run, unfetched, settings
 ):
     settings.SKILLQUAY_WORKERS = 1
+    hello.command_lines.update(asks_parser=False)  # its wake-up would count too
     for _ in range(5):
         queue_run(hello)
     assert reap_once().woken == 0, "their own wake-ups were sent within the last seconds"
