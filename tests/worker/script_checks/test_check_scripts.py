@@ -90,7 +90,9 @@ def test_value_above_a_site_limit_is_named_with_its_line(settings):
     settings.SKILLQUAY_MAX_RUN_SECONDS, settings.SKILLQUAY_MAX_RUN_MEMORY_MB = 10, 256
     front = "security:\n  timeoutMs: 20000\n  memory_mb: 256\ncacheable: true\nttl: 9999999\n"
     package = read_files([("SKILL.md", f"---\n{FRONT}{front}---\n# T\n".encode())])
-    assert [(one.params["field"], one.params["limit"], one.line) for one in find_cut_limits(package)] == [
+    problems = find_cut_limits(package)
+    assert {problem.code for problem in problems} == {"LIMIT_EXCEEDED"}
+    assert [(one.params["field"], one.params["limit"], one.line) for one in problems] == [
         ("security.timeout_ms", 10_000, 5),
         ("ttl", 30 * 24 * 3600, 8),
     ]
