@@ -6,10 +6,10 @@ import ast
 import posixpath
 import re
 import symtable
-import warnings
 from collections.abc import Collection, Iterator, Mapping
 
 from registry.packages.archive.paths import printable
+from registry.packages.command_lines.python.source import imports_endless_name, parse_python
 from registry.packages.package import Package
 from registry.packages.problems import Problem
 from worker.protocols.call import Request
@@ -63,6 +63,8 @@ def find_export_problems(package: Package, files: Mapping[str, bytes]) -> Iterat
 
 def _python_has_execute(text: str) -> bool:
     """True in case of doubt, such as for ``from x import *`` or a syntax error."""
+    if imports_endless_name(text):
+        return True
     try:
         names = symtable.symtable(text, "script", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -95,13 +97,8 @@ def find_absent_imports(path: str, data: bytes, files: Collection[str]) -> Itera
 
 def _python_imports(text: str) -> Iterator[tuple[str, int]]:
     """The relative imports at the top level, as paths without extension, with their lines."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in tree.body:
+    tree = parse_python(text)
+    for node in tree.body if tree else ():
         if isinstance(node, ast.ImportFrom) and node.level and node.module:
             yield "../" * (node.level - 1) + node.module.replace(".", "/"), node.lineno
 

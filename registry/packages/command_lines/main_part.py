@@ -5,6 +5,8 @@ import re
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from registry.packages.command_lines.python.source import parse_python
+
 _READ_BYTES = 262_144
 _EXPORTS = re.compile(r"^\s*(?:export\s|module\.exports\b|exports\.)", re.MULTILINE)
 _STARTS = re.compile(
@@ -64,9 +66,8 @@ def _parts(word: str) -> tuple[str, ...]:
 
 
 def _is_python_program(text: str) -> bool:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_python(text)
+    if tree is None:
         return True
     try:
         return any(_acts(node) for node in tree.body)

@@ -9,6 +9,7 @@ import pytest
 from registry.packages.read_package import read_files
 from worker.script_checks.check_scripts import check_scripts
 from worker.script_checks.cut_limits import find_cut_limits
+from worker.script_checks.python import find_fault
 
 pytestmark = [pytest.mark.row("P3"), pytest.mark.row("C2")]
 FRONT = "name: broken\ndescription: For tests.\n"
@@ -83,6 +84,13 @@ def test_scripts_outside_the_folder_are_checked_if_skill_md_shows_them():
 def test_scripts_of_an_absent_interpreter_are_not_checked(monkeypatch):
     monkeypatch.setattr("worker.script_checks.javascript.installed", dict)
     assert _problems({"scripts/b.ts": b"function (", "scripts/b.cjs": b"function f( {{"}) == []
+
+
+@pytest.mark.parametrize("part", [".a", "\\\n.a", "\\\r\n.a"])
+def test_import_that_takes_minutes_to_parse_is_not_parsed(part):
+    script = "import a" + part * 60_000 + "\n)"
+    assert find_fault(script.encode()) is None
+    assert find_fault(b"import a.b\n)") is not None
 
 
 @pytest.mark.row("C6")

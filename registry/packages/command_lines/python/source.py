@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 
 MAX_BYTES = 512 * 1024
 _NODES = 120_000  # more of them take longer than half a second
-_MAX_DOTS = 1_000  # per line: Python's parser needs quadratic time for a name with many parts
+_MAX_DOTS = 1_000  # Python's parser needs quadratic time for an imported name with many parts
+_CONTINUATION = re.compile(r"\\(?:\r\n|\n|\r)")
 
 
 def parse_python(text: str) -> ast.Module | None:
     """The script's tree; None if it is not valid, or if parsing it would take too long."""
-    if any(line.count(".") > _MAX_DOTS and "import" in line for line in text.splitlines()):
+    if imports_endless_name(text):
         return None
     try:
         with warnings.catch_warnings():
@@ -20,6 +22,14 @@ def parse_python(text: str) -> ast.Module | None:
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def imports_endless_name(text: str) -> bool:
+    """Whether an import names so many parts that Python's parser would need seconds or minutes."""
+    if text.count(".") <= _MAX_DOTS:
+        return False
+    lines = re.split(r"[\r\n]", _CONTINUATION.sub("", text))
+    return any(line.count(".") > _MAX_DOTS and "import" in line for line in lines)
 
 
 def imported_modules(tree: ast.Module) -> frozenset[str]:

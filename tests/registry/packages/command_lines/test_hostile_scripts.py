@@ -30,6 +30,8 @@ _HOSTILE = {
     "many.py": _ARGPARSE + "".join(f"p.add_argument('--a{n}')\n" for n in range(5000)) + "p.parse_args()",
     "binary.py": "import argparse\0\x01\x02",
     "plus.py": "x = " + "1+" * 20_000 + "1",
+    "dotted.py": "import a" + ".a" * 120_000,
+    "continued.py": "import a" + "\\\r\n.a" * 60_000,
     "getopts.sh": "while getopts '" + "a:" * 20_000 + "' o; do :; done",
     "deep.sh": "$(" * 20_000,
     "quotes.sh": "'\"" * 50_000,
