@@ -28,7 +28,9 @@ test-clients: $(VENV)/tests bubblewrap
 soak: $(VENV)/tests bubblewrap
 	@end=$$(( $$(date +%s) + 60 * $(MINUTES) )); \
 	while [ $$(date +%s) -lt $$end ]; do \
-	  FAULT_TIMES=3 FUZZ_TIMES=20 $(PYTEST) --suite sample tests/faults tests/api/test_fuzz.py tests/worker/runs/test_generated.py $(ARGS) || exit 1; \
+	  for suite in sample full; do \
+	    FAULT_TIMES=3 FUZZ_TIMES=20 INTERLEAVINGS=10000 SCHEDULES=1000 $(PYTEST) --suite $$suite tests/registry/changes tests/faults tests/worker/schedules/test_year.py tests/api/test_fuzz.py tests/worker/runs/test_generated.py $(ARGS) || exit 1; \
+	  done; \
 	done
 
 screenshots: $(VENV)/tests  # with IMAGES=docs/images, only the pictures of README.md

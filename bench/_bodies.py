@@ -72,6 +72,7 @@ def _site():
     log = Path(settings.SKILLQUAY_VAR, "up.log")
     with log.open("wb") as file:
         environment = {**os.environ, "SKILLQUAY_PORT": str(port), "SKILLQUAY_SIGN_INS_PER_MINUTE": "0"}
+        environment |= {"SKILLQUAY_WEB_PROCESSES": "1"}
         up = subprocess.Popen([sys.executable, "manage.py", "up"], stdout=file, stderr=file, env=environment)
     try:
         _wait_for(f"http://127.0.0.1:{port}/sign-in/")

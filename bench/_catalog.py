@@ -126,7 +126,10 @@ def _timed(ask, text, actor):
 
 def _answers(queries):
     actor = administrator_actor()
-    return [[row.skill.slug for row in _match(each["query"], actor).rows] for each in queries]
+    return [
+        [(row.skill.slug, round(row.score, 4)) for row in _match(each["query"], actor).rows]
+        for each in queries
+    ]
 
 
 class Catalog:

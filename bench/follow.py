@@ -44,6 +44,7 @@ def _environment(folder, database, runs):
         "SKILLQUAY_VAR": folder,
         "SKILLQUAY_PORT": str(_free_port()),
         "SKILLQUAY_WORKERS": str(runs),
+        "SKILLQUAY_WEB_PROCESSES": "1",
         "SKILLQUAY_LOG_LEVEL": "WARNING",
         "DJANGO_SETTINGS_MODULE": "portal.settings",
         "DATABASE_URL": database,

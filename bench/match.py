@@ -1,12 +1,20 @@
-"""``bench match``: how often the expected skill is the first, or among the first 5 or 20. See README.md."""
+"""``bench match``: how often the expected skill is among the first results, and how often there is none.
+
+Requests that were read while matching was changed, and those that were not, are reported apart. See
+README.md.
+"""
 
 from __future__ import annotations
 
 import gzip
 import json
 from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
 
 from bench import _scratch
+
+_SCORES = (0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.01)  # bounds of the confidence curve
 
 
 def add_arguments(parser):
@@ -16,28 +24,90 @@ def add_arguments(parser):
 
 def measure(options, *, log=lambda line: None):
     (found,) = _scratch.measure_catalog(options, skills=[], rounds=options["rounds"], answers=True, log=log)
-    queries = _rows(options["queries"])
-    places, pairs = [], defaultdict(list)
-    for row, slugs in zip(queries, found["found"], strict=True):
-        place = slugs.index(row["expected_slug"]) + 1 if row["expected_slug"] in slugs else None
-        places.append(place)
-        pairs[f"{row['lang']}-{row['target_lang']}"].append(place)
+    answers = [Answer(*each) for each in zip(_rows(options["queries"]), found["found"], strict=True)]
+    halves = {name: [each for each in answers if each.half == name] for name in ("read", "unread")}
     return {
-        "all": _quality(places),
-        "by_pair": {pair: _quality(each) for pair, each in sorted(pairs.items())},
+        **_figures(answers),
+        "halves": {name: _figures(some) for name, some in halves.items() if some},
         "latency_ms": _scratch.spread(
             [clock for each in found["times"]["match"]["administrator"] for clock, _ in each]
         ),
         "skills": found["skills"],
-        "queries": len(queries),
+        "queries": len(answers),
     }
 
 
-def _quality(places):
-    """Recall and mean reciprocal rank of ``places``: ranks from 1, or None for a skill that was not found."""
+@dataclass(frozen=True)
+class Answer:
+    """A request with slug and score of each result. Without ``expected_slug``, no skill fits."""
+
+    request: dict[str, str]
+    results: list[tuple[str, float]]
+
+    @property
+    def half(self):
+        return self.request.get("half", "read")
+
+    @property
+    def pair(self):
+        return f"{self.request['lang']}-{self.request['target_lang']}"
+
+    @property
+    def is_real(self):
+        return bool(self.request["expected_slug"])
+
+    @property
+    def place(self):
+        """The rank of the expected skill, from 1, or None if it was not found."""
+        slugs = [slug for slug, _ in self.results]
+        slug = self.request["expected_slug"]
+        return slugs.index(slug) + 1 if slug in slugs else None
+
+
+def _figures(answers):
+    real, idle = (
+        [each for each in answers if each.is_real],
+        [each for each in answers if not each.is_real],
+    )
+    pairs, languages = defaultdict(list), defaultdict(list)
+    for each in real:
+        pairs[each.pair].append(each)
+    for each in idle:
+        languages[each.request["lang"]].append(each)
+    none = {"real": _none(real), "idle": _none(idle)}
+    none |= {f"idle-{language}": _none(some) for language, some in sorted(languages.items())}
+    return {
+        "all": _quality(real),
+        "by_pair": {pair: _quality(some) for pair, some in sorted(pairs.items())},
+        "none": {name: share for name, share in none.items() if share is not None},
+        "confidence": _confidence_curve(answers),
+    }
+
+
+def _quality(answers):
+    """Recall and mean reciprocal rank of the expected skills."""
+    size = max(len(answers), 1)
+    places = [each.place for each in answers]
     among = {f"R@{most}": sum(place is not None and place <= most for place in places) for most in (1, 5, 20)}
-    quality = {name: round(number / len(places), 4) for name, number in among.items()}
-    return {**quality, "MRR": round(sum(1 / place for place in places if place) / len(places), 4)}
+    quality = {name: round(number / size, 4) for name, number in among.items()}
+    mean = round(sum(1 / place for place in places if place) / size, 4)
+    return {**quality, "MRR": mean, "queries": len(answers)}
+
+
+def _none(answers):
+    """The share of the answers that are "none"."""
+    return round(sum(not each.results for each in answers) / len(answers), 4) if answers else None
+
+
+def _confidence_curve(answers):
+    """How often the first result is right, by its score: rows of lower bound, upper bound, answers, share."""
+    rows = []
+    for low, high in pairwise(_SCORES):
+        some = [each for each in answers if each.results and low <= each.results[0][1] < high]
+        if some:
+            right = sum(each.place == 1 for each in some)
+            rows.append({"from": low, "to": high, "answers": len(some), "right": round(right / len(some), 4)})
+    return rows
 
 
 def _rows(path):
@@ -47,6 +117,13 @@ def _rows(path):
 
 def lines(document):
     yield f"{document['queries']} requests among {document['skills']} skills"
-    for name, quality in {"all": document["all"], **document["by_pair"]}.items():
-        yield f"  {name:<6}" + ", ".join(f"{measure} {value:.2f}" for measure, value in quality.items())
+    for title, figures in {"all": document, **document["halves"]}.items():
+        yield f"{title}:"
+        for name, quality in {"all": figures["all"], **figures["by_pair"]}.items():
+            yield f"  {name:<9}" + ", ".join(f"{measure} {value:g}" for measure, value in quality.items())
+        yield "  none     " + ", ".join(f"{name} {value:.3f}" for name, value in figures["none"].items())
+        yield "  right    " + ", ".join(
+            f"{row['from']:g} to {row['to']:g}: {row['right']:.2f} of {row['answers']}"
+            for row in figures["confidence"]
+        )
     yield "  match " + ", ".join(f"{at} {value} ms" for at, value in document["latency_ms"].items())

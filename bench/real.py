@@ -1,4 +1,4 @@
-"""``bench real``: how well the arguments of real scripts are read. See README.md."""
+"""``bench real``: how well the arguments of real scripts are read, and how many start. See README.md."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from bench import _real_starts
 from registry.packages.archive.repack import repack, unpack
 from registry.packages.command_lines import build_arguments, example_values, to_document
 from registry.packages.command_lines.main_part import module_name, runs_as_module
@@ -19,12 +20,15 @@ from worker.command_lines.ask_parsers import start_script
 
 _FORMS = ("fields", "none", "filled", "usage", "empty")
 _TARGETS = {"offered": 0.90, "equal": 0.99, "refused": 0.01}
+_START_TARGETS = {"started": 0.55, "started_with_keys": 0.70}
 _FILE = "/skill/SKILL.md"  # for parameters that read a file
 _TEXTS = ("help", "metavar", "description", "usage", "default", "default_computed", "hidden", "gaps")
 
 
 def add_arguments(parser):
     parser.add_argument("--corpus", required=True, help="folder with packages at any depth")
+    parser.add_argument("--start", action="store_true", help="start each script with what it needs")
+    parser.add_argument("--cache", help="folder for the libraries of --start; by default a temporary one")
     parser.add_argument("--show", action="store_true", help="list the scripts that miss a target")
 
 
@@ -32,16 +36,20 @@ def measure(options, *, log=lambda line: None):
     """Reads the scripts of all packages below the folder, and asks argparse parsers in the sandbox.
 
     A hash of its folder's name assigns each package to the read or the unread half: defects are looked for
-    only in the read half.
+    only in the read half. With ``start``, also runs each script: see _real_starts.py.
     """
     counts = {half: Counter() for half in ("read", "unread")}
     named = []
+    cache = options.get("cache") or tempfile.mkdtemp(prefix="skillquay-bench-")
     for name, package in _packages(Path(options["corpus"])):
         half = "read" if hashlib.sha256(name.encode()).digest()[0] % 2 else "unread"
         log(f"{name} ({half})")
         counts[half]["packages"] += 1
         for outcome in _outcomes(package, counts[half]):
             named.append([half, name, *outcome])
+        if options.get("start"):
+            for outcome in _starts(package, counts[half], Path(cache), log):
+                named.append([half, name, *outcome])
     total = counts["read"] + counts["unread"]
     halves = {"all": total, **counts}
     return {
@@ -86,6 +94,25 @@ def _outcomes(package, counts):
                     counts[outcome] += 1
                     if outcome in ("different", "refused", "no_answer"):
                         yield path, outcome
+
+
+def _starts(package, counts, cache, log):
+    """Counts the scripts that start; yields the path and the reason of each other one."""
+    scripts = read_command_lines(package).scripts
+    if not scripts:
+        return
+    with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as temporary:
+        folder = Path(temporary, "package")
+        folder.mkdir(mode=0o755)
+        Path(temporary).chmod(0o755)
+        unpack(repack(package.files), folder)
+        for path, plain, keyed in _real_starts.start_outcomes(package, scripts, folder, cache, log):
+            counts["tried"] += 1
+            counts["started"] += plain == "started"
+            counts["started_with_keys"] += keyed == "started"
+            if keyed != "started":
+                counts["reason " + keyed.split()[0]] += 1
+                yield path, keyed
 
 
 def _form(script):
@@ -141,7 +168,19 @@ def _figures(counts):
         "offered_share": _share(programs - counts["usage"] - counts["empty"], programs),
         "equal_share": _share(counts["equal"], counts["equal"] + counts["different"]),
         "refused_share": _share(counts["refused"], counts["refused"] + counts["accepted"]),
+        "started_share": _share(counts["started"], counts["tried"]),
+        "started_with_keys_share": _share(counts["started_with_keys"], counts["tried"]),
+        "not_started": _reasons(counts) if counts["tried"] else None,
     }
+
+
+def _reasons(counts):
+    """Why scripts have not started even with keys, most frequent first."""
+    prefix = "reason "
+    found = [
+        (name.removeprefix(prefix), count) for name, count in counts.most_common() if name.startswith(prefix)
+    ]
+    return dict(found)
 
 
 def _share(part, whole):
@@ -152,12 +191,16 @@ def lines(document):
     for half, figures in document["halves"].items():
         yield f"{half}: {figures['packages']} packages, {figures['programs']} programs"
         yield "  " + ", ".join(f"{form} {count}" for form, count in figures["forms"].items())
-        for name, target in _TARGETS.items():
+        for name, target in (
+            _TARGETS | (_START_TARGETS if figures["not_started"] is not None else {})
+        ).items():
             share, sign = figures[f"{name}_share"], "at most" if name == "refused" else "at least"
-            yield f"  {name:<9}{'-' if share is None else f'{share:.1%}':>7}  (target {sign} {target:.0%})"
+            yield f"  {name:<17}{'-' if share is None else f'{share:.1%}':>7}  (target {sign} {target:.0%})"
         yield (
             f"  read incompletely {figures['incomplete']}, parsers without answer {figures['no_answer']}, "
             f"shown calls that do not fit {figures['notices']}"
         )
+        if figures["not_started"]:
+            yield "  not started: " + ", ".join(f"{name} {n}" for name, n in figures["not_started"].items())
     for half, *rest in document["named"]:
         yield f"  {half:<7} {' '.join(rest)}"

@@ -14,10 +14,17 @@ from urllib.parse import quote_from_bytes
 from portal.wsgi import application as django_application  # sets up Django, which the next ones need
 
 # isort: split
+from django.conf import settings
+
+from portal.errors import OVERLOADED
+from portal.health import http_metrics
 from portal.health.endpoints import HealthEndpoints
 from portal.streaming.bridge import WsgiBridge
 from portal.streaming.events import EventMiddleware
-from portal.streaming.files import FileMiddleware, defer_file_sending
+from portal.streaming.files.middleware import FileMiddleware, defer_file_sending
+from portal.streaming.kept.middleware import KeptAnswers
+from portal.streaming.lifespan import run_lifespan
+from portal.streaming.refusals import refusal_response
 from portal.streaming.spooled_bodies import BodyMiddleware
 from portal.streaming.waiting import WaitMiddleware
 from registry import log_context
@@ -27,23 +34,38 @@ from registry.models.identity import new_uid
 if TYPE_CHECKING:
     from portal.streaming.inner_request import App, Receive, Scope, Send
 
-WEB_THREADS = 4
+WEB_THREADS = 2  # more compete for the interpreter lock
+_RETRY_AFTER_S = 2
 _REQUEST_ID = b"x-request-id"
 _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
 
 
 class Application:
     def __init__(self) -> None:
-        django = WsgiBridge(defer_file_sending(django_application), workers=WEB_THREADS)
+        django = WsgiBridge(
+            defer_file_sending(django_application),
+            workers=WEB_THREADS,
+            max_queue_s=settings.SKILLQUAY_MAX_QUEUE_SECONDS,
+            overloaded=_refuse,
+        )
         app = EventMiddleware(WaitMiddleware(FileMiddleware(cast("App", django))))
-        self.app = BodyMiddleware(HealthEndpoints(app))
+        front = BodyMiddleware(HealthEndpoints(app))
+        keeps = settings.SKILLQUAY_KEEP_ANSWERS
+        self.app = KeptAnswers(front, http_metrics.count_request) if keeps else front
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            return await run_lifespan(receive, send)
         if scope["type"] == "http":
             # The bridge accepts only ASCII, but a client may send raw bytes.
             scope["query_string"] = quote_from_bytes(scope["query_string"], safe=_QUERY_SAFE).encode()
         with log_context.bind("request", _set_request_id(scope)):
             await self.app(scope, receive, send)
+        return None
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    await refusal_response(scope, OVERLOADED.refusal(retry_after_s=_RETRY_AFTER_S)).relay(send)
 
 
 def _set_request_id(scope: Scope) -> str:

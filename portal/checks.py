@@ -7,6 +7,10 @@ from typing import Any
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Warning, register
+from django.db import DatabaseError
+
+from registry.core.text import RESERVED_SLUGS
+from registry.models import Team
 
 OPERATOR = "operator"  # ``up`` runs only these: other checks load all pages
 
@@ -36,6 +40,23 @@ def scripts_run_isolated(app_configs: Sequence[AppConfig] | None, **kwargs: Any)
             hint="Unset it; `manage.py sandbox_doctor` names the isolation tiers this machine has.",
             id="skillquay.W002",
         )
+    ]
+
+
+@register(OPERATOR)
+def team_slugs_are_free(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    try:
+        taken = sorted(Team.objects.filter(slug__in=RESERVED_SLUGS).values_list("slug", flat=True))
+    except DatabaseError:  # no tables yet, or no database: ``up`` reports this itself
+        return []
+    return [
+        Warning(
+            f"The team {slug} has a slug that this site uses itself: package managers can't reach its skills "
+            f"at /{slug}/.",
+            hint="Transfer its skills to a team with another slug.",
+            id="skillquay.W003",
+        )
+        for slug in taken
     ]
 
 

@@ -1,8 +1,10 @@
-"""The context processor of all pages: theme, current area, URL, request id, actor and pending approvals."""
+"""The template context of all pages: theme, time zone, current area, URL, actor, pending approvals and unread
+notifications."""
 
 from __future__ import annotations
 
 from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -11,8 +13,10 @@ from django.utils.functional import SimpleLazyObject
 from portal.presenters.approvals import waiting_count
 from portal.presenters.navigation import area_of
 from registry.api.error_response import request_id
+from worker.delivery.inbox import unread_count
 
 THEMES = ("auto", "light", "dark")
+_ZONES = available_timezones()
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
@@ -26,4 +30,11 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "unsafe": settings.SKILLQUAY_SANDBOX == "unsafe",
         "actor": actor,
         "waiting_approvals": SimpleLazyObject(lambda: waiting_count(actor) if actor else None),
+        "unread_notifications": SimpleLazyObject(lambda: unread_count(actor) if actor else 0),
     }
+
+
+def reader_zone(request: Any) -> ZoneInfo:
+    """The time zone from the browser's cookie, otherwise UTC."""
+    name = request.COOKIES.get("zone", "UTC").replace("%2F", "/") if request else "UTC"
+    return ZoneInfo(name if name in _ZONES else "UTC")

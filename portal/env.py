@@ -39,10 +39,23 @@ def number(name: str, default: int, *, minimum: int = 0, maximum: int = 2**53) -
     return int(value)
 
 
+def processors() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def choice(name: str, default: str, choices: tuple[str, ...]) -> str:
     value = text(name, default)
     if value not in choices:
         raise _invalid(name, value, "one of " + ", ".join(choices))
+    return value
+
+
+def url_path(name: str) -> str:
+    """A path of a URL that begins and ends with a slash, or ""."""
+    value = text(name)
+    if value and not re.fullmatch(r"/(?:[A-Za-z0-9._-]+/)+", value):
+        raise _invalid(name, value, "a path as /stored-files/")
     return value
 
 

@@ -29,6 +29,10 @@ METRICS_DENIED = declare("METRICS_DENIED", http=401)(
 BODY_LENGTH_AMBIGUOUS = declare("BODY_LENGTH_AMBIGUOUS", http=400)(
     _("The request has both `Content-Length` and `Transfer-Encoding`."), _("Send only one of these headers.")
 )
+OVERLOADED = declare("OVERLOADED", lambda *, retry_after_s: ..., http=503, retryable=True)(
+    _("The site is receiving more requests than it can answer at the moment."),
+    _("Try again in a few seconds."),
+)
 ANONYMOUS_BODIES_FULL = declare(
     "ANONYMOUS_BODIES_FULL", lambda *, retry_after_s: ..., http=503, retryable=True
 )(

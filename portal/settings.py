@@ -37,9 +37,13 @@ SKILLQUAY_RATE_LIMITS = {  # requests per minute and caller; 0: no limit
     "match": env.number("SKILLQUAY_MATCHES_PER_MINUTE", 2400),
     "publish": env.number("SKILLQUAY_PUBLICATIONS_PER_MINUTE", 180),
     "run": env.number("SKILLQUAY_RUNS_PER_MINUTE", 1200),
+    "share_link": env.number("SKILLQUAY_WRONG_SHARE_LINKS_PER_MINUTE", 30),
 }
 SKILLQUAY_WORKERS = env.number("SKILLQUAY_WORKERS", 2, minimum=1, maximum=256)
-SKILLQUAY_WEB_PROCESSES = env.number("SKILLQUAY_WEB_PROCESSES", 1, minimum=1, maximum=64)
+SKILLQUAY_WEB_PROCESSES = env.number(
+    "SKILLQUAY_WEB_PROCESSES", min(64, env.processors()), minimum=1, maximum=64
+)
+SKILLQUAY_MAX_QUEUE_SECONDS = env.number("SKILLQUAY_MAX_QUEUE_SECONDS", 2, minimum=1, maximum=600)
 
 # Limits of packages in bytes; no known package reaches them --------------------
 SKILLQUAY_MAX_ARCHIVE_BYTES = env.number("SKILLQUAY_MAX_ARCHIVE_BYTES", 20 * 2**20, minimum=1024)
@@ -164,6 +168,7 @@ MIDDLEWARE = [
     "registry.api.middleware.RequestIdMiddleware",
     "portal.health.http_metrics.HttpMetricsMiddleware",
     "portal.delivery.compression.CompressionMiddleware",
+    "portal.streaming.kept.answers.KeptAnswerMiddleware",
     "registry.api.middleware.ApiMiddleware",
     "registry.rates.middleware.RateLimitMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -261,6 +266,7 @@ def _database(address: str) -> dict[str, Any]:
         return {
             "ENGINE": "django.db.backends.sqlite3",
             "NAME": parts.path if address else SKILLQUAY_VAR / "skillquay.sqlite3",
+            "CONN_MAX_AGE": None,  # opening the file and reading its schema takes a third of a short request
             "OPTIONS": {
                 "timeout": 20,
                 "transaction_mode": "IMMEDIATE",
@@ -288,6 +294,9 @@ SKILLQUAY_S3_ENDPOINT = env.url("SKILLQUAY_S3_ENDPOINT", "", ("http", "https"))
 SKILLQUAY_S3_REGION = env.text("SKILLQUAY_S3_REGION", "us-east-1")
 SKILLQUAY_S3_ACCESS_KEY = env.text("SKILLQUAY_S3_ACCESS_KEY")
 SKILLQUAY_S3_SECRET_KEY = env.text("SKILLQUAY_S3_SECRET_KEY")
+SKILLQUAY_S3_REDIRECTS = env.flag("SKILLQUAY_S3_REDIRECTS", False)
+SKILLQUAY_KEEP_ANSWERS = env.flag("SKILLQUAY_KEEP_ANSWERS", False)
+SKILLQUAY_ACCEL_PREFIX = env.url_path("SKILLQUAY_ACCEL_PREFIX")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

@@ -10,19 +10,23 @@ from portal.pages.canonical import urls as canonical
 from portal.pages.catalog import urls as catalog
 from portal.pages.errors import views as errors
 from portal.pages.events import urls as events
+from portal.pages.failures import urls as failures
 from portal.pages.glossary import urls as glossary
 from portal.pages.home import urls as home
 from portal.pages.imports import urls as imports
 from portal.pages.listing import urls as listing
 from portal.pages.match import urls as match
 from portal.pages.memory import urls as memory
+from portal.pages.notifications import urls as notifications
 from portal.pages.palette import urls as palette
 from portal.pages.publish import urls as publish
 from portal.pages.review import urls as review
 from portal.pages.rules import urls as rules
 from portal.pages.runs import urls as runs
+from portal.pages.schedules import urls as schedules
 from portal.pages.secrets import urls as secrets
 from portal.pages.security import urls as security
+from portal.pages.shared import urls as shared
 from portal.pages.skill import urls as skill
 from portal.pages.styleguide import urls as styleguide
 from portal.pages.teams import urls as teams
@@ -31,6 +35,8 @@ from portal.pages.users import urls as users
 from portal.pages.versions import urls as versions
 from registry.api.reference import pages
 from registry.events.api.webhooks import WebhookDelivery
+from registry.facades.npm import urls as npm
+from registry.facades.well_known import urls as well_known
 
 urlpatterns: list[URLPattern | URLResolver] = [
     *home.urlpatterns,
@@ -47,6 +53,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *match.urlpatterns,
     *canonical.urlpatterns,
     *runs.urlpatterns,
+    *shared.urlpatterns,
+    *failures.urlpatterns,
     *admin.urlpatterns,
     *users.urlpatterns,
     *audit.urlpatterns,
@@ -56,6 +64,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *publish.urlpatterns,
     *review.urlpatterns,
     *approvals.urlpatterns,
+    *notifications.urlpatterns,
+    *schedules.urlpatterns,
     path(
         "teams/<slug:slug>/",
         include(
@@ -100,6 +110,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema/", pages.SchemaView.as_view(), name="api-schema"),
     path("api/docs/", pages.DocsView.as_view(), name="api-docs"),
     path("llms.txt", pages.GuideView.as_view(), name="llms"),
+    *npm.urlpatterns,
+    *well_known.urlpatterns,
 ]
 
 handler400 = errors.bad_request

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate, pre_migrate
 
 if TYPE_CHECKING:
     from registry.versions.publishing.checks import PublicationChecks
@@ -46,10 +47,13 @@ class RegistryConfig(AppConfig):
     def ready(self) -> None:
         for room in _ERRORS:
             import_module(room)  # importing it declares its error codes
+        from registry.changes import install
         from registry.imports.readers import archive
         from registry.storage.blobs import referenced_digests
         from registry.versions.publishing import checks
 
+        pre_migrate.connect(install.drop_before_migrate, sender=self)
+        post_migrate.connect(install.install_after_migrate, sender=self)
         referenced_digests.connect(_version_digests)
         checks.checks_provider.connect(_publication_checks)
         referenced_digests.connect(archive.references)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html.parser import HTMLParser
 from typing import Any
 
@@ -105,8 +106,13 @@ def parsed(page: Any) -> Element:
     """The page as a tree; ``page`` is its text, a response, or an element that was looked up before."""
     if isinstance(page, Element):
         return page
+    return _parsed_text(page if isinstance(page, str) else page.content.decode())
+
+
+@lru_cache(maxsize=4)  # a test looks at the same page several times
+def _parsed_text(text: str) -> Element:
     parser = _Parser()
-    parser.feed(page if isinstance(page, str) else page.content.decode())
+    parser.feed(text)
     parser.close()
     return parser.page
 
@@ -142,3 +148,21 @@ def is_chinese(text: str) -> bool:
 def messages(page: Any) -> list[str]:
     """The kinds of the messages at the head of the page: "success", "error", "warning" or "info"."""
     return [found["kind"] for found in parts(page, "message")]
+
+
+def field_names(page: Any) -> dict[str, str]:
+    """The name of each field of a form by its label or legend, up to the first space.
+
+    The field of the flag alone is ``<name>-flag`` after the option's name.
+    """
+    found: dict[str, str] = {}
+    for label in select(page, "label"):
+        if label.text and "for" in label.attributes:
+            found.setdefault(label.text.split()[0], label.attributes["for"].removeprefix("id_"))
+    for fieldset in select(page, "fieldset"):
+        if "id" in fieldset.attributes:
+            found.setdefault(fieldset.text.split()[0], fieldset.attributes["id"].removeprefix("id_"))
+    for label in select(page, "label"):
+        for box in label.select("input", type="checkbox"):
+            found.setdefault(label.text.split()[0], box.attributes["name"])
+    return found

@@ -48,6 +48,8 @@ class Site:
         self.folder = folder
         self.corner = ExitStack()
         mine = {"SKILLQUAY_VAR": str(folder / "var"), "SKILLQUAY_PORT": str(self.port)}
+        # one process starts faster; on a busy machine, requests may wait
+        mine |= {"SKILLQUAY_WEB_PROCESSES": "1", "SKILLQUAY_MAX_QUEUE_SECONDS": "60"}
         mine |= self.corner.enter_context(cluster.corner())
         self.environment = {**os.environ, **mine, **environment}
         self.log = folder / "up.log"
@@ -90,9 +92,9 @@ class Site:
         status, _, body = self.upload(slug, script, team=team, front=front)
         assert status == 201, body
 
-    def upload(self, slug: str, script: str, *, team: str, front: str = ""):
+    def upload(self, slug: str, script: str, *, team: str, front: str = "", number: str = "1.0.0"):
         """The response to the skill's upload."""
-        head = f"---\nname: {slug}\ndescription: For tests.\nversion: 1.0.0\n{front}---\n# {slug}\n"
+        head = f"---\nname: {slug}\ndescription: For tests.\nversion: {number}\n{front}---\n# {slug}\n"
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
             archive.writestr(f"{slug}/SKILL.md", head)

@@ -1,12 +1,14 @@
 """The suites: which tests ``--suite`` runs.
 
-- ``sample`` (``make test``): everything; of each matrix a seeded choice.
+- ``sample`` (``make test``): everything; of each matrix, and of a test with many cases, a seeded choice;
+  of the tests of pages, two thirds, drawn by the seed.
 - ``fast`` (``make test-fast``): the tests that need no database, browser, sandbox or real client.
 - ``services`` (second pass of ``.ci/run``): the tests that touch database, broker or storage;
   of the tests of pages, a third, drawn by the seed.
 - ``clients`` (``make test-clients``): the tests with real clients, which no other suite runs.
-- ``full`` (``make test-full``): the tests with a matrix, every combination of it, and those marked ``full``.
-  Of a matrix with ``full_at_most``, that many, drawn by the seed.
+- ``full`` (``make test-full``): every combination of each matrix (with ``full_at_most``, that many, drawn by
+  the seed), the tests marked ``full``, and the cases and tests of pages that ``sample`` with the same
+  seed leaves out.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ import pytest
 SUITES = ("sample", "fast", "services", "clients", "full")
 SLOW_FOLDERS = ("api", "attacks", "browser", "clients", "examples", "faults", "sandbox", "soak")
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "django_db_setup"}
+PAGES_SHARE = {"sample": 2 / 3, "services": 1 / 3}  # of the tests in tests/portal
+CASES_AT_MOST = 4  # of a parametrized test without a matrix, in every suite but ``full``
 _SEED = "TEST_SEED"
 
 
@@ -50,28 +54,44 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     suite = config.getoption("--suite")
     sampled = _sample(items, os.environ[_SEED], "full_at_most" if suite == "full" else "at_most")
-    kept = [item for item in items if _belongs(item, suite, sampled)]
+    left_out = _cases_left_out(items, os.environ[_SEED])
+    kept = [item for item in items if _belongs(item, suite, sampled, left_out)]
     if len(kept) < len(items):
         chosen = set(kept)
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = kept
 
 
-def _belongs(item: pytest.Item, suite: str, sampled: set[pytest.Item]) -> bool:
+def _belongs(item: pytest.Item, suite: str, sampled: set[pytest.Item], left_out: set[pytest.Item]) -> bool:
     is_client = item.path.parent.name == "clients"
     if is_client or suite == "clients":
         return is_client and suite == "clients"
     is_full = item.get_closest_marker("full") is not None
     is_matrix = _matrix_values(item) is not None
     if suite == "full":
-        return (is_full or is_matrix) and (item in sampled or not _has_mark(item, "full_at_most"))
-    if is_full:
+        is_drawn = item in sampled or not _has_mark(item, "full_at_most")
+        is_rest = item in left_out or not _is_drawn_page(item, "sample")
+        return is_rest or ((is_full or is_matrix) and is_drawn)
+    if is_full or item in left_out:
         return False
     if suite == "fast":
         return not _uses_database(item) and item.get_closest_marker("slow") is None
     if is_matrix and item not in sampled:
         return False
-    return suite == "sample" or (_uses_services(item) and not _is_left_out_page(item))
+    return _is_drawn_page(item, suite) and (suite == "sample" or _uses_services(item))
+
+
+def _cases_left_out(items: list[pytest.Item], seed: str) -> set[pytest.Item]:
+    """The cases that ``sample`` leaves out: of each test without a matrix, all but CASES_AT_MOST."""
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: item.nodeid):
+        if _matrix_values(item) is None:
+            tests[item.nodeid.partition("[")[0]].append(item)
+    left_out = set()
+    for name, cases in tests.items():
+        Random(f"{seed}:{name}").shuffle(cases)
+        left_out.update(cases[CASES_AT_MOST:])
+    return left_out
 
 
 def _uses_database(item: pytest.Item) -> bool:
@@ -86,9 +106,11 @@ def _uses_services(item: pytest.Item) -> bool:
     return not is_browser and (_uses_database(item) or any(map(item.get_closest_marker, marks)))
 
 
-def _is_left_out_page(item: pytest.Item) -> bool:
+def _is_drawn_page(item: pytest.Item, suite: str) -> bool:
+    """True for the tests of pages that the seed draws for the suite, and for every other test."""
     test = item.nodeid.split("[")[0]
-    return test.startswith("tests/portal/") and Random(f"{os.environ[_SEED]}:{test}").random() > 1 / 3
+    drawn = Random(f"{os.environ[_SEED]}:{test}").random()
+    return not test.startswith("tests/portal/") or drawn < PAGES_SHARE[suite]
 
 
 def _matrix_values(item: pytest.Item) -> tuple[object, ...] | None:

@@ -11,20 +11,26 @@ if TYPE_CHECKING:
     from worker.child_runs.channel import ChildRunner
 
 _ERRORS = (
+    "worker.annotations.errors",
     "worker.approvals.errors",
     "worker.attempts.errors",
+    "worker.cases.errors",
     "worker.child_runs.errors",
     "worker.core.errors",
     "worker.dependencies.errors",
     "worker.executors.errors",
+    "worker.failures.errors",
     "worker.files.errors",
     "worker.memory.errors",
+    "worker.module_loads.errors",
     "worker.protocols.errors",
     "worker.quotas.errors",
     "worker.retention.errors",
     "worker.runs.errors",
     "worker.sandbox.errors",
+    "worker.schedules.errors",
     "worker.script_checks.errors",
+    "worker.sharing.errors",
 )
 
 
@@ -48,22 +54,54 @@ def _child_runner() -> ChildRunner:
     return child_runner
 
 
-def _check_scripts(package: Package) -> tuple[Problem, ...]:
-    from worker.script_checks.check_scripts import check_scripts
+def _check_package(package: Package) -> tuple[Problem, ...]:
+    from worker.script_checks.check_package import check_package
 
-    return check_scripts(package)
-
-
-def _check_prompt(package: Package) -> tuple[Problem, ...]:
-    from worker.script_checks.prompts import check_prompt
-
-    return check_prompt(package)
+    return check_package(package)
 
 
-def _find_cut_limits(package: Package) -> tuple[Problem, ...]:
-    from worker.script_checks.cut_limits import find_cut_limits
+def _connect_dependencies() -> None:
+    from registry.core import hooks
+    from registry.storage.blobs import referenced_digests
+    from worker.command_lines.on_publish import ask_again
+    from worker.dependencies import store
+    from worker.dependencies.on_publish import enqueue_builds
+    from worker.dependencies.runtimes import choice
+    from worker.dependencies.status import readiness_of
+    from worker.module_loads.on_publish import enqueue_loads, enqueue_loads_again
+    from worker.module_loads.results import module_loads
 
-    return find_cut_limits(package)
+    referenced_digests.connect(store.references)
+    hooks.version_published.connect(enqueue_builds)
+    hooks.version_published.connect(enqueue_loads)
+    hooks.additions_changed.connect(choice.enqueue_needs)
+    hooks.chosen_runtime_hook.connect(choice.chosen_runtime)
+    hooks.dependency_state_hook.connect(readiness_of)
+    hooks.module_loads_hook.connect(module_loads)
+    choice.environment_changed.connect(enqueue_loads_again)
+    choice.environment_changed.connect(ask_again)
+
+
+def _connect_notifications() -> None:
+    from registry.core import hooks
+    from worker.delivery import record
+
+    hooks.report_filed.connect(record.report_filed)
+    hooks.version_held.connect(record.version_held)
+
+
+def _connect_erasure() -> None:
+    from registry.erasure import hooks
+    from worker.annotations import erase as annotations
+    from worker.delivery import erase as delivery
+    from worker.retention import erase
+    from worker.schedules import erase as schedules
+    from worker.sharing import erase as sharing
+
+    hooks.version_erased.connect(erase.erase_version)
+    for room in (erase, sharing, annotations, schedules, delivery):
+        hooks.person_exported.connect(room.export_person)
+        hooks.person_erased.connect(room.erase_person)
 
 
 class WorkerConfig(AppConfig):
@@ -72,12 +110,11 @@ class WorkerConfig(AppConfig):
 
     def ready(self) -> None:
         from worker.files import artifacts, inputs
-        from worker.retention import erase
 
         for room in _ERRORS:
             import_module(room)  # declares its codes
-        from registry.core.hooks import dependency_state_hook, version_published
-        from registry.erasure import hooks
+        from registry.changes.watched_tables import watch
+        from registry.core.hooks import version_published
         from registry.events.receive import run_starter
         from registry.imports import queue
         from registry.rules.edit import rule_added
@@ -88,30 +125,24 @@ class WorkerConfig(AppConfig):
         from worker.approvals.decide import apply_rule
         from worker.child_runs import channel
         from worker.command_lines.on_publish import wake_for_version
-        from worker.dependencies.on_publish import enqueue_builds
-        from worker.dependencies.status import readiness_of
-        from worker.dependencies.store import references as kept_dependencies
         from worker.protocols import entries
         from worker.queue import dispatch
         from worker.runs.event_runs import start_event_run
+        from worker.watched_tables import UNWATCHED, WATCHED
 
+        watch(WATCHED, UNWATCHED)
+        _connect_dependencies()
+        _connect_notifications()
+        _connect_erasure()
         referenced_digests.connect(artifacts.references)
-        referenced_digests.connect(kept_dependencies)
-        version_published.connect(enqueue_builds)
         version_published.connect(wake_for_version)
         callable_scripts.connect(entries.callable_scripts)
         runnable_paths.connect(entries.runnable_paths)
-        package_checks.connect(_check_scripts)
-        package_checks.connect(_find_cut_limits)
-        package_checks.connect(_check_prompt)
-        dependency_state_hook.connect(readiness_of)
+        package_checks.connect(_check_package)
         queue.import_requested.connect(dispatch.wake_importer)
         referenced_digests.connect(inputs.references)
         run_starter.connect(start_event_run)
         rule_added.connect(apply_rule)
-        hooks.version_erased.connect(erase.erase_version)
-        hooks.person_exported.connect(erase.export_person)
-        hooks.person_erased.connect(erase.erase_person)
         dispatch.task_sender.connect(_send_task)
         dispatch.message_counter.connect(_count_messages)
         channel.runner_provider.connect(_child_runner)

@@ -7,11 +7,13 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django_http_compression.middleware import HttpCompressionMiddleware
 
+from registry.api.etag import coded_etag
+
 
 class CompressionMiddleware(HttpCompressionMiddleware):
     """Compresses texts of at least ``MIN_BYTES``, except downloads, streams and server-sent events.
 
-    ETags of compressed responses are weak. Headers of random length hide the exact size (BREACH).
+    The ETag of a compressed response names its coding. Headers of random length hide the exact size (BREACH).
     """
 
     MIN_BYTES = 500
@@ -32,4 +34,7 @@ class CompressionMiddleware(HttpCompressionMiddleware):
         ):
             return
         patch_vary_headers(response, ("Accept-Encoding",))
+        etag = response.get("ETag", "")
         super().maybe_compress(request, response)
+        if etag.startswith('"') and "Content-Encoding" in response:
+            response["ETag"] = coded_etag(etag, response["Content-Encoding"])

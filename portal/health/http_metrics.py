@@ -39,12 +39,14 @@ class HttpMetricsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         began = time.perf_counter()
         response = self.get_response(request)
-        _durations.observe(time.perf_counter() - began)
-        method = str(request.method)
-        _requests.labels(
-            _view(request), method if method in _METHODS else "other", response.status_code
-        ).inc()
+        count_request(_view(request), str(request.method), response.status_code, began)
         return response
+
+
+def count_request(view: str, method: str, status: int, began: float) -> None:
+    """Counts a request to the view, which began at this value of ``time.perf_counter``."""
+    _durations.observe(time.perf_counter() - began)
+    _requests.labels(view, method if method in _METHODS else "other", status).inc()
 
 
 def _view(request: HttpRequest) -> str:

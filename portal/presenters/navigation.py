@@ -53,7 +53,10 @@ class NavGroup:
 HOME = NavLink("home", _("Home"), "site")
 SKILLS = NavLink("catalog", _("Skills"), "skill")
 RUNS = NavLink("runs", pgettext_lazy("list", "Runs"), "play")
+FAILURES = NavLink("failures", _("Failures"), "bad")
 APPROVALS = NavLink("approvals", _("Approvals"), "ok")
+NOTIFICATIONS = NavLink("notifications", _("Notifications"), "bell")
+SCHEDULES = NavLink("schedules", _("Schedules"), "queued")
 PUBLISH = NavLink("publish", _("Publish"), "upload")
 TEAMS = NavLink("teams", _("Teams"), "team")
 CANONICALS = NavLink("canonicals", _("Canonical skills"), "star")
@@ -107,10 +110,10 @@ def phone_links(actor: Actor | None) -> list[NavLink]:
 
 
 def _main_links(actor: Actor) -> Iterator[NavLink]:
-    yield from (HOME, SKILLS, RUNS)
+    yield from (HOME, NOTIFICATIONS, SKILLS, RUNS, FAILURES)
     if decides_approvals(actor):
         yield APPROVALS
-    yield from (PUBLISH, TEAMS)
+    yield from (SCHEDULES, PUBLISH, TEAMS)
 
 
 def team_tabs(team: Team, actor: Actor | None, current: str) -> list[dict[str, Any]]:

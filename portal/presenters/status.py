@@ -23,6 +23,16 @@ TONES: dict[str, tuple[str, str, str | Promise]] = {
     # Outcomes of events
     "started": ("ok", "play", _("Started")),
     "proposed": ("info", "dot", _("Proposed")),
+    # Error groups
+    "open": ("bad", "bad", _("Open")),
+    "resolved": ("ok", "ok", _("Resolved")),
+    "regressed": ("bad", "again", _("Regressed")),
+    # Schedules and their firings
+    "active": ("ok", "ok", _("Active")),
+    "paused": ("warn", "pause", _("Paused")),
+    "finished": ("quiet", "ok", _("Finished")),
+    "pending": ("quiet", "queued", _("Pending")),
+    "missed": ("warn", "warn", _("Missed")),
     # Dependency builds, then proposed memories
     "ready": ("ok", "ok", _("Ready")),
     "unused": ("quiet", "queued", _("Rebuilt on next run")),

@@ -53,7 +53,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return response
 
     def is_reauthentication_required(self, *, app: str, **options: Any) -> bool:
-        """False within some minutes after sign-in or after a confirmation."""
+        """False for five minutes after sign-in or a confirmation."""
         records = get_authentication_records(context.request, context.request.user)
         return not any(
             time.time() - record["at"] < app_settings.REAUTHENTICATION_TIMEOUT for record in records

@@ -1,4 +1,4 @@
-"""The confirmation that the person at the browser is the signed-in user, asked for before risky changes."""
+"""The confirmation that the person at the browser is the signed-in user, required before risky changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 
 def redirect_to_confirmation(request: HttpRequest, *, back_to: str) -> HttpResponseRedirect | None:
     """Redirects to the confirmation, which returns to the path ``back_to``. None if the user signed in or
-    confirmed some minutes ago.
+    confirmed in the last five minutes.
     """
     # The adapter itself: django-allauth's flow never asks users who have only an account at an issuer.
     if not get_adapter(request).is_reauthentication_required(app="allauth.mfa"):

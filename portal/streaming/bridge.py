@@ -1,6 +1,7 @@
 """Runs Django as WSGI behind the event loop, and passes responses to the loop in large pieces."""
 
 import asyncio
+import time
 from concurrent.futures import Future
 from contextvars import copy_context
 from typing import Any
@@ -8,20 +9,46 @@ from typing import Any
 from a2wsgi import WSGIMiddleware
 from a2wsgi.wsgi import Body, WSGIResponder, build_environ
 
-from portal.streaming.inner_request import CLIENT, Message, Receive, Scope, Send, wait_for_disconnect
+from portal.streaming.inner_request import CLIENT, App, Message, Receive, Scope, Send, wait_for_disconnect
 
+MEAN_SHARE = 0.1  # of the newest request in the mean duration
 _BUFFER_BYTES = 262_144  # of a response, before it is passed to the event loop
 
 
 class WsgiBridge(WSGIMiddleware):
-    def __init__(self, app: Any, *, workers: int) -> None:
-        super().__init__(app, workers=workers)
+    """Runs ``app`` in ``workers`` threads. Passes a request to ``overloaded`` instead, if given, when the
+    waiting requests would occupy the threads for more than ``max_queue_s`` seconds.
+    """
+
+    def __init__(
+        self, app: Any, *, workers: int, max_queue_s: float = 0.0, overloaded: App | None = None
+    ) -> None:
+        super().__init__(self._with_timing(app), workers=workers)
         self.workers = workers
+        self.max_queue_s = max_queue_s
+        self.overloaded = overloaded
         self.calls = 0  # running or waiting for a thread
+        self.mean_s = 0.0  # of the last requests in a thread
+
+    def _with_timing(self, app: Any) -> Any:
+        def timed_app(environ: Any, start_response: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return app(environ, start_response)
+            finally:
+                self.mean_s += MEAN_SHARE * (time.perf_counter() - began - self.mean_s)
+
+        return timed_app
+
+    def _queue_s(self) -> float:
+        """How long the waiting requests will occupy the threads."""
+        return max(0, self.calls - self.workers) * self.mean_s / self.workers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # type: ignore[override]
         if scope["type"] != "http":
             return await super().__call__(scope, receive, send)  # type: ignore[arg-type]
+        if self.overloaded and self._queue_s() > self.max_queue_s:
+            return await self.overloaded(scope, receive, send)
         responder = _Responder(self.app, self.executor, self.send_queue_size)
         client = scope.get(CLIENT) if self.calls >= self.workers else None
         self.calls += 1

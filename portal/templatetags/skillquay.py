@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sized
 from datetime import datetime
 from itertools import islice
-from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from django import template
 from django.utils import timezone
@@ -15,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext
 
+from portal.context import reader_zone
 from portal.presenters.content.text import mark_hidden, visible
 from portal.presenters.content.units import duration
 from portal.presenters.icons import ICONS
@@ -153,14 +153,8 @@ def _exact(moment: datetime, zone: ZoneInfo) -> str:
     return moment.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S ") + zone.key
 
 
-_ZONES = available_timezones()
-
-
 def _zone(context: template.Context) -> ZoneInfo:
-    """The time zone from the browser's cookie, otherwise UTC."""
-    request: Any = context.get("request")
-    name = request.COOKIES.get("zone", "UTC").replace("%2F", "/") if request else "UTC"
-    return ZoneInfo(name if name in _ZONES else "UTC")
+    return reader_zone(context.get("request"))
 
 
 @register.filter

@@ -107,7 +107,7 @@ def accept_with_new_account(secret: str, username: str, password: str) -> User:
 
 
 def accept(secret: str, user: User) -> Invitation:
-    """Adds a signed-in user to the invitation's team; a member keeps the present role."""
+    """Adds a signed-in user to the invitation's team. A member keeps the current role."""
     with transaction.atomic():
         invitation = _claim(secret)
         _join(invitation, user)

@@ -57,7 +57,7 @@ def limited(username: str, address: str = "") -> Iterator[Attempt]:
 
 
 def list_lock_outs(by: Actor) -> QuerySet[FailedSignIns]:
-    """The names that can't sign in at present. Without an address, the second factor is locked."""
+    """The names that can't sign in now. Without an address, the second factor is locked."""
     require(by, Action.USERS)
     return FailedSignIns.objects.filter(count__gte=MAX_FAILURES, ends_at__gt=int(time()))
 

@@ -39,7 +39,7 @@ def is_missing(user: User) -> bool:
 
 
 def record_change(user: User, action: str, kind: str) -> None:
-    """Records that the user changed own second factors: ``add``, ``remove`` or ``renew``."""
+    """Records that users changed their own second factors; ``action`` is ``add``, ``remove`` or ``renew``."""
     audit.record(Actor(user=user), f"user.{action}_second_factor", user.username, kind=kind)
     mail.send_notice(user, _CHANGES[action])
 
@@ -47,7 +47,7 @@ def record_change(user: User, action: str, kind: str) -> None:
 @transaction.atomic
 def reset(user: User, by: Actor) -> int:
     """Removes all second factors and recovery codes of the user, ends the user's sessions and lock-outs, and
-    returns the number of removed factors. Only administrators may.
+    returns the number of removed factors. Requires administrator rights.
     """
     require(by, Action.USERS)
     count = factors_of(user).count()

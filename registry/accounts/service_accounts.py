@@ -59,14 +59,14 @@ def change_role(membership: Membership, role: str, by: Actor) -> Membership:
 
 @transaction.atomic
 def deactivate(membership: Membership, by: Actor) -> User:
-    """All tokens of the account stop working at once. A second call changes nothing."""
+    """Deactivates the account: all its tokens stop working at once. A second call changes nothing."""
     require(by, Action.MEMBERS, team=membership.team, even_archived=True)
     return _set_active(membership, False, "user.deactivate", by)
 
 
 @transaction.atomic
 def reactivate(membership: Membership, by: Actor) -> User:
-    """Tokens that have not expired work again."""
+    """Reactivates the account: tokens that have not expired work again."""
     require(by, Action.MEMBERS, team=membership.team)
     return _set_active(membership, True, "user.reactivate", by)
 

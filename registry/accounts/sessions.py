@@ -33,7 +33,9 @@ class OpenSession:
 
 
 def list_sessions(user: User, current_key: str = "") -> list[OpenSession]:
-    """The user's sessions, the last used first. ``current_key`` is the key of the reader's own session."""
+    """The user's sessions, sorted by last use, newest first. ``current_key`` is the key of the reader's own
+    session.
+    """
     valid = user.get_session_auth_hash()  # sessions from before a new password have another one
     found = [
         _open_session(row, data.get(CLIENT_KEY, {}), current_key)
@@ -65,7 +67,7 @@ def end_other_sessions(user: User, current_key: str) -> int:
 
 
 def end_sessions_as(user: User, by: Actor) -> int:
-    """Ends all sessions of the user and returns their number. Only administrators may."""
+    """Ends all sessions of the user and returns their number. Requires administrator rights."""
     require(by, Action.USERS)
     count = end_sessions(user)
     audit.record(by, "user.end_sessions", user.username, count=count)

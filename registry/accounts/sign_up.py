@@ -42,9 +42,10 @@ def request_account(email: str) -> str:
 
 
 def forget_password(email: str) -> None:
-    """Mails a link for a new password to each active account with this address. Passwords keep working.
+    """Mails a password reset link to each active account that has this address and a usable password.
 
-    Raises EMAIL_INVALID. Takes the same time whether or not an account has the address.
+    The current password keeps working. Raises EMAIL_INVALID. Takes the same time whether or not an account
+    has the address.
     """
     if email := validated_email(email):
         users = [user for user in _with_email(email) if user.has_usable_password()]

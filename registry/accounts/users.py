@@ -39,7 +39,7 @@ class NewUser:
 
 @dataclass(frozen=True)
 class Dependents:
-    """What needs a new owner when a user leaves.
+    """The teams, import sources and webhooks that need another owner when a user leaves.
 
     ``teams``: teams whose only active owner is the user; ``sources``: sources of imports that run in the
     user's name at an interval; ``webhooks``: webhook endpoints that start runs in the user's name.
@@ -96,8 +96,8 @@ def add_account(
     must_change_password: bool = False,
     kind: str = UserKind.PERSON,
 ) -> User:
-    """Adds an account without a permission check or audit entry; one without a password can't sign in with
-    one. Raises as ``create_user`` does.
+    """Adds an account without a permission check or audit entry. Without ``password``, the user can't sign in
+    by password. Raises as ``create_user`` does.
 
     Names that differ only in case count as the same name.
     """

@@ -1,16 +1,63 @@
-"""Headers that make downloads of untrusted files safe."""
+"""Downloads: responses that consist of a stored file, and headers that make untrusted files safe."""
 
 import unicodedata
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import cached_property
+from typing import BinaryIO, TypeVar
 
+from django.conf import settings
+from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header
 from rest_framework.request import Request
 
+from registry.storage import blobs
+from registry.storage.errors import BLOB_MISSING
+from registry.usage.recording import VersionUse
+
 ZIP_TYPES = ("application/zip", "application/octet-stream")  # many generated clients know only the second
 Response = TypeVar("Response", bound=HttpResponseBase)
 _INVISIBLE_CATEGORIES = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """The blob that a response consists of, and the use that its download counts as, if any."""
+
+    digest: str
+    size: int  # bytes
+    use: VersionUse | None = None
+
+
+class OpenedFile:
+    """The blob of a ``StoredFile`` as a file; opened at its first use."""
+
+    def __init__(self, stored: StoredFile) -> None:
+        self.stored = stored
+
+    @cached_property
+    def file(self) -> BinaryIO:
+        return blobs.open_blob(self.stored.digest)
+
+    def read(self, size: int = -1) -> bytes:
+        return self.file.read(size)
+
+    def close(self) -> None:
+        if "file" in self.__dict__:
+            self.file.close()
+
+
+def stored_response(stored: StoredFile) -> FileResponse:
+    """A response with the blob as its content. Raises the refusals of ``blobs.open_blob``."""
+    opened = OpenedFile(stored)
+    if not (settings.STORAGE_URL and settings.SKILLQUAY_S3_REDIRECTS):
+        assert opened.file  # opened now, because the view can still refuse
+    elif not blobs.exists(stored.digest):
+        raise BLOB_MISSING.refusal(digest=stored.digest)
+    response = FileResponse(opened)
+    response["Content-Length"] = str(stored.size)
+    return response
 
 
 def make_attachment(response: Response, path: str, etag: str) -> Response:

@@ -34,11 +34,7 @@ class TokenAuthentication(BaseAuthentication):
         header = request.META.get("HTTP_AUTHORIZATION")
         if header is None:
             return None
-        actor = tokens.actor_of(bearer_secret(header))
-        assert actor.user
-        assert actor.token
-        request._request.actor = actor  # type: ignore[attr-defined]
-        return actor.user, actor.token
+        return authenticate_secret(request, bearer_secret(header))
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="skillquay"'
@@ -59,6 +55,17 @@ class SessionAuthentication(BaseAuthentication):
             raise FORBIDDEN.refusal(action="use the API without a second factor")
         _enforce_csrf(inner)
         return actor.user, None
+
+
+def authenticate_secret(request: Request, secret: str) -> tuple[User, Token]:
+    """Sets the request's actor to that of the token with this secret, and returns the token and its user.
+    Raises the errors of ``tokens.actor_of``.
+    """
+    actor = tokens.actor_of(secret)
+    assert actor.user
+    assert actor.token
+    request._request.actor = actor  # type: ignore[attr-defined]
+    return actor.user, actor.token
 
 
 def request_actor(request: Request) -> Actor:

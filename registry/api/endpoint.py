@@ -10,6 +10,7 @@ from rest_framework.views import APIView
 from registry.api import authentication, bodies
 from registry.api.errors import PATH_UNKNOWN, QUERY_INVALID
 from registry.api.schema import Query, read_query
+from registry.changes import drafts
 from registry.identity.actors import Actor
 from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.identity.permissions import Action, require_scope
@@ -39,6 +40,8 @@ class Endpoint(APIView):
     rate_limits: ClassVar[Mapping[str, RateLimit]] = {}
     requires_sign_in: ClassVar[bool] = False
     contacts_servers: ClassVar[bool] = False  # if True, requests fail if another server can't be reached
+    ignores_parameters: ClassVar[bool] = False  # if True, unknown query parameters are ignored
+    keeps_answers: ClassVar[bool] = False  # if True, answers to GET are kept, see changes.drafts
     is_safe_post: ClassVar[bool] = False  # if True, POST changes nothing, so anonymous clients may send it
 
     @property
@@ -58,15 +61,19 @@ class Endpoint(APIView):
         if not actor.is_signed_in and (self.requires_sign_in or changes):
             raise SIGN_IN_REQUIRED.refusal()
         require_scope(actor, *self.required_actions.get(method, ()))
-        if request.query_params and not getattr(getattr(self, method.lower(), None), "query", None):
+        documented = getattr(getattr(self, method.lower(), None), "query", None)
+        if request.query_params and not documented and not self.ignores_parameters:
             read_query(Query, request)
         if kind := self.rate_limits.get(method):
             self.count(kind)
+        elif self.keeps_answers and method == "GET":
+            drafts.keep()
 
     def count(self, kind: RateLimit) -> None:
         """Counts the request against the rate limit; raises RATE_LIMITED above it. A ``ShellRequest`` has no
         limits.
         """
+        drafts.discard()  # each request must be counted
         if not isinstance(self.request._request, authentication.ShellRequest):
             count_request(self.request._request, self.actor, kind)
 

@@ -1,11 +1,15 @@
-"""ETags of API responses: If-None-Match leads to a 304 response, and If-Match guards changes."""
+"""ETags of API responses: If-None-Match leads to a 304 response, and If-Match guards changes.
+
+All ETags are strong. A compressed response adds its coding: ``"…-gzip"``. Ranges use only the plain form.
+"""
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.http import parse_etags
@@ -13,10 +17,13 @@ from rest_framework.request import Request
 
 from registry.api.authentication import request_actor
 from registry.api.errors import PRECONDITION_FAILED
+from registry.changes import drafts
 from registry.identity.actors import ANONYMOUS, Actor
 from registry.models import Skill, Visibility
 
+CREDENTIAL_HEADERS = ("Authorization", "Cookie")  # all that authenticate; private responses vary on them
 _YEAR_S = 31_536_000
+_CODING = re.compile(r'-(?:br|gzip|zstd)"$')
 Document = Mapping[str, Any] | Sequence[Any]
 Response = TypeVar("Response", bound=HttpResponseBase)
 
@@ -35,6 +42,7 @@ def text_response(request: Request, text: str, *, kind: str) -> HttpResponse:
 def _response(request: Request, data: bytes, *, kind: str, status: int) -> HttpResponse:
     etag = etag_of(data)
     if request.method in ("GET", "HEAD") and (unchanged := not_modified(request, etag)):
+        patch_vary_headers(unchanged, ("Accept-Encoding",))
         return unchanged
     response = HttpResponse(data, content_type=kind, status=status)
     response["ETag"] = etag
@@ -50,25 +58,54 @@ def document_etag(document: Document) -> str:
     return etag_of(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def not_modified(request: Request, etag: str) -> HttpResponse | None:
-    """A 304 response if If-None-Match has this ETag or ``*``, otherwise None."""
-    known = parse_etags(request.META.get("HTTP_IF_NONE_MATCH", ""))
-    if "*" not in known and etag not in (tag.removeprefix("W/") for tag in known):
+def coded_etag(etag: str, coding: str) -> str:
+    """The ETag of the response with this ETag after compression: ``"…-gzip"``."""
+    return f'{etag[:-1]}-{coding}"'
+
+
+def plain_etag(etag: str) -> str:
+    """The ETag without the coding of a compressed response."""
+    return _CODING.sub('"', etag)
+
+
+def matched_etag(if_none_match: str, etag: str) -> str | None:
+    """The first ETag in the header that stands for ``etag`` in some coding, as a strong one; None without
+    one.
+
+    Accepts lists, weak ETags and ``*``, which returns ``etag``.
+    """
+    for tag in parse_etags(if_none_match):
+        known = etag if tag == "*" else tag.removeprefix("W/")
+        if known == etag or plain_etag(known) == etag:
+            return known
+    return None
+
+
+def not_modified(request: Request | HttpRequest, etag: str) -> HttpResponse | None:
+    """A 304 response if If-None-Match has this ETag in any coding or ``*``, otherwise None.
+
+    The response has the ETag that the client sent, so that caches find the copy it belongs to. None also for
+    an answer that will be kept: the web process compares the ETag of the complete answer.
+    """
+    if drafts.is_kept():
+        return None
+    known = matched_etag(request.META.get("HTTP_IF_NONE_MATCH", ""), etag)
+    if known is None:
         return None
     response = HttpResponse(status=304)
-    response["ETag"] = etag
+    response["ETag"] = known
     return set_private(response)
 
 
 def require_match(request: Request, document: Document) -> None:
     """Raises PRECONDITION_FAILED if If-Match is set and has neither ``*`` nor the document's ETag.
 
-    Accepts the ETag of a compressed response, which is weak only because of its encoding.
+    Compares the plain forms, because a change concerns all codings. A weak ETag never matches.
     """
     header = request.META.get("HTTP_IF_MATCH")
     if header is None or header.strip() == "*":
         return
-    if document_etag(document) not in (tag.removeprefix("W/") for tag in parse_etags(header)):
+    if document_etag(document) not in map(plain_etag, parse_etags(header)):
         raise PRECONDITION_FAILED.refusal()
 
 
@@ -77,7 +114,7 @@ def set_private(response: Response) -> Response:
     Returns the response.
     """
     response["Cache-Control"] = "private, no-cache"
-    patch_vary_headers(response, ("Authorization", "Cookie", "Accept-Language"))
+    patch_vary_headers(response, (*CREDENTIAL_HEADERS, "Accept-Language"))
     return response
 
 
@@ -92,7 +129,7 @@ def set_immutable(response: HttpResponseBase, request: Request, skill: Skill) ->
     public = skill.effective_visibility == Visibility.PUBLIC and _is_anonymous(request_actor(request))
     response["Cache-Control"] = f"{'public' if public else 'private'}, max-age={_YEAR_S}, immutable"
     if not public:
-        patch_vary_headers(response, ("Authorization", "Cookie"))
+        patch_vary_headers(response, CREDENTIAL_HEADERS)
     return response
 
 

@@ -109,7 +109,7 @@ def _sole_request(caller: str, key: str) -> Iterator[None]:
 
 
 def _digest(request: Request, content: Any) -> str:
-    text = json.dumps([request.method, request.get_full_path(), content], sort_keys=True)
+    text = json.dumps([request.method, request.get_full_path(), content], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -71,6 +71,13 @@ def in_order(rows: QuerySet[Row], page: Page) -> tuple[list[Row], str | None]:
     return _split_page(rows.order_by("pk")[: page.limit + 1], page, lambda row: [row.pk])
 
 
+def last_first(rows: QuerySet[Row], page: Page) -> tuple[list[Row], str | None]:
+    """Like ``newest_first``, but in reverse order of insertion, for rows without a uid."""
+    if page.after:
+        rows = rows.filter(pk__lt=page.after[0])
+    return _split_page(rows.order_by("-pk")[: page.limit + 1], page, lambda row: [row.pk])
+
+
 def highest_first(rows: QuerySet[Row], page: Page, field: str) -> tuple[list[Row], str | None]:
     """Like ``newest_first``, but sorted by ``field``, highest first, then by uid, oldest first."""
     if page.after:

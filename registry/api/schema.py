@@ -72,7 +72,7 @@ class StrictText(serializers.CharField):
 
 @extend_schema_field(OpenApiTypes.BINARY)
 class UploadField(serializers.FileField):
-    """A file of a form. The OpenAPI document shows a plain ``FileField`` as an address."""
+    """An uploaded file. For a plain ``FileField``, the OpenAPI document would show a URL."""
 
 
 def binary_bodies(media_types: Iterable[str]) -> dict[str, OpenApiRequest]:
@@ -126,15 +126,23 @@ class Operations:
 
 
 def read_query(
-    shape: type[Query], request: Request, *, defaults: Mapping[str, str] | None = None
+    shape: type[Query],
+    request: Request,
+    *,
+    defaults: Mapping[str, str] | None = None,
+    ignore_unknown: bool = False,
 ) -> dict[str, Any]:
-    """The validated query parameters. ``defaults`` are form fields used for absent parameters.
+    """The validated query parameters. ``defaults`` are form fields used for absent parameters. With
+    ``ignore_unknown``, for other protocols, unknown parameters are dropped.
 
     Raises one Refusal with a QUERY_INVALID problem per repeated parameter. If none is repeated, raises one
     with a problem for each unknown or invalid parameter.
     """
     if repeated := _repeated_parameters(shape, request.query_params):
         raise Refusal(*repeated)
+    if ignore_unknown:
+        known = {name: text for name, text in request.query_params.items() if name in shape().fields}
+        return _read(shape, known, "QUERY")
     if defaults is None:
         return _read(shape, request.query_params, "QUERY")
     return _read(shape, {**defaults, **request.query_params.dict()}, "QUERY")
@@ -146,8 +154,8 @@ def read_body(shape: type[Shape], body: Any) -> dict[str, Any]:
 
 
 def _repeated_parameters(shape: type[Query], data: QueryDict) -> list[Problem]:
-    """A problem for each parameter that occurs more than once but is not a list. Without this check, only the
-    last value would count.
+    """A problem for each repeated parameter that is not a list. Without this check, only the last value would
+    count.
     """
     fields, many = shape().fields, (serializers.ListField, serializers.MultipleChoiceField)
     return [

@@ -56,7 +56,7 @@ def new_salts(row: Row) -> dict[str, str]:
 
 
 def commitment(salt: str, name: str, value: object) -> str:
-    """Without the salt, the commitment reveals nothing about the value."""
+    """The hash of the value with its salt; without the salt, it reveals nothing about the value."""
     return _sha256([salt, name, value])
 
 

@@ -34,7 +34,7 @@ from registry.identity.permissions import Action, require
 from registry.lookup import skills
 from registry.lookup.canonical import PREFIX, instructions_text
 from registry.models import Canonical, UseKind, Version
-from registry.usage.scores import record_use
+from registry.usage.recording import note_use, use_of
 
 operation = Operations("canonical")
 
@@ -102,7 +102,9 @@ class CanonicalDetail(_CanonicalEndpoint):
         answer=CanonicalDoc,
     )
     def put(self, request: Request, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. To see affected callers first, get the proposal."""
+        """Pins a version under the canonical name. To see affected callers first, get the proposal. Requires
+        administrator rights and a session.
+        """
         bare = self.require_slug(slug)
         body = read_body(CanonicalRequest, request.data)
         version = skills.find_version(
@@ -117,8 +119,8 @@ class CanonicalDetail(_CanonicalEndpoint):
 
     @operation("unset_canonical", "Remove a canonical name", body=Reason)
     def delete(self, request: Request, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. Keeps the skill and the change history; a mirror is no
-        longer refreshed.
+        """Removes the canonical name, but keeps the skill and the change history. A mirror is no longer
+        refreshed. Requires administrator rights and a session.
         """
         bare = self.require_slug(slug)
         pins.unset(bare, self.actor, reason=read_body(Reason, request.data)["reason"])
@@ -130,8 +132,8 @@ class CanonicalMirror(_CanonicalEndpoint):
         "mirror_canonical", "Mirror a canonical skill from a URL", body=MirrorRequest, answer=CanonicalDoc
     )
     def put(self, request: Request, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. The site reads the URL immediately, then at the given
-        interval. The pinned version changes only when an administrator accepts a new copy.
+        """Copies the skill from a URL, immediately and then at the given interval. The pinned version changes
+        only when an administrator accepts a new copy. Requires administrator rights and a session.
         """
         bare = self.require_slug(slug)
         body = read_body(MirrorRequest, request.data)
@@ -147,8 +149,8 @@ class CanonicalProposal(_CanonicalEndpoint):
         answer=ProposalDoc,
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. Returns the new version, the added permissions and the
-        affected callers.
+        """Returns the new version, the added permissions and the affected callers. Requires administrator
+        rights and a session.
         """
         bare = self.require_slug(slug)
         query = read_query(ProposalQuery, request)
@@ -193,7 +195,7 @@ class CanonicalAccept(_CanonicalEndpoint):
     )
     @idempotent()
     def post(self, request: Request, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. Pins the pending version."""
+        """Pins the pending version. Requires administrator rights and a session."""
         bare = self.require_slug(slug)
         body = read_body(CanonicalAcceptRequest, request.data)
         return self.respond(request, pins.accept(bare, self.actor, **body))
@@ -205,8 +207,8 @@ class CanonicalReject(_CanonicalEndpoint):
     )
     @idempotent()
     def post(self, request: Request, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. The rejected version is not proposed again; later
-        versions are.
+        """Rejects the pending version. It is not proposed again; later versions are. Requires administrator
+        rights and a session.
         """
         bare = self.require_slug(slug)
         body = read_body(CanonicalRejectRequest, request.data)
@@ -214,6 +216,7 @@ class CanonicalReject(_CanonicalEndpoint):
 
 
 class CanonicalText(Endpoint):
+    keeps_answers = True
     required_actions = {"GET": (Action.INSTALL,)}
 
     @operation(
@@ -236,7 +239,7 @@ class CanonicalText(Endpoint):
         if unchanged := etags.not_modified(request, etag):
             return unchanged
         if request.method == "GET":
-            record_use(skill, self.actor.caller, UseKind.LOAD, version=version.number)
+            note_use(use_of(version, UseKind.LOAD), self.actor.caller)
         response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
         response["ETag"], response["X-Digest"] = etag, version.digest
         return etags.set_private(response)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeVar, get_args
 
 if TYPE_CHECKING:
-    from registry.models import Version
+    from registry.models import Report, Version
     from registry.packages.package import Package
 
 P = ParamSpec("P")
@@ -32,6 +33,10 @@ class Hook(Generic[P, R]):
 
 
 version_published: Hook[[Version, Package], None] = Hook()
+additions_changed: Hook[[Version], None] = Hook()
+version_held: Hook[[Version], None] = Hook()
+report_filed: Hook[[Report], None] = Hook()
+chosen_runtime_hook: Hook[[Version], str] = Hook()
 
 DependencyState = Literal["none", "building", "ready", "failed"]
 DEPENDENCY_STATES: tuple[str, ...] = get_args(DependencyState)
@@ -43,3 +48,29 @@ def dependency_state(version: Version) -> DependencyState:
     ``none`` if the version needs no build.
     """
     return next((state for state in dependency_state_hook.send(version) if state != "none"), "none")
+
+
+MODULE_LOAD_STATES = ("waiting", "passed", "failed", "skipped")
+SKIP_REASONS = ("", "no_sandbox", "network", "limit", "dependencies", "error")
+
+
+@dataclass(frozen=True)
+class ModuleLoadResult:
+    """Whether runs can load an ``execute`` module; ``reason`` is one of SKIP_REASONS."""
+
+    path: str
+    state: str
+    reason: str
+
+
+module_loads_hook: Hook[[Version], tuple[ModuleLoadResult, ...]] = Hook()
+
+
+def module_loads(version: Version) -> tuple[ModuleLoadResult, ...]:
+    """The modules that runs of the version call, with their states."""
+    return tuple(row for rows in module_loads_hook.send(version) for row in rows)
+
+
+def chosen_runtime(version: Version) -> str:
+    """The runtime that a maintainer chose for the version, or ""."""
+    return next((name for name in chosen_runtime_hook.send(version) if name), "")

@@ -1,14 +1,16 @@
 """Converts text to search terms, in the same way for indexed text and queries and on every database.
 
 Words are normalized (NFKC, no accents, lower case), split at case changes and hyphens, and lightly stemmed.
+Traditional Chinese characters become simplified.
 Chinese, Japanese and Korean (CJK) have no spaces, so pairs of neighboring characters are indexed as words.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import NamedTuple
 
 MAX_TERM_LENGTH = 60  # characters; longer terms are cut
@@ -26,6 +28,8 @@ _STOP_WORDS = """
     some someone something such tell than that the their them then there these they thing things this
     those to too two under up us use used using ve very via want wants was way we well were what when
     where which while who whom whose why will with without would you your
+    bye exactly finally goodbye haha hello hey hi lol maybe mean mind nice okay ok perhaps really sorry still
+    thank thanks wow yeah yep yes
     ain aren couldn d didn doesn don hadn hasn haven isn m s shouldn t wasn weren won wouldn
 """  # the last line: fragments of contractions such as don't
 _QUERY_STOP_WORDS = """
@@ -40,6 +44,14 @@ _SUFFIXES = """
 _SUFFIX_RULES = sorted(
     (each.partition(":")[::2] for each in _SUFFIXES.split()), key=lambda each: -len(each[0])
 )
+_FIXED_STEM_WORDS = """
+    according accordingly:according canvas embed evening morning news series species suite wedding
+    logger:log planner:plan runner:run scanner:scan
+"""  # words that only look like another word's inflection, and words that lose a doubled letter
+_FIXED_STEMS = {
+    word: term or word for word, _, term in (each.partition(":") for each in _FIXED_STEM_WORDS.split())
+}
+_ONE_SYLLABLE = re.compile("[^aeiouy]+[aeiouy][^aeiouwxy]")
 
 
 class TextToken(NamedTuple):  # three times faster than a dataclass; a text has hundreds
@@ -173,14 +185,25 @@ def stem(word: str) -> str:
 def _stem(word: str) -> str:
     if not word.isascii() or len(word) < 4 or not word.isalpha():
         return word
-    word = _without_plural(word)
+    if word not in _FIXED_STEMS:
+        word = _without_plural(word)
+    if fixed := _FIXED_STEMS.get(word):
+        return fixed
     for ending in ("ing", "ed"):
         base = word.removesuffix(ending)
         if base != word and len(base) > 2 and _VOWEL.search(base) and not word.endswith("eed"):
-            double = base[-1] == base[-2] and base[-1] not in "lsz"
-            word = base[:-1] if double else base
-            break
-    return _root(word[:-1] if word.endswith("e") and len(word) > 4 else word)
+            return _root(_base_form(base))
+    is_long = len(word) > 4 and not _ONE_SYLLABLE.fullmatch(word, 0, len(word) - 1)
+    return _root(word[:-1] if word.endswith("e") and is_long else word)
+
+
+def _base_form(base: str) -> str:
+    """The verb without its ending: *planning* is plan, *planing* is plane. Words of one syllable keep their
+    e, so that plan and plane, or suit and suite, are different terms.
+    """
+    if base[-1] == base[-2] and base[-1] not in "lsz" and len(base) > 3:
+        return base[:-1]
+    return f"{base}e" if _ONE_SYLLABLE.fullmatch(base) else base
 
 
 def _root(word: str) -> str:
@@ -188,7 +211,10 @@ def _root(word: str) -> str:
     if len(word) >= 6:
         for ending, replacement in _SUFFIX_RULES:
             if word.endswith(ending) and len(word) - len(ending) >= 4:
-                return word[: -len(ending)] + replacement
+                base = word[: -len(ending)] + replacement
+                if ending == "ment" and base.endswith("e") and not _ONE_SYLLABLE.fullmatch(base[:-1]):
+                    return base[:-1]
+                return f"{base}e" if ending in ("er", "or") and _ONE_SYLLABLE.fullmatch(base) else base
     return word
 
 
@@ -246,12 +272,21 @@ def _fold_with_offsets(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
 
 @lru_cache(maxsize=8192)
 def _fold_character(character: str) -> str:
-    """The character without accent and width variant: none, one or more characters. Case is kept, because
-    words are split at case changes.
+    """The character without accent and width variant, and simplified if it is traditional Chinese: none, one
+    or more characters. Case is kept, because words are split at case changes.
     """
     apart = unicodedata.normalize("NFKD", character)
     base = "".join(part for part in apart if not "\u0300" <= part <= "\u036f")
-    return unicodedata.normalize("NFC", base)
+    composed = unicodedata.normalize("NFC", base)
+    return _simplified_characters().get(composed, composed) if character >= "\u3400" else composed
+
+
+@cache
+def _simplified_characters() -> Mapping[str, str]:
+    """The simplified character of each traditional one, from OpenCC's table; read at the first use."""
+    table = files("opencc").joinpath("dictionary/TSCharacters.txt").read_text("utf-8")
+    rows = (line.split("\t") for line in table.splitlines())
+    return {traditional: simplified.split(" ")[0] for traditional, simplified in rows}
 
 
 STOP_TERMS = frozenset(stem(word) for word in _STOP_WORDS.split())  # English words, as terms

@@ -5,8 +5,15 @@ import re
 from registry.core.errors import SLUG_INVALID, TEXT_INVALID
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-# path segments that this site uses itself
-_RESERVED = frozenset({"api", "listing", "match", "new", "settings"})
+# First parts of this site's own addresses, and of protocols that it will serve: clients reach a team
+# at /<team>/.
+_RESERVED = """
+    account anthropic api apm approvals canonical clawhub collections errors events failures find
+    forgot-password git glossary held hooks imports join listing match mcp memory new notifications npm openai
+    otlp preferences publish reset-password rules runs schedules settings shared sign-in sign-out sign-up site
+    skills static styleguide teams v1
+"""
+RESERVED_SLUGS = frozenset(_RESERVED.split())
 
 
 def validated(text: str, *, field: str, max_length: int, allow_blank: bool = False) -> str:
@@ -22,6 +29,6 @@ def validated(text: str, *, field: str, max_length: int, allow_blank: bool = Fal
 
 def validated_slug(text: str) -> str:
     """The slug, unchanged. Raises SLUG_INVALID if it is malformed, reserved or longer than 64 characters."""
-    if len(text) > 64 or not SLUG.fullmatch(text) or text in _RESERVED:
+    if len(text) > 64 or not SLUG.fullmatch(text) or text in RESERVED_SLUGS:
         raise SLUG_INVALID.refusal(slug=text[:80]).at("slug")
     return text

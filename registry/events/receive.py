@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -115,6 +115,20 @@ def receive(
     return ReceivedEvent(event, True)
 
 
+def record(type_: str, payload: Mapping[str, Any], team: Team, *, origin: str) -> Event:
+    """Stores an event of the site itself for the team. It starts and proposes no skill."""
+    uid = new_uid()
+    return Event.objects.create(
+        uid=uid,
+        team=team,
+        type=type_,
+        payload=dict(payload),
+        origin=origin,
+        external_id=uid,
+        received_at=timezone.now(),
+    )
+
+
 def start_proposed_skill(event: Event, skill: Skill, actor: Actor) -> EventMatch:
     """Starts a proposed or refused skill in the actor's name. Raises EVENT_NOT_PROPOSED for other skills, and
     the refusals of the permission check, the version look-up and the start.
@@ -176,12 +190,14 @@ def _find_earlier(event: Event) -> ReceivedEvent | None:
 
 
 def _check_rate(origin: str) -> None:
-    since = timezone.now() - _MINUTE
-    if (
-        Event.objects.filter(origin=origin, received_at__gt=since).count()
-        >= settings.SKILLQUAY_EVENTS_PER_MINUTE
-    ):
+    if is_above_rate(origin):
         raise errors.EVENTS_TOO_MANY.refusal(limit=settings.SKILLQUAY_EVENTS_PER_MINUTE)
+
+
+def is_above_rate(origin: str) -> bool:
+    """Whether the origin has sent as many events in the last minute as the site allows."""
+    recent = Event.objects.filter(origin=origin, received_at__gt=timezone.now() - _MINUTE)
+    return recent.count() >= settings.SKILLQUAY_EVENTS_PER_MINUTE
 
 
 def _match_skills(event: Event, actor: Actor, mode: str) -> None:

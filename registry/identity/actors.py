@@ -6,8 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import PreparedQuery
 from registry.identity.errors import SERVICE_ACCOUNT_IN_SHELL
-from registry.models import Membership, Role, Scope, Token, User
+from registry.models import Membership, Role, RunReaders, Scope, Team, Token, User
+
+_MEMBERSHIPS = PreparedQuery(
+    lambda user: Membership.objects.filter(user_id=user).values_list("team_id", "role"), int
+)
 
 
 @dataclass(frozen=True)
@@ -34,10 +39,15 @@ class Actor:
         """The user's current role by team id; for a token of one team, only that team's."""
         if self.user is None:
             return {}
-        rows = Membership.objects.filter(user=self.user)
-        if self.token and self.token.team_id:
-            rows = rows.filter(team_id=self.token.team_id)
-        return {team: Role(role) for team, role in rows.values_list("team_id", "role")}
+        only = self.token.team_id if self.token else None
+        rows = _MEMBERSHIPS.all(self.user.pk)
+        return {team: Role(role) for team, role in rows if only is None or team == only}
+
+    @cached_property
+    def shared_run_team_ids(self) -> frozenset[int]:
+        """The user's teams whose setting lets all members read runs."""
+        shared = Team.objects.filter(pk__in=self.roles, run_readers=RunReaders.TEAM) if self.roles else ()
+        return frozenset(team.pk for team in shared)
 
     @property
     def team_ids(self) -> frozenset[int]:

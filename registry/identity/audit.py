@@ -20,9 +20,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "review": ("finding", "report"),
     "people": ("user", "person", "team", "member", "token"),
     "permissions": ("rule", "approval", "secret"),
-    "runs": ("run", "memory"),
+    "runs": ("run", "share_link", "memory", "error_group"),
     "triggers": ("phrase", "phrases", "trigger_test", "trigger_tests"),
-    "automation": ("event", "webhook", "subscription", "source", "import"),
+    "automation": ("event", "webhook", "subscription", "source", "import", "schedule"),
     "site": ("site", "sandbox", "glossary"),
 }
 _ROWS_AT_ONCE = 500
@@ -82,7 +82,7 @@ def newest_first(rows: QuerySet[AuditEntry]) -> Iterator[AuditEntry]:
 
 
 def _capacity(actor: Actor, team: Team | None) -> str:
-    """How the actor got the right to act in the team, if not as a member."""
+    """The right by which the actor acts in the team, if the actor is not a member."""
     if actor.user and actor.user.is_service:
         return Capacity.SERVICE_ACCOUNT
     if team is None or not actor.is_administrator:

@@ -6,7 +6,7 @@ from typing import Literal
 from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
 from registry.identity.errors import FORBIDDEN, TEAM_ARCHIVED, TOKEN_SCOPE_MISSING
-from registry.models import Scope, Skill, Team, Visibility
+from registry.models import RunReaders, Scope, Skill, Team, Visibility
 
 
 class Action(StrEnum):
@@ -14,6 +14,7 @@ class Action(StrEnum):
     INSTALL = "install"
     RUN = "run"
     READ_RUNS = "read others' runs"  # inputs, logs, results and artifacts of runs that others started
+    SHARE_RUNS = "share runs"  # create links to runs that the actor can read
     PUBLISH = "publish"
     REPORT = "report"  # report a problem with a version
     REVIEW = "review"
@@ -43,7 +44,8 @@ class Standing(StrEnum):
     ADMINISTRATOR = "administrator"
 
 
-Cell = Literal["yes", "no", "site", "public"]  # "site": yes if the skill's visibility is site or public
+# "site": yes if the skill's visibility is site or public; "shared": yes if the team's setting opens its runs
+Cell = Literal["yes", "no", "site", "public", "shared"]
 _NO: Cell = "no"
 _YES: Cell = "yes"
 
@@ -52,7 +54,8 @@ TABLE: dict[Action, tuple[Cell, Cell, Cell, Cell, Cell, Cell, Cell]] = {
     Action.SEE: ("public", "site", _YES, _YES, _YES, _YES, _YES),
     Action.INSTALL: ("public", "site", _YES, _YES, _YES, _YES, _YES),
     Action.RUN: (_NO, "site", "site", _YES, _YES, _YES, _YES),
-    Action.READ_RUNS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
+    Action.READ_RUNS: (_NO, _NO, "shared", "shared", _YES, _YES, _YES),
+    Action.SHARE_RUNS: (_NO, _NO, _NO, "shared", _YES, _YES, _YES),
     Action.PUBLISH: (_NO, _NO, _NO, _YES, _YES, _YES, _YES),
     Action.REPORT: (_NO, "site", _YES, _YES, _YES, _YES, _YES),
     Action.REVIEW: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
@@ -98,8 +101,12 @@ def standing(actor: Actor, team_id: int | None) -> Standing:
     return Standing(role.value) if role else Standing.STRANGER
 
 
-def allows(cell: Cell, visibility: str) -> bool:
-    """Whether a cell of the table permits the action for a skill of this visibility."""
+def allows(cell: Cell, visibility: str, *, runs_are_shared: bool = False) -> bool:
+    """Whether a cell of the table permits the action for a skill of this visibility, or for a team that
+    shares its runs with all its members.
+    """
+    if cell == "shared":
+        return runs_are_shared
     return cell == _YES or (cell != _NO and visibility in _VISIBILITIES[cell])
 
 
@@ -133,7 +140,7 @@ def may(
     An archived team permits only reading. ``even_archived`` is for actions that don't change the team, such
     as reading its audit log.
     """
-    permitted = _role_permits(actor, action, team, skill) and in_scope(actor, action)
+    permitted = role_permits(actor, action, team=team, skill=skill) and in_scope(actor, action)
     return permitted and (even_archived or not _is_archived(action, skill.team if skill else team))
 
 
@@ -147,11 +154,16 @@ def _is_archived(action: Action, team: Team | None) -> bool:
     return action not in READING and team is not None and team.archived_at is not None
 
 
-def _role_permits(actor: Actor, action: Action, team: Team | None, skill: Skill | None) -> bool:
-    team_id = skill.team_id if skill else team.pk if team else None
+def role_permits(
+    actor: Actor, action: Action, *, team: Team | None = None, skill: Skill | None = None
+) -> bool:
+    """Whether the actor's role permits the action, whatever the scopes of the token."""
+    owner = skill.team if skill else team
+    team_id = owner.pk if owner else None
     visibility = skill.effective_visibility if skill else Visibility.PRIVATE.value
     cell = TABLE[action][list(Standing).index(standing(actor, team_id))]
-    return allows(cell, visibility)
+    is_shared = owner is not None and owner.run_readers == RunReaders.TEAM
+    return allows(cell, visibility, runs_are_shared=is_shared)
 
 
 def teams_where(actor: Actor, action: Action) -> list[int]:
@@ -184,6 +196,6 @@ def require(
         raise NOT_FOUND.refusal(what="skill", name=str(skill))
     if team and not skill and not Team.objects.visible_to(actor).filter(pk=team.pk).exists():
         raise NOT_FOUND.refusal(what="team", name=team.slug)
-    if _role_permits(actor, action, team, skill):
+    if role_permits(actor, action, team=team, skill=skill):
         require_scope(actor, action)
     raise FORBIDDEN.refusal(action=action.value)

@@ -14,8 +14,19 @@ from registry.core.languages import languages_of, validated_languages
 from registry.identity import audit, errors
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require, require_scope, require_unarchived
-from registry.models import FormerMembership, Membership, MemoryReview, Role, Skill, Team, User, UserKind
+from registry.models import (
+    FormerMembership,
+    Membership,
+    MemoryReview,
+    Role,
+    RunReaders,
+    Skill,
+    Team,
+    User,
+    UserKind,
+)
 
+_SETTINGS = ("failing_triggers_block", "memory_review", "run_readers", "share_links")
 UNDO_PERIOD = timedelta(minutes=10)
 
 
@@ -153,8 +164,8 @@ def forget_departure(team: Team, user: User) -> None:
 def rejoin(slug: str, by: Actor) -> Membership:
     """Undoes that the actor left the team: the actor is a member again, with the same role.
 
-    Raises NOT_FOUND unless the actor left the team and the membership has not changed since, UNDO_EXPIRED
-    after UNDO_PERIOD, and TEAM_ARCHIVED.
+    Raises NOT_FOUND for tokens or if there is no departure to undo, UNDO_EXPIRED after UNDO_PERIOD, and
+    TEAM_ARCHIVED if the team is archived.
     """
     rows = FormerMembership.objects.filter(team__slug=slug, user=by.user)
     former = rows.select_related("team", "user").first()
@@ -223,9 +234,11 @@ def change_settings(
     languages: Sequence[str] | None = None,
     failing_triggers_block: bool | None = None,
     memory_review: str | None = None,
+    run_readers: str | None = None,
+    share_links: bool | None = None,
 ) -> Team:
     """Changes the given settings and returns the team; None keeps the current value. Raises Refusal for a
-    missing permission or an unknown language, and ValueError for an unknown ``memory_review``.
+    missing permission or an unknown language, and ValueError for an unknown choice.
     """
     require(by, Action.SETTINGS, team=team)
     team = Team.objects.select_for_update().get(pk=team.pk)
@@ -235,8 +248,14 @@ def change_settings(
         team.failing_triggers_block = failing_triggers_block
     if memory_review is not None:
         team.memory_review = MemoryReview(memory_review)
-    team.save(update_fields=["languages", "failing_triggers_block", "memory_review"])
-    detail = {"triggers_block": team.failing_triggers_block, "memory_review": team.memory_review}
+    if run_readers is not None:
+        team.run_readers = RunReaders(run_readers)
+    if share_links is not None:
+        team.share_links = share_links
+    team.save(update_fields=["languages", *_SETTINGS])
+    detail = {"triggers_block": team.failing_triggers_block} | {
+        name: getattr(team, name) for name in _SETTINGS[1:]
+    }
     audit.record(by, "team.settings", team.slug, team=team, languages=team.languages, **detail)
     return team
 
@@ -247,6 +266,8 @@ def settings_document(team: Team) -> dict[str, Any]:
         "languages": list(languages_of(team)),
         "failing_triggers": "block" if team.failing_triggers_block else "warn",
         "memory_review": team.memory_review,
+        "run_readers": team.run_readers,
+        "share_links": team.share_links,
     }
 
 

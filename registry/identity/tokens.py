@@ -1,6 +1,6 @@
 """Access tokens: created, rotated, revoked and checked. A secret is shown once and stored as a digest."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -8,8 +8,10 @@ from django.db import OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from registry.batched_writes import Batch
 from registry.core import text
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import PreparedQuery
 from registry.identity import audit, client_address, errors
 from registry.identity.actors import Actor
 from registry.identity.permissions import (
@@ -30,6 +32,15 @@ MAX_OVERLAP_HOURS = 7 * 24
 UNDO_PERIOD = timedelta(minutes=10)
 LAST_USED_INTERVAL = timedelta(minutes=1)
 _SHOWN = len(PREFIX) + 6  # characters of a secret that lists show
+
+
+def _active_tokens(stored: str, now: datetime) -> QuerySet[Token]:
+    secrets = Q(secret_hash=stored) | Q(previous_hash=stored, previous_expires_at__gt=now)
+    rows = Token.objects.select_related("owner", "team").filter(secrets, revoked_at=None, expires_at__gt=now)
+    return rows.filter(owner__is_active=True).order_by("pk")
+
+
+_ACTIVE_TOKENS = PreparedQuery(_active_tokens, str, datetime)
 
 
 def issue(
@@ -188,26 +199,39 @@ def expiry_after(days: int | None, by: Actor) -> datetime:
 
 
 def actor_of(secret: str) -> Actor:
-    """The actor that this token secret authenticates. Stores time and address of the use once a minute at
+    """The actor that this token secret authenticates. Notes time and address of the use once a minute at
     most. Every failure raises the same TOKEN_INVALID.
     """
     now = timezone.now()
     token = _find_active(digest(secret), now) if is_well_formed(secret) else None
     if token is None:
         raise errors.TOKEN_INVALID.refusal()
-    stale = Q(last_used_at=None) | Q(last_used_at__lte=now - LAST_USED_INTERVAL)
     if token.last_used_at is None or token.last_used_at <= now - LAST_USED_INTERVAL:
-        address = client_address.current()[:64]
         with suppress(OperationalError):  # a full disk must not stop readers
-            Token.objects.filter(stale, pk=token.pk).update(last_used_at=now, last_used_address=address)
+            note_token_use(token.pk, client_address.current())
     return Actor(user=token.owner, token=token, scopes=frozenset(token.scopes))
+
+
+def note_token_use(token_id: int, address: str) -> None:
+    """Stores time and client address of a use of the token within a second, once a minute at most. In a web
+    process, makes no database call.
+    """
+    _last_uses.add(token_id, (timezone.now(), address[:64]))
+
+
+def _write_last_uses(uses: Mapping[int, tuple[datetime, str]]) -> None:
+    stale = Q(last_used_at=None) | Q(last_used_at__lte=timezone.now() - LAST_USED_INTERVAL)
+    for pk in Token.objects.filter(stale, pk__in=uses).order_by("pk").values_list("pk", flat=True):
+        at, address = uses[pk]
+        Token.objects.filter(stale, pk=pk).update(last_used_at=at, last_used_address=address)
+
+
+_last_uses: Batch[int, tuple[datetime, str]] = Batch(_write_last_uses)
 
 
 def _find_active(stored: str, now: datetime) -> Token | None:
     """The token with this current or previous digest, if it and its owner are active."""
-    secrets = Q(secret_hash=stored) | Q(previous_hash=stored, previous_expires_at__gt=now)
-    rows = Token.objects.select_related("owner", "team").filter(secrets, revoked_at=None, expires_at__gt=now)
-    token = rows.filter(owner__is_active=True).first()
+    token = _ACTIVE_TOKENS.first(stored, now)
     archived = token and token.owner.is_service and token.team and token.team.archived_at
     return None if archived else token
 

@@ -17,6 +17,7 @@ from registry.core import search_terms
 from registry.core.sql import insert_rows
 from registry.index import denials, sql
 from registry.index.abilities import detect_abilities
+from registry.index.pinyin import pinyin_terms
 from registry.models import (
     Misspelling,
     Posting,
@@ -31,7 +32,7 @@ from registry.models import (
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.package import Manifest
 
-INDEX_VERSION = 5  # increased when the index content changes; ``reindex`` rewrites skills of older versions
+INDEX_VERSION = 7  # increased when the index content changes; ``reindex`` rewrites skills of older versions
 # artificial term of every skill: its df is the number of skills, and writers lock its row
 DOC_COUNT_TERM = ""
 CJK_DOC_COUNT_TERM = " cjk"  # artificial term of skills described in Chinese, Japanese or Korean
@@ -85,6 +86,7 @@ _FIELD_WEIGHTS = {
     Field.DENIED: _FieldWeight(0.1, 35, 0.75),
 }
 _PREFIX_WEIGHTS = {Field.NAME: 500, Field.TAGS: 300}  # weights of word prefixes
+_PINYIN_WEIGHT = 1000
 
 
 def index_skill(skill: Skill, manifest: Manifest, body: str) -> None:
@@ -224,7 +226,7 @@ def _texts(manifest: Manifest, body: str) -> dict[Field, str]:
 
 def _weigh_terms(texts: Mapping[Field, str]) -> dict[str, tuple[int, Field]]:
     """Each term with its weight and its fields. Weights are computed by BM25F and rank; prefixes of words
-    have fixed weights, and the artificial terms have the weight 0.
+    and pinyin have fixed weights, and the artificial terms have the weight 0.
     """
     frequency: defaultdict[str, float] = defaultdict(float)
     masks: defaultdict[str, int] = defaultdict(int)  # plain ints, because operations on Field are slow
@@ -240,10 +242,7 @@ def _weigh_terms(texts: Mapping[Field, str]) -> dict[str, tuple[int, Field]]:
     postings = {
         term: (_weight(tf, ranks[masks[term]]), fields[masks[term]]) for term, tf in frequency.items()
     }
-    prefixes = (
-        (field, weight, search_terms.prefixes(texts[field])) for field, weight in _PREFIX_WEIGHTS.items()
-    )
-    for field, weight, terms in prefixes:
+    for field, weight, terms in _fixed_weight_terms(texts):
         for term in terms:
             known, mask = postings.get(term, (0, Field(0)))
             postings[term] = (max(weight + RANK * _rank(field), known), mask | field)
@@ -251,6 +250,13 @@ def _weigh_terms(texts: Mapping[Field, str]) -> dict[str, tuple[int, Field]]:
     if search_terms.has_cjk(texts[Field.NAME] + texts[Field.DESCRIPTION]):
         postings[CJK_DOC_COUNT_TERM] = (0, Field(0))
     return postings
+
+
+def _fixed_weight_terms(texts: Mapping[Field, str]) -> Iterator[tuple[Field, int, Iterator[str]]]:
+    """Yields field, weight and terms: the prefixes of words, and the pinyin of Chinese characters."""
+    for field, weight in _PREFIX_WEIGHTS.items():
+        yield field, weight, search_terms.prefixes(texts[field])
+        yield field, _PINYIN_WEIGHT, pinyin_terms(texts[field])
 
 
 def _weight(frequency: float, rank: int) -> int:

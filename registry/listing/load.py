@@ -27,6 +27,7 @@ from registry.packages.manifest.manifest import manifest_of
 from registry.packages.problems import Problem, Refusal
 from registry.storage import blobs
 from registry.usage import scores
+from registry.usage.recording import note_use, use_of
 
 DEFAULT_LIMIT = 100
 _SKILL_MD = "SKILL.md"
@@ -83,7 +84,7 @@ def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> LoadedSkill:
     version = find_loadable(name, actor)
     skill = version.skill
     if is_use:
-        scores.record_use(skill, actor.caller, UseKind.LOAD, version=version.number)
+        note_use(use_of(version, UseKind.LOAD), actor.caller)
     files = tuple(version.files.order_by("path"))
     return LoadedSkill(skill, version, _content(version), files, catalog.notices(version, actor))
 
@@ -148,7 +149,7 @@ def _loadable(listed: listed_skill.ListedSkill, manifest: dict[str, Any]) -> Loa
 
 
 def _by_id(name: str, actor: Actor) -> Version | None:
-    """The version for a team/slug, a canonical name or a skill uid; None if agents may load none."""
+    """The version for a team/slug, a canonical name or a skill uid; None if agents can't load it."""
     if "/" not in name and not name.startswith(canonical_canonical.PREFIX):
         return _answered_version(Skill.objects.recommendable_to(actor).filter(uid=name).first(), actor)
     try:

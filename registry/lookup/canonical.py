@@ -1,11 +1,15 @@
 """Finds canonical skills by name (``_canonical_<slug>``) and records their use."""
 
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 
 from django.db.models import F
 from django.utils import timezone
 
+from registry.batched_writes import Batch
+from registry.changes import drafts
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import PreparedQuery
 from registry.identity.actors import Actor
 from registry.lookup.errors import CANONICAL_UNAVAILABLE
 from registry.models import Canonical, CanonicalUse, Skill, Version, Visibility
@@ -13,6 +17,9 @@ from registry.packages.problems import LazyMessage, gettext_noop
 from registry.packages.version_numbers import normalise
 
 PREFIX = "_canonical_"
+_CANONICALS = PreparedQuery(
+    lambda skill: Canonical.objects.filter(skill_id=skill).exclude(digest="").order_by("pk"), int
+)
 _DEDUPE_WINDOW = timedelta(seconds=60)
 _SKILL_DIR_VARIABLE = "${CLAUDE_SKILL_DIR}"
 
@@ -31,6 +38,9 @@ def find_by_slug(slug: str, actor: Actor) -> Skill | None:
     """
     rows = Canonical.objects.exclude(digest="").select_related("skill", "version__skill__team")
     canonical = rows.filter(slug=slug).first()
+    if canonical:
+        drafts.depend_on_skill(canonical.skill)
+        drafts.depend_on_skill(canonical.version.skill if canonical.version else None)
     if canonical is None or not _is_visible_to(canonical, actor):
         return None
     reason = unavailable_reason(canonical)
@@ -65,7 +75,8 @@ def unavailable_reason(canonical: Canonical) -> LazyMessage | None:
 
 def canonical_for_skill(skill: Skill) -> Canonical | None:
     """The oldest canonical name that is pinned to a version of this skill, or None."""
-    return skill.canonicals.exclude(digest="").select_related("version__skill").order_by("pk").first()
+    # Few skills have one: joins to its version would cost every other skill more than the query.
+    return _CANONICALS.first(skill.pk)
 
 
 def instructions_text(version: Version, folder: str) -> str:
@@ -84,18 +95,27 @@ def record_canonical_use(skill: Skill, caller: str, kind: str) -> None:
 
     The preview of a new pin lists the callers.
     """
-    if skill.resolved_canonical is None:
-        return
-    now = timezone.now()
-    use = CanonicalUse.objects.filter(slug=skill.resolved_canonical.slug, caller=caller)
-    change = {"count": F("count") + 1, "last_used_at": now, "last_kind": kind}
-    if use.filter(last_used_at__lte=now - _DEDUPE_WINDOW).update(**change) or use.exists():
-        return
-    CanonicalUse.objects.get_or_create(
-        slug=skill.resolved_canonical.slug,
-        caller=caller,
-        defaults={"count": 1, "last_used_at": now, "last_kind": kind},
-    )
+    if skill.resolved_canonical:
+        _write_uses({(skill.resolved_canonical.slug, caller): (kind, timezone.now())})
+
+
+def note_canonical_use(slug: str, caller: str, kind: str) -> None:
+    """Counts a use of the canonical name within a second. In a web process, makes no database call."""
+    _uses.add((slug, caller), (kind, timezone.now()))
+
+
+def _write_uses(uses: Mapping[tuple[str, str], tuple[str, datetime]]) -> None:
+    """Counts the uses by name and caller, each with its kind and time."""
+    for (slug, caller), (kind, at) in sorted(uses.items()):
+        use = CanonicalUse.objects.filter(slug=slug, caller=caller)
+        change = {"count": F("count") + 1, "last_used_at": at, "last_kind": kind}
+        recent = use.values_list("last_used_at", flat=True).first()
+        if recent is None:
+            CanonicalUse.objects.get_or_create(
+                slug=slug, caller=caller, defaults={"count": 1, "last_used_at": at, "last_kind": kind}
+            )
+        elif recent <= at - _DEDUPE_WINDOW:
+            use.filter(last_used_at__lte=at - _DEDUPE_WINDOW).update(**change)
 
 
 def _is_visible_to(canonical: Canonical, actor: Actor) -> bool:
@@ -103,3 +123,6 @@ def _is_visible_to(canonical: Canonical, actor: Actor) -> bool:
     return actor.is_signed_in or bool(
         canonical.skill and canonical.skill.effective_visibility == Visibility.PUBLIC
     )
+
+
+_uses: Batch[tuple[str, str], tuple[str, datetime]] = Batch(_write_uses)

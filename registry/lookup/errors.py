@@ -8,7 +8,7 @@ CANONICAL_UNAVAILABLE = declare("CANONICAL_UNAVAILABLE", lambda *, name, reason:
     _("Ask an administrator to set another version, or name another skill as team/slug."),
 )
 NAME_AMBIGUOUS = declare("NAME_AMBIGUOUS", lambda *, name, candidates: ..., http=409)(
-    _("The name %(name)s does not identify a single skill of your teams; candidates: %(candidates)s."),
+    _("%(name)s is ambiguous without a team; candidates: %(candidates)s."),
     _("Include the team, as in team/slug."),
 )
 VERSION_HELD = declare("VERSION_HELD", lambda *, version: ..., http=409)(

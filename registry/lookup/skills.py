@@ -1,11 +1,12 @@
 """Finds teams, skills and versions by name. Raises NOT_FOUND for those that the actor may not see."""
 
-from django.db.models import QuerySet
-
+from registry.changes import drafts
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import PreparedQuery
 from registry.identity.actors import Actor
 from registry.lookup import canonical as canonical_canonical
 from registry.lookup import errors
+from registry.lookup.visibility import is_resolvable, is_visible, is_visible_skill
 from registry.models import Skill, Team, Version
 from registry.packages.problems import LazyMessage, Problem, Refusal, gettext_noop
 from registry.packages.version_numbers import normalise
@@ -13,6 +14,15 @@ from registry.packages.version_numbers import normalise
 _MAX_CANDIDATES = 10  # listed in the error message
 # Stands for a successor that is missing or not visible to the actor.
 _UNNAMED_SUCCESSOR = LazyMessage(gettext_noop("another version or skill"))
+_SKILLS = PreparedQuery(
+    lambda team, slug: Skill.objects.select_related("team", "latest").filter(team__slug=team, slug=slug),
+    str,
+    str,
+)
+_VERSIONS = PreparedQuery(
+    lambda skill, number: Version.objects.filter(skill_id=skill, number=number), int, str
+)
+_TEAM_IDS = PreparedQuery(lambda slug: Team.objects.filter(slug=slug).values_list("pk"), str)
 
 
 def find_team(slug: str, actor: Actor) -> Team:
@@ -106,7 +116,9 @@ def visible_successor(skill: Skill, actor: Actor) -> Skill | None:
     """The successor of a deprecated skill; None if it has none or the actor may not see it."""
     if skill.successor_id is None:
         return None
-    return Skill.objects.visible_to(actor).select_related("team").filter(pk=skill.successor_id).first()
+    found = Skill.objects.select_related("team").filter(pk=skill.successor_id).first()
+    drafts.depend_on_skill(found)
+    return found if found and is_visible_skill(found, actor) else None
 
 
 def _find_canonical(slug: str, actor: Actor) -> Skill:
@@ -122,6 +134,7 @@ def _find_by_bare_slug(slug: str, actor: Actor) -> Skill:
     NAME_AMBIGUOUS if the actor's teams have several, or if only other teams have the slug. Raises NOT_FOUND
     if there is none.
     """
+    drafts.discard()  # a skill of any team can change the answer
     visible = Skill.objects.visible_to(actor).select_related("team", "latest").filter(slug=slug)
     own = list(visible.filter(team_id__in=actor.team_ids)[: _MAX_CANDIDATES + 1])
     if len(own) == 1:
@@ -137,46 +150,62 @@ def _find_by_bare_slug(slug: str, actor: Actor) -> Skill:
 
 
 def _find_at_address(team: str, slug: str, actor: Actor) -> Skill:
-    known = Skill.objects.resolvable_by(actor).select_related("team", "latest")
-    skill = known.filter(team__slug=team, slug=slug).first()
-    if skill is None:  # look for a former name
+    known = Skill.objects.select_related("team", "latest")
+    skill = _SKILLS.first(team, slug)
+    drafts.depend_on_skill(skill)
+    if skill is None or not is_resolvable(skill, actor):  # look for a former name
+        _depend_on_team(team)
         skill = known.filter(redirects__team__slug=team, redirects__slug=slug).first()
-    if skill is None:
+        drafts.depend_on_skill(skill)
+    if skill is None or not is_resolvable(skill, actor):
         raise _skill_not_found(f"{team}/{slug}")
     if skill.purged_at:
         tombstone = skill.tombstones.order_by("-pk").first()
         raise errors.PURGED.refusal(name=str(skill), reason=tombstone.reason if tombstone else "")
     if skill.merged_into_id is None:
         return skill
-    into = known.filter(pk=skill.merged_into_id, purged_at=None).first()
-    if into is None:
+    into = known.filter(pk=skill.merged_into_id).first()
+    drafts.depend_on_skill(into)
+    if into is None or into.purged_at or not is_resolvable(into, actor):
         raise _skill_not_found(f"{team}/{slug}")
     into.merged_from = skill
     return into
 
 
+def _depend_on_team(slug: str) -> None:
+    """Declares the team on whose addresses the answer depends: a new skill or a rename changes its number. A
+    new team changes the number that all answers depend on.
+    """
+    if drafts.current() and (row := _TEAM_IDS.first(slug)):
+        drafts.depend_on_team(row[0])
+
+
 def _latest_version(skill: Skill, actor: Actor) -> Version:
-    version = _visible_versions(skill, actor).filter(pk=skill.latest_id).first() if skill.latest_id else None
-    if version is None:
+    version = skill.latest
+    if version is None or not _may_see(version, skill, actor):
         raise errors.NO_LATEST.refusal(skill=str(skill))
     return version
 
 
 def _channel_version(skill: Skill, name: str, actor: Actor) -> Version | None:
-    version = _visible_versions(skill, actor).filter(channels__name=name, channels__skill=skill).first()
-    if version and version.yanked_at:
+    version = skill.versions.filter(channels__name=name, channels__skill=skill).first()
+    if version is None or not _may_see(version, skill, actor):
+        return None
+    if version.yanked_at:
         raise errors.CHANNEL_WITHDRAWN.refusal(channel=name, version=str(version), reason=version.yank_reason)
     return version
 
 
 def _exact_version(skill: Skill, number: str, actor: Actor) -> Version | None:
-    if tombstone := skill.tombstones.filter(number=number).first():
+    version = _VERSIONS.first(skill.pk, number)
+    if version is None and (tombstone := skill.tombstones.filter(number=number).first()):
         raise errors.PURGED.refusal(name=f"{skill}@{number}", reason=tombstone.reason)
-    return _visible_versions(skill, actor).filter(number=number).first()
+    return version if version and _may_see(version, skill, actor) else None
 
 
-def _visible_versions(skill: Skill, actor: Actor) -> QuerySet[Version]:
-    return Version.objects.visible_to(actor).filter(skill=skill).select_related("skill__team")
+def _may_see(version: Version, skill: Skill, actor: Actor) -> bool:
+    version.skill = skill  # spares a query for the skill and its team
+    return is_visible(version, actor)
 
 
 def _skill_not_found(label: str) -> Refusal:

@@ -18,6 +18,7 @@ from registry.search.sql import SqlFilter
 
 MIN_CONTAINED_SCORE = 0.7  # minimum score of a phrase that is part of the utterance; the maximum is 1
 _MIN_SHARE = 0.5  # share of the utterance that a single word must cover to count as a request
+_CJK_WORD = 2  # Chinese characters that count as one word
 _KEY_BATCH = 2000
 _CANONICAL_NAME = re.compile(rf"(?<![\w-]){PREFIX}([a-z0-9]+(?:-[a-z0-9]+)*)", re.ASCII)
 _MAX_CANONICAL_NAMES = 20  # per utterance
@@ -128,12 +129,11 @@ def _windows(utterance: str, tokens: Sequence[TextToken]) -> dict[str, tuple[int
 
 
 def _names_skill(utterance: str, tokens: Sequence[TextToken], begin: int, end: int, kind: str) -> bool:
-    """Whether these tokens request a skill: several words, half of the utterance or more, or a marked
-    name.
+    """Whether these tokens request a skill: more than one word, half of the utterance or more, or a marked
+    name. Two Chinese characters are one word.
     """
-    size = end - begin
-    minimum = 3 if tokens[begin].is_cjk and kind == TriggerKind.NAME else 2
-    if size >= minimum or size / len(tokens) >= _MIN_SHARE:
+    cjk = sum(token.is_cjk for token in tokens[begin:end])
+    if cjk + (end - begin - cjk) * _CJK_WORD > _CJK_WORD or (end - begin) / len(tokens) >= _MIN_SHARE:
         return True
     start = tokens[begin].start
     return kind == TriggerKind.NAME and start > 0 and utterance[start - 1] in _NAME_MARKERS

@@ -29,7 +29,7 @@ from registry.models import (
     UseKind,
     Version,
 )
-from registry.usage import scores
+from registry.usage import recording
 
 MAX_UTTERANCE_CHARACTERS = 500
 MAX_NOTE_CHARACTERS = 500
@@ -63,7 +63,7 @@ def submit_feedback(version: Version, report: FeedbackReport, actor: Actor) -> b
             # stores an outcome even if a load within the last minute already counted as a use
             if not _reported_recently(skill, actor):
                 _create_feedback(version, report.outcome, note, actor)
-            return scores.record_use(skill, actor.caller, UseKind.RUN, version=version.number)
+            return recording.record_use(skill, actor.caller, UseKind.RUN, version=version.number)
     return True
 
 
@@ -151,7 +151,9 @@ def _propose(version: Version, utterance: str, note: str, actor: Actor) -> None:
 
 
 def _reported_recently(skill: Skill, actor: Actor) -> bool:
-    report = skill.feedback.filter(caller=actor.caller, created_at__gt=timezone.now() - scores.DEDUPE_WINDOW)
+    report = skill.feedback.filter(
+        caller=actor.caller, created_at__gt=timezone.now() - recording.DEDUPE_WINDOW
+    )
     return report.exclude(outcome=FeedbackOutcome.WRONG_SKILL).exists()
 
 

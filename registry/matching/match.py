@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from registry.core import search_terms
+from registry.core.search_terms import TextToken
 from registry.identity.actors import Actor
 from registry.index.skill_rows import RankFields, load_rank_fields, load_skills
 from registry.listing.listed_skill import load_pins, pin_keys, pinned_manifest
 from registry.matching import lexical
 from registry.matching.explicit import TriggerHit, explicit_matches
-from registry.matching.negation import negated_offsets
 from registry.matching.pinned_skills import PinnedSkills
-from registry.matching.query import MAX_TOKENS, concepts, glossary_word
+from registry.matching.query import MAX_TOKENS, Concept, concepts, glossary_word
 from registry.matching.ranking import (
     MIN_CONFIDENCE,
     Candidate,
@@ -24,6 +24,7 @@ from registry.matching.ranking import (
     clamp_priority,
     rank_candidates,
 )
+from registry.matching.sentences import negated_offsets, sentence_form
 from registry.models import Canonical, Skill
 from registry.packages import path_conditions
 from registry.search import sql
@@ -32,6 +33,7 @@ from registry.search.query import best_field
 
 MAX_UTTERANCE_CHARACTERS = 6_000  # more than MAX_TOKENS ordinary words have
 _EXTRA_CANDIDATES = 20  # candidates above the limit, because `paths` excludes some
+_MAX_KEYWORDS = 2  # more words are probably a sentence
 _TRIGGER_FIELDS = {"event": "event_types", "intent": "intents", "phrase": "phrases", "name": "name"}
 
 
@@ -104,7 +106,8 @@ def match(request: MatchQuery, actor: Actor, *, limit: int = 20) -> MatchResult:
     scores = lexical.score_concepts(wanted, glossary_index, actor, sql_filter, pinned)
     best = _best_candidates(hits, scores, limit + _EXTRA_CANDIDATES)
     pins = {**load_pins(pinned.keys, best), **{each.skill: each.pin for each in hits if each.pin}}
-    ranked = rank_candidates(hits, scores, _load_candidates(best, request, pins))[:limit]
+    form = sentence_form(utterance, is_keywords=_is_keywords(tokens, wanted))
+    ranked = rank_candidates(hits, scores, _load_candidates(best, request, pins), form=form)[:limit]
     if not ranked or ranked[0].score < MIN_CONFIDENCE:
         return MatchResult(request, ())
     reasons = _reasons(ranked, hits, scores, glossary_index)
@@ -116,6 +119,13 @@ def match(request: MatchQuery, actor: Actor, *, limit: int = 20) -> MatchResult:
         request,
         tuple(Match(skills[each.skill], each.score, each.tier, reasons[each.skill]) for each in found),
     )
+
+
+def _is_keywords(tokens: Sequence[TextToken], wanted: Sequence[Concept]) -> bool:
+    """Whether each word of the utterance belongs to one of at most ``_MAX_KEYWORDS`` concepts."""
+    if len(wanted) > _MAX_KEYWORDS:
+        return False
+    return all(any(one.start <= token.start < one.end for one in wanted) for token in tokens)
 
 
 def _best_candidates(hits: Sequence[TriggerHit], scores: lexical.LexicalScores, limit: int) -> list[int]:

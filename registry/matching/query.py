@@ -22,7 +22,8 @@ _STOP_WORDS_ZH = """
     有没有 能不能 可不可以 可以 能否 应该 需要 想要 我想 我要 我们 你们 他们 我的 我 你 您 他 她 它 给我
     把 被 让 和 与 以及 或者 还是 并且 然后 了 吗 呢 吧 啊 的 这个 那个 这些 那些 这份 那份 这段 这篇
     这张 这 那 一个 一份 一张 一些 一条 一篇 一段 一道 一套 一点 几个 所有 现在 里面 没有 不是 看看
-    看一下 关于 每个
+    看一下 关于 每个 你好 您好 早上好 晚上好 晚安 再见 谢谢 感谢 不好意思 对不起 没关系 没事 没问题 好的 好吧
+    行吧 嗯 哦 哈哈 算了 觉得 知道 一直 已经 终于 真的 其实
 """
 _STOP_WORD_STARTS_ZH = frozenset(each[0] for each in _STOP_WORDS_ZH.split())
 _STOP_WORD_ZH = re.compile("|".join(sorted(set(_STOP_WORDS_ZH.split()), key=lambda each: (-len(each), each))))

@@ -7,6 +7,7 @@ from registry.models.canonical import (
     PinnedPosting,
     PinnedTrigger,
 )
+from registry.models.change import ChangeKind, ChangeNumber, PendingChange, SiteNumber
 from registry.models.channel import Channel, Redirect, Tombstone
 from registry.models.command_line import CommandLineOrigin, EntryCommandLine
 from registry.models.entry_needs import EntryNeeds
@@ -31,7 +32,7 @@ from registry.models.site_key import SiteKey
 from registry.models.skill import INTERNAL, Skill, Tag, Visibility
 from registry.models.source import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind
 from registry.models.subscription import Subscription
-from registry.models.team import MemoryReview, Role, Team
+from registry.models.team import MemoryReview, Role, RunReaders, Team
 from registry.models.token import Scope, Token
 from registry.models.trigger_test import ProposalState, ProposedTriggerTest, TriggerTest, TriggerTestOrigin
 from registry.models.trigger_test_result import TriggerTestResult

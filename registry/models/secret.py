@@ -37,6 +37,7 @@ class SecretGrant(models.Model):
     digest = models.CharField(max_length=71, blank=True)  # "" for all versions that the team has reviewed
     version_number = models.CharField(max_length=64, blank=True)
     hosts = DocumentField(default=list)  # hosts that the version could reach when it was granted
+    additions = DocumentField(default=dict)  # the version's additions when it was granted
     granted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     granted_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True)
@@ -58,6 +59,7 @@ class VersionReview(models.Model):
     team = models.ForeignKey(Team, models.CASCADE, related_name="+")
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     reviewed_at = models.DateTimeField()
+    additions = DocumentField(default=dict)  # the version's additions when it was reviewed
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["version", "team"], name="one_review_per_team")]

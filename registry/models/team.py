@@ -32,6 +32,13 @@ class MemoryReview(models.TextChoices):
     ALL = "all", _("Team and caller memory")
 
 
+class RunReaders(models.TextChoices):
+    """The members of a run's team who can read its content."""
+
+    CALLER = "caller", _("The caller and maintainers")
+    TEAM = "team", _("The whole team")
+
+
 class Team(models.Model):
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     slug = models.SlugField(max_length=64, unique=True)
@@ -42,6 +49,8 @@ class Team(models.Model):
     # if False, failing trigger tests only cause warnings
     failing_triggers_block = models.BooleanField(default=False)
     memory_review = models.CharField(max_length=4, choices=MemoryReview.choices, default=MemoryReview.TEAM)
+    run_readers = models.CharField(max_length=6, choices=RunReaders.choices, default=RunReaders.CALLER)
+    share_links = models.BooleanField(default=True)  # if False, links to the team's runs stop working
 
     objects = TeamQuerySet.as_manager()
 

@@ -62,6 +62,8 @@ class Version(models.Model):
     requested_channel = models.CharField(max_length=32, blank=True)
     # where an imported version comes from: URL, repository, commit, path
     provenance = DocumentField(default=dict)
+    # What maintainers added next to the package: [{kind, name, added_by (uid of a user), added_at}].
+    additions = DocumentField(default=list)
 
     # Written by registry.versions.publishing and registry.review only.
     scanned_with = models.CharField(max_length=64, blank=True)  # digest of the scan rules

@@ -40,7 +40,8 @@ def read_upload(
 def read_package_files(
     files: Sequence[PackageFile], *, filename: str = "", limits: Limits = _DEFAULT
 ) -> Package:
-    """Reads files with the result of ``read_upload`` for the archive that ``repack`` makes of them.
+    """Reads the files of a package. The result equals that of ``read_upload`` for the archive that ``repack``
+    makes of them.
 
     Faster than making and parsing this archive. Raises Refusal like ``read_upload``, with all files that are
     too large.

@@ -21,6 +21,7 @@ class RateLimit(StrEnum):
     MATCH = "match"
     PUBLISH = "publish"
     RUN = "run"
+    SHARE_LINK = "share_link"  # links that do not work
 
 
 def count_request(request: HttpRequest, actor: Actor, kind: RateLimit) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from registry.core import text as texts
 from registry.core.errors import NOT_FOUND
+from registry.core.hooks import report_filed, version_held
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may, require
@@ -50,6 +51,7 @@ def report_version(version: Version, actor: Actor, *, reason: str, text: str = "
     audit.record(
         actor, "version.report", str(version), team=version.skill.team, reason=reason, report=row.uid
     )
+    report_filed.send(row)
     _update_exclusion(version)
     return row
 
@@ -139,6 +141,7 @@ def _decide(row: Report, state: ReportState, actor: Actor, reason: str) -> Repor
         version.held_at, version.released_at = timezone.now(), None
         version.save(update_fields=["held_at", "released_at"])
         audit.record(actor, "version.hold", str(version), team=version.skill.team, rules="report")
+        version_held.send(version)
     _update_exclusion(version)
     row.version = version
     return row

@@ -145,15 +145,15 @@ class TeamRules(_RulesOf):
 
     @operation("list_team_rules", "List a team's rules", answer=RulesDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Requires team membership or administrator rights. Returns the active rules, deny rules first."""
+        """Returns the active rules, deny rules first. Requires team membership or administrator rights."""
         return self.list_rules(request, skills.find_team(team, self.actor))
 
     @operation("add_team_rule", "Add a rule for a team's agents", body=RuleRequest, answer={201: RuleDoc})
     @idempotent()
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Requires a session, and the maintainer role for deny rules or the owner role for allow rules. An
-        allow rule covers the permissions that the version requests now; for a prefix, those of all matching
-        skills. Adding the rule again updates the permissions.
+        """Adds a rule. An allow rule covers the permissions that the version requests now; for a prefix,
+        those of all matching skills. Adding the rule again updates the permissions. Requires a session, and
+        the maintainer role for deny rules or the owner role for allow rules.
         """
         return self.add_rule(request, skills.find_team(team, self.actor))
 
@@ -170,8 +170,9 @@ class TokenRules(_RulesOf):
     @operation("add_token_rule", "Add a rule for an access token", body=RuleRequest, answer={201: RuleDoc})
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session of the token's owner or of an administrator. An allow rule applies while the
-        owner may grant permissions in the team of the run. It never overrides a deny rule of that team.
+        """Adds a rule for the token. An allow rule applies while the owner may grant permissions in the team
+        of the run. It never overrides a deny rule of that team. Requires a session of the token's owner or of
+        an administrator.
         """
         return self.add_rule(request, find_token(uid, self.actor))
 

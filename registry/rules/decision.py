@@ -10,6 +10,7 @@ from typing import Literal
 
 from django.db.models import Q
 
+from registry.additions.additions import effective_manifest
 from registry.core.addresses import absolute_url
 from registry.identity.actors import Actor
 from registry.lookup.canonical import unavailable_reason
@@ -27,7 +28,7 @@ from registry.rules.coverage import former_names, rule_names
 from registry.rules.edit import active_rules, lock_holders
 from registry.rules.errors import APPROVAL_NEEDED, NOT_FOR_AGENTS, RULE_DENIED
 from registry.rules.holders import holder_of, owner_may_grant
-from registry.rules.requested_permissions import has_scripts, version_permissions
+from registry.rules.requested_permissions import declared_permissions, has_scripts, version_permissions
 
 NO_PERMISSIONS = RequestedPermissions()
 Outcome = Literal["allow", "deny", "ask"]
@@ -103,7 +104,7 @@ def decide(version: Version, *, team: Team | None, token: Token | None = None) -
     names = rule_names(version.skill, team)
     is_own = team is not None and version.skill.team_id == team.pk
     requested = version_permissions(version)
-    unsafe = unsafe_properties(manifest_of(version.manifest), has_scripts=has_scripts(version))
+    unsafe = unsafe_properties(effective_manifest(version), has_scripts=has_scripts(version))
     unsafe = tuple(name for name in unsafe if not (is_own and name in SAFE_WITHIN_TEAM))
 
     def result(
@@ -190,11 +191,12 @@ def _first_match(rules: Sequence[Rule], names: tuple[str, ...]) -> Rule | None:
 
 
 def _canonical_grant(version: Version, requested: RequestedPermissions) -> RequestedPermissions | None:
-    """The permissions of an available canonical version of the skill, or None if there is none. Prefers a
-    version that has all of ``requested``.
+    """The permissions that an available canonical version declares, or None if there is none. Prefers a
+    version that has all of ``requested``. Additions are excluded: no administrator has approved them.
     """
     rows = version.skill.canonicals.select_related("version__skill")
-    grants = [version_permissions(row.version) for row in rows if row.version and not unavailable_reason(row)]
+    pinned = [row.version for row in rows if row.version and not unavailable_reason(row)]
+    grants = [declared_permissions(each) for each in pinned]
     return min(grants, key=lambda grant: bool(requested.beyond(grant)), default=None)
 
 

@@ -1,8 +1,10 @@
 """Computes the permissions that a version requests, and those that a new allow rule grants."""
 
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 
+from registry.additions.additions import additions_of, effective_manifest
 from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
 from registry.index.abilities import Ability, detect_abilities
@@ -22,6 +24,14 @@ def has_scripts(version: Version) -> bool:
 
 
 def version_permissions(version: Version) -> RequestedPermissions:
+    """The permissions of the version's manifest and of its additions."""
+    requested = requested_permissions(effective_manifest(version), has_scripts=has_scripts(version))
+    libraries = {f"library: {name}" for name in additions_of(version).library}
+    return replace(requested, properties=requested.properties | libraries) if libraries else requested
+
+
+def declared_permissions(version: Version) -> RequestedPermissions:
+    """The permissions of the version's manifest, without its additions."""
     return requested_permissions(manifest_of(version.manifest), has_scripts=has_scripts(version))
 
 

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from registry.additions.additions import additions_from_document, additions_of, effective_manifest
 from registry.core.errors import NOT_FOUND
 from registry.identity import audit
 from registry.identity.actors import Actor
@@ -13,6 +14,7 @@ from registry.identity.permissions import Action, require
 from registry.models import Secret, SecretGrant, Team, Version
 from registry.packages.manifest.manifest import manifest_of
 from registry.secrets.errors import SECRET_NOT_DECLARED
+from registry.secrets.reviews import find_review
 from registry.secrets.values import require_person
 
 GRANT_TARGETS = ("version", "reviewed")
@@ -25,13 +27,19 @@ def grants_of(team: Team) -> QuerySet[SecretGrant]:
     return rows.select_related("secret", "skill__team", "granted_by").order_by("secret__name", "pk")
 
 
-def grants_for_version(version: Version, team: Team) -> QuerySet[SecretGrant]:
+def grants_for_version(version: Version, team: Team) -> list[SecretGrant]:
     """The team's active grants that apply to this version: those for its digest and, if the team has reviewed
-    the version, those for all reviewed versions.
+    the version, those for all reviewed versions. Grants and reviews from before an addition do not apply.
     """
-    reviewed = version.reviews.filter(team=team).exists()
+    additions = additions_of(version)
+    reviewed = find_review(version, team) is not None
     applicable = Q(digest=version.digest) | (Q(digest="") if reviewed else Q(pk=None))
-    return grants_of(team).filter(applicable, skill=version.skill_id)
+    rows = grants_of(team).filter(applicable, skill=version.skill_id)
+    return [
+        row
+        for row in rows
+        if not row.digest or additions.is_covered_by(additions_from_document(row.additions))
+    ]
 
 
 def allowed_hosts(version: Version) -> tuple[str, ...]:
@@ -39,7 +47,7 @@ def allowed_hosts(version: Version) -> tuple[str, ...]:
 
     Paths of allowlist entries are omitted, because the sandbox does not enforce them.
     """
-    security = manifest_of(version.manifest).security
+    security = effective_manifest(version).security
     allowlist = security.network_allowlist if security.network == "allowlist" else ()
     return tuple(dict.fromkeys(_PATH.sub("", entry) for entry in allowlist))
 
@@ -49,7 +57,8 @@ def grant_hosts(row: SecretGrant) -> tuple[str, ...]:
     hosts of all versions reviewed now.
     """
     reviewed = Version.objects.filter(skill=row.skill_id, reviews__team=row.secret.team_id)
-    reviewed_hosts = () if row.digest else (host for version in reviewed for host in allowed_hosts(version))
+    current = (version for version in reviewed if find_review(version, row.secret.team))
+    reviewed_hosts = () if row.digest else (host for version in current for host in allowed_hosts(version))
     return tuple(dict.fromkeys((*row.hosts, *reviewed_hosts)))
 
 
@@ -63,7 +72,8 @@ def startable_skills(version: Version) -> tuple[str, ...]:
 @transaction.atomic
 def grant(secret: Secret, version: Version, actor: Actor, *, to: str = "version") -> SecretGrant:
     """Grants the secret to runs of the version's digest, or with ``to="reviewed"`` to all reviewed versions.
-    An active grant of the same kind is returned unchanged.
+    An active grant of the same kind is returned unchanged, unless the version has additions that it does not
+    cover; then it covers them from now on.
 
     Requires the owner role and a session; otherwise raises FORBIDDEN. Raises NOT_FOUND if the actor can't see
     the skill, and SECRET_NOT_DECLARED if the version does not declare the secret.
@@ -71,10 +81,10 @@ def grant(secret: Secret, version: Version, actor: Actor, *, to: str = "version"
     require_person(actor)
     require(actor, Action.SEE, skill=version.skill)
     require(actor, Action.GRANT, team=secret.team)
-    if secret.name not in manifest_of(version.manifest).security.secrets:
+    if secret.name not in effective_manifest(version).security.secrets:
         raise SECRET_NOT_DECLARED.refusal(version=str(version), name=secret.name).at("name")
     for_version = to != "reviewed"
-    hosts = allowed_hosts(version)
+    hosts, additions = allowed_hosts(version), additions_of(version)
     row, created = SecretGrant.objects.get_or_create(
         secret=secret,
         skill=version.skill,
@@ -83,11 +93,17 @@ def grant(secret: Secret, version: Version, actor: Actor, *, to: str = "version"
         defaults={
             "version_number": version.number if for_version else "",
             "hosts": list(hosts),
+            "additions": additions.document(),
             "granted_by": actor.user,
             "granted_at": timezone.now(),
         },
     )
-    if created:
+    widened = for_version and not additions.is_covered_by(additions_from_document(row.additions))
+    if widened:
+        row.hosts, row.additions = list(hosts), additions.document()
+        row.granted_by, row.granted_at = actor.user, timezone.now()
+        row.save(update_fields=["hosts", "additions", "granted_by", "granted_at"])
+    if created or widened:
         detail = {"version": str(version), "to": to, "hosts": list(hosts)}
         audit.record(actor, "secret.grant", f"{secret.team}/{secret.name}", team=secret.team, **detail)
     return row

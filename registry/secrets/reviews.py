@@ -5,6 +5,7 @@ reviewed.
 from django.db import transaction
 from django.utils import timezone
 
+from registry.additions.additions import additions_from_document, additions_of
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may, require
@@ -13,7 +14,13 @@ from registry.secrets.errors import REVIEW_OWN
 
 
 def find_review(version: Version, team: Team) -> VersionReview | None:
-    return version.reviews.filter(team=team).select_related("reviewer").first()
+    """The team's review of the version; None if the version has additions that are newer than the review."""
+    row = version.reviews.filter(team=team).select_related("reviewer").first()
+    return row if row and _covers_additions(row, version) else None
+
+
+def _covers_additions(row: VersionReview, version: Version) -> bool:
+    return additions_of(version).is_covered_by(additions_from_document(row.additions))
 
 
 def may_review(version: Version, team: Team, actor: Actor) -> bool:
@@ -24,7 +31,8 @@ def may_review(version: Version, team: Team, actor: Actor) -> bool:
 
 @transaction.atomic
 def review(version: Version, team: Team, actor: Actor) -> VersionReview:
-    """Records the actor's review of the version for the team; returns the existing review if there is one.
+    """Records the actor's review of the version for the team; returns an existing review that covers the
+    version's additions.
 
     Raises NOT_FOUND or FORBIDDEN if the actor lacks permission, and REVIEW_OWN for the publisher.
     """
@@ -32,10 +40,15 @@ def review(version: Version, team: Team, actor: Actor) -> VersionReview:
     require(actor, Action.APPROVE, team=team)
     if not may_review(version, team, actor):
         raise REVIEW_OWN.refusal(version=str(version))
-    row, created = VersionReview.objects.get_or_create(
-        version=version, team=team, defaults={"reviewer": actor.user, "reviewed_at": timezone.now()}
-    )
-    if created:
+    additions = additions_of(version).document()
+    given = {"reviewer": actor.user, "reviewed_at": timezone.now(), "additions": additions}
+    row, created = VersionReview.objects.get_or_create(version=version, team=team, defaults=given)
+    outdated = not _covers_additions(row, version)
+    if outdated:
+        for name, value in given.items():
+            setattr(row, name, value)
+        row.save(update_fields=list(given))
+    if created or outdated:
         audit.record(actor, "version.review", str(version), team=team)
     return row
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from registry.additions.additions import Additions, additions_from_document, effective_manifest
 from registry.core.addresses import absolute_url
-from registry.models import SecretGrant, Team, Version
-from registry.packages.manifest.manifest import manifest_of
+from registry.models import SecretGrant, Team, Version, VersionReview
 from registry.secrets import encryption
 from registry.secrets.errors import SECRET_NOT_GRANTED, SECRET_NOT_SET, SECRET_WITHOUT_TEAM
 from registry.secrets.grants import grants_for_version
+
+_NO_ADDITIONS = Additions()
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ def secret_statuses(version: Version, team: Team | None) -> tuple[SecretStatus, 
     """The status of every secret that the version declares, in declared order. Without a team, no secret is
     set or granted.
     """
-    names = manifest_of(version.manifest).security.secrets
+    names = effective_manifest(version).security.secrets
     if not names or team is None:
         return tuple(SecretStatus(name, False, "") for name in names)
     set_at = dict(team.secrets.filter(name__in=names).values_list("name", "set_at"))
@@ -63,16 +65,18 @@ def require_secrets(version: Version, team: Team | None) -> dict[str, list[str]]
     return {each.name: [each.grant, each.sealed_at] for each in statuses}
 
 
-def secret_values(granted: Mapping[str, list[str]], *, digest: str) -> dict[str, str]:
-    """The decrypted values by name, for a run that starts now. ``granted`` is the result of
-    ``require_secrets``.
+def secret_values(
+    granted: Mapping[str, list[str]], *, digest: str, additions: Additions = _NO_ADDITIONS
+) -> dict[str, str]:
+    """The decrypted values by name, for a run with ``additions`` that starts now. ``granted`` is the result
+    of ``require_secrets``.
 
-    Raises SECRET_NOT_GRANTED if a grant was revoked or no longer applies to this digest, and SECRET_SEALED if
-    a value can't be decrypted.
+    Raises SECRET_NOT_GRANTED if a grant was revoked or does not apply to this digest and these additions, and
+    SECRET_SEALED if a value can't be decrypted.
     """
     uids = [uid for uid, _ in granted.values()]
     rows = SecretGrant.objects.filter(uid__in=uids, revoked_at=None).select_related("secret__team")
-    found = {row.secret.name: row for row in rows if _applies_to(row, digest)}
+    found = {row.secret.name: row for row in rows if _applies_to(row, digest, additions)}
     for name in granted:
         if name not in found:
             raise SECRET_NOT_GRANTED.refusal(
@@ -84,11 +88,12 @@ def secret_values(granted: Mapping[str, list[str]], *, digest: str) -> dict[str,
     }
 
 
-def _applies_to(row: SecretGrant, digest: str) -> bool:
+def _applies_to(row: SecretGrant, digest: str, additions: Additions) -> bool:
     if row.digest:
-        return row.digest == digest
-    versions = Version.objects.filter(skill=row.skill_id, digest=digest, reviews__team=row.secret.team)
-    return versions.exists()
+        return row.digest == digest and additions.is_covered_by(additions_from_document(row.additions))
+    reviews = VersionReview.objects.filter(team=row.secret.team)
+    reviews = reviews.filter(version__skill=row.skill_id, version__digest=digest)
+    return any(additions.is_covered_by(additions_from_document(each.additions)) for each in reviews)
 
 
 def _secrets_page(team: Team | None, version: Version | None = None) -> str:

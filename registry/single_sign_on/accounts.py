@@ -37,8 +37,8 @@ _SEALED = "erased:"
 
 @transaction.atomic
 def sign_in(identity: Identity) -> User:
-    """The account of this person, with the teams of the person's groups. Creates the account if the issuer
-    may. An account is never found by its e-mail address or user name.
+    """The account of this person, with the team roles of the person's groups. Creates the account if the
+    site permits it for the issuer. Never finds an account by its e-mail address or user name.
 
     Raises IDENTITY_UNKNOWN, or IDENTITY_INACTIVE for deactivated and erased people.
     """

@@ -26,6 +26,6 @@ IDENTITY_TAKEN = declare("IDENTITY_TAKEN", lambda *, issuer: ..., http=409)(
     _("Sign in with it, or unlink it there first."),
 )
 IDENTITY_LAST = declare("IDENTITY_LAST", http=409)(
-    _("You could not sign in any more without this account."),
+    _("Can't unlink this account: you could no longer sign in."),
     _("Set a password or link another account first."),
 )

@@ -1,4 +1,4 @@
-"""The authorization code flow with PKCE and a nonce: where the browser goes, and who comes back."""
+"""The authorization code flow with PKCE and a nonce: the issuer's address, and the person it identifies."""
 
 from __future__ import annotations
 

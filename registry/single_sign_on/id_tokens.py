@@ -45,7 +45,7 @@ def verified_claims(
         raise invalid(issuer, _("its ID token belongs to another sign-in"))
     subject = claims["sub"]
     if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT or not subject.isprintable():
-        raise invalid(issuer, _("its ID token names no person"))
+        raise invalid(issuer, _("its ID token has no valid `sub` claim"))
     return claims
 
 

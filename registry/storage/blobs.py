@@ -22,6 +22,7 @@ from registry.storage.disk import DiskBackend
 from registry.storage.errors import BLOB_MISSING, BLOB_TOO_LARGE
 
 GRACE = timedelta(hours=1)
+SIGNED_URL_S = 300
 
 referenced_digests: Hook[[], Iterable[str]] = Hook()
 
@@ -101,6 +102,21 @@ def exists(digest: str) -> bool:
 def local_path(digest: str) -> Path | None:
     """The path of the blob's file on this machine; None if the blob is missing or stored in S3."""
     return backend().local_path(_key(digest))
+
+
+def relative_path(digest: str) -> str:
+    """The path of the blob's file in the blob folder."""
+    return f"{(key := _key(digest))[:2]}/{key[2:4]}/{key}"
+
+
+def signed_url(digest: str, *, content_type: str, disposition: str) -> str:
+    """A URL at which anyone can download the blob from S3 for ``SIGNED_URL_S`` seconds, with these headers.
+
+    Needs STORAGE_URL.
+    """
+    return backend().signed_url(
+        _key(digest), content_type=content_type, disposition=disposition, for_s=SIGNED_URL_S
+    )
 
 
 def sweep(*, grace: timedelta = GRACE) -> SweepResult:

@@ -67,6 +67,9 @@ class DiskBackend:
         path = self.path(key)
         return path if path.is_file() else None
 
+    def signed_url(self, key: str, *, content_type: str, disposition: str, for_s: int) -> str:
+        raise NotImplementedError
+
     def older_than(self, age: timedelta) -> Iterator[tuple[str, int]]:
         for path in self.folder.glob("??/??/*"):
             with suppress(FileNotFoundError):

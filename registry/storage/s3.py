@@ -66,6 +66,12 @@ class S3Backend:
     def local_path(self, key: str) -> Path | None:
         return None
 
+    def signed_url(self, key: str, *, content_type: str, disposition: str, for_s: int) -> str:
+        target = {"Bucket": self.bucket, "Key": self.object_name(key)}
+        headers = {"ResponseContentType": content_type, "ResponseContentDisposition": disposition}
+        url = self.client.generate_presigned_url("get_object", Params=target | headers, ExpiresIn=for_s)
+        return cast(str, url)
+
     def older_than(self, age: timedelta) -> Iterator[tuple[str, int]]:
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=self.prefix)
         with _translate_errors():

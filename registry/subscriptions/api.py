@@ -47,8 +47,8 @@ class Subscriptions(Endpoint):
     @operation("subscribe", "Subscribe to another team", body=SubscriptionRequest, answer=SubscriptionsDoc)
     @idempotent()
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Requires the maintainer role. Listing, match and loading by bare name then include the other team's
-        skills.
+        """Subscribes the team to another team. Listing, match and loading by bare name then include the other
+        team's skills. Requires the maintainer role.
         """
         found = skills.find_team(team, self.actor)
         subscriptions.subscribe(found, read_body(SubscriptionRequest, request.data)["team"], self.actor)
@@ -64,7 +64,9 @@ class SubscriptionDetail(Endpoint):
 
     @operation("unsubscribe", "Unsubscribe from a team")
     def delete(self, request: Request, team: str, name: str) -> HttpResponse:
-        """Requires the maintainer role. The other team's skills are then available only as `team/slug`."""
+        """Ends the subscription. The other team's skills are then available only as `team/slug`. Requires the
+        maintainer role.
+        """
         subscriptions.unsubscribe(skills.find_team(team, self.actor), name, self.actor)
         return HttpResponse(status=204)
 
@@ -76,15 +78,15 @@ class Bundling(Endpoint):
     @operation("bundle_skill", "Bundle a skill", answer=SkillDetailDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. The agent listing then shows the skill to all users
-        with access and never shortens its description.
+        """Bundles the skill: the agent listing shows it to all users with access and never shortens its
+        description. Requires administrator rights and a session.
         """
         return self._set(request, f"{team}/{slug}", is_bundled=True)
 
     @operation("unbundle_skill", "Unbundle a skill", answer=SkillDetailDoc)
     def delete(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires administrator rights and a session. The agent listing may then shorten the skill's
-        description.
+        """Unbundles the skill. The agent listing may then shorten its description. Requires administrator
+        rights and a session.
         """
         return self._set(request, f"{team}/{slug}", is_bundled=False)
 

@@ -1,28 +1,29 @@
-"""Counts uses, at most one per caller, skill and minute. Computes the usage score that orders the catalog."""
+"""Computes the usage score that orders the catalog, from the uses that ``recording`` counts."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from heapq import merge
 from itertools import islice
 from math import log, log2
+from typing import Any, cast
 
-from django.db import transaction
-from django.db.models import F, FloatField, Q, QuerySet, Sum, Value
-from django.db.models.functions import Cast, Ln
+from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
+from registry.core.sql import PreparedQuery
+from registry.identity.actors import Actor
 from registry.index.skill_rows import assume_utc
-from registry.lookup import canonical as canonical_canonical
-from registry.models import Skill, Use
+from registry.models import Skill
 from registry.usage import sql
 
-DEDUPE_WINDOW = timedelta(seconds=60)
 HALF_LIFE = timedelta(days=7)
 FLOOR = 0.1  # minimum factor: age never reduces a count below this share
 _COLD_AGE = HALF_LIFE * log2(1 / FLOOR)  # age at which the factor reaches FLOOR
 HISTORY_DAYS = 90
+_RANKED_COLUMNS = ("pk", "usage_count", "last_used_at", "hot_key")
 
 
 @dataclass(frozen=True)
@@ -91,57 +92,24 @@ def _factor(age: timedelta) -> float:
     return max(float(0.5 ** max(age / HALF_LIFE, 0.0)), FLOOR)
 
 
-def record_use(
-    skill: Skill, caller: str, kind: str, *, version: str = "", now: datetime | None = None
-) -> bool:
-    """Counts a use of the skill by this caller, at most one in 60 s, and returns whether it was counted.
-
-    Also counts a use of the canonical name by which the skill was found, if any.
-    """
-    now = now or timezone.now()
-    canonical_canonical.record_canonical_use(skill, caller, kind)
-    if Use.objects.filter(skill=skill, caller=caller, last_counted_at__gt=now - DEDUPE_WINDOW).exists():
-        return False  # a shortcut for bursts of uses, without waiting for the database's write lock
-    with transaction.atomic():
-        if not _claim_use(skill, caller, kind, now):
-            return False
-        Skill.objects.filter(pk=skill.pk).update(
-            usage_count=F("usage_count") + 1, last_used_at=now, hot_key=_hot_key(now)
-        )
-        sql.count_use_of_day(skill, version, kind, now.date())
-    return True
-
-
-def _claim_use(skill: Skill, caller: str, kind: str, now: datetime) -> bool:
-    """Adds the use to the caller's count and returns True, or returns False within the dedupe window. A
-    conditional UPDATE lets only one of several concurrent uses count.
-    """
-    mine = Use.objects.filter(skill=skill, caller=caller)
-    change = {"count": F("count") + 1, "last_counted_at": now, "last_kind": kind}
-    if mine.filter(last_counted_at__lte=now - DEDUPE_WINDOW).update(**change):
-        return True
-    _, created = Use.objects.get_or_create(
-        skill=skill, caller=caller, defaults={"count": 1, "last_counted_at": now, "last_kind": kind}
-    )
-    return created
-
-
-def _hot_key(now: datetime) -> Ln:
-    """An expression for ``hot_key`` after one more use: ``ln(count) + last use × ln 2 / half-life``. It sorts
-    skills by their decayed counts at any time.
-    """
-    count = Cast(F("usage_count") + 1, FloatField())
-    return Ln(count) + Value(_hot_term(now), output_field=FloatField())  # type: ignore[return-value]
-
-
-def _hot_term(moment: datetime) -> float:
+def hot_term(moment: datetime) -> float:
+    """The part of ``hot_key`` that depends on the last use: last use × ln 2 / half-life."""
     return moment.timestamp() * log(2) / HALF_LIFE.total_seconds()
 
 
 def most_used(
     skills: QuerySet[Skill], limit: int, *, start: int = 0, now: datetime | None = None
 ) -> list[Skill]:
-    """Used skills by descending score, from rank ``start`` up to but not including ``limit``.
+    """The skills of ``most_used_keys``, read by the queryset."""
+    keys = most_used_keys(skills, limit, start=start, now=now)
+    rows = skills.in_bulk(keys)
+    return [rows[key] for key in keys if key in rows]
+
+
+def most_used_keys(
+    skills: QuerySet[Skill], limit: int, *, start: int = 0, now: datetime | None = None
+) -> list[int]:
+    """The ids of used skills by descending score, from rank ``start`` up to but not including ``limit``.
 
     A score is the larger of two indexed values, decayed count and FLOOR × count, so the best ``limit`` rows
     of each are read.
@@ -153,9 +121,7 @@ def most_used(
         (-score(count, assume_utc(last), now), key)
         for key, count, last in sql.union_rows(hottest, most_counted)
     }
-    keys = [key for _, key in sorted(scored)[start:limit]]
-    rows = skills.in_bulk(keys)
-    return [rows[key] for key in keys if key in rows]
+    return [key for _, key in sorted(scored)[start:limit]]
 
 
 def page_by_score(
@@ -167,27 +133,97 @@ def page_by_score(
     Cold skills, whose factor is FLOOR, are ordered by their count; warm ones by ``hot_key``. The two lists
     are disjoint, and each is read along its index from its position.
     """
-    now = position.moment
-    cut = now - _COLD_AGE
-    warm = skills.filter(last_used_at__gt=cut, hot_key__gte=_hot_term(cut) - 1, hot_key__lte=position.hot_key)
-    warm = warm.filter(Q(hot_key__lt=position.hot_key) | Q(pk__gt=position.warm)).order_by("-hot_key", "pk")
-    cold = skills.filter(Q(last_used_at=None) | Q(last_used_at__lte=cut), usage_count__lte=position.count)
-    cold = cold.filter(Q(usage_count__lt=position.count) | Q(pk__gt=position.cold)).order_by(
-        "-usage_count", "pk"
+    cut = position.moment - _COLD_AGE
+    warm = _warm(skills, cut, hot_term(cut) - 1, position.hot_key, position.warm)
+    cold = _cold_skills(skills, cut, position.count, position.cold)
+    return _page((_rank_rows(warm[: limit + 1]), _rank_rows(cold[: limit + 1])), limit, position)
+
+
+def page_of_discoverable(
+    actor: Actor, limit: int, position: ScorePosition, *, for_agents: bool = False
+) -> tuple[list[Skill], ScorePosition | None]:
+    """``page_by_score`` of the skills that lists show to the actor, with prepared queries. ``for_agents``
+    omits skills that are not for agents.
+    """
+    cut = position.moment - _COLD_AGE
+    teams = () if actor.is_administrator else sorted(actor.team_ids)
+    kind = (len(teams), actor.is_signed_in, actor.is_administrator, for_agents)
+    warm, cold = _prepared_halves(limit + 1, *kind)
+    values = (hot_term(cut) - 1, position.hot_key, position.warm)
+    halves = (warm.all(cut, *values, *teams), cold.all(cut, position.count, position.cold, *teams))
+    return _page([[_RankedRow(*row) for row in rows] for rows in halves], limit, position)
+
+
+@dataclass(frozen=True)
+class _Access:
+    """The properties of an actor on which ``discoverable_by`` depends."""
+
+    team_ids: frozenset[int]
+    is_signed_in: bool
+    is_administrator: bool
+
+
+@lru_cache(maxsize=256)
+def _prepared_halves(
+    limit: int, teams: int, is_signed_in: bool, is_administrator: bool, for_agents: bool
+) -> tuple[PreparedQuery[tuple[Any, ...]], PreparedQuery[tuple[Any, ...]]]:
+    def skills(team_ids: tuple[int, ...]) -> QuerySet[Skill]:
+        access = _Access(frozenset(team_ids), is_signed_in, is_administrator)
+        rows = Skill.objects.discoverable_by(cast(Actor, access))
+        return rows.filter(for_agents=True) if for_agents else rows
+
+    def warm(cut: datetime, least: float, hot_key: float, key: int, *team_ids: int) -> Any:
+        rows = _warm(skills(team_ids), cut, least, hot_key, key)
+        return rows.values_list(*_RANKED_COLUMNS)[:limit]
+
+    def cold(cut: datetime, count: int, key: int, *team_ids: int) -> Any:
+        return _cold_skills(skills(team_ids), cut, count, key).values_list(*_RANKED_COLUMNS)[:limit]
+
+    ids = (int,) * teams
+    return (
+        PreparedQuery(warm, datetime, float, float, int, *ids),
+        PreparedQuery(cold, datetime, int, int, *ids),
     )
-    halves = (_rank_rows(half, limit + 1) for half in (warm, cold))
+
+
+def _warm(skills: QuerySet[Skill], cut: datetime, least: float, hot_key: float, key: int) -> QuerySet[Skill]:
+    rows = skills.filter(last_used_at__gt=cut, hot_key__gte=least, hot_key__lte=hot_key)
+    return rows.filter(Q(hot_key__lt=hot_key) | Q(pk__gt=key)).order_by("-hot_key", "pk")
+
+
+def _cold_skills(skills: QuerySet[Skill], cut: datetime, count: int, key: int) -> QuerySet[Skill]:
+    rows = skills.filter(Q(last_used_at=None) | Q(last_used_at__lte=cut), usage_count__lte=count)
+    return rows.filter(Q(usage_count__lt=count) | Q(pk__gt=key)).order_by("-usage_count", "pk")
+
+
+def _page(
+    halves: Iterable[list[_RankedRow]], limit: int, position: ScorePosition
+) -> tuple[list[Skill], ScorePosition | None]:
+    now = position.moment
     ranked = list(
         islice(merge(*halves, key=lambda row: (-score(row.count, row.last_used_at, now), row.key)), limit + 1)
     )
     page_rows = ranked[:limit]
-    rows = skills.in_bulk([row.key for row in page_rows])
-    chosen = [rows[row.key] for row in page_rows if row.key in rows]
-    return chosen, _advance(page_rows, position, cut) if len(ranked) > limit else None
+    chosen = load_listed([row.key for row in page_rows])
+    return chosen, _advance(page_rows, position, now - _COLD_AGE) if len(ranked) > limit else None
 
 
-def _rank_rows(rows: QuerySet[Skill], limit: int) -> list[_RankedRow]:
-    columns = rows.values_list("pk", "usage_count", "last_used_at", "hot_key")
-    return [_RankedRow(*row) for row in columns[:limit]]
+def load_listed(keys: Sequence[int]) -> list[Skill]:
+    """The skills with these keys, in their order, with team and latest version; the version's text is not
+    loaded.
+    """
+    rows = {row.pk: row for row in _prepared_bulk(len(keys)).all(*keys)} if keys else {}
+    return [rows[key] for key in keys if key in rows]
+
+
+@lru_cache(maxsize=256)
+def _prepared_bulk(number: int) -> PreparedQuery[Skill]:
+    rows = Skill.objects.select_related("team", "latest").defer("latest__manifest", "latest__body")
+    return PreparedQuery(lambda *keys: rows.filter(pk__in=keys), *(int,) * number)
+
+
+def _rank_rows(rows: QuerySet[Skill]) -> list[_RankedRow]:
+    return [_RankedRow(*row) for row in rows.values_list(*_RANKED_COLUMNS)]
 
 
 def _advance(rows: list[_RankedRow], position: ScorePosition, cut: datetime) -> ScorePosition:

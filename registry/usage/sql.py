@@ -14,11 +14,11 @@ _INCREMENT_ON_CONFLICT = (
 )
 
 
-def count_use_of_day(skill: Skill, version: str, kind: str, day: date) -> None:
+def count_use_of_day(skill_id: int, version: str, kind: str, day: date) -> None:
     """Adds 1 to the day's uses of this version and kind. Uses SQL, because the ORM's upsert can't add to the
     stored value.
     """
-    row = (skill.pk, version, kind, day.isoformat(), 1)
+    row = (skill_id, version, kind, day.isoformat(), 1)
     insert_rows(
         UseDay, ("skill_id", "version", "kind", "day", "count"), [row], on_conflict=_INCREMENT_ON_CONFLICT
     )

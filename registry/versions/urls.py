@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from registry.versions.api.additions import VersionAdditions
 from registry.versions.api.channels import ChannelDetail, Channels, Merge, Rename
 from registry.versions.api.compare import CompareVersions
 from registry.versions.api.edit import VersionEdits
@@ -37,6 +38,7 @@ skill_urlpatterns = [
 ]
 
 version_urlpatterns = [
+    path("additions", VersionAdditions.as_view(), name="api-version-additions"),
     path("yank", Yank.as_view(), name="api-yank"),
     path("deprecation", VersionDeprecation.as_view(), name="api-version-deprecation"),
     path("purge", VersionPurge.as_view(), name="api-version-purge"),

@@ -43,7 +43,7 @@ def archive(files=None, *, folder=""):
 
 # Path parameters of the skill that ``version`` publishes.
 THERE = {"team": "docs", "slug": "summarise", "number": "1.0.0", "path": "SKILL.md", "name": "stable"}
-THERE |= {"before": "1.0.0", "after": "latest"}
+THERE |= {"before": "1.0.0", "after": "latest", "note": "0"}
 
 
 class Api:
@@ -160,6 +160,16 @@ def assert_error(response, status, code):
     return document
 
 
+def private_schedule(version, user):
+    from worker.models import Schedule
+
+    return Schedule.objects.create(
+        name="secret schedule", skill=version.skill, skill_label="docs/summarise", team=version.skill.team,
+        skill_team=version.skill.team, run_as=user, request={}, kind="cron", cron="0 9 * * *",
+        starts_at=timezone.now(), channel="latest", next_at=timezone.now() + timedelta(days=1),
+    )  # fmt: skip
+
+
 @pytest.fixture
 def private(version, bob):
     """A private skill, a run of it with log and artifact, an uploaded file: all of Alice's team.
@@ -217,5 +227,6 @@ def private(version, bob):
         "webhooks": hook.uid,
         "event-subscriptions": said.uid,
         "memories": memory.uid,
+        "schedules": private_schedule(version, bob).uid,
         "memory-writes": proposal.uid,
     }

@@ -204,6 +204,8 @@ def test_unknown_query_parameters_are_refused_everywhere(private, administrator,
     api, wrong = session_api(administrator), []
     service = api.post("teams/docs/service-accounts", {"name": "nightly"}).json()["username"]
     for route in addresses():
+        if ".well-known/" in route:  # its clients may add parameters
+            continue
         there = THERE | {
             "username": service if "service-accounts" in route else "alice",
             "code": "NOT_FOUND",

@@ -18,7 +18,7 @@ from registry.events import webhooks
 from registry.identity.actors import Actor
 from registry.models import Event, IdempotencyKey, ProposedTriggerTest
 from tests.api.conftest import MAIN_PY, SKILL_MD, assert_error, session_api
-from tests.architecture.imports import ROOT
+from tests.architecture.sources import ROOT
 from tests.checks import not_none
 from worker.models import Run
 

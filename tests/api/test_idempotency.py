@@ -48,16 +48,16 @@ def test_a_refusal_is_not_kept(version, as_bob):
 
 def test_request_under_way_is_answered_at_once_with_retry_after(version, as_bob, monkeypatch):
     """The second request arrives while the first one is being processed."""
-    from registry.usage import scores
+    from registry.usage import recording
 
-    real, answers = scores.record_use, []
+    real, answers = recording.record_use, []
 
     def slow(*arguments):
         if not answers:
             answers.append(as_bob.post("usage", USE, headers=KEY))
         return real(*arguments)
 
-    monkeypatch.setattr("registry.usage.scores.record_use", slow)
+    monkeypatch.setattr("registry.usage.recording.record_use", slow)
     assert as_bob.post("usage", USE, headers=KEY).json()["counted"]
     assert assert_error(answers[0], 409, "IDEMPOTENCY_UNDER_WAY")["retryable"]
     assert int(answers[0]["Retry-After"]) <= 5
@@ -92,7 +92,7 @@ def test_an_error_on_our_side_leaves_the_key_free(version, as_bob, monkeypatch):
         raise ZeroDivisionError
 
     with monkeypatch.context() as patch:
-        patch.setattr("registry.usage.scores.record_use", broken)
+        patch.setattr("registry.usage.recording.record_use", broken)
         assert_error(as_bob.post("usage", USE, headers=KEY), 500, "INTERNAL")
     assert as_bob.post("usage", USE, headers=KEY).status_code == 200
 

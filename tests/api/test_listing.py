@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import json
+from io import StringIO
 from xml.etree import ElementTree
 
 import pytest
+from django.core.management import call_command
 
 from registry.models import Skill
 from tests.api.conftest import assert_error
 from tests.checks import not_none
+from tests.factories.skills import publish_files
+from tests.pages import part, parts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D7")]
 
@@ -117,3 +122,24 @@ def test_an_administrator_bundles_a_skill_for_everybody(
     assert [row["reason"] for row in anonymous.get("listing").json()["skills"]] == ["bundled"]
     assert root("DELETE", "skills/docs/summarise/bundling").status_code == 200
     assert anonymous.get("listing").json()["skills"] == []
+
+
+@pytest.mark.row("D7", "D8")
+def test_bundled_skill_keeps_its_text_where_others_share_the_rest(team, alice, client, as_alice):
+    for slug in ("bundled", "first", "second"):
+        head = f"---\nname: {slug}\ndescription: {slug} {'words ' * 33}\nversion: 1.0.0\n---\n# {slug}\n"
+        publish_files({"SKILL.md": head.encode()}, team=team, user=alice)
+    Skill.objects.filter(slug="bundled").update(is_bundled=True)
+    query = "context_tokens=10000"  # 400 columns
+    document = as_alice.get(f"listing?{query}").json()
+    shown = {"bundled": "none", "first": "share", "second": "share"}
+    assert document["stage"] == "shared"
+    assert {row["name"]: row["truncation"] for row in document["skills"]} == shown
+    client.force_login(alice)
+    page = client.get(f"/skills/listing/?{query}")
+    assert part(page, "stage")["value"] == "shared"
+    assert {row["value"].rpartition("/")[2]: row["cut"] for row in parts(page, "listed")} == shown
+    out = StringIO()
+    call_command("listing", "--context-tokens", "10000", "--as", "alice", "--json", stdout=out)
+    told = json.loads(out.getvalue())
+    assert {row["name"]: row["truncation"] for row in told["skills"]} == shown

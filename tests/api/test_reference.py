@@ -10,9 +10,9 @@ from rest_framework import serializers
 from registry.api.attachments import ZIP_TYPES
 from registry.imports.api import ARCHIVES as IMPORT_TYPES
 from registry.versions.api.publish import ARCHIVES as PACKAGE_TYPES
+from tests.api import test_walk
 from tests.api.conftest import SKILL_MD, archive
-from tests.api.test_walk import addresses
-from tests.architecture.imports import ROOT
+from tests.architecture.sources import ROOT
 
 pytestmark = [pytest.mark.row("P8"), pytest.mark.django_db]
 BINARY = {"type": "string", "format": "binary"}
@@ -22,6 +22,11 @@ FORMS = ("InputUploadForm", "PackageUploadForm")
 @pytest.fixture(scope="module")
 def schema():
     return json.loads(json.dumps(SchemaGenerator().get_schema(request=None, public=True)))
+
+
+def addresses():
+    """The addresses of our own API; those of other protocols below it are described where they belong."""
+    return [route for route in test_walk.addresses() if "/.well-known/" not in route]
 
 
 def operations(schema):

@@ -161,6 +161,7 @@ def test_what_cannot_be_run_is_refused_before_it_is_queued(saves, as_bob, change
     assert not Run.objects.exists()
 
 
+@pytest.mark.row("B1", "B3")
 def test_filters_narrow_the_list(run, as_bob, as_alice):
     ids = lambda query: [row["id"] for row in as_bob.get(f"runs?{query}").json()["items"]]  # noqa: E731
     for query in (

@@ -75,11 +75,11 @@ def test_a_filter_said_twice_is_refused_for_only_one_would_count(as_alice):
 
 def test_pages_follow_one_another_without_a_gap(publish, as_alice):
     from registry.models import Skill
-    from registry.usage import scores as usage
+    from registry.usage import recording
 
     for name in "abcde":
         publish({"SKILL.md": f"---\nname: skill-{name}\ndescription: The {name}.\n---\n"})
-    usage.record_use(Skill.objects.get(slug="skill-c"), "user:0", "run")
+    recording.record_use(Skill.objects.get(slug="skill-c"), "user:0", "run")
     seen, cursor = [], ""
     while cursor is not None:
         answer = as_alice.get(f"skills?limit=2&cursor={cursor}" if cursor else "skills?limit=2").json()

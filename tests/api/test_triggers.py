@@ -49,7 +49,13 @@ def test_maintainers_change_what_holds_for_their_team(team, as_alice, as_bob, as
     assert as_alice.get("teams/docs/settings").json()["failing_triggers"] == "warn"
     change = {"languages": ["zh"], "failing_triggers": "block"}
     found = as_alice("PATCH", "teams/docs/settings", change).json()
-    said = {"team": "docs", "languages": ["zh"], "failing_triggers": "block", "memory_review": "team"}
+    said: dict[str, object] = {
+        "team": "docs",
+        "languages": ["zh"],
+        "failing_triggers": "block",
+        "memory_review": "team",
+    }
+    said |= {"run_readers": "caller", "share_links": True}
     assert found == said
     assert AuditEntry.objects.filter(action="team.settings").count() == 1
     assert_error(as_bob("PATCH", "teams/docs/settings", change), 403, "FORBIDDEN")
@@ -63,7 +69,8 @@ def test_maintainers_change_what_holds_for_their_team(team, as_alice, as_bob, as
 
 def test_shell_changes_team_settings(team):
     change = {"languages": ["en", "zh"], "failing_triggers": "block"}
-    expected = {"team": "docs", **change, "memory_review": "team"}
+    expected: dict[str, object] = {"team": "docs", **change, "memory_review": "team"}
+    expected |= {"run_readers": "caller", "share_links": True}
     assert api("PATCH", "teams/docs/settings", change) == (0, expected)
 
 

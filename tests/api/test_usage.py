@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from tests.api.conftest import assert_error
 from tests.factories.runs import make_run
@@ -19,6 +22,7 @@ def test_the_usage_of_a_skill_says_how_its_score_came_about(version, as_alice, a
     assert (found["half_life_days"], found["floor"], found["dedupe_window_seconds"]) == (7, 0.1, 60)
 
 
+@pytest.mark.row("B3")
 def test_figures_tell_how_runs_went_by_version_and_day(version, bob, team, as_bob):
     for code in ("", "", "", "SCRIPT_FAILED"):
         make_run(version, bob, team, status="failed" if code else "succeeded", failure_code=code)
@@ -29,6 +33,18 @@ def test_figures_tell_how_runs_went_by_version_and_day(version, bob, team, as_bo
     assert row["p50_ms"] == row["p95_ms"] == pytest.approx(2100)
     assert row["failure_codes"] == {"SCRIPT_FAILED": 1}
     assert [(day["succeeded"], day["failed"]) for day in found["days"]] == [(3, 1)]
+
+
+def test_figures_tell_half_and_95_percent_of_the_durations_without_cached_answers(version, bob, team, as_bob):
+    began = timezone.now() - timedelta(minutes=5)
+    runs = [
+        make_run(version, bob, team, started_at=began, finished_at=began + timedelta(seconds=seconds))
+        for seconds in range(1, 22)
+    ]
+    for _ in range(5):
+        make_run(version, bob, team, started_at=began, finished_at=began, cached_from=runs[0])
+    (row,) = as_bob.get("skills/docs/summarise/statistics").json()["versions"]
+    assert (row["runs"], row["p50_ms"], row["p95_ms"]) == (26, 11_000, 20_000)
 
 
 def test_figures_hold_the_runs_only_that_one_may_know_of(public_version, bob, team, as_charlie, anonymous):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.architecture.imports import ROOT, SOURCES, imports_of, module_name
+from tests.architecture.sources import ROOT, SOURCES, imports_of, module_name
 
 FLOORS = ("portal", "worker", "registry", "registry.packages")
 PURE = ("registry.packages", "worker.sandbox", "worker.protocols")

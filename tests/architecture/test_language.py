@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.imports import MODULES, ROOT, SOURCES
+from tests.architecture.sources import MODULES, ROOT, comments_of, source_of
 
 pytestmark = pytest.mark.row("P9")
 
@@ -63,18 +62,11 @@ def _messages() -> Iterator[tuple[str, str]]:
 
 
 def _docstrings_and_comments() -> Iterator[tuple[str, str]]:
-    for path in SOURCES:
-        if "migrations" in path.parts:
-            continue
-        place = str(path.relative_to(ROOT))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-            if isinstance(node, kinds) and (text := ast.get_docstring(node)):
-                yield f"{place}:{getattr(node, 'lineno', 1)}", re.sub(r"``[^`]*``", "", text)
-        with open(path, "rb") as file:
-            for token in tokenize.tokenize(file.readline):
-                if token.type == tokenize.COMMENT:
-                    yield f"{place}:{token.start[0]}", token.string
+    for path in MODULES.values():
+        place = path.relative_to(ROOT)
+        for line, text in source_of(path).docstrings:
+            yield f"{place}:{line}", re.sub(r"``[^`]*``", "", text)
+        yield from ((f"{place}:{line}", text) for line, text in comments_of(path))
 
 
 @pytest.mark.parametrize("texts", [_docs, _messages, _docstrings_and_comments])
@@ -89,18 +81,10 @@ def test_texts_hold_no_banned_phrase(texts) -> None:
 
 
 def _identifiers() -> Iterator[tuple[str, str]]:
-    for path in SOURCES:
-        if "migrations" in path.parts:
-            continue
-        place = str(path.relative_to(ROOT))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                yield f"{place}:{node.lineno}", node.name
-            elif isinstance(node, ast.arg):
-                yield f"{place}:{node.lineno}", node.arg
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                yield f"{place}:{node.lineno}", node.id
-        yield place, path.stem
+    for path in MODULES.values():
+        place = path.relative_to(ROOT)
+        yield from ((f"{place}:{line}", name) for line, name in source_of(path).names)
+        yield str(place), path.stem
 
 
 def _words(name: str) -> set[str]:
@@ -121,30 +105,14 @@ def test_public_class_names_are_unique_on_each_floor() -> None:
     for module, path in MODULES.items():
         if "management" in path.parts:
             continue
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[module.split(".")[0], node.name].append(module)
+        for name in source_of(path).classes:
+            places[module.split(".")[0], name].append(module)
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
-SQL = re.compile(r"\b(SELECT\b.+\bFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b", re.DOTALL)
-
-
 def test_sql_stands_in_sql_modules() -> None:
-    wrong = []
-    for path in SOURCES:
-        if "migrations" in path.parts or path.name == "sql.py":
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.search(node.value):
-                wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
-            if (
-                isinstance(node, ast.Attribute)
-                and node.attr in ("cursor", "raw")
-                and "connection" in ast.dump(node)
-            ):
-                wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
-    assert wrong == []
+    modules = [path for path in MODULES.values() if path.name != "sql.py"]
+    assert [f"{path.relative_to(ROOT)}:{line}" for path in modules for line in source_of(path).sql] == []
 
 
 MAX_TEMPLATE_LINE = 160

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from tests.architecture.imports import MODULES, ROOT, arrows
+from tests.architecture.sources import MODULES, ROOT, arrows
 
 MAX_MODULES = 12  # at the top of a floor, a room or a folder in one
 DJANGO_FOLDERS = {"management", "migrations", "models", "templatetags"}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 
 import pytest
 
-from tests.architecture.imports import ROOT
+from tests.architecture.sources import ROOT
 
 _PAGE = (ROOT / "docs" / "explanation" / "security.md").read_text(encoding="utf-8")
 _NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", _PAGE)))
@@ -22,6 +23,7 @@ def test_every_test_that_the_security_page_names_is_there():
     assert all((ROOT / path).exists() for path in _FILES)
 
 
+@cache
 def _tests_of(path):
     file = ROOT / path
     if not file.exists():

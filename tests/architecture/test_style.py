@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from statistics import median
 
 import pytest
 
-from tests.architecture.imports import ROOT, SOURCES, imports_of
-from tests.checks import not_none
+from tests.architecture.sources import MODULES, ROOT, SOURCES, imports_of, source_of
 
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 50
@@ -18,13 +16,9 @@ VAGUE = {"utils", "helpers", "common", "misc", "manager", "data", "info", "handl
 
 
 def _functions():
-    for path in SOURCES:
-        if "migrations" in path.parts:
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                lines = not_none(node.end_lineno) - node.lineno + 1
-                yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name}", lines
+    for path in MODULES.values():
+        for line, name, lines in source_of(path).functions:
+            yield f"{path.relative_to(ROOT)}:{line} {name}", lines
 
 
 @pytest.mark.row("P9")

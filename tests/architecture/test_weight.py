@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.architecture.imports import ROOT
+from tests.architecture.sources import ROOT
 
 _ASKED = (
     "import django, sys; django.setup(); "

@@ -33,7 +33,7 @@ def _try(page, text):
     page.wait_for_selector("text=result.json")
 
 
-@pytest.mark.matrix("look", at_most=1)
+@pytest.mark.full
 @pytest.mark.parametrize("look", [{}, {"java_script_enabled": False}], ids=["scripts", "no-scripts"])
 def test_start_try_edit_and_try_again(page, sign_in, axe, look, team, bob):
     scripted = not look
@@ -70,6 +70,7 @@ def test_start_try_edit_and_try_again(page, sign_in, axe, look, team, bob):
     assert sorted(Version.objects.values_list("number", flat=True)) == ["0.1.0", "0.1.1"]
 
 
+@pytest.mark.full
 def test_problems_and_conflicts_are_shown_beside_the_editors(page, sign_in, axe, team, alice, bob):
     publish_files(tidy_files(), team=team, user=alice)
     sign_in(bob)

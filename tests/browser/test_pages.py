@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from registry.usage.scores import record_use
+from registry.usage.recording import record_use
 from tests.factories.skills import hostile_files, prompt_files, publish_files, tidy_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -157,3 +157,26 @@ def test_a_hostile_run_does_nothing_on_any_page(page, sign_in, bob, version, tea
         page.goto(f"/runs/{run.uid}/")
         page.click("#run-outcome a[download]")
     assert download.value.suggested_filename.endswith("svg")
+
+
+@pytest.mark.row("B3")
+def test_cause_is_on_the_first_screen_of_desktop_and_phone(page, sign_in, bob, version, team):
+    cause = {"type": "ValueError", "message": "no rows " * 80, "file": "scripts/a.py", "line": 3}
+    kinds = [
+        make_run(version, bob, team, status="failed", failure_code="SCRIPT_FAILED", cause=cause),
+        make_run(version, bob, team, status="timed_out", failure_code="TIMEOUT", message="stopped " * 80),
+        make_run(version, bob, team, status="refused", failure_code="SANDBOX_UNAVAILABLE", started_at=None),
+    ]
+    for run in kinds:
+        add_log(run, *[("stderr", f"line {number}\n") for number in range(200)])
+    sign_in(bob)
+    for width, height in ((1280, 720), (390, 667)):
+        page.set_viewport_size({"width": width, "height": height})
+        for run in kinds:
+            page.goto(f"/runs/{run.uid}/")
+            box = page.locator("[data-part=cause]").bounding_box()
+            assert box["y"] + min(box["height"], 60) < height, (run.failure_code, width, box)
+        page.goto("/runs/?status=failed")
+        row = page.locator("[data-part=run]").first
+        assert "no rows" in row.inner_text()
+        assert row.bounding_box()["y"] < height

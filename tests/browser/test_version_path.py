@@ -38,6 +38,7 @@ def report(team, alice, bob):
     return skill
 
 
+@pytest.mark.full
 def test_two_versions_are_compared_one_is_yanked_and_offered_again(page, sign_in, axe, report, alice):
     sign_in(alice)
     page.goto(f"{SKILL}versions/")

@@ -185,6 +185,7 @@ def test_publish_a_folder_run_it_watch_and_download(page, tmp_path, axe):
     assert page.input_value("#id_input-0").startswith("one two")
 
 
+@pytest.mark.full
 def test_the_whole_path_without_scripts(browser, house):
     context = browser.new_context(base_url=house, java_script_enabled=False)
     page = context.new_page()

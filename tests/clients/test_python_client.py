@@ -11,20 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.site import ROOT, Site
+from tests.site import ROOT
 
 pytestmark = [pytest.mark.row("P7"), pytest.mark.slow("starts a site and generates a client")]
 PROGRAM = Path(__file__).with_name("python_client.py")
 HOWTO = ROOT / "docs/howto/use-the-api-from-python.md"
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("clients"), SKILLQUAY_EXAMPLES="0")
-    site.set_up("docs")
-    site.start()
-    yield site
-    site.stop()
 
 
 @pytest.fixture(scope="module")

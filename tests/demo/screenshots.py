@@ -42,7 +42,9 @@ PAGES = f"""
 {SKILL}/1.0.0/files/SKILL.md {SKILL}/run/ {SKILL}/runs/ {SKILL}/usage/ {SKILL}/feedback/
 {SKILL}/1.0.0/findings/ {SKILL}/1.0.0/edit/ {SKILL}/1.0.0/purge/
 /skills/examples/code-review/use/ /publish/ /publish/new/ /imports/
-/imports/new/ /runs/ /runs/?status=failed /approvals/ /approvals/decided/ /events/
+/imports/new/ /notifications/
+/runs/ /runs/?status=failed /schedules/ /schedules/new/?skill=data-platform/csv-profile
+/approvals/ /approvals/decided/ /events/
 /events/webhooks/ /events/subscriptions/ /memory/ /memory/review/ /teams/ /teams/new/
 /teams/data-platform/ /teams/data-platform/members/ /teams/data-platform/activity/
 /teams/data-platform/settings/ /teams/data-platform/rules/ /teams/data-platform/secrets/

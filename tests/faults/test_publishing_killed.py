@@ -15,7 +15,12 @@ from tests.checks import not_none
 from tests.conftest import ROOT
 from tests.faults.conftest import TIMES
 
-pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P3")]
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.slow("a whole site in processes"),
+    pytest.mark.faults,
+    pytest.mark.row("P3"),
+]
 
 KILLS = 10 * TIMES
 

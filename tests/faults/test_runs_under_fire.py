@@ -23,7 +23,12 @@ from tests.checks import not_none
 from tests.faults.conftest import TIMES
 from tests.faults.remains import children, fill, groups, is_alive, mounts, processes_of_runs, zombies
 
-pytestmark = [pytest.mark.slow("a whole site in processes"), pytest.mark.faults, pytest.mark.row("P5", "P9")]
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.slow("a whole site in processes"),
+    pytest.mark.faults,
+    pytest.mark.row("P5", "P9"),
+]
 RUNS, FAULTS, WORKERS = 30 * TIMES, 2 * TIMES, 2
 ROOM = 300  # MB
 TEAMS = ("ops", "dev")

@@ -24,7 +24,7 @@ from bench._strangers import Crowd, held_bytes
 from tests.site import ROOT, Site
 
 pytestmark = [
-    pytest.mark.matrix(at_most=4),
+    pytest.mark.matrix(at_most=2),
     pytest.mark.slow("a whole site in processes"),
     pytest.mark.faults,
     pytest.mark.row("P9", "P5"),
@@ -192,7 +192,7 @@ def test_a_killed_web_process_comes_back_and_leaves_nothing_of_an_upload(site):
         site.wait_for(lambda: _open_below(var, pid))
         os.kill(pid, signal.SIGKILL)
     site.wait_for(lambda: site.pids("web")[-1] != pid and site.answers())
-    assert set(var.iterdir()) == had
+    assert set(var.iterdir()) - had <= {var / "cache"}  # a worker unpacks there at any time
 
 
 def _open_below(folder, pid):

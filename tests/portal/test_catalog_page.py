@@ -7,7 +7,7 @@ import pytest
 from portal.presenters.skill.kind import kind_of
 from registry.models import Membership, Role, Team
 from registry.search.query import FACETS
-from registry.usage.scores import record_use
+from registry.usage.recording import record_use
 from tests.factories.runs import make_run
 from tests.factories.skills import prompt_files, publish_files
 from tests.pages import actions, is_chinese, parsed, part, parts
@@ -238,12 +238,14 @@ def for_agents(team, alice):
 
 
 @pytest.mark.parametrize("address", ["/", "/skills/", "/skills/?q=review", "/skills/?sort=newest&team=docs"])
+@pytest.mark.row("D11")
 def test_what_is_not_for_people_is_offered_to_none(browse, alice, charlie, for_agents, address):
     for person in (charlie, None):
         assert "kind-review" not in browse(person).get(address).text
     assert "/kind-review/" not in browse(alice).get(address).text
 
 
+@pytest.mark.row("D11")
 def test_what_is_not_for_people_has_its_page_without_a_button_and_agents_find_it(browse, alice, for_agents):
     page = browse(alice).get("/skills/docs/kind-review/")
     assert page.status_code == 200

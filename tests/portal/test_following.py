@@ -12,7 +12,8 @@ from portal.streaming import events
 from portal.streaming import watch as watching
 from portal.streaming.bridge import WsgiBridge
 from tests.checks import not_none
-from tests.portal.test_lanes import UID, in_a_loop
+from tests.event_loops import run_in_loop
+from tests.portal.test_lanes import UID
 from worker.run_views.events import EventBatch, Head
 
 pytestmark = pytest.mark.row("P5", "P9")
@@ -32,7 +33,7 @@ def test_many_who_wait_for_many_cost_one_look(monkeypatch):
         assert all(await asyncio.gather(*third))
         return watch.waiting
 
-    assert in_a_loop(wait()) == {}
+    assert run_in_loop(wait()) == {}
     assert asked == [{f"run {n}" for n in range(20)}] * 3
 
 
@@ -51,7 +52,7 @@ def test_nobody_looks_when_nobody_waits():
         await asyncio.sleep(0.02)
         return looks
 
-    assert in_a_loop(wait()) == len(asked) > 0
+    assert run_in_loop(wait()) == len(asked) > 0
 
 
 def test_who_waits_is_told_when_the_database_cannot_be_asked():
@@ -62,7 +63,7 @@ def test_who_waits_is_told_when_the_database_cannot_be_asked():
         await watching.RowWatcher(question, min_pause_s=0.001).wait_until("run", bool, within_s=20)
 
     with pytest.raises(OperationalError):
-        in_a_loop(wait())
+        run_in_loop(wait())
 
 
 def test_a_connection_that_died_is_replaced_once():
@@ -79,7 +80,7 @@ def test_a_connection_that_died_is_replaced_once():
             "run", lambda row: row == 1, within_s=20
         )
 
-    assert in_a_loop(wait())
+    assert run_in_loop(wait())
 
 
 # As long as they may ---------------------------------------------------------------------------------------
@@ -108,7 +109,7 @@ def followed(monkeypatch, permissions, *, told):
     monkeypatch.setattr(events, "events_since", told_after)
     monkeypatch.setattr(events, "wait_for_change", moved_within)
     scope = {"type": "http", "method": "GET", "path": f"/api/v1/runs/{UID}/events", "headers": []}
-    in_a_loop(events.EventMiddleware(app)({**scope, "query_string": b""}, stay, send))
+    run_in_loop(events.EventMiddleware(app)({**scope, "query_string": b""}, stay, send))
     return asked, sent
 
 
@@ -165,7 +166,7 @@ def test_of_those_who_follow_two_at_most_hold_a_web_thread(path):
         scope = {"type": "http", "method": "GET", "path": path, "headers": []}
         await asyncio.gather(*(lane({**scope, "query_string": b""}, _no_body, send) for _ in range(50)))
 
-    in_a_loop(all_of_them())
+    run_in_loop(all_of_them())
     assert most == 2
 
 
@@ -185,7 +186,7 @@ def answered(application):
         finally:
             bridge.executor.shutdown()
 
-    in_a_loop(ask())
+    run_in_loop(ask())
     return sent
 
 
@@ -238,5 +239,5 @@ def test_a_client_who_is_left_ends_the_answer_that_was_made_for_it():
             bridge.executor.shutdown()
 
     with pytest.raises(TimeoutError):
-        in_a_loop(ask())
+        run_in_loop(ask())
     assert closed == [True]

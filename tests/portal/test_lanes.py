@@ -5,25 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from portal.streaming import files, request_timeout, waiting
+from portal.streaming import request_timeout, waiting
 from portal.streaming import watch as watching
-from portal.streaming.files import CHUNK_BYTES, FileMiddleware
+from portal.streaming.files.middleware import CHUNK_BYTES, FileMiddleware
+from tests.event_loops import run_in_loop
 from worker.run_views.events import Head, events_since
 
 pytestmark = pytest.mark.row("P5", "P9")
 UID = "01kajq3s5d8m6v9x2c4b7n1p20"
-
-
-def in_a_loop(coroutine):
-    """In a thread of its own: a browser test before it may have left its loop to this one."""
-    with ThreadPoolExecutor(1) as threads:
-        return threads.submit(asyncio.run, coroutine).result()
 
 
 async def nothing_to_receive():
@@ -45,7 +39,7 @@ def test_a_long_answer_waits_in_a_file_for_its_reader_not_in_memory(settings, tm
     async def send(message):
         sent.append(message)
 
-    in_a_loop(FileMiddleware(answers(body))({"type": "http"}, nothing_to_receive, send))
+    run_in_loop(FileMiddleware(answers(body))({"type": "http"}, nothing_to_receive, send))
     pieces = [message["body"] for message in sent[1:]]
     assert b"".join(pieces) == body
     assert max(map(len, pieces)) == CHUNK_BYTES
@@ -54,14 +48,16 @@ def test_a_long_answer_waits_in_a_file_for_its_reader_not_in_memory(settings, tm
 
 def test_a_reader_who_takes_nothing_is_left(settings, tmp_path, monkeypatch):
     settings.SKILLQUAY_VAR = tmp_path
-    monkeypatch.setattr(files, "STALL_TIMEOUT_S", 0.01)
+    monkeypatch.setattr("portal.streaming.files.stored_files.STALL_TIMEOUT_S", 0.01)
 
     async def send(message):
         if message["type"] == "http.response.body":
             await asyncio.sleep(3600)
 
     with pytest.raises(TimeoutError):
-        in_a_loop(FileMiddleware(answers(b"x" * CHUNK_BYTES * 2))({"type": "http"}, nothing_to_receive, send))
+        run_in_loop(
+            FileMiddleware(answers(b"x" * CHUNK_BYTES * 2))({"type": "http"}, nothing_to_receive, send)
+        )
 
 
 @pytest.mark.django_db
@@ -75,29 +71,72 @@ def test_no_position_puts_words_into_the_events(bob, public, team, position):
     assert told == events_since(run.uid)
 
 
-def test_who_connects_and_asks_nothing_is_left(monkeypatch):
-    monkeypatch.setattr(request_timeout, "HEAD_S", 0.05)
+def exchanged(protocol, requests):
+    """What the server answers on a connection for each request, until it closes the connection."""
 
-    async def connect():
-        config = uvicorn.Config(
-            answers(b"hello"), http=request_timeout.RequestTimeoutProtocol, lifespan="off"
-        )
+    async def exchange():
+        config = uvicorn.Config(answers(b"hello"), http=protocol, lifespan="off", log_level="critical")
         config.load()
-        made = lambda: request_timeout.RequestTimeoutProtocol(config, ServerState(), {})  # noqa: E731
+        made = lambda: protocol(config, ServerState(), {})  # noqa: E731
         server = await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0)
         async with server:
             port = server.sockets[0].getsockname()[1]
-            told = []
-            for head in (b"", b"GET / HTTP/1.1\r\nHost: a\r\n", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"):
-                reader, writer = await asyncio.open_connection("127.0.0.1", port)
-                writer.write(head)
-                told.append(await asyncio.wait_for(reader.read(), 5))
-                writer.close()
-        return told
+            return await asyncio.gather(*(_exchange_one(port, request) for request in requests))
 
-    silent, half, whole = in_a_loop(connect())
+    return run_in_loop(exchange())
+
+
+async def _exchange_one(port, request):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    answer = b""
+    try:
+        for piece in request:
+            writer.write(piece)
+            await writer.drain()
+        answer = await asyncio.wait_for(reader.read(), 5)
+    except ConnectionError:
+        pass
+    writer.close()
+    return answer
+
+
+PROTOCOLS = [request_timeout.H11TimeoutProtocol, request_timeout.RequestTimeoutProtocol]
+HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_who_connects_and_asks_nothing_is_left(protocol, monkeypatch):
+    monkeypatch.setattr(request_timeout, "HEAD_S", 0.05)
+    silent, half, whole = exchanged(protocol, [[b""], [HEAD], [HEAD + b"\r\n"]])
     assert (silent, half) == (b"", b"")
     assert whole.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_endless_heads_and_trailers_are_refused(protocol, monkeypatch):
+    monkeypatch.setattr(request_timeout, "HEAD_S", 1.0)
+    filler, lines = b"x" * 1000, b"a: b\r\n" * 200
+    chunked = HEAD.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX: "
+    requests = [
+        [HEAD, b"X: ", *[filler] * 60],
+        [HEAD, *[lines] * 60],
+        [b"GET /", *[filler] * 60],
+        [HEAD + b"X: " + filler * 60 + b"\r\n\r\n"],
+        [HEAD + lines * 60 + b"\r\n"],
+        [chunked, *[filler] * 120],
+    ]
+    found = exchanged(protocol, requests)
+    assert [answer.count(b"200 OK") for answer in found[:5]] == [0] * 5
+
+
+def test_pipelined_requests_and_small_chunks_are_answered(monkeypatch):
+    monkeypatch.setattr(request_timeout, "HEAD_S", 1.0)
+    protocol = request_timeout.RequestTimeoutProtocol
+    chunked = HEAD.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\n"
+    (answer,) = exchanged(
+        protocol, [[HEAD + b"\r\n" + chunked + b"1\r\nx\r\n" * 8_000 + b"0\r\n\r\n" + HEAD + b"\r\n"]]
+    )
+    assert answer.count(b"200 OK") == 3
 
 
 def waited(client_answers, seconds):
@@ -114,7 +153,7 @@ def waited(client_answers, seconds):
 
     path, query = f"/api/v1/runs/{UID}", f"wait={seconds}".encode()
     scope = {"type": "http", "method": "GET", "path": path, "query_string": query, "headers": []}
-    in_a_loop(waiting.WaitMiddleware(app)(scope, nothing_to_receive, send))
+    run_in_loop(waiting.WaitMiddleware(app)(scope, nothing_to_receive, send))
     return json.loads(sent[1]["body"])["status"], len(asked)
 
 
@@ -137,7 +176,7 @@ def test_rerun_waits_for_the_new_run(monkeypatch):
     monkeypatch.setattr(waiting, "wait_for_end", ended)
     first = "/api/v1/runs/01kajq3s5d8m6v9x2c4b7n1p0a/rerun"
     scope = {"type": "http", "method": "POST", "path": first, "query_string": b"wait=5", "headers": []}
-    in_a_loop(waiting.WaitMiddleware(app)(scope, nothing_to_receive, discard))
+    run_in_loop(waiting.WaitMiddleware(app)(scope, nothing_to_receive, discard))
     assert asked == [("POST", first), ("GET", f"/api/v1/runs/{UID}")]
 
 
@@ -189,7 +228,7 @@ def test_who_waits_for_a_run_or_an_import_is_answered_when_it_has_ended(monkeypa
 
     monkeypatch.setattr(waiting, "wait_for_end", ended_within)
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"wait=5&limit=2", "headers": []}
-    in_a_loop(waiting.WaitMiddleware(app)(scope, nothing_to_receive, send))
+    run_in_loop(waiting.WaitMiddleware(app)(scope, nothing_to_receive, send))
     assert asked == [(path, b"limit=2"), (read, b"limit=2")]
     assert sent[0]["headers"] == [(b"etag", b"2"), (b"location", b"/1"), (b"ratelimit-limit", b"9")]
     assert json.loads(sent[1]["body"])["status"] == "done"

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from portal.streaming import files
-from portal.streaming.files import FileMiddleware
+from portal.streaming.files import middleware as files
+from portal.streaming.files.middleware import FileMiddleware
 
 pytestmark = pytest.mark.row("P5")
 BODY = bytes(range(10))

@@ -75,7 +75,8 @@ def test_heavy_package_stays_within_the_budget_of_every_page(browse, team, alice
     check(browse(alice), measuring.package_pages(version), ALWAYS["package"])
 
 
-@pytest.mark.matrix("package", at_most=1, full_at_most=12)
+@pytest.mark.full
+@pytest.mark.matrix("package", at_most=3, full_at_most=12)
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_heavy_package_stays_within_the_budget_of_every_check(browse, team, alice, package):
     version = publish_heavy(package, team=team, user=alice)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from portal.presenters.icons import ICONS
-from tests.architecture.imports import ROOT
+from tests.architecture.sources import ROOT
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files, tidy_files
 from tests.pages import parsed, part, parts, select

@@ -9,7 +9,7 @@ import pytest
 
 from portal.pages.skill.presenters import readme
 from registry.models import AuditEntry
-from registry.usage.scores import record_use
+from registry.usage.recording import record_use
 from tests.factories.runs import make_run
 from tests.factories.skills import hostile_files, publish_files, tidy_files
 from tests.pages import part, parts, select
@@ -140,6 +140,7 @@ def test_install_lines_name_the_public_address_and_ask_for_a_token_only_where_on
     before, _, after = text.partition(archive.format("kind-review/versions/0.1.0"))
     line = before.rpartition("<pre")[2] + after.partition("</pre>")[0]
     assert "curl" in line
+    assert "unzip -o kind-review-0.1.0.zip -d .claude/skills/kind-review" in line
     assert "$SKILLQUAY_TOKEN" not in line
 
 
@@ -226,7 +227,7 @@ def test_hostile_text_is_text_on_every_page(browse, alice, team):
 def test_scripts_are_listed_by_phase_with_what_has_no_file(browse, alice, team):
     files = tidy_files() | {
         "phases/01-write.md": b"# Write\n\n## Scripts\n\n- report\n- absent\n",
-        "specs/format.md": b"# Format\n",
+        "specs/format.md": b"# Format\n\nSee [the style](references/style.md). <script>alert(1)</script>\n",
     }
     publish_files(files, team=team, user=alice)
     document = browse(alice).get("/api/v1/skills/docs/weekly-report/versions/latest").json()
@@ -235,7 +236,15 @@ def test_scripts_are_listed_by_phase_with_what_has_no_file(browse, alice, team):
     assert [(one["id"], one["missing"]) for one in phase["scripts"]] == [("report", False), ("absent", True)]
     assert document["specs"] == ["specs/format.md"]
     specs = part(browse(alice).get(SKILL), "specs")
-    assert [link["href"].endswith("/files/specs/format.md") for link in specs.tags("a")] == [True]
+    (link,) = specs.tags("a")
+    page = browse(alice).get(link["href"])
+    shown = part(page, "document")
+    assert [heading.text for heading in shown.tags("h2")] == ["Format"]
+    assert [each["href"].partition("/files/")[2] for each in shown.tags("a")] == ["references/style.md"]
+    assert not shown.tags("script")
+    assert page.text.count("alert(1)") == 2  # as text in the document and in the source
+    other = browse(alice).get(link["href"].replace("specs/format.md", "references/style.md"))
+    assert not parts(other, "document")
     for tab in ("", "run/"):
         phases = part(browse(alice).get(SKILL + tab), "phases")
         names = phases.tags("bdi")

@@ -64,11 +64,11 @@ def test_up_names_the_isolation_tier(settings, tmp_path, monkeypatch, capsys):
 def test_web_processes_share_an_empty_metrics_folder(settings, tmp_path):
     settings.SKILLQUAY_VAR = tmp_path
     settings.SKILLQUAY_WEB_PROCESSES = 1
-    assert up._web().environment == {}
+    assert up.web_program().environment == {}
     settings.SKILLQUAY_WEB_PROCESSES = 2
-    folder = Path(up._web().environment["PROMETHEUS_MULTIPROC_DIR"])
+    folder = Path(up.web_program().environment["PROMETHEUS_MULTIPROC_DIR"])
     (folder / "counter_1.db").touch()
-    up._web()
+    up.web_program()
     assert list(folder.iterdir()) == []
 
 

@@ -20,7 +20,7 @@ PARTS |= {"before": "1.0.0", "after": "latest"}
 ABSENT = {"team": "dxcs", "slug": "kxstrxl", "number": "7.7.7", "path": "nxthing", "name": "stxble"}
 ABSENT |= {"before": "7.7.7", "after": "lxtest"}
 OWN = {"pk": "1"}  # keys of second factors, of which each user reaches only their own
-LINKS = dict.fromkeys(("secret", "uidb64", "token"), "none")  # links are secrets: nobody guesses them
+LINKS = dict.fromkeys(("secret", "uidb64", "token", "note"), "none")  # links are secrets: nobody guesses them
 
 
 def pages():

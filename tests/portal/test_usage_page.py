@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from registry.usage import scores
+from registry.usage import recording
 from tests.factories.runs import make_run
 from tests.pages import part, parts, select
 from worker.models import Run
@@ -18,7 +18,7 @@ ADDRESS = "/skills/docs/weekly-report/usage/"
 def used(private, alice, bob, team):
     now = timezone.now()
     for n, kind in enumerate(("run", "run", "load", "install")):
-        scores.record_use(private, f"user:{n}", kind, version="1.0.0", now=now - timedelta(days=7))
+        recording.record_use(private, f"user:{n}", kind, version="1.0.0", now=now - timedelta(days=7))
     for code in ("", "", "", "SCRIPT_FAILED"):
         status = "failed" if code else "succeeded"
         make_run(private.latest, bob, team, status=status, failure_code=code)
@@ -35,8 +35,8 @@ def test_the_page_says_how_the_score_came_about_and_draws_every_kind(browse, bob
 
 
 def test_the_page_says_which_versions_are_used(browse, bob, private):
-    scores.record_use(private, "user:1", "run", version="1.2.0")
-    scores.record_use(private, "user:2", "load", version="9.9.9")  # it is gone
+    recording.record_use(private, "user:1", "run", version="1.2.0")
+    recording.record_use(private, "user:2", "load", version="9.9.9")  # it is gone
     _head, row = part(browse(bob).get(ADDRESS), "uses-by-version").tags("tr")  # 9.9.9 has none
     assert [cell.text for cell in row.tags("th", "td")] == ["1.2.0", "1", "0", "0"]
     assert [link["href"] for link in row.tags("a")] == ["/skills/docs/weekly-report/1.2.0/"]
@@ -61,7 +61,7 @@ def test_a_stranger_of_a_private_skill_sees_none_of_it(browse, charlie, used):
 
 
 def test_a_stranger_of_a_public_skill_sees_its_uses_and_no_run(browse, charlie, bob, team, public):
-    scores.record_use(public, "user:1", "load")
+    recording.record_use(public, "user:1", "load")
     make_run(public.latest, bob, team, status="failed", failure_code="SCRIPT_FAILED")
     page = browse(charlie).get("/skills/docs/kind-review/usage/").content.decode()
     assert len(select(page, "rect", class_="bar")) == 1

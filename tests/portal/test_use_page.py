@@ -7,7 +7,7 @@ import pytest
 from registry.models import Membership, Role, Skill
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files
-from tests.pages import part
+from tests.pages import part, select
 from worker.core.display_budget import MAX_PREFILL
 from worker.models import Run
 from worker.service.inline import execute_here
@@ -35,6 +35,18 @@ def test_filling_in_runs_nothing_and_the_text_can_be_selected(browse, bob, promp
     assert "readonly" in page
     assert part(page, "commands")["state"] == "pending"
     assert not Run.objects.exists()
+
+
+@pytest.mark.row("P8")
+def test_arguments_are_posted_without_javascript(browse, bob, prompt):
+    prompt("Look at $path.", NAMED)
+    page = browse(bob).get(USE)
+    forms = [
+        form
+        for form in select(page, "form")
+        if any(field.attributes.get("name") == "argument-0" for field in form.walk())
+    ]
+    assert [form.attributes.get("method") for form in forms] == ["post"]
 
 
 def test_a_run_leads_to_the_messages_and_what_they_change(browse, bob, prompt):

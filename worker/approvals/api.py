@@ -122,9 +122,10 @@ class Decide(Endpoint):
     )
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session. Maintainers can send `once`, or `denied` with a reason. Owners can also send
-        `exact` or `prefix`, which creates a rule and starts every waiting run that the rule covers. Of two
-        concurrent decisions, the first wins."""
+        """Approves or denies the run. Maintainers can send `once`, or `denied` with a reason. Owners can also
+        send `exact` or `prefix`, which creates a rule and starts every waiting run that the rule covers. Of
+        two concurrent decisions, the first wins. Requires a session.
+        """
         # Looked up before the body is read, so that a stranger gets only a 404.
         approval = requests.find(uid, self.actor)
         decision = read_body(ApprovalDecisionRequest, request.data)

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from registry.additions.additions import additions_from_document, with_additions
 from registry.core import text
 from registry.events import webhooks
 from registry.identity import audit
@@ -24,15 +25,19 @@ from registry.models import Effect, Rule, Team, Version
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.problems import Problem, Refusal
 from registry.packages.rule_names import PREFIX_MARK, is_prefix
+from registry.packages.unsafe_properties import permissions_from_document
 from registry.rules import decision as rules_decision
 from registry.rules import edit
 from registry.rules.errors import RULE_DENIED
+from registry.rules.requested_permissions import version_permissions
 from worker.approvals import errors
 from worker.approvals.requests import exact_rule_name, find
 from worker.attempts.errors import PACKAGE_MISSING
 from worker.models import Approval, ApprovalDecision, Run, RunStatus
 from worker.queue import states
+from worker.runs.approval import basis
 from worker.runs.request import resume
+from worker.schedules import run_as
 
 MAX_REASON = 500  # characters
 _RULE_CHOICES = (ApprovalDecision.EXACT, ApprovalDecision.PREFIX)
@@ -121,11 +126,21 @@ def _grant_rule(approval: Approval, choice: ApprovalDecision, actor: Actor) -> N
     exact = exact_rule_name(approval, actor)
     if exact is None:
         raise errors.APPROVAL_RULE_IMPOSSIBLE.refusal(skill=approval.run.skill_label)
+    _require_same_permissions(approval)
     name = exact + PREFIX_MARK if choice == ApprovalDecision.PREFIX else exact
     assert approval.run.team
     edit.add_rule(approval.run.team, Effect.ALLOW, name, actor, number=approval.run.version_number)
     if Approval.objects.waiting().filter(pk=approval.pk).exists():  # it expired just now: roll the rule back
         raise errors.APPROVAL_EXPIRED.refusal(hours=_hours(approval))
+
+
+def _require_same_permissions(approval: Approval) -> None:
+    """Raises APPROVAL_OUTDATED if the version requests more than the approval showed, after an addition."""
+    run = approval.run
+    version = Version.objects.filter(skill=run.skill, number=run.version_number).first()
+    shown = permissions_from_document(approval.requested_permissions)
+    if version and version_permissions(version).beyond(shown):
+        raise errors.APPROVAL_OUTDATED.refusal(version=str(version))
 
 
 def _deny(approval: Approval, actor: Actor, reason: str, *, rule: bool) -> None:
@@ -164,11 +179,11 @@ def _require_runnable(approval: Approval) -> Version:
 def _caller(run: Run) -> Actor:
     """The actor that started the run, with the token's current scopes.
 
-    Webhook tokens are not stored, so a run without a token gets the actor of its webhook. Raises WEBHOOK_GONE
-    if the webhook was deleted.
+    Tokens of webhooks and schedules are not stored, so a run without a token gets the actor of its schedule
+    or webhook. Raises WEBHOOK_GONE if the webhook was deleted, and the refusals of ``run_as.actor_of``.
     """
     if run.token is None:
-        return webhooks.actor_of_run(run.uid)
+        return run_as.actor_of_run(run) or webhooks.actor_of_run(run.uid)
     return Actor(user=run.caller, token=run.token, scopes=frozenset(run.token.scopes))
 
 
@@ -182,8 +197,10 @@ def _release(
     permission: dict[str, Any] | None = None,
 ) -> None:
     run, by = approval.run, actor.user.username if actor.user else None
-    run.permission = permission or {"basis": "approval", "rule": None, "name": by}
-    if not resume(run, manifest_of(version.manifest), no_cache=approval.no_cache):
+    run.permission = permission or basis(by)
+    additions = additions_from_document(run.grants.get("additions", {}))
+    manifest = with_additions(manifest_of(version.manifest), additions)
+    if not resume(run, manifest, no_cache=approval.no_cache):
         raise errors.APPROVAL_DECIDED.refusal(status=run.status)
     _record(approval, choice, actor, rule=rule)
 

@@ -17,3 +17,7 @@ APPROVAL_RULE_IMPOSSIBLE = declare("APPROVAL_RULE_IMPOSSIBLE", lambda *, skill: 
     _("Can't create a rule for %(skill)s: you can't see the skill, or the run has no team."),
     _("Approve or deny this run without adding a rule."),
 )
+APPROVAL_OUTDATED = declare("APPROVAL_OUTDATED", lambda *, version: ..., http=409)(
+    _("%(version)s requests more permissions than this approval shows."),
+    _("Approve this run once, or start a new run and decide about its permissions."),
+)

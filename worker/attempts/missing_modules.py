@@ -1,4 +1,4 @@
-"""Finds a module that a Python script imports in any case and that its run does not have."""
+"""Finds a module that a Python script always imports and that its run does not have."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _CLIENTS = re.compile(rb"https?|urllib|socket|fetch|curl|wget|requests|proxy|grp
 
 
 def can_try_network(package: UnpackedPackage) -> bool:
-    """Whether a script of the package, or the commands in SKILL.md, mention a way to reach hosts.
+    """Whether a script of the package or a command in SKILL.md mentions a network client, such as ``curl``.
 
     A proxy that records attempts delays the start of a run, so runs of other packages start without it.
     """
@@ -27,7 +27,7 @@ def _mentions_clients(folder: Path, paths: tuple[str, ...]) -> bool:
 
 
 def _start_of(path: Path, *, is_text: bool) -> bytes:
-    """The start of the file; of SKILL.md, b"" without commands."""
+    """The start of the file; b"" for a SKILL.md without commands."""
     with path.open("rb") as file:
         data = file.read(_MAX_BYTES)
     return b"" if is_text and b"!`" not in data and b"```!" not in data else data

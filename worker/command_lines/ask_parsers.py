@@ -1,23 +1,28 @@
-"""Asks the parsers of published scripts how the scripts are called, in the sandbox."""
+"""Reads the command lines of published scripts from their own parsers, by starting the scripts in the
+sandbox.
+"""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import secrets
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from registry.additions.additions import additions_of
 from registry.models import EntryCommandLine
 from registry.packages.command_lines.main_part import module_name, runs_as_module
+from registry.packages.command_lines.python.described_parser import needs_dependencies
 from registry.packages.problems import Refusal
 from registry.versions.publishing import parser_answers
-from worker.attempts.unpacking import open_package
+from worker.attempts.context import RuntimeEnvironment
+from worker.attempts.unpacking import UnpackedPackage, open_package
+from worker.command_lines import bursts
 from worker.core.sandbox_settings import jobs_folder, sandbox_settings
+from worker.dependencies.mounts import ready_environment
+from worker.dependencies.runtimes.choice import runtime_of
 from worker.sandbox.cleanup import remove_tree
 from worker.sandbox.limits.limits import Limits
 from worker.sandbox.policy import Job
@@ -25,49 +30,34 @@ from worker.sandbox.tiers import available
 
 log = logging.getLogger(__name__)
 MAX_TASK_S = 300
-BURST_S = 10.0
-_CAPTURE = Path(__file__).with_name("capture.py")
+_FILES = [Path(__file__).with_name(name) for name in ("capture.py", "capture_commands.py")]
 _LIMITS = Limits(timeout_s=10, memory_mb=512, output_bytes=1 << 20, disk_mb=16, files=256, processes=16)
 _CHANNEL_BYTES = 1 << 20
+_EMPTY = RuntimeEnvironment()
 
 
 def ask_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Asks the parsers of published scripts, for at most ``BURST_S``; returns how many answered.
+    """Asks the parsers of published scripts in one burst; returns how many answered.
 
-    Only one process of a machine does this at a time, so that the others stay free for runs. A script whose
-    parser can't be asked keeps its command line.
+    A script whose parser can't be asked keeps its command line.
     """
-    until, answered = time.monotonic() + BURST_S, 0
-    with _only_here() as is_alone:
-        while is_alone and not is_stopping() and time.monotonic() < until:
-            row = parser_answers.claim_next()
-            if row is None:
-                break
-            answered += _ask(row)
-    return answered
-
-
-@contextmanager
-def _only_here() -> Iterator[bool]:
-    """Yields whether no other process of this machine is in this block."""
-    jobs_folder().mkdir(parents=True, exist_ok=True)
-    with open(jobs_folder() / ".parsers.lock", "wb") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+    return sum(bursts.run_burst(parser_answers.claim_next, _ask, is_stopping))
 
 
 def _ask(row: EntryCommandLine) -> bool:
-    """Whether the parser answered. A version that is held for review starts nothing."""
+    """Reads one script's command line from its parser; returns whether the parser answered. Starts no script
+    of a held version.
+    """
     if row.version.is_held:
         return False
     try:
         package = open_package(row.version.digest)
         is_module = runs_as_module(row.path, package.read(row.path))
-        description = start_script(package.folder, module_name(row.path) if is_module else row.path)
+        environment = _environment(row, package)
+        if environment is None:
+            return False
+        script = module_name(row.path) if is_module else row.path
+        description = start_script(package.folder, script, environment=environment)
         return bool(description) and parser_answers.store_answer(row, description)
     except Refusal as error:
         log.info("The parser of %s was not asked: %s", row.path, error.code)
@@ -76,11 +66,42 @@ def _ask(row: EntryCommandLine) -> bool:
     return False
 
 
-def start_script(folder: Path, script: str, words: Sequence[str] | None = None) -> Any:
+def _environment(row: EntryCommandLine, package: UnpackedPackage) -> RuntimeEnvironment | None:
+    """The version's dependencies if the parser needs them; None if the parser's library is not among them.
+
+    Raises the refusal of a failed build.
+    """
+    static, version = row.command_line, row.version
+    if not needs_dependencies(static):
+        return _EMPTY
+    try:
+        environment = ready_environment(package, runtime_of(version), additions_of(version).library)
+    except Refusal:
+        if static.library:
+            raise
+        return _EMPTY
+    has_library = any((folder / static.library).is_dir() for folder in _site_folders(environment))
+    return environment if has_library else None
+
+
+def _site_folders(environment: RuntimeEnvironment) -> Iterator[Path]:
+    """The folders on this machine that the sandbox adds to Python's path."""
+    for place in environment.environment.get("PYTHONPATH", "").split(":"):
+        if place in environment.mounts:
+            yield environment.mounts[place]
+
+
+def start_script(
+    folder: Path,
+    script: str,
+    words: Sequence[str] | None = None,
+    *,
+    environment: RuntimeEnvironment = _EMPTY,
+) -> Any:
     """What the script's parser reports: its description, or with ``words`` whether it accepts them.
 
-    Starts the script in the sandbox, without network, secrets and dependencies, until it parses its
-    arguments. None if it never does, and on a site without a sandbox.
+    Starts the script in the sandbox, without network and secrets, until it parses its arguments. None if it
+    never does, and on a site without a sandbox.
     """
     site = sandbox_settings()
     if site.backend is None and available.choose(site) == "unsafe":
@@ -88,16 +109,25 @@ def start_script(folder: Path, script: str, words: Sequence[str] | None = None) 
     job_folder = jobs_folder() / f"parser-{secrets.token_hex(8)}"
     (job_folder / "output").mkdir(mode=0o755, parents=True)
     try:
-        (job_folder / _CAPTURE.name).write_bytes(_CAPTURE.read_bytes())
+        for file in _FILES:
+            (job_folder / file.name).write_bytes(file.read_bytes())
         argv = (
             "python",
             "-B",
-            f"/job/{_CAPTURE.name}",
+            f"/job/{_FILES[0].name}",
             "/skill",
             script,
             *(() if words is None else ("--", *words)),
         )
-        job = Job(argv, folder, job_folder, channel_bytes=_CHANNEL_BYTES, limits=_LIMITS)
+        job = Job(
+            argv,
+            folder,
+            job_folder,
+            environment=environment.environment,
+            mounts=environment.mounts,
+            channel_bytes=_CHANNEL_BYTES,
+            limits=_LIMITS,
+        )
         result = available.run(job, site=site)
     finally:
         remove_tree(job_folder)

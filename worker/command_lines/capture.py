@@ -1,15 +1,16 @@
-"""Starts a script in the sandbox until it gives its argparse parser the arguments, and describes the parser.
+"""Runs a script in the sandbox until it passes the arguments to its parser, and describes the parser.
 
-This file is copied into the sandbox and uses only the standard library: ``capture.py FOLDER SCRIPT`` writes
-the parser as JSON to descriptor 3 and ends the script there. ``capture.py FOLDER SCRIPT -- WORD…`` instead
-gives the parser the words and reports whether it accepts them. Modules that can't be imported are replaced by
-stubs.
+Supports argparse, and click and typer if they are among the dependencies. This file is copied into the
+sandbox and uses only the standard library: ``capture.py FOLDER SCRIPT`` writes the parser as JSON to
+descriptor 3 and ends the script there. ``capture.py FOLDER SCRIPT -- WORD…`` instead passes the words to the
+parser and reports whether it accepts them. Modules that can't be imported are replaced by stubs.
 """
 
 from __future__ import annotations
 
 import argparse
 import enum
+import importlib
 import importlib.machinery
 import json
 import os
@@ -70,7 +71,7 @@ class _Stub(Exception, metaclass=_StubType):
         return _stub(name)
 
     def __call__(self, *arguments: Any, **keywords: object) -> Any:
-        """A stub; a decorator returns what it decorates."""
+        """A stub. Used as a decorator, it returns the decorated function or class."""
         return arguments[0] if len(arguments) == 1 and callable(arguments[0]) and not keywords else self
 
     def __getitem__(self, key: object) -> Any:
@@ -263,7 +264,13 @@ def _try_words() -> None:
 
 def main(folder: str, script: str, words: Sequence[str]) -> None:
     """Starts the script at a path below the folder, or the module of the folder if it has no suffix."""
-    _try_words() if words else _capture()
+    commands: Any = importlib.import_module("capture_commands")  # the file next to this one
+    if words:
+        _try_words()
+        commands.try_commands(words[1:], _report)
+    else:
+        _capture()
+        commands.capture_commands(_report)
     sys.meta_path.append(_StubFinder)
     is_module = not script.endswith(".py")
     path = os.path.join(folder, script.replace(".", "/") + ".py" if is_module else script)

@@ -2,10 +2,17 @@ from django.db import transaction
 
 from registry.models import Version
 from registry.packages.package import Package
+from registry.versions.publishing import parser_answers
 from worker.queue.dispatch import wake_parser_reader
 
 
 def wake_for_version(version: Version, package: Package) -> None:
     """Wakes a worker after the transaction, if the version has scripts whose parser can be asked."""
     if version.command_lines.filter(asks_parser=True).exists():
+        transaction.on_commit(wake_parser_reader)
+
+
+def ask_again(version: Version) -> None:
+    """Queues the parsers that need the version's dependencies, because the dependencies changed."""
+    if parser_answers.ask_again(version):
         transaction.on_commit(wake_parser_reader)

@@ -75,7 +75,7 @@ class VersionDependencies(SkillEndpoint):
 
     @operation("build_dependencies", "Retry a version's failed dependency builds", answer=DependenciesDoc)
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires the maintainer role. Queues failed and missing builds; other builds do not change."""
+        """Queues failed and missing builds; other builds do not change. Requires the maintainer role."""
         version = self.version(team, slug, number)
         rebuild_dependencies(version, self.actor)
         return etag.document_response(request, dependencies_document(version, self.actor))
@@ -86,8 +86,9 @@ class VersionRuntime(SkillEndpoint):
 
     @operation("choose_runtime", "Choose a version's runtime", body=RuntimeRequest, answer=DependenciesDoc)
     def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires the maintainer role. Keeps the runtime with the version, whose package does not change,
-        and queues the builds that it needs. Refused if SKILL.md names a runtime."""
+        """Sets the runtime of the version, whose package does not change, and queues the builds that it
+        needs. Refused if SKILL.md names a runtime. Requires the maintainer role.
+        """
         version = self.version(team, slug, number)
         choose_runtime(version, read_body(RuntimeRequest, request.data)["runtime"], self.actor)
         return etag.document_response(request, dependencies_document(version, self.actor))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,9 +20,9 @@ from worker.attempts.errors import PACKAGE_MISSING
 from worker.attempts.unpacking import UnpackedPackage
 from worker.core.errors import CANCELLED
 from worker.dependencies import build, queue
-from worker.dependencies.errors import RUNTIME_UNKNOWN
+from worker.dependencies.errors import PREPARING, RUNTIME_UNKNOWN
 from worker.dependencies.installers.deno_registries import JSR, NPM
-from worker.dependencies.needs import needs_of_unpacked
+from worker.dependencies.needs import Names, Need, needs_of_unpacked
 from worker.dependencies.runtimes.lists import known_runtimes, runtime_list
 from worker.dependencies.store import unpack_archive
 from worker.models import DependencyBuild, DependencyBuildState, DependencyKind
@@ -48,26 +48,63 @@ class DependenciesPending(Exception):
     """Another worker is building the run's dependencies; the run must wait or go back to the queue."""
 
 
-def has_needs(package: UnpackedPackage, runtime: str) -> bool:
-    return bool(runtime or needs_of_unpacked(package))
+def has_needs(package: UnpackedPackage, runtime: str, libraries: Names = frozenset()) -> bool:
+    return bool(runtime or libraries or needs_of_unpacked(package))
 
 
 def prepare_environment(
-    package: UnpackedPackage, claim: Claim, runtime: str, *, check_stop: CheckStop, wait: bool
+    package: UnpackedPackage,
+    claim: Claim,
+    runtime: str,
+    libraries: Names = frozenset(),
+    *,
+    check_stop: CheckStop,
+    wait: bool,
 ) -> RuntimeEnvironment:
-    """Returns the environment for runs of this package with ``runtime``.
+    """Returns the environment for runs of this package with ``runtime`` and added ``libraries``.
 
     Builds dependencies that no other worker builds. While another worker builds: waits if ``wait``, otherwise
     raises DependenciesPending. Raises the refusal of a failed build, and CANCELLED if ``check_stop`` reports
     a reason. Raises PACKAGE_MISSING if no version has the digest, RUNTIME_UNKNOWN for a missing runtime, and
     refusals of the storage.
     """
-    mounts, config = dict(_runtime_mount(runtime)), None
-    for need in needs_of_unpacked(package, runtime):
+
+    def built_folder(need: Need) -> Path:
         version = _version_of(claim)
         if version is None:
             raise PACKAGE_MISSING.refusal()
-        mounts[_MOUNT_POINTS[need.kind]] = _folder(queue.enqueue(version, need).key, check_stop, wait=wait)
+        return _folder(queue.enqueue(version, need).key, check_stop, wait=wait)
+
+    return _with_folders(package, runtime, libraries, built_folder)
+
+
+def ready_environment(
+    package: UnpackedPackage, runtime: str, libraries: Names = frozenset()
+) -> RuntimeEnvironment:
+    """The environment from builds that are ready on this machine; starts no build.
+
+    Raises the refusal of a failed build, and PREPARING for any other that is not ready.
+    """
+    return _with_folders(package, runtime, libraries, _ready_folder)
+
+
+def _ready_folder(need: Need) -> Path:
+    row = DependencyBuild.objects.filter(key=need.key).first()
+    if row is None:
+        raise PREPARING.refusal()
+    folder = _open_archive(row, lambda: None) if row.state == DependencyBuildState.READY else None
+    if folder is None:
+        raise queue.refusal_of(row)
+    return folder
+
+
+def _with_folders(
+    package: UnpackedPackage, runtime: str, libraries: Names, folder_of: Callable[[Need], Path]
+) -> RuntimeEnvironment:
+    """The environment with the folder of each need."""
+    mounts, config = dict(_runtime_mount(runtime)), None
+    for need in needs_of_unpacked(package, runtime, libraries):
+        mounts[_MOUNT_POINTS[need.kind]] = folder_of(need)
         if need.kind == DependencyKind.DENO:
             config = str(json.loads(need.spec)["config"])
     return RuntimeEnvironment(mounts, _environment(mounts), config)
@@ -115,7 +152,7 @@ def _open_archive(row: DependencyBuild, check_stop: CheckStop) -> Path | None:
 
 
 def _runtime_mount(name: str) -> Mapping[str, Path]:
-    """The mount of the runtime, {} without a folder; raises RUNTIME_UNKNOWN for others."""
+    """The mount of the runtime; {} if it needs no folder. Raises RUNTIME_UNKNOWN for an unknown name."""
     known = settings.SKILLQUAY_RUNTIMES
     if not name or runtime_list(name):
         return {}

@@ -11,14 +11,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from registry.packages.dependencies.deno import is_deno_input
-from registry.packages.dependencies.read import Dependencies, read_dependencies
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from registry.packages.dependencies.read import Dependencies, is_dependency_input, read_dependencies
 from registry.packages.package import PackageFile
 from worker.attempts.unpacking import UnpackedPackage
 from worker.dependencies.runtimes.lists import NAMES, RuntimeList, runtime_list
 from worker.models import DependencyKind
 
-_DEPENDENCY_FILES = ("requirements.txt", "package.json", "package-lock.json")
+Names = frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,16 @@ def needs_of(files: Sequence[PackageFile], runtime: str = "") -> tuple[Need, ...
     return tuple(_needs(read_dependencies(files), runtime_list(runtime)))
 
 
-def needs_of_unpacked(package: UnpackedPackage, runtime: str | None = None) -> tuple[Need, ...]:
-    """The needs of an unpacked package with ``runtime``, by default its own; cached in this process."""
+def needs_of_unpacked(
+    package: UnpackedPackage, runtime: str | None = None, libraries: Names = frozenset()
+) -> tuple[Need, ...]:
+    """The needs of an unpacked package with ``runtime``, by default its own; cached in this process.
+
+    ``libraries`` are distributions that a maintainer added next to the package.
+    """
     name = package.manifest.runtime if runtime is None else runtime
-    paths = tuple(path for path in package.paths if _is_relevant(path))
-    return tuple(_needs(_read_once(package.folder, paths), runtime_list(name)))
+    paths = tuple(path for path in package.paths if is_dependency_input(path))
+    return tuple(_needs(_read_once(package.folder, paths), runtime_list(name), libraries))
 
 
 def runtime_need(runtime: RuntimeList) -> Need:
@@ -64,19 +71,12 @@ def _read_once(folder: Path, paths: tuple[str, ...]) -> Dependencies:
     return read_dependencies([PackageFile(path, (folder / path).read_bytes()) for path in paths])
 
 
-def _is_relevant(path: str) -> bool:
-    return (
-        path.startswith("scripts/")
-        or path in _DEPENDENCY_FILES
-        or path.endswith(".py")
-        or is_deno_input(path)
-    )
-
-
-def _needs(dependencies: Dependencies, runtime: RuntimeList | None) -> Iterator[Need]:
+def _needs(
+    dependencies: Dependencies, runtime: RuntimeList | None, added: Names = frozenset()
+) -> Iterator[Need]:
     libraries = runtime if runtime and runtime.libraries else None
-    if dependencies.python or libraries:
-        yield _python_need(dependencies, libraries)
+    if dependencies.python or libraries or added:
+        yield _python_need(dependencies, libraries, added)
     if dependencies.node:
         node = {"manifest": dependencies.node.manifest, "entries": dependencies.node.entries}
         yield Need(DependencyKind.NODE.value, node_platform(), _json(node))
@@ -90,9 +90,13 @@ def _needs(dependencies: Dependencies, runtime: RuntimeList | None) -> Iterator[
         yield Need(DependencyKind.DENO.value, deno_platform(), _json({"files": files, **start}))
 
 
-def _python_need(dependencies: Dependencies, runtime: RuntimeList | None) -> Need:
+def _python_need(dependencies: Dependencies, runtime: RuntimeList | None, added: Names = frozenset()) -> Need:
+    """The need of all requirements; the runtime's version of a library goes before an added one."""
+    own = [each.line for each in dependencies.python]
+    present = {canonicalize_name(Requirement(line.partition(" --hash=")[0]).name) for line in own}
+    present |= set(map(canonicalize_name, runtime.pins)) if runtime else set()
     python = {
-        "requirements": [each.line for each in dependencies.python],
+        "requirements": [*own, *sorted(added - present)],
         "requires_python": list(dependencies.requires_python),
         **({"runtime": runtime.name, "pins": runtime.digest} if runtime else {}),
     }

@@ -6,6 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext
 
+from registry.additions.additions import additions_of
 from registry.core.hooks import DependencyState
 from registry.core.time import rfc3339
 from registry.identity import audit
@@ -51,7 +52,9 @@ def rebuild_dependencies(version: Version, actor: Actor) -> list[DependencyBuild
     Requires ``Action.RELEASE``. Raises PREPARATION_NONE if the version needs no build.
     """
     require(actor, Action.RELEASE, skill=version.skill)
-    needs = needs_of_unpacked(open_package(version.digest), runtime_of(version))
+    needs = needs_of_unpacked(
+        open_package(version.digest), runtime_of(version), additions_of(version).library
+    )
     if not needs:
         raise PREPARATION_NONE.refusal(version=str(version))
     with transaction.atomic():

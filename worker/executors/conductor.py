@@ -15,12 +15,14 @@ from typing import Any
 from django.db import DatabaseError, close_old_connections
 
 from registry import log_context
+from registry.additions.additions import Additions, with_additions
 from registry.core.errors import UNAVAILABLE
 from registry.models import Skill, UseKind
 from registry.packages.problems import Refusal
 from registry.secrets import run_secrets
-from registry.usage import scores
+from registry.usage.recording import record_use
 from worker.attempts import recording, storage_gate
+from worker.attempts.additions import additions_of_run
 from worker.attempts.context import AttemptContext, AttemptResult, RuntimeEnvironment, sandbox_limits
 from worker.attempts.missing_modules import missing_module
 from worker.attempts.monitor import AttemptMonitor
@@ -129,7 +131,8 @@ def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptRes
     script can't start.
     """
     with storage_gate.before_start():
-        package, runtime = _open_package(claim, monitor, wait=wait)
+        additions = additions_of_run(claim)
+        package, runtime = _open_package(claim, additions, monitor, wait=wait)
     folder = jobs_folder() / f"{claim.uid}-{claim.attempt}"
     job_folder = folder / "job"
     limits = sandbox_limits(Limits(**claim.limits), claim.files)
@@ -141,7 +144,8 @@ def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptRes
             call = protocols_prepare.prepare(
                 package.paths, package.manifest, package.profile, request, read=package.read
             )
-            secrets = run_secrets.secret_values(claim.grants.get("secrets", {}), digest=claim.digest)
+            granted = claim.grants.get("secrets", {})
+            secrets = run_secrets.secret_values(granted, digest=claim.digest, additions=additions)
         attempt = AttemptContext(claim, monitor, package, job_folder, scratch, runtime, secrets)
         result = _start(attempt, call)
         if monitor.is_cancelled():  # cancelled while the answer was read, which can't be interrupted
@@ -158,7 +162,7 @@ def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptRes
 
 
 def _start(attempt: AttemptContext, call: Call) -> AttemptResult:
-    """Executes the call, unless its script can't start without a module that is missing."""
+    """Executes the call, unless the script can't start because a module is missing."""
     problem = missing_module(attempt.package, attempt.claim.digest, call, attempt.runtime)
     if problem is None:
         return execute_call(attempt, call)
@@ -167,16 +171,17 @@ def _start(attempt: AttemptContext, call: Call) -> AttemptResult:
 
 
 def _open_package(
-    claim: Claim, monitor: AttemptMonitor, *, wait: bool
+    claim: Claim, additions: Additions, monitor: AttemptMonitor, *, wait: bool
 ) -> tuple[UnpackedPackage, RuntimeEnvironment]:
     with monitor.step("unpack"):
         package = open_package(claim.digest, check_stop=monitor.check_stop)
+    package = replace(package, manifest=with_additions(package.manifest, additions))
     runtime = runtime_of_run(package.manifest.runtime, claim.skill_id, claim.version_number)
-    if not mounts.has_needs(package, runtime):
+    if not mounts.has_needs(package, runtime, additions.library):
         return package, RuntimeEnvironment()
     with monitor.step("dependencies"):
         return package, mounts.prepare_environment(
-            package, claim, runtime, check_stop=monitor.check_stop, wait=wait
+            package, claim, runtime, additions.library, check_stop=monitor.check_stop, wait=wait
         )
 
 
@@ -312,11 +317,11 @@ def outcome_document(outcome: Outcome, omitted: Sequence[str] = ()) -> dict[str,
 
 def _count_use(claim: Claim) -> None:
     """Counts a use of the skill, outside the run's transaction: losing one use in a crash is harmless."""
-    if claim.skill_id is None or claim.caller_id is None:
+    if claim.skill_id is None or claim.caller_id is None or claim.case_name:
         return
     try:
         caller, number = f"user:{claim.caller_id}", claim.version_number
-        scores.record_use(Skill(pk=claim.skill_id), caller, UseKind.RUN, version=number)
+        record_use(Skill(pk=claim.skill_id), caller, UseKind.RUN, version=number)
     except DatabaseError:
         log.warning("A use of run %s was not counted", claim.uid, exc_info=True)
 

@@ -86,7 +86,7 @@ def sandbox_job(attempt: AttemptContext, call: Call) -> Job:
         job_dir=attempt.folder,
         stdin=call.stdin,
         environment={
-            **_manifest_environment(package.manifest),
+            **manifest_environment(package.manifest),
             **attempt.runtime.environment,
             **call.environment,
             **attempt.secrets,
@@ -101,7 +101,7 @@ def sandbox_job(attempt: AttemptContext, call: Call) -> Job:
     )
 
 
-def _manifest_environment(manifest: Manifest) -> dict[str, str]:
+def manifest_environment(manifest: Manifest) -> dict[str, str]:
     """The manifest's variables without reserved names, which older versions may still set."""
     return {name: text for name, text in manifest.security.environment.items() if not is_reserved(name)}
 
@@ -109,8 +109,8 @@ def _manifest_environment(manifest: Manifest) -> dict[str, str]:
 def _allowed_hosts(attempt: AttemptContext) -> tuple[str, ...] | None:
     """The hosts that the run can reach.
 
-    Without network access: an empty list, which records each attempt, if an attempt is possible, otherwise
-    None.
+    Without network access: an empty list if the package can try to reach hosts, so that its attempts are
+    recorded; otherwise None.
     """
     security = attempt.package.manifest.security
     if security.network == "allowlist":

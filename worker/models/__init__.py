@@ -1,6 +1,9 @@
+from worker.models.annotation import RunLabel, RunNote
 from worker.models.approval import Approval, ApprovalDecision, ApprovalQuerySet
 from worker.models.artifact import Artifact
 from worker.models.attempt import Attempt
+from worker.models.case_result import CaseResult
+from worker.models.daily_runs import DailyRuns, DailyRunsQuerySet
 from worker.models.dependency_build import (
     DependencyBuild,
     DependencyBuildQuerySet,
@@ -8,6 +11,13 @@ from worker.models.dependency_build import (
     DependencyKind,
 )
 from worker.models.examination import Examination
+from worker.models.failure import (
+    ErrorGroup,
+    ErrorGroupQuerySet,
+    ErrorGroupState,
+    FailureCount,
+    FailureCountQuerySet,
+)
 from worker.models.input import InputFile
 from worker.models.log import LogChunk
 from worker.models.memory import (
@@ -19,9 +29,34 @@ from worker.models.memory import (
     OwnerType,
     WriteState,
 )
+from worker.models.module_load import ModuleLoad, ModuleLoadState, SkipReason
+from worker.models.notification import (
+    REVIEW_KINDS,
+    RUN_KINDS,
+    SCHEDULE_KINDS,
+    FailureStreak,
+    Notification,
+    NotificationEvent,
+    NotificationEventQuerySet,
+    NotificationKind,
+    NotificationQuerySet,
+)
+from worker.models.retention import RetentionPass, RetentionPolicy
 from worker.models.run import Run, RunQuerySet, RunStatus, SkillRunCounter
 from worker.models.run_totals import RunTotals
 from worker.models.runtime_choice import RuntimeChoice
+from worker.models.schedule import (
+    LATE_AFTER,
+    CatchUpPolicy,
+    FiringState,
+    OverlapPolicy,
+    Schedule,
+    ScheduleFiring,
+    ScheduleKind,
+    ScheduleQuerySet,
+    ScheduleState,
+)
 from worker.models.service_process import ProcessKind, ServiceProcess
+from worker.models.share_link import ShareLink
 from worker.models.step import Step, StepKind
 from worker.models.team import TeamDailyUsage, TeamLimits, TeamQueueState

@@ -49,6 +49,13 @@ class RunQuerySet(models.QuerySet["Run"]):
             own &= Q(team_id=actor.token.team_id)
         return self.filter(own | Q(team_id__in=teams) | Q(skill__team_id__in=teams))
 
+    def without_cases(self) -> RunQuerySet:
+        """Runs as statistics and lists of failures count them: all except those of a package's cases.
+
+        Cases can be expected to fail. Figures of outcomes count these runs once they have ended.
+        """
+        return self.filter(case_name="")
+
     def without_content(self) -> RunQuerySet:
         """Defers the fields ``request`` and ``result``, which can be megabytes, until they are accessed."""
         return self.defer("request", "result")
@@ -72,8 +79,30 @@ class RunQuerySet(models.QuerySet["Run"]):
             then = Q(skill_label__endswith=f"/{slug}")
         return self.filter(then | Q(skill__in=Skill.objects.filter(now | before)))
 
+    def with_label(self, name: str, actor: Actor) -> RunQuerySet:
+        """Runs with this label whose content the actor can read."""
+        readable = Run.objects.readable_by(actor).filter(labels__name=name.lower())
+        return self.filter(pk__in=readable.values("pk"))
+
+    def pinned(self, actor: Actor) -> RunQuerySet:
+        """Pinned runs whose content the actor can read."""
+        readable = Run.objects.readable_by(actor).filter(pinned_at__isnull=False)
+        return self.filter(pinned_at__isnull=False, pk__in=readable.values("pk"))
+
     def readable_by(self, actor: Actor) -> RunQuerySet:
-        """Runs whose content the actor can read: as caller, maintainer of the run's team or administrator."""
+        """Runs whose content the actor can read: those of ``controlled_by``, and those of teams whose setting
+        lets all members read runs.
+        """
+        controlled = self.controlled_by(actor)
+        if not in_scope(actor, Action.READ_RUNS) or not actor.shared_run_team_ids:
+            return controlled
+        return controlled | self.filter(team_id__in=actor.shared_run_team_ids)
+
+    def controlled_by(self, actor: Actor) -> RunQuerySet:
+        """Runs that the actor can cancel and erase: as caller, maintainer of the run's team or administrator.
+
+        All of them are readable.
+        """
         others = in_scope(actor, Action.READ_RUNS)  # False for a token that can only run skills
         if actor.is_administrator and others:
             return self
@@ -112,6 +141,7 @@ class Run(models.Model):
     failure_code = models.CharField(max_length=64, blank=True)
     message = models.TextField(blank=True)
     cause = DocumentField(default=dict)  # worker.protocols.call.Cause; {} unless the run failed
+    error_key = models.CharField(max_length=32, blank=True)  # ErrorGroup.key; "" if the run is in no group
     progress = models.PositiveSmallIntegerField(null=True)  # percent
     result = DocumentField(null=True)  # worker.protocols.call.Outcome as a document
     exit_code = models.IntegerField(null=True)
@@ -126,6 +156,7 @@ class Run(models.Model):
     cancel_requested_at = models.DateTimeField(null=True)
     run_after = models.DateTimeField()
     idempotency_key = models.CharField(max_length=200, blank=True)
+    case_name = models.CharField(max_length=100, blank=True)  # of the package's case that it runs
 
     cache_key = models.CharField(max_length=64, blank=True)
     cache_ttl = models.PositiveIntegerField(null=True)  # seconds
@@ -143,6 +174,10 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     erased_at = models.DateTimeField(null=True)  # content erased; worker.retention.erase is the writer
+    pinned_at = models.DateTimeField(null=True)  # retention keeps pinned runs; worker.annotations writes it
+    is_counted = models.BooleanField(default=False)  # in DailyRuns; worker.daily_runs is the writer
+    artifacts_removed_at = models.DateTimeField(null=True)  # by retention
+    log_removed_at = models.DateTimeField(null=True)  # by retention
 
     objects = RunQuerySet.as_manager()
 
@@ -158,7 +193,12 @@ class Run(models.Model):
             models.Index(fields=["team", "-id"], name="run_team"),
             models.Index(fields=["caller", "-id"], name="run_caller"),
             models.Index(fields=["skill", "-id"], name="run_skill"),
+            models.Index(fields=["error_key", "-id"], name="run_error_group", condition=~Q(error_key="")),
             models.Index(fields=["finished_at"], name="run_finished", condition=Q(finished_at__isnull=False)),
+            models.Index(fields=["-id"], name="run_pinned", condition=Q(pinned_at__isnull=False)),
+            models.Index(
+                fields=["id"], name="run_uncounted", condition=Q(is_counted=False, finished_at__isnull=False)
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

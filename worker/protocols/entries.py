@@ -47,27 +47,26 @@ def find_entries(
     return tuple(_offered(tuple(paths), manifest, profile, read))
 
 
+def entries_of(package: Package) -> tuple[ScriptEntry, ...]:
+    """The scripts that a package offers; none for a static skill."""
+    if package.manifest.type == "static":
+        return ()
+    files = {file.path: file.data for file in package.files}
+    return find_entries(package.paths, package.manifest, package.profile, files.__getitem__)
+
+
 def callable_scripts(package: Package) -> dict[str, str]:
     """The paths of the offered scripts that take command-line arguments, by id."""
-    manifest, profile = package.manifest, package.profile
-    if manifest.type == "static":
-        return {}
-    files = {file.path: file.data for file in package.files}
-    entries = find_entries(package.paths, manifest, profile, files.__getitem__)
     return {
         entry.id: entry.path
-        for entry in entries
-        if choose_protocol(entry, manifest, profile, Request()) == "script"
+        for entry in entries_of(package)
+        if choose_protocol(entry, package.manifest, package.profile, Request()) == "script"
     }
 
 
 def runnable_paths(package: Package) -> list[str]:
     """The paths of the scripts that are offered, whichever protocol calls them."""
-    if package.manifest.type == "static":
-        return []
-    files = {file.path: file.data for file in package.files}
-    entries = find_entries(package.paths, package.manifest, package.profile, files.__getitem__)
-    return [entry.path for entry in entries]
+    return [entry.path for entry in entries_of(package)]
 
 
 def has_entries(paths: Iterable[str], manifest: Manifest, profile: Profile, read: Read) -> bool:
@@ -199,6 +198,20 @@ def choose_protocol(entry: ScriptEntry, manifest: Manifest, profile: Profile, re
     if profile == "single-file" or request.action is not None:
         return "stdin_json"
     return "script"
+
+
+def execute_modules(
+    manifest: Manifest, profile: Profile, entries: tuple[ScriptEntry, ...]
+) -> Iterator[ScriptEntry]:
+    """The modules whose ``execute`` a run calls: the default entry point, and files with that name.
+
+    Other modules of an ApexBridge package may be libraries.
+    """
+    default = default_entry(entries, manifest)
+    for entry in entries:
+        is_called = entry == default or entry.id == "execute"
+        if is_called and choose_protocol(entry, manifest, profile, Request()) == "execute":
+            yield entry
 
 
 def refuse_unavailable(manifest: Manifest, request: Request) -> None:

@@ -297,7 +297,7 @@ def _last_line(lines: Sequence[str]) -> Cause | None:
 
 
 def _named(line: str) -> Cause:
-    """The line as a message; ``ValueError: no column`` has a type."""
+    """The cause in the line, with its type if the line names one, as in ``ValueError: no column``."""
     named = _NAMED.match(line.strip())
     return Cause(named[1], named[2]) if named else Cause("", line.strip())
 

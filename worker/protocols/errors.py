@@ -49,8 +49,8 @@ PACKAGE_READ_ONLY = declare("PACKAGE_READ_ONLY")(
 MODULE_MISSING = declare("MODULE_MISSING", lambda *, module: ...)(
     _("The script needs the module %(module)s, which is not installed."),
     _(
-        "Declare the library in `requirements.txt` or `package.json`, or add the missing file, "
-        "then publish a new version."
+        "Ask a maintainer to add the library or choose a runtime on the version's page, or "
+        "declare it in `requirements.txt` or `package.json` and publish a new version."
     ),
 )
 PROGRAM_MISSING = declare("PROGRAM_MISSING", lambda *, program: ...)(
@@ -60,8 +60,9 @@ PROGRAM_MISSING = declare("PROGRAM_MISSING", lambda *, program: ...)(
 HOST_REFUSED = declare("HOST_REFUSED", lambda *, host: ...)(
     _("The script needs the host %(host)s, which the skill's `security` settings do not allow."),
     _(
-        "Set `security.network` to `allowlist` and add the host to `security.network_allowlist`, "
-        "then publish a new version."
+        "Ask a maintainer to add the host on the version's page, or add it to "
+        "`security.network_allowlist` with `security.network: allowlist` and publish a new "
+        "version."
     ),
 )
 USAGE = declare("USAGE")(

@@ -33,6 +33,7 @@ class Claim:
     limits: Mapping[str, Any]
     grants: Mapping[str, Any]
     cache_ttl: int | None
+    case_name: str
 
 
 @dataclass(frozen=True)

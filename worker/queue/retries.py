@@ -1,6 +1,6 @@
 """Puts runs back into the queue: after their worker was lost, or if they can't start yet."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,9 +8,16 @@ from django.db import transaction
 from django.utils import timezone
 
 from worker.core.errors import CANCELLED, WORKER_LOST
+from worker.delivery import record as delivery
+from worker.failures.recording import failure_of, record
 from worker.models import Attempt, Run, RunStatus
 from worker.queue.claims import Claim, claimed_run
 from worker.queue.states import cancel_children
+
+_COLUMNS = (
+    *("uid", "claim_token", "attempt", "max_attempts", "cancel_requested_at"),
+    *("skill_id", "version_number", "team_id", "caller_id", "case_name"),
+)
 
 
 def expire_leases(now: datetime) -> list[str]:
@@ -20,31 +27,36 @@ def expire_leases(now: datetime) -> list[str]:
     cancels its child runs. Returns the uids of the runs with expired leases. Safe to repeat.
     """
     expired = Run.objects.filter(status=RunStatus.RUNNING, lease_until__lt=now)
-    rows = expired.values("id", "uid", "claim_token", "attempt", "max_attempts", "cancel_requested_at")
-    return [row["uid"] for row in rows if _expire_lease(row, now)]
+    return [run.uid for run in expired.only(*_COLUMNS) if _expire_lease(run, now)]
 
 
-def _expire_lease(row: Mapping[str, Any], now: datetime) -> bool:
-    if row["cancel_requested_at"]:
+def _expire_lease(run: Run, now: datetime) -> bool:
+    failure = None
+    if run.cancel_requested_at:
         change: dict[str, Any] = {
             "status": RunStatus.CANCELLED,
             "failure_code": CANCELLED.name,
             "finished_at": now,
         }
-    elif row["attempt"] < row["max_attempts"]:
+    elif run.attempt < run.max_attempts:
         change = {"status": RunStatus.QUEUED, "run_after": now, "dispatched_at": None}
     else:
+        failure = failure_of(run, RunStatus.LOST, WORKER_LOST.name)
         change = {"status": RunStatus.LOST, "failure_code": WORKER_LOST.name, "finished_at": now}
+        change["error_key"] = failure.key if failure else ""
     with transaction.atomic():
         claimed = Run.objects.filter(
-            pk=row["id"], status=RunStatus.RUNNING, claim_token=row["claim_token"], lease_until__lt=now
+            pk=run.pk, status=RunStatus.RUNNING, claim_token=run.claim_token, lease_until__lt=now
         )
         if not claimed.update(claim_token="", lease_until=None, **change):
             return False
-        cancel_children(row["id"])
-        Attempt.objects.filter(run_id=row["id"], number=row["attempt"], finished_at=None).update(
+        cancel_children(run.pk)
+        Attempt.objects.filter(run_id=run.pk, number=run.attempt, finished_at=None).update(
             status=RunStatus.LOST, failure_code=WORKER_LOST.name, finished_at=now
         )
+        if failure:
+            delivery.run_ended(run, run.pk, RunStatus.LOST, now)
+            record(failure, now)
     return True
 
 

@@ -14,7 +14,7 @@ from worker.core import clock
 
 # Reads the smallest team id, then the next larger one, and so on: one index look-up per waiting team.
 # Running runs are counted in an index that has no other runs: a team's history may be long.
-# Team 0 stands for runs without a team.
+# Team 0 means runs without a team.
 _WAITING = """
 WITH RECURSIVE waiting(team) AS (
        SELECT min(team_id) FROM worker_run WHERE status = 'queued' AND team_id IS NOT NULL
@@ -50,7 +50,7 @@ UPDATE worker_run SET status = 'running', attempt = attempt + 1, claim_token = %
        SELECT id FROM worker_run WHERE status = 'queued' AND run_after <= %s AND {which}
         ORDER BY run_after, id LIMIT 1 {skip})
 RETURNING id, uid, attempt, skill_id, caller_id, team_id, version_number, digest, request, files, limits,
-          grants, cache_ttl
+          grants, cache_ttl, case_name
 """
 _ATTEMPT = """
 INSERT INTO worker_attempt (run_id, number, worker, started_at, status, failure_code, steps, sandbox, network)
@@ -58,9 +58,9 @@ VALUES (%s, %s, %s, %s, 'running', '', '[]', '{}', '[]')
 """
 _CANCELLATION = "SELECT cancel_requested_at IS NOT NULL FROM worker_run WHERE id = %s AND claim_token = %s"
 _FINISH = """
-UPDATE worker_run SET status = %s, failure_code = %s, message = %s, cause = %s, result = %s, exit_code = %s,
-       sandbox = %s, log_bytes = %s, progress = %s, finished_at = %s, cache_until = %s, lease_until = NULL,
-       claim_token = ''
+UPDATE worker_run SET status = %s, failure_code = %s, message = %s, cause = %s, error_key = %s, result = %s,
+       exit_code = %s, sandbox = %s, log_bytes = %s, progress = %s, finished_at = %s, cache_until = %s,
+       lease_until = NULL, claim_token = ''
  WHERE id = %s AND claim_token = %s AND status = 'running'
 """
 _FINISH_ATTEMPT = """
@@ -95,6 +95,7 @@ class ClaimedRow(NamedTuple):
     limits: str
     grants: str
     cache_ttl: int | None
+    case_name: str
 
 
 class Ending(NamedTuple):
@@ -161,6 +162,7 @@ def finish_run(
     *,
     message: str,
     cause: str,
+    error_key: str,
     result: str | None,
     exit_code: int | None,
     log_bytes: int,
@@ -173,7 +175,7 @@ def finish_run(
     """
     until = None if cache_for is None else _db_time(ending.finished_at + cache_for)
     values = (
-        *(ending.status, ending.failure_code, message, cause, result, exit_code, ending.sandbox),
+        *(ending.status, ending.failure_code, message, cause, error_key, result, exit_code, ending.sandbox),
         *(log_bytes, progress, _db_time(ending.finished_at), until, run_id, token),
     )
     return bool(execute(_FINISH, values))

@@ -16,6 +16,8 @@ from django.utils import timezone
 
 from worker.core.errors import CANCELLED
 from worker.core.storable import json_text
+from worker.delivery import record as delivery
+from worker.failures.recording import failure_of, record
 from worker.models import Run, RunStatus
 from worker.queue import sql
 from worker.queue.claims import Claim
@@ -117,6 +119,7 @@ def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool
     )
     result = None if verdict.result is None else json_text(verdict.result)
     steps, network = json_text(verdict.steps), json_text(list(verdict.network))
+    failure = failure_of(claim, verdict.status, verdict.failure_code, verdict.message, verdict.cause)
     with transaction.atomic():
         finished = sql.finish_run(
             claim.run_id,
@@ -124,6 +127,7 @@ def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool
             ending,
             message=verdict.message,
             cause=json_text(verdict.cause),
+            error_key=failure.key if failure else "",
             result=result,
             exit_code=verdict.exit_code,
             log_bytes=verdict.log_bytes,
@@ -134,6 +138,9 @@ def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool
             return False
         sql.finish_attempt(claim.run_id, claim.attempt, ending, steps=steps, network=network)
         write()
+        delivery.run_ended(claim, claim.run_id, verdict.status, ending.finished_at)
+        if failure:
+            record(failure, ending.finished_at)  # last: other failures of the group wait for this row
     return True
 
 

@@ -16,7 +16,7 @@ operation = Operations("teams")
 class TeamLimitDoc(Doc):
     name = serializers.ChoiceField(choices=team_limits.NAMES)
     used = serializers.IntegerField(help_text="Current usage, or usage of today (UTC).")
-    limit = serializers.IntegerField(allow_null=True, help_text="Null: no limit.")
+    limit = serializers.IntegerField(allow_null=True, help_text="Null if there is no limit.")
     overridden = serializers.BooleanField(
         help_text="True if set for this team, false if it is the site's default."
     )
@@ -47,14 +47,15 @@ class TeamUses(Endpoint):
 
     @operation("get_team_limits", "Get a team's limits and usage", answer=TeamLimitsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Requires team membership or administrator rights. Returns each limit with the current usage."""
+        """Returns each limit with the current usage. Requires team membership or administrator rights."""
         document = team_limits.usage_document(skills.find_team(team, self.actor), self.actor)
         return etag.document_response(request, document)
 
     @operation("update_team_limits", "Update a team's limits", body=TeamLimitsRequest, answer=TeamLimitsDoc)
     def patch(self, request: Request, team: str) -> HttpResponse:
-        """Requires administrator rights and a session. Changes only the limits that you send: null means the
-        site's default, 0 means no limit."""
+        """Changes only the limits that you send: null means the site's default, 0 means no limit. Requires
+        administrator rights and a session.
+        """
         found = skills.find_team(team, self.actor)
         team_limits.set_limits(found, read_body(TeamLimitsRequest, request.data), self.actor)
         return etag.document_response(request, team_limits.usage_document(found, self.actor))

@@ -17,25 +17,28 @@ from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.errors import FORBIDDEN
 from registry.models import IdempotencyKey, Skill, Tombstone, User, Version
+from worker.annotations import erase as annotations
 from worker.approvals import erase as approvals
 from worker.attempts import unpacking
+from worker.failures.recount import recount
 from worker.memory import erase as memory
-from worker.models import Approval, Artifact, Attempt, InputFile, LogChunk, Run, RunStatus, Step
+from worker.models import Approval, Artifact, Attempt, ErrorGroup, InputFile, LogChunk, Run, RunStatus, Step
 from worker.protocols.call import Request
 from worker.queue import states
 from worker.retention.errors import RUN_UNFINISHED
 from worker.run_views.documents import run_document
+from worker.sharing import erase as sharing
 
 
 def erase_run(run: Run, *, actor: Actor) -> Run:
     """Erases a run's content, with an audit entry, and returns the run reloaded; safe to repeat.
 
-    Raises NOT_FOUND if the actor can't see the run, FORBIDDEN if they can't read it or use a token, and
-    RUN_UNFINISHED before its end.
+    Raises NOT_FOUND if the actor can't see the run, FORBIDDEN if they can't control it or use a token,
+    and RUN_UNFINISHED before its end.
     """
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)
-    if actor.token or not Run.objects.readable_by(actor).filter(pk=run.pk).exists():
+    if actor.token or not Run.objects.controlled_by(actor).filter(pk=run.pk).exists():
         raise FORBIDDEN.refusal(action="erase a run's content")
     with transaction.atomic():
         run = Run.objects.select_for_update(of=("self",)).select_related("team").get(pk=run.pk)
@@ -82,6 +85,8 @@ def erase_person(user: User) -> set[str]:
     uploads.delete()
     memory.erase_person(user)
     approvals.erase_person(user)
+    ErrorGroup.objects.filter(assigned_to=user).update(assigned_to=None)
+    ErrorGroup.objects.filter(resolved_by=user).update(resolved_by=None)
     return digests | _stop_and_erase(Run.objects.filter(caller=user))
 
 
@@ -127,23 +132,29 @@ def _erase(runs: QuerySet[Run]) -> set[str]:
     digests = {*artifacts.values_list("digest", flat=True), *_file_digests(files.values())}
     memory.erase_runs(files)
     approvals.erase_runs(files)
+    annotations.erase_runs(files)
+    sharing.erase_runs(files)
     for rows in (artifacts, LogChunk.objects.filter(run__in=files), Step.objects.filter(run__in=files)):
         rows.delete()
     Attempt.objects.filter(run__in=files).update(steps=[], network=[])
     _clear_stored_answers(set(Run.objects.filter(pk__in=files).values_list("uid", flat=True)))
+    keys = set(Run.objects.filter(pk__in=files).exclude(error_key="").values_list("error_key", flat=True))
     Run.objects.filter(pk__in=files).update(
         request=asdict(Request()),
         files=[],
         result=None,
         message="",
         cause={},
+        error_key="",
         request_id="",
         idempotency_key="",
         log_bytes=0,
         cache_key="",
         cache_until=None,
+        pinned_at=None,
         erased_at=timezone.now(),
     )
+    recount(keys)
     return set() if Run.objects.filter(status=RunStatus.RUNNING).exists() else digests
 
 

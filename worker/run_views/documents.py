@@ -14,6 +14,7 @@ from registry.identity.actors import Actor
 from registry.lookup.skills import notices
 from registry.models import Version
 from registry.packages.problems import CODES, Refusal, code_named
+from worker.annotations.marks import labels_of
 from worker.approvals import requests
 from worker.attempts.recording import STREAM_BYTES, read_stream_ends
 from worker.dependencies.waits import waits_of
@@ -58,6 +59,7 @@ KEYS = (
         "caller",
         "protocol",
         "entry",
+        "case",
         "request_id",
         "inputs",
         "arguments",
@@ -87,10 +89,11 @@ KEYS = (
     *("cached_from", "rerun_of", "parent", "children"),
     *("attempt", "progress", "created_at", "started_at", "finished_at", "duration_ms"),
     *("sandbox", "network", "permission", "approval", "waiting_for", "readable", "erased_at"),
+    *("pinned_at", "labels"),
 )
 _LISTS = (
     *("arguments", "warnings", "steps", "artifacts", "memory_writes", "messages", "network"),
-    *("waiting_for", "children"),
+    *("waiting_for", "children", "labels"),
 )
 
 
@@ -125,6 +128,7 @@ def _content_fields(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]
         "team": run.team.slug if run.team else None,
         "caller": run.caller.username if run.caller else None,
         "entry": run.entry,
+        "case": run.case_name or None,
         "request_id": run.request_id,
         "outputs": result.get("outputs", {}),
         "output": result.get("output"),
@@ -150,6 +154,8 @@ def _content_fields(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]
         "context": result.get("context") or None,
         "network": host_accesses(run),
         "progress": run.progress,
+        "pinned_at": rfc3339(run.pinned_at),
+        "labels": labels_of([run]).get(run.pk, []),
         "permission": run.permission or None,
         "approval": requests.find_approval_document(run, actor),
         "waiting_for": [each.document() for each in waits_of([run]).get(run.pk, ())],

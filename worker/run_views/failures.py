@@ -1,4 +1,4 @@
-"""Runs related to a failed one: similar failures, the last success before it, the first failure since."""
+"""Runs related to a failed one: similar failures, the last success, and the first failure after that."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,7 +43,9 @@ def similar_failures(run: Run, actor: Actor) -> SimilarFailures:
     readable = Run.objects.readable_by(actor)
     if run.skill_id is None or not _has_failed(run) or not readable.filter(pk=run.pk).exists():
         return SimilarFailures()
-    failures = readable.filter(skill=run.skill_id, status__in=FAILED, failure_code=run.failure_code)
+    failures = readable.without_cases().filter(
+        skill=run.skill_id, status__in=FAILED, failure_code=run.failure_code
+    )
     failures = failures.filter(erased_at=None).exclude(pk=run.pk).order_by("-id")
     rows = list(failures.values_list(*_COLUMNS, "cause")[:_MAX_READ])
     wanted = _kind(run.cause, run.failure_code)
@@ -76,7 +78,7 @@ def _has_failed(run: Run) -> bool:
 
 
 def _earlier(run: Run, actor: Actor) -> RunQuerySet:
-    return Run.objects.visible_to(actor).filter(skill=run.skill_id, pk__lt=run.pk)
+    return Run.objects.visible_to(actor).without_cases().filter(skill=run.skill_id, pk__lt=run.pk)
 
 
 def _kind(cause: Mapping[str, Any], failure_code: str) -> tuple[str, str]:

@@ -1,9 +1,14 @@
-"""Statistics of a skill's runs by version and by day."""
+"""Statistics of a skill's runs by version and by day, from the counts per day and runs not yet counted.
+
+The counts per day stay when retention removes the runs, so the statistics do not change.
+"""
+
+from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from django.utils import timezone
 
@@ -11,15 +16,19 @@ from registry.identity.actors import Actor
 from registry.models import Skill
 from registry.packages.version_numbers import precedence
 from registry.usage.scores import HISTORY_DAYS
-from worker.models import Run, RunStatus
+from worker.daily_runs.roll_up import rounded_duration
+from worker.models import DailyRuns, Run, RunStatus
 from worker.queue.states import ENDED
 
-MAX_RUNS = 5000  # the newest ones are counted
+MAX_RUNS = 5000  # of those not yet counted per day; the newest ones are read
 
 
 @dataclass(frozen=True)
 class VersionStatistics:
-    """The ended runs of one version; durations exclude runs that were answered from the cache."""
+    """The ended runs of one version; durations exclude runs that were answered from the cache.
+
+    Durations have three significant digits.
+    """
 
     version: str
     runs: int
@@ -43,12 +52,15 @@ class RunDay:
 
 
 @dataclass(frozen=True)
-class _EndedRun:
+class _Count:
+    """Ended runs with the same version, day and outcome."""
+
     version: str
     status: str
     code: str
     day: date
-    ms: float | None
+    runs: int
+    durations: Mapping[str, int]  # milliseconds → runs
 
 
 @dataclass(frozen=True)
@@ -58,15 +70,20 @@ class SkillStatistics:
 
 
 def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None) -> SkillStatistics:
-    """Statistics of the newest ``MAX_RUNS`` ended runs of the last 90 days that are visible to the actor."""
-    today = (now or timezone.now()).date()
+    """Statistics of the ended runs of the last 90 days that are visible to the actor.
+
+    Runs of a package's cases do not count. Of runs that are not in the counts per day yet, which takes less
+    than a minute, only the newest ``MAX_RUNS`` count.
+    """
+    today = (now or timezone.now()).astimezone(UTC).date()
     first = today - timedelta(days=HISTORY_DAYS - 1)
-    ended = _load_ended_runs(skill, actor, first)
-    versions: defaultdict[str, list[_EndedRun]] = defaultdict(list)
-    for each in ended:
+    counts = _load_counts(skill, actor, first)
+    versions: defaultdict[str, list[_Count]] = defaultdict(list)
+    days: Counter[tuple[date, bool]] = Counter()
+    for each in counts:
         versions[each.version].append(each)
+        days[each.day, each.status == RunStatus.SUCCEEDED] += each.runs
     highest = sorted(versions, key=precedence, reverse=True)
-    days = Counter((each.day, each.status == RunStatus.SUCCEEDED) for each in ended)
     every = (first + timedelta(days=n) for n in range(HISTORY_DAYS))
     return SkillStatistics(
         tuple(_version_statistics(number, versions[number]) for number in highest),
@@ -75,42 +92,72 @@ def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None)
 
 
 def runs_by_version(skill: Skill, actor: Actor) -> Counter[str]:
-    """How many of the newest ``MAX_RUNS`` runs that are visible to the actor used each version."""
-    runs = Run.objects.visible_to(actor).filter(skill=skill).order_by("-id")
-    return Counter(runs.values_list("version_number", flat=True)[:MAX_RUNS])
+    """How many ended runs that are visible to the actor used each version, since the first one.
+
+    Runs of a package's cases do not count.
+    """
+    counted = DailyRuns.objects.visible_to(actor).filter(skill=skill)
+    total = Counter[str]()
+    for version, runs in counted.values_list("version_number", "runs"):
+        total[version] += runs
+    return total + Counter(each.version for each in _load_uncounted(skill, actor))
 
 
-def _load_ended_runs(skill: Skill, actor: Actor, first: date) -> list[_EndedRun]:
-    runs = Run.objects.visible_to(actor).filter(skill=skill, status__in=ENDED, created_at__date__gte=first)
-    rows = runs.order_by("-id").values_list(
-        "version_number", "status", "failure_code", "created_at", "started_at", "finished_at", "cached_from"
-    )
+def _load_counts(skill: Skill, actor: Actor, first: date) -> list[_Count]:
+    counted = DailyRuns.objects.visible_to(actor).filter(skill=skill, day__gte=first)
+    columns = ("version_number", "status", "failure_code", "day", "runs", "durations")
+    uncounted = _load_uncounted(skill, actor)
     return [
-        _EndedRun(
-            version,
-            status,
-            code,
-            created.date(),
-            (finished - started) / timedelta(milliseconds=1)
-            if started and finished and cached is None
-            else None,
-        )
-        for version, status, code, created, started, finished, cached in rows[:MAX_RUNS]
+        *(_Count(*row) for row in counted.values_list(*columns)),
+        *(each for each in uncounted if each.day >= first),
     ]
 
 
-def _version_statistics(version: str, ended: Sequence[_EndedRun]) -> VersionStatistics:
-    times = sorted(each.ms for each in ended if each.ms is not None)
+def _load_uncounted(skill: Skill, actor: Actor) -> Iterator[_Count]:
+    """Starts from the index of uncounted runs, which is small; that of the skill's runs can be large."""
+    uncounted = Run.objects.filter(is_counted=False, finished_at__isnull=False).order_by("-id")
+    keys = list(uncounted.values_list("pk", flat=True)[:MAX_RUNS])
+    runs = Run.objects.visible_to(actor).without_cases().filter(pk__in=keys, status__in=ENDED)
+    columns = (
+        "skill", "version_number", "status", "failure_code", "created_at", "started_at", "finished_at",
+        "cached_from",
+    )  # fmt: skip
+    rows = runs.values_list(*columns) if keys else ()
+    for owner, version, status, code, created, started, finished, cached in rows:
+        duration = rounded_duration(started, finished) if cached is None else None
+        day = created.astimezone(UTC).date()
+        if owner == skill.pk:
+            yield _Count(version, status, code, day, 1, {duration: 1} if duration else {})
+
+
+def _version_statistics(version: str, counts: Sequence[_Count]) -> VersionStatistics:
+    durations = Counter[float]()
+    codes = Counter[str]()
+    for each in counts:
+        codes[each.code] += each.runs
+        for ms, runs in each.durations.items():
+            durations[float(ms)] += runs
     return VersionStatistics(
         version,
-        len(ended),
-        sum(each.status == RunStatus.SUCCEEDED for each in ended),
-        _percentile(times, 0.5),
-        _percentile(times, 0.95),
-        tuple(Counter(each.code for each in ended if each.code).most_common()),
+        sum(each.runs for each in counts),
+        sum(each.runs for each in counts if each.status == RunStatus.SUCCEEDED),
+        _percentile(durations, 0.5),
+        _percentile(durations, 0.95),
+        _most_frequent(codes),
     )
 
 
-def _percentile(times: Sequence[float], part: float) -> float | None:
-    """The percentile by nearest rank, so always one of the sorted ``times``; None without times."""
-    return times[max(-(-len(times) * int(part * 100) // 100) - 1, 0)] if times else None
+def _most_frequent(codes: Counter[str]) -> tuple[tuple[str, int], ...]:
+    """Without the empty code of runs that succeeded; equally frequent codes by name."""
+    rows: Iterable[tuple[str, int]] = ((code, runs) for code, runs in codes.items() if code)
+    return tuple(sorted(rows, key=lambda row: (-row[1], row[0])))
+
+
+def _percentile(durations: Counter[float], part: float) -> float | None:
+    """The percentile by nearest rank, so always one of the durations; None without any."""
+    rank = -(-durations.total() * int(part * 100) // 100)
+    for ms in sorted(durations):
+        rank -= durations[ms]
+        if rank <= 0:
+            return ms
+    return None

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
@@ -12,7 +13,7 @@ from rest_framework.request import Request
 
 from registry.api import etag as etags
 from registry.api import pagination
-from registry.api.attachments import make_attachment
+from registry.api.attachments import StoredFile, make_attachment, stored_response
 from registry.api.documents.skills import api_url, page_document, page_schema
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import idempotent
@@ -22,7 +23,8 @@ from registry.identity.actors import Actor
 from registry.identity.permissions import Action
 from registry.lookup import skills
 from registry.rates.limits import RateLimit
-from registry.storage import blobs
+from worker.annotations.marks import labels_of, set_labels, set_pinned
+from worker.api.documents.annotations import RunChange
 from worker.api.documents.find_run import find_readable_run, find_run
 from worker.api.documents.run_requests import EventsQuery, LogQuery, RerunRequest, RunRequest, RunsQuery
 from worker.api.documents.runs import (
@@ -34,7 +36,7 @@ from worker.api.documents.runs import (
 )
 from worker.attempts.recording import read_log
 from worker.dependencies.waits import waits_of
-from worker.models import Run, RunQuerySet
+from worker.models import ErrorGroup, Run, RunQuerySet
 from worker.protocols.call import Request as Asked
 from worker.queue.states import ENDED
 from worker.retention import erase
@@ -64,7 +66,16 @@ class Runs(Endpoint):
         readable_runs = Run.objects.readable_by(self.actor).filter(pk__in=[run.pk for run in found])
         readable = set(readable_runs.values_list("pk", flat=True))
         waits = waits_of(found)
-        items = [run_summary(run, readable=run.pk in readable, waits=waits.get(run.pk, ())) for run in found]
+        labels = labels_of(found)
+        items = [
+            run_summary(
+                run,
+                readable=run.pk in readable,
+                waits=waits.get(run.pk, ()),
+                labels=labels.get(run.pk, ()),
+            )
+            for run in found
+        ]
         return etags.document_response(request, page_document(items, cursor))
 
     @operation(
@@ -125,6 +136,10 @@ def _filter(rows: RunQuerySet, query: Mapping[str, Any], actor: Actor) -> QueryS
     }
     if "skill" in query:
         rows = rows.of_skill(query["skill"])
+    if query["pinned"]:
+        rows = rows.pinned(actor)
+    if "label" in query:
+        rows = rows.with_label(query["label"], actor)
     chosen = Q(**{lookup: query[name] for name, lookup in lookups.items() if name in query})
     if statuses := query.get("status"):
         chosen &= Q(status__in=sorted(statuses))
@@ -133,13 +148,16 @@ def _filter(rows: RunQuerySet, query: Mapping[str, Any], actor: Actor) -> QueryS
     if "request_id" in query:
         readable = Run.objects.readable_by(actor)
         chosen &= Q(request_id=query["request_id"], pk__in=readable.values("pk"))
+    if "error_group" in query:
+        groups = ErrorGroup.objects.visible_to(actor).filter(uid=query["error_group"])
+        chosen &= Q(error_key__in=groups.values("key"))
     if "ids" in query:
         chosen &= Q(uid__in=query["ids"].split(","))
     return rows.filter(chosen)
 
 
 class RunDetail(Endpoint):
-    required_actions = {"GET": _READS}
+    required_actions = {"GET": _READS, "PATCH": (Action.RUN,)}
     requires_sign_in = True
 
     @operation("get_run", "Get a run", query=WaitQuery, answer=RunDoc)
@@ -148,6 +166,19 @@ class RunDetail(Endpoint):
         its end."""
         read_query(WaitQuery, request)
         run = find_run(uid, self.actor)
+        return etags.document_response(request, run_document(run, actor=self.actor))
+
+    @operation("edit_run", "Pin or label a run", body=RunChange, answer=RunDoc)
+    def patch(self, request: Request, uid: str) -> HttpResponse:
+        """Pins or unpins the run, and replaces its labels. You must be able to read the run."""
+        run = find_readable_run(uid, self.actor)
+        body = read_body(RunChange, request.data)
+        with transaction.atomic():
+            if "labels" in body:
+                set_labels(run, body["labels"], self.actor)
+            if "pinned" in body:
+                set_pinned(run, body["pinned"], self.actor)
+        run.refresh_from_db()
         return etags.document_response(request, run_document(run, actor=self.actor))
 
 
@@ -184,7 +215,9 @@ class Cancel(Endpoint):
     @operation("cancel_run", "Cancel a run", answer=RunDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """A queued run ends at once, a running one within seconds. A run that has ended does not change."""
+        """Cancels the run. A queued run ends at once, a running one within seconds. A run that has ended does
+        not change.
+        """
         run = find_run(uid, self.actor)
         cancel.cancel(run, actor=self.actor)
         run.refresh_from_db()
@@ -198,8 +231,9 @@ class Erase(Endpoint):
     @operation("erase_run", "Erase a run's content", answer=RunDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session and permission to read the run. Permanently deletes its inputs, log, steps,
-        answer and artifacts. The site keeps the run's caller, version, times and status."""
+        """Permanently deletes the run's inputs, log, steps, answer and artifacts. The site keeps the run's
+        caller, version, times and status. Requires a session and permission to read the run.
+        """
         run = erase.erase_run(find_run(uid, self.actor), actor=self.actor)
         return etags.document_response(request, run_document(run, actor=self.actor))
 
@@ -278,6 +312,5 @@ class ArtifactContent(Endpoint):
         etag = f'"{artifact.digest}"'
         if unchanged := etags.not_modified(request, etag):
             return unchanged
-        response = make_attachment(FileResponse(blobs.open_blob(artifact.digest)), path, etag)
-        response["Content-Length"] = str(artifact.size)
+        response = make_attachment(stored_response(StoredFile(artifact.digest, artifact.size)), path, etag)
         return etags.set_private(response)

@@ -10,12 +10,12 @@ from worker.queue import states
 def cancel(run: Run, *, actor: Actor) -> bool:
     """Cancels a run, with an audit entry if it is another user's; returns False if it had already ended.
 
-    A running one ends soon after. Raises NOT_FOUND if the actor can't see the run, FORBIDDEN if they can't
-    read it or their token can't run the skill.
+    A running one ends soon after. Raises NOT_FOUND if the actor can't see the run, FORBIDDEN unless they are
+    its caller, a maintainer of its team or an administrator, or if their token can't run the skill.
     """
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)
-    if not Run.objects.readable_by(actor).filter(pk=run.pk).exists() or not _has_run_scope(actor, run):
+    if not Run.objects.controlled_by(actor).filter(pk=run.pk).exists() or not _has_run_scope(actor, run):
         raise FORBIDDEN.refusal(action=Action.RUN.value)
     stopped = states.cancel(run.pk)
     if stopped and run.caller_id != (actor.user.pk if actor.user else None):

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from registry.additions.additions import Additions, additions_of, with_additions
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require, require_unarchived
 from registry.identity.teams import calling_team
@@ -29,6 +30,7 @@ from worker.child_runs.lineage import Lineage
 from worker.core.budget import endpoint_for
 from worker.core.opaque_ids import opaque_id
 from worker.core.storable import is_storable
+from worker.dependencies.runtimes.choice import chosen_runtime
 from worker.files import inputs
 from worker.files.inputs import ResolvedInputs
 from worker.models import Run
@@ -40,6 +42,7 @@ from worker.queue import states
 from worker.queue.dispatch import wake
 from worker.quotas import team_limits
 from worker.runs import approval, cache
+from worker.runs.approval import StandingApproval
 from worker.runs.errors import ENDPOINT_FILES, REQUEST_INVALID, REQUEST_TOO_LARGE
 from worker.runs.limits import limits_of
 
@@ -56,42 +59,77 @@ def request_run(
     idempotency_key: str = "",
     no_cache: bool = False,
     lineage: Lineage | None = None,
+    case_name: str = "",
+    standing_approval: StandingApproval | None = None,
 ) -> Run:
     """Creates a run: queued, waiting for approval, or answered from the cache unless ``no_cache``.
 
     Raises Refusal for requests that can't be queued, with a JSON pointer for problems of an input. A repeated
-    ``idempotency_key`` of one caller returns the same run. Wakes a worker after the commit.
+    ``idempotency_key`` of one caller returns the same run. A run of the case ``case_name`` is not counted as
+    a use. A run that ``standing_approval`` covers needs no approval. Wakes a worker after the commit.
     """
+    _require_runnable(actor, version, is_child=lineage is not None)
+    if idempotency_key and (earlier := find_by_idempotency_key(actor, idempotency_key)):
+        return earlier
+    run, manifest = _build_run(actor, version, request, team, rerun_of)
+    run.rerun_of, run.idempotency_key, run.case_name = rerun_of, idempotency_key, case_name
+    if lineage:
+        lineage.apply(run)
+    decision = _authorize(actor, version, run.team)
+    try:
+        with transaction.atomic():
+            _insert(run, manifest, actor, decision, no_cache=no_cache, standing_approval=standing_approval)
+    except IntegrityError:
+        if idempotency_key and (earlier := find_by_idempotency_key(actor, idempotency_key)):
+            return earlier
+        raise
+    if not case_name:
+        canonical_canonical.record_canonical_use(version.skill, actor.caller, UseKind.RUN)
+    return run
+
+
+def check_request(*, actor: Actor, version: Version, request: Request, team: Team | None = None) -> Run:
+    """The run that ``request_run`` would create, without saving it; for requests that run later.
+
+    Raises as ``request_run`` does, except for limits that apply only when the run is queued.
+    """
+    _require_runnable(actor, version)
+    run, _manifest = _build_run(actor, version, request, team, None)
+    _authorize(actor, version, run.team)
+    return run
+
+
+def _require_runnable(actor: Actor, version: Version, *, is_child: bool = False) -> None:
     require(actor, Action.RUN, skill=version.skill)
     if version.is_held:
         raise VERSION_HELD.refusal(version=str(version))
-    if lineage is None:
+    if not is_child:
         rules_decision.require_agents_allowed(version, actor)
-    if idempotency_key and (earlier := _find_by_idempotency_key(actor, idempotency_key)):
-        return earlier
-    manifest = manifest_of(version.manifest)
+
+
+def _build_run(
+    actor: Actor, version: Version, request: Request, team: Team | None, rerun_of: Run | None
+) -> tuple[Run, Manifest]:
+    """The run with its checked inputs, protocol and grants, and the manifest with the version's additions."""
+    additions = additions_of(version)
+    manifest = with_additions(manifest_of(version.manifest), additions)
     caller_team = calling_team(actor, version.skill, team)
     require_unarchived(caller_team)
     request = abp.resolve_tool(manifest, request)
     resolved = _check_inputs(request, manifest, actor, rerun_of)
     request = _with_context(request, manifest, actor, caller_team, version)
     run = _new_run(actor, version, manifest, request, resolved)
-    run.team, run.rerun_of, run.idempotency_key = caller_team, rerun_of, idempotency_key
-    if lineage:
-        lineage.apply(run)
+    run.team = caller_team
     _choose_protocol(run, version, request)
-    decision = _authorize(actor, version, caller_team)
-    if manifest.security.secrets:
-        run.grants = {"secrets": run_secrets.require_secrets(version, caller_team)}
-    try:
-        with transaction.atomic():
-            _insert(run, manifest, actor, decision, no_cache=no_cache)
-    except IntegrityError:
-        if idempotency_key and (earlier := _find_by_idempotency_key(actor, idempotency_key)):
-            return earlier
-        raise
-    canonical_canonical.record_canonical_use(version.skill, actor.caller, UseKind.RUN)
-    return run
+    run.grants = _grants(version, additions, manifest, caller_team)
+    return run, manifest
+
+
+def _grants(version: Version, additions: Additions, manifest: Manifest, team: Team | None) -> dict[str, Any]:
+    """What the run may use besides its package: granted secrets, additions, and a chosen runtime."""
+    secrets = run_secrets.require_secrets(version, team) if manifest.security.secrets else {}
+    parts = {"secrets": secrets, "additions": additions.document(), "runtime": chosen_runtime(version)}
+    return {name: part for name, part in parts.items() if part}
 
 
 def _authorize(actor: Actor, version: Version, team: Team | None) -> Decision:
@@ -101,7 +139,7 @@ def _authorize(actor: Actor, version: Version, team: Team | None) -> Decision:
     return decision
 
 
-def _find_by_idempotency_key(actor: Actor, idempotency_key: str) -> Run | None:
+def find_by_idempotency_key(actor: Actor, idempotency_key: str) -> Run | None:
     return Run.objects.filter(caller=actor.user, idempotency_key=idempotency_key).first()
 
 
@@ -208,12 +246,22 @@ def _choose_protocol(run: Run, version: Version, request: Request) -> None:
     run.protocol, run.entry = call.protocol, call.entry
 
 
-def _insert(run: Run, manifest: Manifest, actor: Actor, decision: Decision, *, no_cache: bool) -> None:
-    if decision.outcome == "ask" and rules_decision.is_unattended(actor):
+def _insert(
+    run: Run,
+    manifest: Manifest,
+    actor: Actor,
+    decision: Decision,
+    *,
+    no_cache: bool,
+    standing_approval: StandingApproval | None,
+) -> None:
+    needs_approval = decision.outcome == "ask" and rules_decision.is_unattended(actor)
+    approved_by = standing_approval(run, decision) if needs_approval and standing_approval else ""
+    if needs_approval and not approved_by:
         team_limits.count_run(run.team)
         _insert_waiting(run, manifest, rules_decision.decide_locked(decision, actor.token), no_cache=no_cache)
     else:
-        run.permission = decision.basis_document()
+        run.permission = approval.basis(approved_by) if approved_by else decision.basis_document()
         _enqueue(run, manifest, no_cache=no_cache)
 
 

@@ -133,6 +133,7 @@ def environment(job: Job) -> dict[str, str]:
         "DENO_DIR": "/tmp/.deno",
         "DENO_NO_UPDATE_CHECK": "1",
         "NO_COLOR": "1",
+        "GIT_CONFIG_NOSYSTEM": "1",  # git ends if it may not read /etc/gitconfig, as in the tier landlock
     }
     proxy = {} if job.network is None else egress.ENVIRONMENT
     channel = channel_server.ENVIRONMENT if job.request_handler else {}

@@ -1,1 +1,1 @@
-"""Checks of a package that need interpreters or the site's limits, at check and publication. Runs no code."""
+"""Checks of packages that need interpreters or the site's limits. They run no code of the package."""

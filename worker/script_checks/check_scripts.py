@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import PurePosixPath
 
 from registry.packages.archive.paths import printable
 from registry.packages.package import Package
 from registry.packages.problems import Problem
-from worker.protocols.entries import EXTENSIONS, SCRIPTS, find_entries
+from worker.protocols.entries import EXTENSIONS, SCRIPTS, ScriptEntry, entries_of
 from worker.script_checks import javascript, modules, python, shell
 from worker.script_checks.errors import SCRIPT_LINE_ENDS, SCRIPT_SYNTAX
 from worker.script_checks.parsers import SyntaxFault
@@ -25,7 +25,7 @@ _SHELL = (".sh",)
 
 
 def check_scripts(package: Package) -> tuple[Problem, ...]:
-    """A warning for each script that can't start: syntax, line ends, absent imports, no ``execute``.
+    """A warning for each script that can't start: syntax, line endings, absent imports, no ``execute``.
 
     Checks at most 300 scripts, and none after ``MAX_SECONDS``. Skips scripts whose interpreter is not
     installed.
@@ -33,7 +33,8 @@ def check_scripts(package: Package) -> tuple[Problem, ...]:
     if package.manifest.type == "static":
         return ()
     files = {file.path: file.data for file in package.files}
-    sources = {path: files[path] for path in _script_paths(package, files) if len(files[path]) <= _MAX_BYTES}
+    entries = entries_of(package)
+    sources = {path: files[path] for path in _script_paths(entries, files) if len(files[path]) <= _MAX_BYTES}
     deadline = time.monotonic() + MAX_SECONDS
     problems: list[Problem] = []
     for path, data in sources.items():
@@ -45,7 +46,7 @@ def check_scripts(package: Package) -> tuple[Problem, ...]:
     if typescript and time.monotonic() < deadline:
         faults = javascript.find_typescript_faults(typescript)
         problems.extend(_syntax(path, fault) for path, fault in faults.items())
-    return (*problems, *modules.find_export_problems(package, files))
+    return (*problems, *modules.find_export_problems(package, entries, files))
 
 
 def _problems(path: str, data: bytes, files: Mapping[str, bytes]) -> Iterator[Problem]:
@@ -70,13 +71,12 @@ def _syntax(path: str, fault: SyntaxFault) -> Problem:
     return problem.at(printable(path), fault.line)
 
 
-def _script_paths(package: Package, files: Mapping[str, bytes]) -> list[str]:
-    """Code below scripts/, and the scripts that are offered elsewhere. Templates are left out."""
-    offered = find_entries(package.paths, package.manifest, package.profile, files.__getitem__)
+def _script_paths(entries: Iterable[ScriptEntry], files: Mapping[str, bytes]) -> list[str]:
+    """Code below scripts/, and the scripts that are offered elsewhere; without templates."""
     code = {
         path
         for path in files
         if path.startswith(f"{SCRIPTS}/") and path.endswith(EXTENSIONS) and not path.endswith(".d.ts")
     }
-    paths = code | {entry.path for entry in offered}
+    paths = code | {entry.path for entry in entries}
     return sorted(path for path in paths if not _TEMPLATES & set(path.split("/")[:-1]))[:_MAX_SCRIPTS]

@@ -8,8 +8,8 @@ SCRIPT_SYNTAX = declare("SCRIPT_SYNTAX", lambda *, interpreter, reason: ..., sev
     _("Correct the line. If the script needs a newer interpreter, rewrite the line for this one."),
 )
 SCRIPT_LINE_ENDS = declare("SCRIPT_LINE_ENDS", severity="warning")(
-    _("The script has CRLF line ends, which a shell reads as part of the commands."),
-    _("Save the file with LF line ends."),
+    _("The script has CRLF line endings, which a shell reads as part of the commands."),
+    _("Save the file with LF line endings."),
 )
 EXPORT_MISSING = declare("EXPORT_MISSING", severity="warning")(
     _("The module has no function `execute`, so every run of it fails."),

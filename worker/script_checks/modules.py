@@ -9,11 +9,10 @@ import symtable
 from collections.abc import Collection, Iterator, Mapping
 
 from registry.packages.archive.paths import printable
-from registry.packages.command_lines.python.source import imports_endless_name, parse_python
+from registry.packages.command_lines.python.source import is_too_costly, parse_python
 from registry.packages.package import Package
 from registry.packages.problems import Problem
-from worker.protocols.call import Request
-from worker.protocols.entries import choose_protocol, default_entry, find_entries
+from worker.protocols.entries import ScriptEntry, execute_modules
 from worker.script_checks.errors import EXPORT_MISSING, IMPORTED_FILE_MISSING
 
 _EXPORT = re.compile(
@@ -43,27 +42,20 @@ _EXACT = (".ts", ".mjs")  # Deno and modules of Node try no other endings
 _JAVASCRIPT = (".js", ".mjs", ".cjs", ".ts")
 
 
-def find_export_problems(package: Package, files: Mapping[str, bytes]) -> Iterator[Problem]:
-    """A warning for each ``execute`` module that exports no such function.
-
-    These are the default entry point and files with the name ``execute``. Other modules of an ApexBridge
-    package may be libraries.
-    """
-    manifest, profile = package.manifest, package.profile
-    entries = find_entries(package.paths, manifest, profile, files.__getitem__)
-    default = default_entry(entries, manifest)
-    for entry in entries:
-        is_called = entry == default or entry.id == "execute"
-        if is_called and choose_protocol(entry, manifest, profile, Request()) == "execute":
-            text = files[entry.path].decode("utf-8-sig", "replace")
-            has_execute = _python_has_execute if entry.path.endswith(".py") else _EXPORT.search
-            if not has_execute(text):
-                yield EXPORT_MISSING.problem().at(printable(entry.path), 1)
+def find_export_problems(
+    package: Package, entries: tuple[ScriptEntry, ...], files: Mapping[str, bytes]
+) -> Iterator[Problem]:
+    """A warning for each ``execute`` module that exports no such function."""
+    for entry in execute_modules(package.manifest, package.profile, entries):
+        text = files[entry.path].decode("utf-8-sig", "replace")
+        has_execute = _python_has_execute if entry.path.endswith(".py") else _EXPORT.search
+        if not has_execute(text):
+            yield EXPORT_MISSING.problem().at(printable(entry.path), 1)
 
 
 def _python_has_execute(text: str) -> bool:
     """True in case of doubt, such as for ``from x import *`` or a syntax error."""
-    if imports_endless_name(text):
+    if is_too_costly(text):
         return True
     try:
         names = symtable.symtable(text, "script", "exec")
@@ -77,7 +69,7 @@ def _python_has_execute(text: str) -> bool:
 
 
 def find_absent_imports(path: str, data: bytes, files: Collection[str]) -> Iterator[Problem]:
-    """A warning for each relative import at the top level of a file that the package does not contain."""
+    """Yields a warning for each top-level relative import in the file whose target is not in the package."""
     text = data.decode("utf-8-sig", "replace")
     folder = posixpath.dirname(path)
     found = _python_imports(text) if path.endswith(".py") else ()
@@ -87,11 +79,15 @@ def find_absent_imports(path: str, data: bytes, files: Collection[str]) -> Itera
     if not path.endswith(_JAVASCRIPT):
         return
     endings = ("",) if path.endswith(_EXACT) else _ENDINGS
+    done = backticks = line_ends = 0  # counted up to ``done``, so that each character is read once
     for match in _IMPORT.finditer(text):
-        name, before = match["name"].partition("?")[0], text[: match.start()]
+        backticks += text.count("`", done, match.start())
+        line_ends += text.count("\n", done, match.start())
+        done = match.start()
+        name = match["name"].partition("?")[0]
         target = posixpath.normpath(f"{folder}/{name}")
-        if before.count("`") % 2 == 0 and not any(target + ending in files for ending in endings):
-            line = text.count("\n", 0, match.start("name")) + 1
+        if backticks % 2 == 0 and not any(target + ending in files for ending in endings):
+            line = line_ends + text.count("\n", match.start(), match.start("name")) + 1
             yield IMPORTED_FILE_MISSING.problem(name=printable(name)).at(printable(path), line)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from registry.packages.archive.paths import printable
 from registry.packages.manifest.frontmatter import SKILL_MD
@@ -27,8 +28,8 @@ def check_prompt(package: Package) -> tuple[Problem, ...]:
     files = {file.path: file.data for file in package.files}
     if not prompt_protocol(package.paths, package.manifest, package.profile, files.__getitem__):
         return ()
-    commands = list(_commands(package))[:_MAX_NOTICES]
-    return (*commands, *list(_empty_placeholders(package))[:_MAX_NOTICES])
+    commands = islice(_commands(package), _MAX_NOTICES)
+    return (*commands, *islice(_empty_placeholders(package), _MAX_NOTICES))
 
 
 def _commands(package: Package) -> Iterator[Problem]:

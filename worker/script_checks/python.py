@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import warnings
 
-from registry.packages.command_lines.python.source import imports_endless_name
+from registry.packages.command_lines.python.source import is_too_costly
 from worker.script_checks.parsers import SyntaxFault, interpreter_label
 
 
 def find_fault(data: bytes) -> SyntaxFault | None:
-    """The first syntax error; None if there is none, or if parsing the script would take too much."""
-    if imports_endless_name(data.decode("utf-8", "replace")):
+    """The first syntax error; None if there is none, or if parsing would take too much time or memory."""
+    if is_too_costly(data.decode("utf-8", "replace")):
         return None
     try:
         with warnings.catch_warnings():

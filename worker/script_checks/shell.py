@@ -1,4 +1,4 @@
-"""Finds syntax errors of shell scripts with ``bash -n``, which reads a script and runs none of it."""
+"""Finds syntax errors of shell scripts with ``bash -n``, which parses a script without running it."""
 
 from __future__ import annotations
 

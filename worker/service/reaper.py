@@ -24,17 +24,21 @@ from worker.attempts import unpacking
 from worker.core import clock
 from worker.core.host import worker_name
 from worker.core.sandbox_settings import jobs_folder
+from worker.delivery import erase as delivery
 from worker.dependencies import queue as preparations
 from worker.dependencies import store
+from worker.failures import recount
 from worker.files import inputs
 from worker.health import heartbeats, run_totals
 from worker.memory import erase as memory
 from worker.memory import webhook
 from worker.models import ProcessKind, Run, RunStatus
+from worker.module_loads import queue as module_loads
 from worker.queue import dispatch, fair_queue, retries, transport
 from worker.queue.dispatch import wake, wake_builder, wake_importer, wake_parser_reader
 from worker.retention import erase
 from worker.sandbox.cleanup import remove_tree
+from worker.schedules import erase as schedules
 from worker.service import import_jobs
 
 log = logging.getLogger(__name__)
@@ -69,7 +73,7 @@ def reap_once() -> ReapResult:
         wake_importer()
     if preparations.has_claimable():
         wake_builder()
-    if parser_answers.has_waiting():
+    if parser_answers.has_waiting() or module_loads.has_waiting():
         wake_parser_reader()
     woken = _wake_slots()
     _record_tick()
@@ -113,6 +117,9 @@ def sweep_once() -> None:
     store.sweep()
     erase.sweep()
     memory.sweep()
+    recount.sweep()
+    schedules.sweep()
+    delivery.sweep()
     sweep_job_folders()
     run_import.sweep_scratch()
     receive.delete_expired_events()

@@ -20,6 +20,7 @@ from worker.core import shutdown
 from worker.core.host import worker_name
 from worker.dependencies import build
 from worker.executors.conductor import execute, probe
+from worker.module_loads import load_modules
 from worker.queue.claims import claim_next
 from worker.queue.dispatch import (
     WAKE,
@@ -135,7 +136,8 @@ def on_wake_doctor() -> None:
 
 @app.task(name=WAKE_PARSER_READER, time_limit=ask_parsers.MAX_TASK_S)
 def on_wake_parser_reader() -> None:
-    """Asks the parsers of newly published scripts how the scripts are called."""
+    """Reads the command lines of newly published scripts from their parsers, and loads modules."""
     with shutdown.defer_sigterm() as is_stopping:
         if wait_until_open(is_stopping, seconds=_STORAGE_HOLD_S):
             ask_parsers.ask_waiting(is_stopping)
+            load_modules.load_waiting(is_stopping)

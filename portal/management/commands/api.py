@@ -21,7 +21,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 class Command(ShellCommand):
     help = (
         "Call an API endpoint without a server and print the response body. "
-        "Exit status 0 for 2xx, 1 for any other response, 2 for a wrong call."
+        "Exit status 0 for 2xx, 1 for any other response, 2 for a usage error."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

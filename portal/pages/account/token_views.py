@@ -76,7 +76,7 @@ def restore(request: ActorRequest, uid: str) -> HttpResponse:
 
 
 def create(form: TokenForm, request: ActorRequest, owner: User) -> dict[str, Any]:
-    """What the page shows about the new token; {} if the form is unbound, invalid or refused."""
+    """The template context of the new token; {} if the form is unbound, invalid or refused."""
     if form.is_valid():
         with add_refusals(form):
             given = form.cleaned_data
@@ -100,7 +100,7 @@ def token_rows(owner: User) -> list[dict[str, Any]]:
 
 
 def _list_of(found: Token) -> str:
-    """The address of the list that has the token."""
+    """The URL of the list that contains the token."""
     if found.owner.is_service and found.team:
         return reverse("service-account", args=[found.team.slug, found.owner.uid])
     return reverse("tokens")

@@ -41,7 +41,9 @@ def install_lines(canonical: Canonical) -> list[dict[str, str]]:
     unpack = (
         f"curl -fsSL{token} -o {slug}.zip {archive}\nmkdir -p {folder} && unzip -o {slug}.zip -d {folder}"
     )
+    client = f"npx skills add {absolute_url(f'canonical/{slug}')}"
     return [
+        *([{"id": "canonical-skills", "label": "npx skills", "text": client}] if public else []),
         {"id": "canonical-text", "label": _("Read the text"), "text": f"curl -fsSL{token} '{text}'"},
         {"id": "canonical-archive", "label": _("Download and unpack"), "text": unpack},
     ]

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import overload
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from registry.models import Skill
-from registry.usage.scores import most_used
+from registry.usage.scores import load_listed, most_used_keys
 
 
 class SkillsByScore(Sequence[Skill]):
@@ -14,11 +14,12 @@ class SkillsByScore(Sequence[Skill]):
 
     def __init__(self, skills: QuerySet[Skill]) -> None:
         self._skills = skills
-        self._used = skills.filter(usage_count__gt=0).count()
+        counts = skills.order_by().aggregate(used=Count("pk", filter=Q(usage_count__gt=0)), all=Count("pk"))
+        self._used, self._length = int(counts["used"]), int(counts["all"])
         self._unused = skills.filter(usage_count=0).order_by("-latest__created_at", "-pk")
 
     def __len__(self) -> int:
-        return self._used + self._unused.count()
+        return self._length
 
     @overload
     def __getitem__(self, index: int) -> Skill: ...
@@ -28,5 +29,8 @@ class SkillsByScore(Sequence[Skill]):
         if isinstance(index, int):
             return self[index : index + 1][0]
         start, stop, _ = index.indices(len(self))
-        ranked = most_used(self._skills, stop, start=start) if start < self._used else []
-        return ranked + list(self._unused[max(start - self._used, 0) : max(stop - self._used, 0)])
+        keys = most_used_keys(self._skills, stop, start=start) if start < self._used else []
+        if stop > self._used:
+            unused = self._unused.values_list("pk", flat=True)
+            keys += unused[max(start - self._used, 0) : max(stop - self._used, 0)]
+        return load_listed(keys)

@@ -1,9 +1,9 @@
 """Presents catalog entries: match reasons, score, last runs and the corrected query."""
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from portal.pages.catalog.forms import CatalogQuery
@@ -15,6 +15,7 @@ from registry.models import Skill
 from registry.search.query import Hit, SearchReason, SearchResult
 from registry.usage import scores
 from worker.models import Run
+from worker.run_views.sql import last_run_ids
 
 NEAR = 3  # matches shown if the search finds nothing
 _BEYOND_WORDS = {"event", "intent", "phrase", "meaning"}  # reasons that the order of a search does not use
@@ -25,8 +26,9 @@ def facts_of(skills: Iterable[Skill], hits: Iterable[Hit | Match], actor: Actor)
 
     ``strip`` has the visible runs among the skill's last 30 runs.
     """
-    why = {hit.skill.pk: hit.reasons for hit in hits}
-    return {skill.pk: _facts(skill, why, actor) for skill in skills}
+    why, skills = {hit.skill.pk: hit.reasons for hit in hits}, list(skills)
+    runs = _last_runs([skill.pk for skill in skills], actor)
+    return {skill.pk: _facts(skill, why, runs[skill.pk]) for skill in skills}
 
 
 def best_matches(query: CatalogQuery, found: SearchResult, actor: Actor) -> list[Match]:
@@ -62,20 +64,26 @@ def corrected_query(found: SearchResult) -> str:
 
 
 def _facts(
-    skill: Skill, why: Mapping[int, tuple[SearchReason | MatchReason, ...]], actor: Actor
+    skill: Skill, why: Mapping[int, tuple[SearchReason | MatchReason, ...]], runs: Iterable[Run]
 ) -> dict[str, Any]:
     score = scores.score(skill.usage_count, skill.last_used_at, timezone.now())
     reasons = {(reason.text, reason.field): reason for reason in why.get(skill.pk, ())}
     return {
         "score": f"{score:.1f}",
-        "strip": strip_of(_last_runs(skill, actor)),
+        "strip": strip_of(runs),
         "reasons": tuple(reasons.values()),
     }
 
 
-def _last_runs(skill: Skill, actor: Actor) -> QuerySet[Run]:
-    newest = Run.objects.filter(skill=skill).order_by("-pk").values("pk")[:LENGTH]
-    return Run.objects.visible_to(actor).filter(pk__in=newest).only("status", "created_at").order_by("-pk")
+def _last_runs(skills: Sequence[int], actor: Actor) -> Mapping[int, list[Run]]:
+    """The runs among the last 30 of each skill that the actor may see, the newest first."""
+    found: defaultdict[int, list[Run]] = defaultdict(list)
+    if actor.is_signed_in and skills:
+        keys = last_run_ids(skills, LENGTH)
+        runs = Run.objects.visible_to(actor).filter(pk__in=keys).only("skill_id", "status", "created_at")
+        for run in runs.order_by("-pk"):
+            found[run.skill_id or 0].append(run)
+    return found
 
 
 def _closest_word(wrong: str, skill: Skill) -> str:

@@ -64,10 +64,11 @@ def page(request: ActorRequest) -> HttpResponse:
 
 
 def _browse(query: CatalogQuery, actor: Actor) -> Sequence[Skill] | QuerySet[Skill]:
-    seen = Skill.objects.discoverable_by(actor).filter(latest__isnull=False)
-    rows = seen.select_related("team", "latest").defer("latest__manifest", "latest__body")
-    skills = query.filters.narrow(rows)
-    return skills.order_by("-latest__created_at", "-pk") if query.sort == "newest" else SkillsByScore(skills)
+    skills = query.filters.narrow(Skill.objects.searchable_by(actor))
+    if query.sort != "newest":
+        return SkillsByScore(skills)
+    rows = skills.select_related("team", "latest").defer("latest__manifest", "latest__body")
+    return rows.order_by("-latest__created_at", "-pk")
 
 
 def _search_results(query: CatalogQuery, found: SearchResult) -> list[Skill]:

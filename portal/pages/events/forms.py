@@ -23,7 +23,9 @@ class EventForm(TeamChoiceForm):
     type = forms.CharField(
         label=_("Type"),
         max_length=MAX_TYPE_CHARACTERS,
-        help_text=_("For example report.filed. It starts or proposes the skills that react to this type."),
+        help_text=_(
+            "The event type, for example report.filed; skills that react to it are started or proposed."
+        ),
     )
     payload = forms.CharField(
         label=_("Payload"),

@@ -17,7 +17,7 @@ from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill
 from registry.models import Skill, User
 from registry.pins.pins import is_pinned, list_pinned_skills, pin, unpin
-from registry.usage.scores import most_used
+from registry.usage.scores import load_listed, most_used_keys
 
 PUBLIC_SHOWN = 8
 
@@ -45,12 +45,11 @@ def page(request: ActorRequest) -> HttpResponse:
 
 def _signed_out(request: ActorRequest) -> HttpResponse:
     """The page for anonymous users: an introduction, and public skills, the most used ones first."""
-    skills = Skill.objects.discoverable_by(request.actor).filter(latest__isnull=False, for_people=True)
-    rows = skills.select_related("team", "latest").defer("latest__manifest", "latest__body")
-    shown = list(most_used(rows, PUBLIC_SHOWN))
-    newest = rows.exclude(pk__in=[skill.pk for skill in shown]).order_by("-pk")
-    shown += newest[: PUBLIC_SHOWN - len(shown)]
-    return render(request, "home/signed_out.html", {"skills": shown})
+    skills = Skill.objects.searchable_by(request.actor).filter(for_people=True)
+    keys = most_used_keys(skills, PUBLIC_SHOWN)
+    newest = skills.exclude(pk__in=keys).order_by("-pk").values_list("pk", flat=True)
+    keys += newest[: PUBLIC_SHOWN - len(keys)]
+    return render(request, "home/signed_out.html", {"skills": load_listed(keys)})
 
 
 @signed_in_action

@@ -28,7 +28,7 @@ _CUTS = {
 _WHYS = {
     OmissionReason.PATHS: _("applies only to certain files, and none was given"),
     OmissionReason.LIMIT: _("skill limit reached"),
-    OmissionReason.BUDGET: _("no room even for its name"),
+    OmissionReason.BUDGET: _("not enough budget even for its name"),
 }
 
 

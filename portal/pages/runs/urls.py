@@ -1,6 +1,6 @@
 from django.urls import path
 
-from portal.pages.runs.views import bulk, compare, form, run, run_list
+from portal.pages.runs.views import annotations, bulk, compare, form, run, run_list, share
 
 urlpatterns = [
     path("runs/", run_list.all_runs, name="runs"),
@@ -12,6 +12,12 @@ urlpatterns = [
     path("runs/<str:uid>/log/", run.log, name="run-log"),
     path("runs/<str:uid>/cancel/", run.stop, name="run-cancel"),
     path("runs/<str:uid>/erase/", run.erase, name="run-erase"),
+    path("runs/<str:uid>/pin/", annotations.pin, name="run-pin"),
+    path("runs/<str:uid>/labels/", annotations.labels, name="run-labels"),
+    path("runs/<str:uid>/notes/", annotations.add, name="run-notes"),
+    path("runs/<str:uid>/notes/<str:note>/", annotations.edit, name="run-note"),
+    path("runs/<str:uid>/share/", share.page, name="run-share"),
+    path("runs/<str:uid>/share/<str:other>/revoke/", share.revoke, name="run-share-revoke"),
     path("runs/<str:uid>/rerun/", run.again, name="run-rerun"),
     path("runs/<str:uid>/artifacts/<path:path>", run.artifact, name="artifact"),
     path("runs/<str:uid>/images/<path:path>", run.artifact_image, name="artifact-image"),

@@ -96,7 +96,9 @@ def _version(request: ActorRequest) -> Version:
 
 
 def _context(request: ActorRequest, team: Team) -> dict[str, Any]:
-    """The page's context besides secrets and form; ``selected`` is about the version in the URL, or None."""
+    """The template context without secrets and form. ``selected`` describes the version in the URL, or is
+    None.
+    """
     context: dict[str, Any] = {
         "team": team,
         "may_set": may(request.actor, Action.SETTINGS, team=team),

@@ -29,7 +29,7 @@ View = Callable[..., HttpResponse]
 
 
 def _recently_confirmed(view: View) -> View:
-    """Redirects to the confirmation unless the user signed in or confirmed some minutes ago."""
+    """Redirects to the confirmation unless the user signed in or confirmed in the last five minutes."""
 
     @wraps(view)
     def confirmed(request: ActorRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -42,7 +42,7 @@ def _recently_confirmed(view: View) -> View:
 @signed_in_form
 @_recently_confirmed
 def add_app(request: ActorRequest) -> HttpResponse:
-    """Shows the secret of an authenticator app, which starts to count with its first correct code."""
+    """Shows the secret of a new authenticator app; a POST with a correct code adds the app."""
     user = request.actor.user
     assert user
     if factors_of(user).filter(type=Authenticator.Type.TOTP).exists():
@@ -107,7 +107,7 @@ def renew_codes(request: ActorRequest) -> HttpResponse:
 
 
 def _show_codes(request: ActorRequest, codes: list[str]) -> HttpResponse:
-    """New recovery codes, which only this response has; without codes, a redirect."""
+    """Shows new recovery codes, which no later response contains; without new codes, redirects."""
     if not codes:
         return redirect("security")
     text = "\n".join(codes)

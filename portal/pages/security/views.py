@@ -68,7 +68,7 @@ def confirm(request: ActorRequest) -> HttpResponse:
 
 
 def _forms(user: User, sent: Any) -> dict[str, forms.Form]:
-    """The ways to confirm that the user has. The form with a sent field is bound."""
+    """The forms with which this user can confirm, by name; the submitted form is bound."""
 
     def data(field: str) -> Any:
         return sent if sent and field in sent else None

@@ -1,6 +1,21 @@
 from django.urls import path
 
-from portal.pages.skill.views import collisions, dependencies, feedback, files, phrases, settings, skill, use
+from portal.pages.skill.presenters.dependencies import dependency_status
+from portal.pages.skill.presenters.modules import loaded_modules
+from portal.pages.skill.views import (
+    additions,
+    cases,
+    collisions,
+    dependencies,
+    feedback,
+    files,
+    phrases,
+    settings,
+    skill,
+    use,
+)
+from portal.pages.skill.views.live_parts import live_part
+from worker.cases.results import case_results
 
 urlpatterns = [
     path("skills/collisions/", collisions.page, name="collisions"),
@@ -23,7 +38,11 @@ skill_urlpatterns = [
 version_urlpatterns = [
     path("", skill.version, name="version"),
     path("files/", files.tree, name="files"),
-    path("dependencies/", dependencies.live, name="dependencies-live"),
+    path("cases/", live_part("cases", case_results), name="cases-live"),
+    path("modules/", live_part("modules", loaded_modules), name="modules-live"),
+    path("cases/run/", cases.run, name="cases-run"),
+    path("dependencies/", live_part("dependencies", dependency_status), name="dependencies-live"),
+    path("additions/", additions.change, name="change-additions"),
     path("dependencies/runtime/", dependencies.choose, name="choose-runtime"),
     path("dependencies/retry/", dependencies.again, name="dependencies-retry"),
     path("files/<path:path>", files.file, name="file"),

@@ -48,7 +48,7 @@ def departure(request: ActorRequest, slug: str) -> HttpResponse:
 def rejoin(request: ActorRequest, slug: str) -> HttpResponse:
     """Undoes that the user left the team."""
     mine = teams.rejoin(slug, request.actor)
-    messages.success(request, _("You are in %(team)s again.") % {"team": mine.team.name})
+    messages.success(request, _("You rejoined %(team)s.") % {"team": mine.team.name})
     return redirect("team", slug)
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from registry.accounts.invitations import DEFAULT_DAYS
 from registry.accounts.service_accounts import ROLES
-from registry.models import MemoryReview, Role, Team, User, UserKind
+from registry.models import MemoryReview, Role, RunReaders, Team, User, UserKind
 
 
 class TeamForm(forms.Form):
@@ -42,17 +42,31 @@ class TeamSettingsForm(forms.Form):
         ),
     )
 
+    run_readers = forms.ChoiceField(
+        label=_("Who can read the team's runs"),
+        choices=RunReaders.choices,
+        widget=forms.RadioSelect,
+        required=False,
+        help_text=_("Inputs, log, result and files of runs that members start for this team."),
+    )
+    share_links = forms.BooleanField(
+        label=_("Allow links that share a run with anyone"),
+        required=False,
+        help_text=_("If you turn this off, existing links stop working."),
+    )
+
     @classmethod
     def of(cls, team: Team) -> Self:
         """The unbound form with the team's current settings."""
-        known = {
-            name: getattr(team, name) for name in ("languages", "failing_triggers_block", "memory_review")
-        }
-        return cls(initial=known)
+        return cls(initial={name: getattr(team, name) for name in cls.base_fields})
 
     def clean_memory_review(self) -> str | None:
         """The submitted value; None if it is empty, so that the setting stays unchanged."""
         return self.cleaned_data["memory_review"] or None
+
+    def clean_run_readers(self) -> str | None:
+        """As ``clean_memory_review``."""
+        return self.cleaned_data["run_readers"] or None
 
 
 class RoleForm(forms.Form):

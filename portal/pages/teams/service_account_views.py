@@ -68,7 +68,8 @@ def deactivate(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
     row = _find(slug, uid, request.actor)
     with show_refusals(request):
         service_accounts.deactivate(row, request.actor)
-        messages.success(request, _("All tokens of %(name)s stopped working.") % {"name": row.user.username})
+        text = _("%(name)s was deactivated. Its tokens no longer work.")
+        messages.success(request, text % {"name": row.user.username})
     return redirect("service-account", slug, uid)
 
 

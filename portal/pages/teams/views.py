@@ -47,7 +47,7 @@ def new(request: ActorRequest) -> HttpResponse:
 @require_safe
 def page(request: ActorRequest, slug: str) -> HttpResponse:
     team, actor = find_team(slug, request.actor), request.actor
-    skills = Skill.objects.discoverable_by(actor).filter(team=team, latest__isnull=False)
+    skills = Skill.objects.searchable_by(actor).filter(team=team)
     shown = list(skills.select_related("team", "latest").order_by("slug")[:_MAX_SKILLS])
     context = {
         "team": team,

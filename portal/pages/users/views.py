@@ -79,7 +79,7 @@ def _list(request: ActorRequest) -> dict[str, Any]:
 
 
 def _invite(form: forms.Form, actor: Actor) -> dict[str, Any]:
-    """What the page shows about the new invitation; {} if it was refused."""
+    """The template context of the new invitation; {} if it was refused."""
     given = form.cleaned_data
     with add_refusals(form):
         new = invitations.invite(actor, **given)
@@ -89,7 +89,7 @@ def _invite(form: forms.Form, actor: Actor) -> dict[str, Any]:
 
 
 def _create(form: forms.Form, actor: Actor) -> dict[str, Any]:
-    """What the page shows about the new user; {} if it was refused."""
+    """The template context of the new user; {} if it was refused."""
     given = form.cleaned_data
     with add_refusals(form):
         new = users.create_user(

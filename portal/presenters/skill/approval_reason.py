@@ -1,4 +1,4 @@
-"""Says in one sentence why a run needs approval."""
+"""Explains in one sentence why a run needs approval."""
 
 from __future__ import annotations
 

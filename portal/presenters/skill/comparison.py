@@ -25,6 +25,7 @@ _ABOUT: dict[str, Promise] = {
     "timeout_ms": _("Time limit (ms)"),
     "memory_mb": _("Memory limit (MB)"),
     "scripts": _("Scripts"),
+    "libraries": _("Added libraries"),
     "abp_tools": _("Provided tools"),
     "entry": _("Entry point"),
     "type": _("Type"),

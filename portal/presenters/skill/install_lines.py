@@ -10,11 +10,29 @@ from registry.models import Version, Visibility
 
 def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
     """Commands that download the version and, if it can run, start a run: dicts with id, label and text."""
-    found = [download_line(runnable.version)]
+    found = [download_line(runnable.version), *client_lines(runnable.version)]
     if runnable.callable or runnable.entry_points.prompt:
         command = run_line(example_call(runnable), indent=None)
         found.append({"id": "install-run", "label": _("Start a run"), "text": command})
     return found
+
+
+def client_lines(version: Version) -> list[dict[str, str]]:
+    """Commands of package managers that install the skill; ``npx skills`` reads public skills only."""
+    skill = version.skill
+    npm = (
+        f"npm config set @{skill.team.slug}:registry {absolute_url('npm/')}\n"
+        f"npm install @{skill.team.slug}/{skill.slug}@{version.number}"
+    )
+    if skill.effective_visibility != Visibility.PUBLIC:
+        address = absolute_url("npm/").partition(":")[2]
+        npm = f'npm config set "{address}:_authToken" "$SKILLQUAY_TOKEN"\n{npm}'
+        return [{"id": "install-npm", "label": "npm", "text": npm}]
+    skills = f"npx skills add {absolute_url(str(skill))}"
+    return [
+        {"id": "install-skills", "label": "npx skills", "text": skills},
+        {"id": "install-npm", "label": "npm", "text": npm},
+    ]
 
 
 def download_line(version: Version) -> dict[str, str]:

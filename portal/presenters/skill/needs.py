@@ -12,7 +12,10 @@ from registry.versions.needs.version_needs import Need, version_needs
 
 @dataclass(frozen=True)
 class NeedGroup:
-    """Needs of one state: "missing", "optional", "unknown" or "provided"; ``tone`` is warn, quiet or ok."""
+    """Needs of one state: "missing", "optional", "unknown", "added" or "provided".
+
+    ``tone`` is warn, quiet or ok.
+    """
 
     state: str
     tone: str
@@ -43,6 +46,7 @@ def _groups() -> list[tuple[str, str, str, str]]:
         ),
         ("unknown", "quiet", _("Programs"), _("Must be installed on the worker:")),
         ("optional", "quiet", _("Optional"), _("Libraries that the scripts use if they are installed:")),
+        ("added", "ok", _("Added"), _("A maintainer added these to the version:")),
         ("provided", "ok", _("Declared"), _("The package declares these:")),
     ]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from portal.presenters.cache import BoundedCache
 from portal.presenters.skill.manifest_fields import manifest_fields
+from registry.additions.additions import effective_manifest
 from registry.models import Version
 from registry.models.skill import INTERNAL
-from registry.packages.manifest.manifest import manifest_of
 from registry.packages.package import PROFILES, Manifest, Package, Profile
 from registry.packages.problems import Problem, Refusal
 from registry.packages.read_package import problems_by_profile, stored_problems_by_profile
@@ -78,7 +78,7 @@ _REPORTS: BoundedCache[dict[Profile, tuple[Problem, ...]]] = BoundedCache(512)
 
 def runnable_version(version: Version) -> RunnableVersion:
     """The version with its entry points, which are read from its archive once and cached."""
-    manifest = manifest_of(version.manifest)
+    manifest = effective_manifest(version)
     key = (version.digest, version.profile)
     return RunnableVersion(
         version, manifest, _ENTRY_POINTS.get(key, lambda: _read_entry_points(version, manifest))

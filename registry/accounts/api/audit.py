@@ -20,7 +20,7 @@ operation = Operations("audit")
 
 class AuditQuery(PageQuery):
     person = serializers.CharField(
-        required=False, max_length=150, help_text="The user who acted, or that a command named with `--as`."
+        required=False, max_length=150, help_text="The user who acted, or the user named with `--as`."
     )
     group = serializers.ChoiceField(
         choices=list(audit.GROUPS), required=False, help_text="Only actions of this kind."
@@ -45,7 +45,7 @@ class AuditEntryDoc(Doc):
         source="as_user.username",
         allow_null=True,
         default=None,
-        help_text="The user that a command named with `--as`; it had this user's rights.",
+        help_text="The user named with `--as`; the command ran with this user's rights.",
     )
     capacity = serializers.ChoiceField(
         choices=["", *Capacity.values],
@@ -58,7 +58,7 @@ class AuditEntryDoc(Doc):
     address = serializers.CharField(
         source="shown_address",
         help_text="The client's IP address; empty for commands and background work, and if you may not see "
-        "it. Maintainers see the addresses of the team's present members.",
+        "it. Maintainers see the addresses of current members of the team.",
     )
     team = serializers.CharField(source="team.slug", allow_null=True, default=None)
     action = serializers.CharField(help_text="Such as `version.yank`.")

@@ -17,7 +17,9 @@ _USERS = (Action.USERS,)
 
 class LockOutDoc(Doc):
     id = serializers.CharField(source="uid")
-    username = serializers.CharField(help_text="The name as entered, in lower case; perhaps of no user.")
+    username = serializers.CharField(
+        help_text="The name as entered, in lower case. There may be no user with this name."
+    )
     address = serializers.CharField(
         help_text="The client's address or IPv6 network. Empty if the second factor is locked."
     )
@@ -45,6 +47,6 @@ class LockOutDetail(Endpoint):
 
     @operation("end_lock_out", "End a lock-out")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """The user name can sign in again at once. Requires administrator rights."""
+        """Ends the lock-out: the user name can sign in again at once. Requires administrator rights."""
         lock_outs.end(uid, self.actor)
         return HttpResponse(status=204)

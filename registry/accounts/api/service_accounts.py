@@ -66,7 +66,7 @@ class ServiceAccounts(AccountEndpoint):
         answer=page_schema(ServiceAccountDoc),
     )
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Requires the owner role."""
+        """Lists the team's service accounts. Requires the owner role."""
         page = pagination.read_page("service-accounts", read_query(PageQuery, request), kinds=(int,))
         rows = service_accounts.list_service_accounts(find_team(team, self.actor), self.actor)
         found, cursor = pagination.in_order(rows, page)
@@ -96,7 +96,7 @@ class ServiceAccountDetail(AccountEndpoint):
 
     @operation("get_service_account", "Get a service account", answer=ServiceAccountDoc)
     def get(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Requires the owner role."""
+        """Returns the service account. Requires the owner role."""
         return self.respond(request, self.account(team, username))
 
     @operation(
@@ -106,7 +106,7 @@ class ServiceAccountDetail(AccountEndpoint):
         answer=ServiceAccountDoc,
     )
     def patch(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Requires the owner role."""
+        """Changes the role of the service account. Requires the owner role."""
         row = self.account(team, username)
         role = read_body(ServiceAccountChangeRequest, request.data)["role"]
         return self.respond(request, service_accounts.change_role(row, role, self.actor))
@@ -118,7 +118,7 @@ class ServiceAccountDeactivation(AccountEndpoint):
     @operation("deactivate_service_account", "Deactivate a service account", answer=ServiceAccountDoc)
     @idempotent()
     def post(self, request: Request, team: str, username: str) -> HttpResponse:
-        """All its tokens stop working at once. Requires the owner role."""
+        """Deactivates the account; all its tokens stop working at once. Requires the owner role."""
         row = self.account(team, username)
         service_accounts.deactivate(row, self.actor)
         return self.respond(request, row)
@@ -130,7 +130,7 @@ class ServiceAccountReactivation(AccountEndpoint):
     @operation("reactivate_service_account", "Reactivate a service account", answer=ServiceAccountDoc)
     @idempotent()
     def post(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Tokens that have not expired work again. Requires the owner role."""
+        """Reactivates the account; tokens that have not expired work again. Requires the owner role."""
         row = self.account(team, username)
         service_accounts.reactivate(row, self.actor)
         return self.respond(request, row)
@@ -156,8 +156,8 @@ class ServiceAccountTokens(AccountEndpoint):
         answer={201: NewAccessTokenDoc},
     )
     def post(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Requires the owner role. If you use a token for this request, the new one can't do more. To rotate
-        or revoke a token, use `/tokens/{id}`.
+        """Creates a token for the service account. If you use a token for this request, the new one can't do
+        more. To rotate or revoke a token, use `/tokens/{id}`. Requires the owner role.
         """
         row = self.account(team, username)
         body = read_body(ServiceTokenRequest, request.data)

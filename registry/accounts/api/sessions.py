@@ -26,7 +26,7 @@ class SessionDoc(Doc):
     user_agent = serializers.CharField()
     address = serializers.CharField(help_text="The client's IP address at sign-in.")
     started_at = serializers.DateTimeField(allow_null=True)
-    last_used_at = serializers.DateTimeField(allow_null=True, help_text="Updated every ten minutes.")
+    last_used_at = serializers.DateTimeField(allow_null=True, help_text="Updated at most every ten minutes.")
 
 
 class EndedSessionsDoc(Doc):
@@ -56,7 +56,7 @@ class SessionEndpoint(Endpoint):
 class MySessions(SessionEndpoint):
     @operation("list_my_sessions", "List your sessions", answer=_PAGE)
     def get(self, request: Request) -> HttpResponse:
-        """Lists your browser sessions, the last used first, on one page. Requires a session."""
+        """Lists your browser sessions on one page, sorted by last use, newest first. Requires a session."""
         return self.list_of(request, self.own_user)
 
     @operation("end_my_other_sessions", "End your other sessions", answer=EndedSessionsDoc)
@@ -79,8 +79,8 @@ class UserSessions(SessionEndpoint):
 
     @operation("list_user_sessions", "List a user's sessions", answer=_PAGE)
     def get(self, request: Request, username: str) -> HttpResponse:
-        """Lists the user's browser sessions, the last used first, on one page. Requires administrator
-        rights.
+        """Lists the user's browser sessions on one page, sorted by last use, newest first. Requires
+        administrator rights.
         """
         return self.list_of(request, users.find_user(username, self.actor))
 

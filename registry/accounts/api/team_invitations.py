@@ -66,6 +66,6 @@ class TeamInvitationDetail(Endpoint):
 
     @operation("revoke_team_invitation", "Revoke an invitation to a team")
     def delete(self, request: Request, team: str, uid: str) -> HttpResponse:
-        """The link stops working at once. Requires the owner role."""
+        """Revokes the invitation; its link stops working at once. Requires the owner role."""
         invitations.revoke(uid, self.actor, team=find_team(team, self.actor))
         return HttpResponse(status=204)

@@ -25,7 +25,7 @@ class TeamDoc(Doc):
     name = serializers.CharField()
     created_at = serializers.DateTimeField()
     archived_at = serializers.DateTimeField(
-        allow_null=True, help_text="When the team was archived; its skills can then only be read."
+        allow_null=True, help_text="When the team was archived. The skills of an archived team are read-only."
     )
     url = AddressField("/api/v1/teams/{0.slug}")
     page_url = AddressField("/teams/{0.slug}/")
@@ -98,7 +98,7 @@ class TeamDetail(Endpoint):
 
     @operation("update_team", "Change a team's display name", body=TeamChangeRequest, answer=TeamDoc)
     def patch(self, request: Request, team: str) -> HttpResponse:
-        """Requires the owner role."""
+        """Changes the team's display name. Requires the owner role."""
         found = find_team(team, self.actor)
         change = read_body(TeamChangeRequest, request.data)
         changed = teams.rename_team(found, change["name"], self.actor)
@@ -131,8 +131,8 @@ class TeamArchival(Endpoint):
     @operation("archive_team", "Archive a team", answer=TeamDoc)
     @idempotent()
     def post(self, request: Request, team: str) -> HttpResponse:
-        """The team's skills stay readable; publishing, runs, imports and changes of members are refused with
-        `TEAM_ARCHIVED`. Tokens of its service accounts stop working. Requires the owner role.
+        """Archives the team. Its skills stay readable; publishing, runs, imports and changes of members are
+        refused with `TEAM_ARCHIVED`. Tokens of its service accounts stop working. Requires the owner role.
         """
         archived = teams.archive(find_team(team, self.actor), self.actor)
         return etag.document_response(request, TeamDoc.document(archived))
@@ -145,7 +145,7 @@ class TeamUnarchival(Endpoint):
     @operation("unarchive_team", "Unarchive a team", answer=TeamDoc)
     @idempotent()
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Undoes the archiving. Requires the owner role."""
+        """Makes an archived team active again. Requires the owner role."""
         team_row = teams.unarchive(find_team(team, self.actor), self.actor)
         return etag.document_response(request, TeamDoc.document(team_row))
 
@@ -156,7 +156,7 @@ class Members(Endpoint):
 
     @operation("list_members", "List a team's members", query=PageQuery, answer=page_schema(MemberDoc))
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Requires team membership or administrator rights."""
+        """Lists the members. Requires team membership or administrator rights."""
         page = pagination.read_page("members", read_query(PageQuery, request), kinds=(int,))
         rows = teams.members_of(find_team(team, self.actor), self.actor)
         found, cursor = pagination.in_order(rows, page)
@@ -165,7 +165,7 @@ class Members(Endpoint):
     @operation("add_member", "Add a member", body=MemberRequest, answer={201: MemberDoc})
     @idempotent(MemberRequest)
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Requires the owner role."""
+        """Adds a user to the team. Requires the owner role."""
         found = find_team(team, self.actor)
         require(self.actor, Action.MEMBERS, team=found)
         body = read_body(MemberRequest, request.data)
@@ -180,7 +180,7 @@ class MemberDetail(Endpoint):
 
     @operation("update_member", "Change a member's role", body=RoleRequest, answer=MemberDoc)
     def patch(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Requires the owner role. The only owner can't get another role."""
+        """Changes the member's role. Requires the owner role. The only owner can't get another role."""
         member = self._member(team, username)
         role = read_body(RoleRequest, request.data)["role"]
         changed = teams.change_role(member.team, member.user, role, self.actor)
@@ -188,7 +188,9 @@ class MemberDetail(Endpoint):
 
     @operation("remove_member", "Remove a member")
     def delete(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Requires the owner role; members can remove themselves. The only owner can't be removed."""
+        """Removes the member. Requires the owner role; members can remove themselves. The only owner can't be
+        removed.
+        """
         member = self._member(team, username)
         teams.remove_member(member.team, member.user, self.actor)
         return HttpResponse(status=204)

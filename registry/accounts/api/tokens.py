@@ -48,10 +48,10 @@ class AccessTokenDoc(Doc):
     state = StateField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
-    last_used_at = serializers.DateTimeField(allow_null=True, help_text="Stored once a minute at most.")
+    last_used_at = serializers.DateTimeField(allow_null=True, help_text="Updated at most once a minute.")
     last_used_address = TextOrNull()
     previous_expires_at = serializers.DateTimeField(
-        allow_null=True, help_text="After a rotation: when the secret before it stops working."
+        allow_null=True, help_text="When the previous secret stops working; null if there is none."
     )
     url = AddressField("/api/v1/tokens/{0.uid}")
 
@@ -71,13 +71,13 @@ class ServiceTokenRequest(Shape):
         required=False,
         min_value=1,
         max_value=tokens.MAX_DAYS,
-        help_text="Days until it expires; default: 30, or when your own token expires.",
+        help_text="Days until the token expires; default: 30, but not later than the token that creates it.",
     )
 
 
 class TokenRequest(ServiceTokenRequest):
     team = StrictText(
-        max_length=64, required=False, help_text="The only team in which your roles count; default: all."
+        max_length=64, required=False, help_text="Limits the token to this team; default: all your teams."
     )
 
 
@@ -87,7 +87,7 @@ class RotationRequest(Shape):
         default=tokens.DEFAULT_OVERLAP_HOURS,
         min_value=0,
         max_value=tokens.MAX_OVERLAP_HOURS,
-        help_text="Hours for which the present secret keeps working.",
+        help_text="Hours for which the current secret keeps working.",
     )
     days = serializers.IntegerField(
         required=False,
@@ -133,7 +133,7 @@ class TokenDetail(Endpoint):
 
     @operation("revoke_token", "Revoke an access token")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """The token stops working at once."""
+        """Revokes the token; it stops working at once."""
         tokens.revoke(tokens.find_token(uid, self.actor), self.actor)
         return HttpResponse(status=204)
 

@@ -56,7 +56,7 @@ class DependentsDoc(Doc):
 
 
 class DeactivatedUserDoc(UserDoc):
-    needs_owner = DependentsDoc(help_text="What no other person is responsible for now.")
+    needs_owner = DependentsDoc(help_text="Teams, import sources and webhooks that need another owner.")
 
 
 class PasswordResetDoc(Doc):
@@ -158,7 +158,7 @@ class UserDetail(Endpoint):
 
     @operation("get_user", "Get a user", answer=UserDoc)
     def get(self, request: Request, username: str) -> HttpResponse:
-        """Requires administrator rights."""
+        """Returns the account. Requires administrator rights."""
         return self.respond(request, users.find_user(username, self.actor))
 
     @operation("update_user", "Change a user", body=UserChangeRequest, answer=UserDoc)
@@ -202,8 +202,8 @@ class UserReactivation(Endpoint):
     @operation("reactivate_user", "Reactivate a user", answer=UserDoc)
     @idempotent()
     def post(self, request: Request, username: str) -> HttpResponse:
-        """The user can sign in again, and tokens that have not expired work again. Requires administrator
-        rights.
+        """Reactivates the account: the user can sign in again, and tokens that have not expired work again.
+        Requires administrator rights.
         """
         user = users.reactivate(users.find_user(username, self.actor), self.actor)
         return etag.document_response(request, UserDoc.document(user))
@@ -268,6 +268,6 @@ class InvitationDetail(Endpoint):
 
     @operation("revoke_invitation", "Revoke an invitation")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """The link stops working at once. Requires administrator rights."""
+        """Revokes the invitation; its link stops working at once. Requires administrator rights."""
         invitations.revoke(uid, self.actor)
         return HttpResponse(status=204)

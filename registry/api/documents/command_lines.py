@@ -15,7 +15,8 @@ class ParameterDoc(Doc):
     id = serializers.CharField(help_text="Unique in the command line: subcommands and name, joined by `/`.")
     name = serializers.CharField()
     flags = serializers.ListField(
-        child=serializers.CharField(), help_text="Such as `-o` and `--output`; empty for a positional one."
+        child=serializers.CharField(),
+        help_text="Such as `-o` and `--output`; empty for a positional argument.",
     )
     negative_flags = serializers.ListField(
         child=serializers.CharField(), help_text="Flags that switch it off, such as `--no-cache`."
@@ -27,11 +28,11 @@ class ParameterDoc(Doc):
     required = serializers.BooleanField()  # type: ignore[assignment]
     choices = serializers.ListField(child=serializers.CharField())
     default = serializers.JSONField(allow_null=True)
-    default_computed = serializers.BooleanField(help_text="Whether only a run determines the default.")
+    default_computed = serializers.BooleanField(help_text="Whether the running script computes the default.")
     file = serializers.CharField(
         help_text="`input` or `output` if the value is probably a file to read or write; otherwise empty."
     )
-    remainder = serializers.BooleanField(help_text="Whether it takes all further words unchanged.")
+    remainder = serializers.BooleanField(help_text="Whether it takes all remaining words unchanged.")
     hidden = serializers.BooleanField()
     help = serializers.CharField()
     metavar = serializers.CharField()
@@ -47,12 +48,12 @@ class CommandLevelDoc(Doc):
     aliases = serializers.ListField(child=serializers.CharField())
     help = serializers.CharField()
     parameters = ParameterDoc(many=True, help_text="In the order of their declaration.")
-    groups = ExclusiveGroupDoc(many=True, help_text="Parameters of which a call has at most one.")
+    groups = ExclusiveGroupDoc(many=True, help_text="Groups of mutually exclusive parameters.")
     subcommands = serializers.ListField(
         child=serializers.DictField(), help_text="Objects of the same form, one per subcommand."
     )
     subcommand_required = serializers.BooleanField()
-    accepts_unknown = serializers.BooleanField(help_text="Whether further words are passed on.")
+    accepts_unknown = serializers.BooleanField(help_text="Whether the script accepts unknown words.")
 
 
 class ReadingGapDoc(Doc):
@@ -66,18 +67,19 @@ class CommandLineDoc(Doc):
     path = serializers.CharField()
     origin = serializers.ChoiceField(
         choices=CommandLineOrigin.values,
-        help_text="`input_schema` of the manifest, the text of the `script`, or its `parser` itself.",
+        help_text="Where this description comes from: the manifest's `input_schema`, the text of the "
+        "`script`, or the `parser` of the running script.",
     )
     kind = serializers.ChoiceField(
         choices=[_SCHEMA, "fields", "none", "line"],
         help_text="`schema`: send `inputs` that match the manifest's schema. `fields`: `root` describes the "
-        "`arguments`. `none`: there are none. `line`: the script reads its arguments by hand.",
+        "`arguments`. `none`: the script takes none. `line`: the script reads its arguments by hand.",
     )
     library = serializers.CharField(help_text="The parser library, such as `argparse`.")
     root = CommandLevelDoc()
     usage = serializers.CharField(help_text="The usage text in the script.")
     description = serializers.CharField()
-    gaps = ReadingGapDoc(many=True, help_text="What could not be read; empty if `root` is complete.")
+    gaps = ReadingGapDoc(many=True, help_text="Parts that could not be read; empty if `root` is complete.")
     samples = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
         help_text="`arguments` of calls that the package's documents show.",

@@ -8,7 +8,7 @@ from registry.api.documents.skills import Doc
 class AbilityChangeDoc(Doc):
     name = serializers.CharField(
         help_text="One of hosts, filesystem, environment, secrets, tools, skills, hooks, shell, timeout_ms, "
-        "memory_mb, scripts, abp_tools, entry, type, protocol and context."
+        "memory_mb, scripts, libraries, abp_tools, entry, type, protocol and context."
     )
     added = serializers.ListField(child=serializers.CharField())
     removed = serializers.ListField(child=serializers.CharField())

@@ -18,7 +18,8 @@ class NeedDoc(Doc):
     )
     state = serializers.ChoiceField(
         choices=NEED_STATES,
-        help_text="`provided` if the package declares it. `unknown` for programs: they depend on the worker.",
+        help_text="`provided` if the package declares it, `added` if a maintainer added it to the version. "
+        "`unknown` for programs: they depend on the worker.",
     )
     required = serializers.BooleanField(  # type: ignore[assignment]
         help_text="False for a module that the scripts can do without."

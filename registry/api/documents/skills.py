@@ -1,6 +1,4 @@
-"""Functions that build the JSON objects of skills, versions and files for API responses, and their
-serializers.
-"""
+"""Builds the JSON objects of skills, versions and files for API responses, and declares their serializers."""
 
 import zipfile
 from collections.abc import Mapping
@@ -16,17 +14,34 @@ from registry.api.documents.command_lines import CommandLineDoc, command_line_do
 from registry.api.documents.doc import Doc as Doc
 from registry.api.documents.needs import NeedDoc, needs_document
 from registry.core.addresses import absolute_url
-from registry.core.hooks import DEPENDENCY_STATES, dependency_state
+from registry.core.hooks import (
+    DEPENDENCY_STATES,
+    MODULE_LOAD_STATES,
+    SKIP_REASONS,
+    dependency_state,
+    module_loads,
+)
+from registry.core.sql import PreparedQuery
 from registry.core.time import rfc3339
 from registry.identity.actors import Actor
 from registry.listing.listed_skill import pinned_manifest
 from registry.lookup import canonical as canonical_canonical
 from registry.lookup import skills
-from registry.models import File, Skill, Version
+from registry.lookup.visibility import sees_held_versions
+from registry.models import Channel, File, Skill, Version
 from registry.packages.manifest.sections import Phase, find_phases, find_specs, is_phase
 from registry.packages.package import Manifest
 from registry.storage import blobs
 from registry.versions.publishing import version_rows
+
+_CHANNELS = PreparedQuery(
+    lambda skill: (
+        Channel.objects.filter(skill_id=skill)
+        .order_by("name")
+        .values_list("name", "version__number", "version__held_at", "version__released_at")
+    ),
+    int,
+)
 
 
 def api_url(*parts: str) -> str:
@@ -92,8 +107,9 @@ def _canonical(skill: Skill) -> dict[str, str] | None:
 
 def channels_of(skill: Skill, actor: Actor) -> dict[str, str]:
     """Version numbers by channel name, sorted by name, without versions that the actor may not see."""
-    rows = skill.channels.filter(version__in=Version.objects.visible_to(actor))
-    return dict(rows.order_by("name").values_list("name", "version__number"))
+    sees_held = sees_held_versions(skill, actor)
+    rows = _CHANNELS.all(skill.pk)
+    return {name: number for name, number, held, released in rows if sees_held or not held or released}
 
 
 def version_summary(version: Version) -> dict[str, Any]:
@@ -130,6 +146,7 @@ def version_document(version: Version, actor: Actor) -> dict[str, Any]:
         "body": version.body,
         "problems": [each.document(gettext) for each in version_rows.load_problems(version)],
         "dependencies": dependency_state(version),
+        "modules": [asdict(each) for each in module_loads(version)],
         "command_lines": [command_line_document(row) for row in version.command_lines.order_by("script")],
         "needs": needs_document(version),
         "channels": sorted(version.channels.values_list("name", flat=True)),
@@ -271,13 +288,19 @@ class VersionSummaryDoc(Doc):
 class PhaseScriptDoc(Doc):
     id = serializers.CharField()
     line = serializers.IntegerField()
-    missing = serializers.BooleanField(help_text="Whether `scripts/` has no such script.")
+    missing = serializers.BooleanField(help_text="True if `scripts/` has no script with this id.")
 
 
 class PhaseDoc(Doc):
     path = serializers.CharField()
     scripts = PhaseScriptDoc(many=True, help_text="The scripts that the file declares.")
-    omitted = serializers.IntegerField(help_text="The number of further declarations.")
+    omitted = serializers.IntegerField(help_text="The number of declarations that are not listed.")
+
+
+class ModuleDoc(Doc):
+    path = serializers.CharField()
+    state = serializers.ChoiceField(choices=MODULE_LOAD_STATES)
+    reason = serializers.ChoiceField(choices=SKIP_REASONS, help_text='Why it was skipped; otherwise "".')
 
 
 class VersionDoc(VersionSummaryDoc):
@@ -295,12 +318,13 @@ class VersionDoc(VersionSummaryDoc):
     dependencies = serializers.ChoiceField(
         choices=DEPENDENCY_STATES, help_text="The state of the version's dependency builds."
     )
-    command_lines = CommandLineDoc(
-        many=True, help_text="How each script is called that takes command-line arguments."
+    modules = ModuleDoc(
+        many=True, help_text="Whether runs can load the `execute` modules that the version has."
     )
+    command_lines = CommandLineDoc(many=True, help_text="The command lines of scripts that take arguments.")
     needs = NeedDoc(
         many=True,
-        help_text="Modules, programs, hosts and keys that the scripts need, read from their text.",
+        help_text="Modules, programs, hosts and secrets that the scripts need, read from their text.",
     )
     channels = serializers.ListField(child=serializers.CharField())
     phases = PhaseDoc(many=True, help_text="Files in `phases/` and `actions/`.")

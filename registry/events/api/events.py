@@ -202,7 +202,9 @@ class EventSubscriptions(Endpoint):
     )
     @idempotent(EventSubscriptionRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Requires the maintainer role and a session. Repeat the request to change the mode."""
+        """Sets the mode of the subscription: whether events start the skill or only propose it. Repeat the
+        request to change the mode. Requires the maintainer role and a session.
+        """
         body = read_body(EventSubscriptionRequest, request.data)
         team = skills.find_team(body["team"], self.actor)
         skill = skills.find_skill(body["skill"], self.actor)
@@ -216,7 +218,9 @@ class EventSubscriptionDetail(Endpoint):
 
     @operation("delete_event_subscription", "Delete an event subscription")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Requires the maintainer role and a session. Events of this type then only propose the skill."""
+        """Deletes the subscription. Events of this type then only propose the skill. Requires the maintainer
+        role and a session.
+        """
         subscribing.unsubscribe(subscribing.find_subscription(uid, self.actor), self.actor)
         return etag.set_private(HttpResponse(status=204))
 

@@ -83,8 +83,8 @@ class Webhooks(Endpoint):
 
     @operation("create_webhook", "Create a webhook", body=WebhookRequest, answer={201: WebhookCreatedDoc})
     def post(self, request: Request) -> HttpResponse:
-        """Requires the maintainer role and a session. Events of the webhook start runs in your name, for that
-        team only.
+        """Creates a webhook. Its events start runs in your name, for that team only. Requires the maintainer
+        role and a session.
         """
         body = read_body(WebhookRequest, request.data)
 
@@ -106,7 +106,7 @@ class WebhookDetail(Endpoint):
 
     @operation("delete_webhook", "Delete a webhook")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Requires the maintainer role and a session. Received events stay."""
+        """Deletes the webhook, but keeps the received events. Requires the maintainer role and a session."""
         webhooks.remove(webhooks.find_endpoint(uid, self.actor), self.actor)
         return etag.set_private(HttpResponse(status=204))
 
@@ -122,7 +122,9 @@ class WebhookRotation(Endpoint):
         answer=WebhookCreatedDoc,
     )
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires the maintainer role and a session. The old secret stays valid for a day by default."""
+        """Replaces the secret. The old secret stays valid for a day by default. Requires the maintainer role
+        and a session.
+        """
         endpoint = webhooks.find_endpoint(uid, self.actor)
         body = read_body(WebhookRotationRequest, request.data)
 

@@ -136,7 +136,9 @@ class FeedbackDecision(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str, uid: str) -> HttpResponse:
-        """Requires the maintainer role. An utterance that was accepted or declined is not proposed again."""
+        """Accepts or declines a proposed test. Its utterance is not proposed again. Requires the maintainer
+        role.
+        """
         skill = self.skill(team, slug)
         proposal = feedback.find_proposal(skill, uid, self.actor)
         body = read_body(TestDecisionRequest, request.data)
@@ -155,8 +157,8 @@ class TriggerTests(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role. A trigger test is an utterance that must match the skill or must not
-        match it. The new test replaces a test of the same utterance.
+        """Adds a trigger test: an utterance that must match the skill or must not match it. The new test
+        replaces a test of the same utterance. Requires the maintainer role.
         """
         skill = self.skill(team, slug)
         body = read_body(TriggerTestRequest, request.data)
@@ -169,8 +171,8 @@ class TriggerTestDetail(SkillEndpoint):
 
     @operation("remove_trigger_test", "Remove a trigger test")
     def delete(self, request: Request, team: str, slug: str, uid: str) -> HttpResponse:
-        """Requires the maintainer role. To remove a test that is part of a package, publish a version without
-        it.
+        """Removes a test. To remove a test that is part of a package, publish a version without it. Requires
+        the maintainer role.
         """
         feedback.remove_test(self.skill(team, slug), uid, self.actor)
         return etag.set_private(HttpResponse(status=204))

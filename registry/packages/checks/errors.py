@@ -43,7 +43,7 @@ RESOURCE_UNSAFE = declare("RESOURCE_UNSAFE", lambda *, field, resource: ...)(
 )
 CODE_OUTSIDE_SCRIPTS = declare("CODE_OUTSIDE_SCRIPTS", severity="warning")(
     _("This file contains executable code but is not in scripts/."),
-    _("Move the file into scripts/; only files in that folder can be started."),
+    _("Move the file into scripts/, where every profile looks for scripts."),
 )
 SCRIPT_UNDECLARED = declare("SCRIPT_UNDECLARED", lambda *, script: ..., severity="warning")(
     _("The script %(script)s is declared but not in scripts/."),
@@ -63,6 +63,10 @@ TRIGGER_TESTS_INVALID = declare("TRIGGER_TESTS_INVALID", lambda *, reason: ..., 
         "Write two lists of quoted utterances, `match` and `not_match`, as described in"
         " docs/reference/packages.md."
     ),
+)
+CASES_INVALID = declare("CASES_INVALID", lambda *, reason: ..., severity="warning")(
+    _("Invalid cases were skipped: %(reason)s."),
+    _("Write the list `cases` as described in docs/reference/packages.md."),
 )
 SCHEMA_NOT_OBJECT = declare("SCHEMA_NOT_OBJECT", lambda *, where: ..., severity="warning")(
     _("`%(where)s` must describe an object, because inputs are named."),

@@ -9,6 +9,7 @@ from itertools import accumulate, islice
 
 from registry.packages.archive.paths import printable
 from registry.packages.checks import errors, profiles
+from registry.packages.checks.cases import read_cases
 from registry.packages.checks.profiles import CODE, RUNNABLE, apply_profile, single_scripts, suffix
 from registry.packages.checks.trigger_tests import read_trigger_tests
 from registry.packages.dependencies.read import read_dependencies
@@ -324,6 +325,11 @@ def check_trigger_tests(facts: Facts, _: Profile) -> Iterator[Problem]:
     yield from read_trigger_tests(facts.files).problems
 
 
+def check_cases(facts: Facts, _: Profile) -> Iterator[Problem]:
+    """Checks that the cases of the package are readable. Does not run them."""
+    yield from read_cases(facts.files).problems
+
+
 def check_dependencies(facts: Facts, _: Profile) -> Iterator[Problem]:
     """Checks that the declared dependencies are readable, within limits and from a package index."""
     yield from read_dependencies(facts.files).problems
@@ -344,6 +350,7 @@ CHECKS = (
     check_declared_scripts,
     check_sections,
     check_trigger_tests,
+    check_cases,
     check_dependencies,
 )
 _OF_ONE_CODE = (check_code, check_declared_scripts)  # only as many problems are needed as are listed

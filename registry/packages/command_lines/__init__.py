@@ -13,6 +13,7 @@ from registry.packages.command_lines.command_line import (
     ReadingGap,
 )
 from registry.packages.command_lines.documents import from_document, to_document
+from registry.packages.command_lines.file_use import may_be_file
 from registry.packages.command_lines.read_command_line import read_command_line
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "fits",
     "from_document",
     "match_calls",
+    "may_be_file",
     "read_arguments",
     "read_command_line",
     "to_document",

@@ -13,12 +13,14 @@ _OPTIONS_FIRST: tuple[Library, ...] = ("getopts",)
 def build_arguments(
     command_line: CommandLine, values: Mapping[str, Any], commands: Sequence[str] = ()
 ) -> list[Any]:
-    """The words of a call with ``values`` by parameter id and the chosen subcommands, for kind ``fields``.
+    """The argument vector of a call, for a command line of kind ``fields``. Raises KeyError for an unknown
+    subcommand.
 
-    A switch has True, or False for its negative flag; a counted switch has a number; a parameter with many
-    values has a list, a repeated one with many values a list of lists. For an option whose value is optional,
-    True gives the flag alone. A parameter without value, or with None, is omitted. A file is a mapping such
-    as ``{"input": "…"}`` and becomes one word. Raises KeyError for an unknown subcommand.
+    ``values`` maps parameter ids to values; ``commands`` are the names of the chosen subcommands. The value
+    of a switch is True, or False for its negative flag; of a counted switch, a number; of a parameter with
+    many values, a list, or a list of lists if it is repeated. For an option whose value is optional, True
+    gives the flag alone. Parameters with None are omitted. A file is a mapping such as ``{"input": "…"}`` and
+    becomes one word.
     """
     words: list[Any] = []
     levels = command_line.levels(tuple(commands))
@@ -48,7 +50,11 @@ def _level_words(level: CommandLevel, values: Mapping[str, Any], library: Librar
 def _joined(
     options: list[Any], positionals: list[Any], *, library: Library, has_remainder: bool
 ) -> list[Any]:
-    """Positionals go first: an option with many values would take them. With a "-" they need a "--"."""
+    """The words of one level in an order that the parser understands.
+
+    Positionals usually go first, because an option with many values would take them as its own. Positionals
+    that start with "-" follow a "--".
+    """
     if has_remainder:
         return [*options, *positionals]
     if any(isinstance(word, str) and word.startswith("-") and word != "-" for word in positionals):

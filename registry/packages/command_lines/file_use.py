@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from registry.packages.command_lines.command_line import FileUse
+from registry.packages.command_lines.command_line import FileUse, Parameter
 
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 
@@ -22,6 +22,7 @@ _FILES = _FORMATS | _words(
     """file files filename filepath infile outfile path paths input inputs document documents spreadsheet
     manifest template"""
 )
+_HELP = re.compile(r"\b(files?|paths?)\b|文件|路径", re.IGNORECASE)
 _NOT_FILES = _words("dir directory folder format type url name mode id")
 
 
@@ -34,3 +35,14 @@ def file_use(*names: str) -> FileUse:
         if words[-1] in _FILES or words[-1] in _OUTPUT:
             return "output" if _OUTPUT & set(words) else "input"
     return ""
+
+
+def may_be_file(parameter: Parameter) -> bool:
+    """Whether a form should accept a file as the value: the parameter reads one, or its text may be a path.
+
+    Any positional text may be a path, such as ``source``; the text of an option only if its help mentions
+    files.
+    """
+    if parameter.file or parameter.is_switch or parameter.choices or parameter.type != "text":
+        return parameter.file == "input"
+    return parameter.is_positional or bool(_HELP.search(parameter.help))

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from registry.packages.command_lines.command_line import CommandLine, ReadingGap
+from registry.packages.command_lines.javascript.dialects import JAVASCRIPT_SUFFIXES, SHELL_SUFFIXES
 from registry.packages.command_lines.main_part import has_main_part
 
 MAX_CHARACTERS = 256 * 1024
-_JAVASCRIPT = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
-_SHELL = (".sh", ".bash")
 
 
 def read_command_line(path: str, text: str) -> CommandLine:
-    """How the script is called. Never raises: what can't be read is a gap.
+    """How the script is called. Never raises: parts that can't be read become gaps.
 
     ``is_program`` is False for a file without a main part, whose kind is "none".
     """
@@ -29,16 +28,16 @@ def read_command_line(path: str, text: str) -> CommandLine:
 
 
 def _read(path: str, suffix: str, text: str) -> CommandLine:
-    """The readers are imported when they are used: the parsers for syntax trees are large."""
+    """Imports each reader when it is first used, because the parsers for syntax trees are large."""
     if suffix == ".py":
         from registry.packages.command_lines.python.python_reader import read_python
 
         return read_python(path, text)
-    if suffix in _JAVASCRIPT:
+    if suffix in JAVASCRIPT_SUFFIXES:
         from registry.packages.command_lines.javascript.javascript_reader import read_javascript
 
         return read_javascript(path, text)
-    if suffix in _SHELL:
+    if suffix in SHELL_SUFFIXES:
         from registry.packages.command_lines.shell_reader import read_shell
 
         return read_shell(path, text)

@@ -86,7 +86,10 @@ def _variables(item: Node) -> Iterator[tuple[str, str]]:
 
 
 def _is_argument(source: bytes, node: Node) -> bool:
-    """Whether the node is "$1", "$@", "$*" or "$#"; getopts itself needs none of them."""
+    """Whether the node is a variable of arguments such as "$1", "$@", "$*" or "$#".
+
+    A script that only calls getopts uses none of them.
+    """
     if node.type == "variable_name":
         return slice_of(source, node, 5).isdigit() and slice_of(source, node) != "0"
     return node.type == "special_variable_name" and slice_of(source, node, 5) in _ALL

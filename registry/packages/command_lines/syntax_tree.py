@@ -29,13 +29,13 @@ class TreeTooLargeError(Exception):
 
 
 def parse_source(language: SyntaxLanguage, source: bytes) -> Tree | None:
-    """The syntax tree; None if parsing takes longer than PARSE_S."""
-    deadline = time.monotonic() + PARSE_S
+    """The syntax tree; None if parsing takes more than PARSE_S of CPU time."""
+    deadline = time.thread_time() + PARSE_S
     parser = Parser(_language(language))
     try:
         return parser.parse(
             lambda offset, point: source[offset : offset + _CHUNK],
-            progress_callback=lambda offset, has_error: time.monotonic() > deadline,
+            progress_callback=lambda offset, has_error: time.thread_time() > deadline,
         )
     except ValueError:  # the time limit
         return None

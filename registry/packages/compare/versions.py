@@ -28,8 +28,16 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class Content:
+    """A version. ``effective`` is the manifest with the hosts and secrets that maintainers added."""
+
     manifest: Manifest
     files: tuple[FileFacts, ...]
+    effective: Manifest | None = None
+    libraries: frozenset[str] = frozenset()  # that maintainers added
+
+    @property
+    def permissions(self) -> PermissionSet:
+        return permissions_of(self.effective or self.manifest)
 
 
 @dataclass(frozen=True)
@@ -97,7 +105,7 @@ def compare(before: Content, after: Content) -> Comparison:
         files=compare_files(before.files, after.files),
         fields=compare_fields(old, new),
         abilities=tuple(_compare_abilities(before, after)),
-        added_permissions=permissions_of(new).beyond(permissions_of(old)),
+        added_permissions=after.permissions.beyond(before.permissions),
         inputs=compare_schemas(old.input_schema, new.input_schema, "input"),
         outputs=compare_schemas(old.output_schema, new.output_schema, "output"),
         tools=tuple(_compare_tools(old, new)),
@@ -126,9 +134,9 @@ def compare_files(before: tuple[FileFacts, ...], after: tuple[FileFacts, ...]) -
 
 
 def _compare_abilities(before: Content, after: Content) -> Iterator[AbilityChange]:
-    """Yields the changed abilities: permissions, limits, scripts, tools, entry, type, protocol, context."""
+    """Yields the changed abilities: permissions, limits, scripts, added libraries, tools, entry, others."""
     old, new = before.manifest, after.manifest
-    previous, now = permissions_of(old), permissions_of(new)
+    previous, now = before.permissions, after.permissions
     beyond = now.beyond(previous)
     for about in ("hosts", "filesystem", "environment", "secrets", "tools", "skills", "hooks", "shell"):
         yield from _compare_sets(
@@ -138,6 +146,7 @@ def _compare_abilities(before: Content, after: Content) -> Iterator[AbilityChang
         yield from _compare_limits(about, getattr(old.security, about), getattr(new.security, about))
     for about, left, right in (
         ("scripts", _scripts(before), _scripts(after)),
+        ("libraries", before.libraries, after.libraries),
         ("abp_tools", frozenset(_tools_of(old)), frozenset(_tools_of(new))),
     ):
         yield from _compare_sets(about, left, right, more=bool(right - left))

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from registry.packages.dependencies import errors
@@ -51,13 +51,13 @@ def is_deno_input(path: str) -> bool:
     return path.endswith(_CODE) or path.rpartition("/")[2] == "deno.lock"
 
 
-def read_deno(files: Sequence[PackageFile]) -> DenoResult:
+def read_deno(files: Sequence[PackageFile], programs: Set[str] = frozenset()) -> DenoResult:
     """The modules to resolve, or problems.
 
     ``modules`` is None if there are no TypeScript scripts, neither remote imports nor an import map, or any
-    problem.
+    problem. ``programs`` are the paths of scripts outside ``scripts/``.
     """
-    scripts = sorted(file.path for file in files if _is_script(file.path))
+    scripts = sorted(file.path for file in files if _is_script(file.path, programs))
     if not scripts:
         return DenoResult()
     by_path = {file.path: file for file in files if _is_read(file.path)}
@@ -75,8 +75,9 @@ def read_deno(files: Sequence[PackageFile]) -> DenoResult:
     return DenoResult(DenoModules(tuple(scripts), content, config, lock, tuple(sorted(set(specifiers)))))
 
 
-def _is_script(path: str) -> bool:
-    return path.startswith("scripts/") and path.endswith(".ts") and not path.endswith(".d.ts")
+def _is_script(path: str, programs: Set[str]) -> bool:
+    is_placed = path.startswith("scripts/") or path in programs
+    return is_placed and path.endswith(".ts") and not path.endswith(".d.ts")
 
 
 def _is_read(path: str) -> bool:

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -68,16 +69,18 @@ class NodeResult:
     problems: tuple[Problem, ...] = ()
 
 
-def read_node(files: Sequence[PackageFile]) -> NodeResult:
+def read_node(files: Sequence[PackageFile], programs: Set[str] = frozenset()) -> NodeResult:
     """The dependencies to install, or problems.
 
-    ``lock`` is None if ``scripts/`` has no JavaScript or TypeScript, if package.json has no dependency, or if
-    there is any problem.
+    ``lock`` is None if no script is JavaScript or TypeScript, if package.json has no dependency, or if
+    there is any problem. ``programs`` are the paths of scripts outside ``scripts/``.
     """
     by_path = {file.path: file for file in files}
-    if not any(path.startswith("scripts/") and path.endswith(_SCRIPTS) for path in by_path):
+    code = [path for path in by_path if path.endswith(_SCRIPTS)]
+    elsewhere = sorted(path for path in code if path in programs)
+    if not elsewhere and not any(path.startswith("scripts/") for path in code):
         return NodeResult()
-    for folder in _FOLDERS:
+    for folder in (*_FOLDERS, *(f"{PurePosixPath(path).parent}/" for path in elsewhere)):
         manifest = by_path.get(f"{folder}package.json")
         if manifest is not None:
             return _read(manifest, by_path.get(f"{folder}package-lock.json"))

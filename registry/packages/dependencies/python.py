@@ -2,9 +2,10 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import PurePosixPath
 from typing import Any
 
 from packaging.requirements import InvalidRequirement
@@ -21,7 +22,7 @@ MAX_REQUIREMENTS = 100  # per package
 _FILE_BYTES, _BLOCK_BYTES = 65_536, 32_768  # bytes: per requirements file, and in all blocks
 _HEAD_BYTES, _HEADS_BYTES = 262_144, 2_097_152  # bytes searched for blocks: per script, and in all scripts
 _MAX_DOTS = 1000  # dots per block, because tomllib needs quadratic time for a key with many parts
-_LISTS = ("requirements.txt", "scripts/requirements.txt")
+_LISTS = ("requirements.txt", "scripts/requirements.txt")  # and those next to programs elsewhere
 _BEGIN = re.compile(r"# /// [a-zA-Z0-9-]+")
 _COMMENT = re.compile(r"(^|(?<=\s))#.*$")
 _HASH = re.compile(r"\s--hash=(sha256:[0-9a-f]{64})(?=\s|$)")
@@ -55,20 +56,24 @@ class _Line:
     text: str
 
 
-def read_python(files: Sequence[PackageFile]) -> PythonResult:
+def read_python(files: Sequence[PackageFile], programs: Set[str] = frozenset()) -> PythonResult:
     """The requirements of all Python scripts together, because the scripts of a version share an environment.
+
+    ``programs`` are the paths of scripts outside ``scripts/``.
 
     Empty if there are no Python scripts. For an invalid line, adds a problem and still returns the other
     requirements.
     """
-    scripts = [file for file in files if file.path.endswith(".py") and _is_script(file.path)]
+    python = [file for file in files if file.path.endswith(".py")]
+    scripts = [file for file in python if _is_script(file.path) or file.path in programs]
     if not scripts:
         return PythonResult()
     lines: list[_Line] = []
     problems: list[Problem] = []
     python_versions: list[str] = []
+    lists = {*_LISTS, *(f"{PurePosixPath(path).parent}/requirements.txt" for path in programs)}
     for file in files:
-        if file.path in _LISTS:
+        if file.path in lists:
             lines += _requirement_lines(file, problems)
     lines += _block_lines(scripts, python_versions, problems)
     requirements: dict[str, Requirement] = {}

@@ -62,7 +62,8 @@ def read_metadata(file: PackageFile, limits: Limits) -> FrontMatter:
     try:
         values = reader.read(file.data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise errors.FRONT_MATTER_INVALID.refusal(reason=f"byte {error.start}").at(file.path) from None
+        reason = f"byte {error.start} is not UTF-8"
+        raise errors.FRONT_MATTER_INVALID.refusal(reason=reason).at(file.path) from None
     fields: Mapping[str, Any] = {} if values is None else values
     if not isinstance(fields, dict):
         raise errors.FRONT_MATTER_NOT_FIELDS.refusal().at(file.path, 1)

@@ -24,6 +24,6 @@ def scalar(text: str) -> str:
 
 
 def json_text(value: Any) -> str:
-    """The value as JSON that is also YAML: characters that YAML rejects or reads as line ends are escaped."""
+    """The value as JSON that is also YAML. Escapes characters that YAML rejects or reads as line endings."""
     text = json.dumps(value, ensure_ascii=False)
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -109,7 +109,7 @@ def _changes(
     if updates:
         yield LazyMessage(_("Updated in SKILL.md: %(fields)s."), fields=printable(", ".join(updates)))
     if removed:
-        yield LazyMessage(_("permissions was replaced by security."))
+        yield LazyMessage(_("`permissions` was replaced by `security`."))
 
 
 def _is_old(package: Package, front: FrontMatter) -> bool:

@@ -1,4 +1,4 @@
-"""Recognizes hosts and names of secrets in constant texts of scripts."""
+"""Recognizes hosts and secret names in string constants of scripts."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ _RESERVED = (".local", ".localhost", ".test", ".example", ".invalid", ".internal
 
 
 def host_of(text: str) -> str:
-    """The host of a text that starts with a URL, with a port that is not the scheme's, or "".
+    """The host of a text that starts with a URL, such as ``example.org`` or ``example.org:8080``, or "".
 
-    Namespaces, addresses, and names that are reserved for examples and local networks are no hosts.
+    Omits the ports 80 and 443. Returns "" for IP addresses, URLs of namespaces, and names that are reserved
+    for examples and local networks.
     """
     match = _URL.match(text)
     if match is None:

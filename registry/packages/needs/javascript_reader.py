@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
+from registry.packages.command_lines.javascript.dialects import javascript_dialect
 from registry.packages.command_lines.syntax_tree import (
-    SyntaxLanguage,
     TreeTooLargeError,
     parse_source,
     slice_of,
@@ -38,7 +38,7 @@ def read_javascript(path: str, files: Mapping[str, bytes], deadline: float) -> S
         current = waiting.pop(0)
         if current in done:
             continue
-        if len(done) >= _MAX_FILES or time.monotonic() > deadline or len(files[current]) > _MAX_BYTES:
+        if len(done) >= _MAX_FILES or time.thread_time() > deadline or len(files[current]) > _MAX_BYTES:
             reader.complete = False
             break
         done.add(current)
@@ -66,7 +66,7 @@ class _JavaScriptReader:
     def read_file(self, path: str) -> Iterator[str]:
         """Adds the needs of a file; yields the files of the package that it imports."""
         self.source = self.files[path]
-        tree = parse_source(_language(path), self.source)
+        tree = parse_source(javascript_dialect(path), self.source)
         if tree is None:
             self.complete = False
             return
@@ -160,9 +160,3 @@ class _JavaScriptReader:
 def _first_argument(call: Node) -> Node | None:
     arguments = call.child_by_field_name("arguments")
     return arguments.named_children[0] if arguments and arguments.named_children else None
-
-
-def _language(path: str) -> SyntaxLanguage:
-    if path.endswith((".tsx", ".jsx")):
-        return "tsx"
-    return "typescript" if path.endswith((".ts", ".mts", ".cts")) else "javascript"

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from registry.packages.command_lines.javascript.dialects import JAVASCRIPT_SUFFIXES, SHELL_SUFFIXES
 from registry.packages.dependencies.read import Dependencies, read_dependencies
 from registry.packages.needs.distributions import distribution_of
 from registry.packages.needs.script_needs import ModuleNeed, ScriptNeeds, merge_modules
@@ -20,9 +21,7 @@ MAX_SCRIPTS = 300
 MAX_CHARACTERS = 256 * 1024
 MAX_ITEMS = 100  # modules, programs, hosts or keys of a script
 MAX_NAME = 200
-MAX_SECONDS = 3.0
-_JAVASCRIPT = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
-_SHELL = (".sh", ".bash")
+MAX_SECONDS = 3.0  # of CPU time, so that other work on the machine changes no result
 
 _log = logging.getLogger(__name__)
 
@@ -30,12 +29,13 @@ _log = logging.getLogger(__name__)
 def read_needs(files: Sequence[PackageFile], scripts: Iterable[str]) -> tuple[ScriptNeeds, ...]:
     """The needs of the scripts, which are paths of ``files``. Never raises.
 
-    Reads at most MAX_SCRIPTS scripts in about MAX_SECONDS; a script that could not be read is incomplete.
+    Reads at most MAX_SCRIPTS scripts in about MAX_SECONDS of CPU time; a script that could not be read is
+    incomplete.
     """
     paths = sorted(set(scripts))[:MAX_SCRIPTS]
     if not paths:
         return ()
-    deadline = time.monotonic() + MAX_SECONDS
+    deadline = time.thread_time() + MAX_SECONDS
     data = {file.path: file.data for file in files}
     declared = _Declared(read_dependencies(files))
     return tuple(_read(path, data, declared, deadline) for path in paths)
@@ -64,7 +64,7 @@ class _Declared:
 
 
 def _read(path: str, files: Mapping[str, bytes], declared: _Declared, deadline: float) -> ScriptNeeds:
-    if time.monotonic() > deadline or len(files[path]) > MAX_CHARACTERS:
+    if time.thread_time() > deadline or len(files[path]) > MAX_CHARACTERS:
         return ScriptNeeds(path, complete=False)
     try:
         needs = _read_by_type(path, files, deadline)
@@ -76,17 +76,17 @@ def _read(path: str, files: Mapping[str, bytes], declared: _Declared, deadline: 
 
 
 def _read_by_type(path: str, files: Mapping[str, bytes], deadline: float) -> ScriptNeeds:
-    """The readers are imported when they are used: the parsers for syntax trees are large."""
+    """Imports each reader when it is first used, because the parsers for syntax trees are large."""
     suffix = PurePosixPath(path).suffix
     if suffix == ".py":
         from registry.packages.needs.python.python_reader import read_python
 
         return read_python(path, files, deadline)
-    if suffix in _JAVASCRIPT:
+    if suffix in JAVASCRIPT_SUFFIXES:
         from registry.packages.needs.javascript_reader import read_javascript
 
         return read_javascript(path, files, deadline)
-    if suffix in _SHELL:
+    if suffix in SHELL_SUFFIXES:
         from registry.packages.needs.shell_reader import read_shell
 
         return read_shell(path, files[path])

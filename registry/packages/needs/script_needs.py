@@ -27,7 +27,7 @@ class ModuleNeed:
 
 @dataclass(frozen=True)
 class ScriptNeeds:
-    """``programs`` are all commands that the script calls, ``first_programs`` those it calls in any case."""
+    """``programs`` are all commands that the script calls, ``first_programs`` those that it always calls."""
 
     path: str
     modules: tuple[ModuleNeed, ...] = ()

@@ -99,7 +99,9 @@ class _ShellReader:
                 self.first.add(program)
 
     def _add_assignment(self, node: Node) -> None:
-        """A variable that only gets a default from itself is still read from the environment."""
+        """Records the assignment, unless the variable only gets a default from itself: such a variable is
+        still read from the environment.
+        """
         name = slice_of(self.source, node.child_by_field_name("name"), 100)
         value = slice_of(self.source, node.child_by_field_name("value"), 2_000)
         if not re.search(rf"\$\{{?{re.escape(name)}\b", value):

@@ -237,7 +237,7 @@ CHECKS = (
     ),
     Check(
         "paste-and-run",
-        _("The skill runs text from a paste site, where anyone can change it."),
+        _("The skill refers to a paste site, whose content can change at any time."),
         _("Put the script into the package."),
         look_for_pastes,
         _PASTE_HINTS,

@@ -99,9 +99,9 @@ class Suppressions(_VersionEndpoint):
     @operation("suppress_finding", "Suppress a finding", body=JustificationRequest, answer=FindingsDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
-        """Requires the maintainer role and a session. The suppression also applies to later versions with the
-        same excerpt in the same file. The publisher can't suppress a high-confidence finding, and its
-        suppression ends when the file changes.
+        """Suppresses the finding, also in later versions with the same excerpt in the same file. The
+        publisher can't suppress a high-confidence finding, and its suppression ends when the file changes.
+        Requires the maintainer role and a session.
         """
         version = self.version(team, slug, number)
         body = read_body(JustificationRequest, request.data)
@@ -111,8 +111,8 @@ class Suppressions(_VersionEndpoint):
 
     @operation("unsuppress_finding", "Remove a suppression", answer=FindingsDoc)
     def delete(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
-        """Requires the maintainer role and a session. The finding is then reported again for every
-        version.
+        """Removes the suppression, so that the finding is reported again for every version. Requires the
+        maintainer role and a session.
         """
         version = self.version(team, slug, number)
         reviewing.unsuppress(reviewing.find_finding(version, uid), self.actor)

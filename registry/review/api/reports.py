@@ -67,16 +67,16 @@ class VersionReports(SkillEndpoint):
 
     @operation("list_version_reports", "List a version's reports", answer=ReportsDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires the maintainer role and a session. Open reports come first."""
+        """Lists the reports on the version, open ones first. Requires the maintainer role and a session."""
         rows = reports.list_reports(self.version(team, slug, number), self.actor)[:_MAX_REPORTS]
         return etag.document_response(request, {"items": [ReportDoc.document(row) for row in rows]})
 
     @operation("report_version", "Report a version", body=ReportRequest, answer=ReportDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires a session. You can have one open report per version. A version reported as malicious is
+        """Reports a version. You can have one open report per version. A version reported as malicious is
         hidden from other teams until the decision: immediately if a reviewer reports it, otherwise after the
-        number of reports that the site requires.
+        number of reports that the site requires. Requires a session.
         """
         version = self.version(team, slug, number)
         body = read_body(ReportRequest, request.data)
@@ -91,8 +91,8 @@ class ReportDecision(SkillEndpoint):
     @operation("decide_report", "Dismiss or uphold a report", body=ReportDecisionRequest, answer=ReportDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
-        """Requires a session, and administrator rights or the maintainer role. A maintainer can't decide on a
-        version that they published. Upholding a report holds the version.
+        """Upholds or dismisses the report. Upholding it holds the version. A maintainer can't decide on a
+        version that they published. Requires a session, and administrator rights or the maintainer role.
         """
         row = reports.find_report(self.version(team, slug, number), uid, self.actor)
         body = read_body(ReportDecisionRequest, request.data)

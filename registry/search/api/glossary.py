@@ -72,7 +72,9 @@ class Glossary(Endpoint):
     )
     @idempotent()
     def post(self, request: Request) -> HttpResponse:
-        """Requires administrator rights and a session. The entry takes effect with the next match."""
+        """Adds an entry, which takes effect with the next match. Requires administrator rights
+        and a session.
+        """
         require(self.actor, Action.GLOSSARY)
         entry, done = edit.add(read_body(GlossaryEntryRequest, request.data)["text"], self.actor)
         document = {"entry": entry_document(entry), "change_id": done.uid}
@@ -90,7 +92,9 @@ class GlossaryDetail(Endpoint):
         answer=GlossaryChangeDoc,
     )
     def patch(self, request: Request, uid: str) -> HttpResponse:
-        """Requires administrator rights and a session. The audit trail keeps the previous text."""
+        """Changes the entry. The audit trail keeps the previous text. Requires administrator rights and a
+        session.
+        """
         entry = edit.find_entry(uid, self.actor)
         etag.require_match(request, entry_document(entry))
         entry, done = edit.change(entry, read_body(GlossaryEntryRequest, request.data)["text"], self.actor)
@@ -98,7 +102,9 @@ class GlossaryDetail(Endpoint):
 
     @operation("delete_glossary_entry", "Delete a glossary entry", answer=GlossaryChangeDoc)
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Requires administrator rights and a session. Returns the id of the change, to undo it."""
+        """Deletes the entry, and returns the id of the change for undoing it. Requires administrator rights
+        and a session.
+        """
         done = edit.remove(edit.find_entry(uid, self.actor), self.actor)
         return etag.document_response(request, {"entry": None, "change_id": done.uid})
 
@@ -110,8 +116,8 @@ class GlossaryUndo(Endpoint):
     @operation("undo_glossary_change", "Undo a glossary change", answer=GlossaryChangeDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires administrator rights and a session. Restores the text from before the change; an undo is
-        itself a change that you can undo.
+        """Restores the text from before the change. You can undo the undo, too. Requires administrator rights
+        and a session.
         """
         done = edit.undo(uid, self.actor)
         return etag.document_response(request, {"entry": None, "change_id": done.uid})

@@ -42,7 +42,9 @@ class Phrases(SkillEndpoint):
 
     @operation("list_phrases", "List a skill's additional phrases", answer=PhrasesDoc)
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role. Proposed phrases come first, then accepted ones."""
+        """Lists the skill's additional phrases: proposed ones first, then accepted ones. Requires the
+        maintainer role.
+        """
         skill = self.skill(team, slug)
         return etag.document_response(request, phrases_document(skill, self.actor))
 
@@ -53,8 +55,8 @@ class PhraseProposals(SkillEndpoint):
 
     @operation("propose_phrases", "Propose phrases with the site's model", answer=PhrasesDoc)
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role and a configured model. A phrase takes effect only after a person
-        accepts it.
+        """Requests phrases from the site's model. A phrase takes effect only after a person accepts it.
+        Requires the maintainer role and a configured model.
         """
         skill = self.skill(team, slug)
         # Before the transaction, so that writers do not wait for the model.
@@ -73,8 +75,8 @@ class PhraseDetail(SkillEndpoint):
     @operation("decide_phrase", "Accept or decline a phrase", body=PhraseDecisionRequest, answer=PhrasesDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, uid: str) -> HttpResponse:
-        """Requires the maintainer role and a session. Accepted phrases take effect immediately; the package
-        does not change.
+        """Accepts or declines a phrase, with immediate effect; the package does not change. Requires the
+        maintainer role and a session.
         """
         skill = self.skill(team, slug)
         decision = read_body(PhraseDecisionRequest, request.data)

@@ -10,13 +10,13 @@ from registry.api import etag
 from registry.api.documents.skills import Doc
 from registry.api.endpoint import Endpoint, SkillEndpoint
 from registry.api.idempotency import idempotent
-from registry.api.schema import Operations, Query, Shape, read_body, read_query
+from registry.api.schema import Operations, Query, Shape, StrictBoolean, read_body, read_query
 from registry.core.languages import LANGUAGES
 from registry.identity import teams
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.lookup import skills
-from registry.models import MemoryReview, TriggerTestOrigin, Version
+from registry.models import MemoryReview, RunReaders, TriggerTestOrigin, Version
 from registry.trigger_tests import evaluate
 from registry.trigger_tests.collisions import collisions_document, find_collisions
 from registry.trigger_tests.reevaluate import reevaluate_tests
@@ -68,8 +68,8 @@ class TriggerTestRuns(SkillEndpoint):
     @operation("run_trigger_tests", "Run a skill's trigger tests again", answer=TriggerTestsDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role. Runs the tests of the latest version and tests added since then,
-        against the skills as they are now.
+        """Runs the tests of the latest version and tests added since then, against the skills as they are
+        now. Requires the maintainer role.
         """
         skill = self.skill(team, slug)
         reevaluate_tests(skill, self.actor)
@@ -134,6 +134,14 @@ class TeamSettingsDoc(Doc):
     memory_review = serializers.ChoiceField(
         choices=MemoryReview.values, help_text="Which proposed memories of the team need a review."
     )
+    run_readers = serializers.ChoiceField(
+        choices=RunReaders.values,
+        help_text="Who can read the content of the team's runs: `caller`: their caller and maintainers; "
+        "`team`: all members.",
+    )
+    share_links = serializers.BooleanField(
+        help_text="False if the team allows no links to its runs; existing links then stop working."
+    )
 
 
 class TeamSettingsRequest(Shape):
@@ -142,6 +150,8 @@ class TeamSettingsRequest(Shape):
     )
     failing_triggers = serializers.ChoiceField(required=False, choices=["warn", "block"])
     memory_review = serializers.ChoiceField(required=False, choices=MemoryReview.values)
+    run_readers = serializers.ChoiceField(required=False, choices=RunReaders.values)
+    share_links = StrictBoolean(required=False)
 
 
 class TeamSettings(Endpoint):
@@ -149,8 +159,8 @@ class TeamSettings(Endpoint):
 
     @operation("get_team_settings", "Get a team's settings", tag="teams", answer=TeamSettingsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Returns the languages, and the settings for failed trigger tests and memory reviews. Requires the
-        maintainer role.
+        """Returns the languages, and the settings for failed trigger tests, memory reviews and runs. Requires
+        the maintainer role.
         """
         found = skills.find_team(team, self.actor)
         require(self.actor, Action.SETTINGS, team=found)
@@ -164,7 +174,9 @@ class TeamSettings(Endpoint):
         answer=TeamSettingsDoc,
     )
     def patch(self, request: Request, team: str) -> HttpResponse:
-        """Requires the maintainer role. An empty list of languages selects the site's languages."""
+        """Changes the settings that you send. An empty list of languages selects the site's languages.
+        Requires the maintainer role.
+        """
         found = skills.find_team(team, self.actor)
         change: dict[str, Any] = read_body(TeamSettingsRequest, request.data)
         if failing := change.pop("failing_triggers", None):

@@ -42,6 +42,7 @@ class SkillMergeRequest(Shape):
 
 
 class Channels(SkillEndpoint):
+    keeps_answers = True
     required_actions = {"GET": (Action.SEE,)}
 
     @operation("list_channels", "List a skill's channels", answer=ChannelsDoc)
@@ -58,7 +59,9 @@ class ChannelDetail(SkillEndpoint):
 
     @operation("set_channel", "Set or move a channel", body=ChannelRequest, answer=ChannelsDoc)
     def put(self, request: Request, team: str, slug: str, name: str) -> HttpResponse:
-        """Requires the maintainer role. The version must be neither held nor yanked."""
+        """Points the channel to a version, which must be neither held nor yanked. Requires the maintainer
+        role.
+        """
         skill = self.skill(team, slug)
         body = read_body(ChannelRequest, request.data)
         version = skills.find_version(skill, body["version"], self.actor)
@@ -67,7 +70,7 @@ class ChannelDetail(SkillEndpoint):
 
     @operation("remove_channel", "Remove a channel", answer=ChannelsDoc)
     def delete(self, request: Request, team: str, slug: str, name: str) -> HttpResponse:
-        """Requires the maintainer role. The version itself does not change."""
+        """Removes the channel, but not its version. Requires the maintainer role."""
         skill = self.skill(team, slug)
         publishing_channels.remove_channel(skill, name, self.actor)
         return etag.document_response(request, {"channels": channels_of(skill, self.actor)})
@@ -85,8 +88,8 @@ class Rename(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the owner role and a session. The old address redirects to the skill; no other skill can
-        take it.
+        """Renames the skill or moves it to another team. The old address redirects to the skill; no other
+        skill can take it. Requires the owner role and a session.
         """
         skill = self.skill(team, slug)
         body = read_body(SkillRenameRequest, request.data)
@@ -107,8 +110,8 @@ class Merge(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the owner role and a session. The skill's address redirects to the other skill. Exact
-        versions of the merged skill stay available, so that pins keep working.
+        """Merges the skill into another one, to which its address redirects. Exact versions of the merged
+        skill stay available, so that pins keep working. Requires the owner role and a session.
         """
         skill = self.skill(team, slug)
         body = read_body(SkillMergeRequest, request.data)

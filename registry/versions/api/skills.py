@@ -17,18 +17,20 @@ from registry.api.documents.skill_filters import FilterQuery, filters_of
 from registry.api.endpoint import Endpoint, SkillEndpoint
 from registry.api.idempotency import idempotent
 from registry.api.schema import Operations, PageQuery, Shape, StrictText, read_body, read_query
+from registry.changes import drafts
 from registry.core.time import rfc3339
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action
 from registry.lookup import skills as catalog
 from registry.models import Skill, UseKind, Visibility
 from registry.rates.limits import RateLimit
-from registry.search.query import search
-from registry.usage import scores
+from registry.search.query import Filters, search
+from registry.usage import recording, scores
 from registry.versions.lifecycle import settings
 
 operation = Operations("skills")
 MAX_IDS = 100
+MAX_ORDER_AGE_S = 10.0  # of the order by use in a kept list
 MAX_SEARCH_RESULTS = 1000  # hits per search
 
 
@@ -54,6 +56,7 @@ class SkillChangeRequest(Shape):
 
 
 class Skills(Endpoint):
+    keeps_answers = True
     required_actions = {"GET": (Action.SEE,)}
 
     @operation(
@@ -66,26 +69,31 @@ class Skills(Endpoint):
         """
         query = read_query(SkillsQuery, request)
         if query.get("q"):
+            drafts.discard()  # the search index changes no number
             self.count(RateLimit.SEARCH)
+        drafts.depend_on_catalog(lasts_s=MAX_ORDER_AGE_S)
         skills, cursor = self._search(query) if query.get("q") else self._list(query)
         return etag.document_response(
             request, documents.page_document([documents.skill_document(skill) for skill in skills], cursor)
         )
 
     def _list(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
-        visible: QuerySet[Skill] = Skill.objects.discoverable_by(self.actor).select_related("team", "latest")
-        visible = visible.defer("latest__manifest", "latest__body")
-        if "ids" in query:
-            visible = _filter_by_ids(visible, query["ids"].split(","))
         page = pagination.read_page("skills", query, kinds=(float, float, int, int, int))
         position = (
             scores.ScorePosition(*page.after)
             if page.after
             else scores.ScorePosition(timezone.now().timestamp())
         )
-        found, next_position = scores.page_by_score(
-            filters_of(query, self.actor).narrow(visible), page.limit, position
-        )
+        filters = filters_of(query, self.actor)
+        if "ids" in query or filters != Filters(for_agents=filters.for_agents):
+            visible: QuerySet[Skill] = Skill.objects.discoverable_by(self.actor)
+            if "ids" in query:
+                visible = _filter_by_ids(visible, query["ids"].split(","))
+            found, next_position = scores.page_by_score(filters.narrow(visible), page.limit, position)
+        else:
+            found, next_position = scores.page_of_discoverable(
+                self.actor, page.limit, position, for_agents=filters.for_agents
+            )
         return found, page.next_cursor(astuple(next_position)) if next_position else None
 
     def _search(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
@@ -108,6 +116,7 @@ class Skills(Endpoint):
 
 
 class SkillDetail(SkillEndpoint):
+    keeps_answers = True
     required_actions = {"GET": (Action.SEE,), "PATCH": (Action.SETTINGS,)}
 
     @operation("get_skill", "Get a skill", answer=documents.SkillDetailDoc)
@@ -125,8 +134,8 @@ class SkillDetail(SkillEndpoint):
         answer=documents.SkillDetailDoc,
     )
     def patch(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role. Send `If-Match: <ETag>` to change the skill only if it has not
-        changed since you read it.
+        """Changes the visibility. Send `If-Match: <ETag>` to change the skill only if it has not changed
+        since you read it. Requires the maintainer role.
         """
         change = read_body(SkillChangeRequest, request.data)
         with transaction.atomic():
@@ -206,12 +215,12 @@ class Uses(Endpoint):
     )
     @idempotent(UsageReportRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Use this if an agent loads the skill from its own copy. Downloads and runs on this site are counted
-        automatically.
+        """Counts a use. Send this if an agent loads the skill from its own copy; downloads and runs on this
+        site are counted automatically.
         """
         report = read_body(UsageReportRequest, request.data)
         skill = catalog.find_skill(report["skill"], self.actor)
-        counted = scores.record_use(skill, self.actor.caller, report["kind"])
+        counted = recording.record_use(skill, self.actor.caller, report["kind"])
         skill.refresh_from_db(fields=["usage_count", "last_used_at"])
         return etag.document_response(request, {**usage_document(skill), "counted": counted})
 
@@ -237,7 +246,7 @@ def usage_detail(skill: Skill, actor: Actor) -> dict[str, Any]:
         "factor": round(score.factor, 6),
         "half_life_days": scores.HALF_LIFE.days,
         "floor": scores.FLOOR,
-        "dedupe_window_seconds": scores.DEDUPE_WINDOW.seconds,
+        "dedupe_window_seconds": recording.DEDUPE_WINDOW.seconds,
         "kinds": _kinds(scores.uses_by_kind(skill)),
         "by_version": [
             {"version": number, **_kinds(counts[number])} for number in numbers if number in counts

@@ -1,16 +1,20 @@
 """Endpoints of versions, their files and their archives."""
 
-import zipfile
-
 from django.db import transaction
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry.api import etag as etags
 from registry.api import pagination
-from registry.api.attachments import ZIP_TYPES, make_attachment, make_zip_attachment
+from registry.api.attachments import (
+    ZIP_TYPES,
+    StoredFile,
+    make_attachment,
+    make_zip_attachment,
+    stored_response,
+)
 from registry.api.documents.skills import (
     FileDoc,
     VersionDoc,
@@ -36,16 +40,17 @@ from registry.core.errors import NOT_FOUND
 from registry.identity.permissions import Action, require
 from registry.models import UseKind, Version
 from registry.packages.version_numbers import normalise
-from registry.storage import blobs
-from registry.usage.scores import record_use
+from registry.usage.recording import note_use, use_of
 from registry.versions.api.new_skill import zip_response
 from registry.versions.content import export
+from registry.versions.content.read_file import read_file
 from registry.versions.lifecycle import settings
 
 operation = Operations("versions")
 
 
 class Versions(SkillEndpoint):
+    keeps_answers = True
     required_actions = {"GET": (Action.SEE,)}
 
     @operation(
@@ -75,6 +80,7 @@ class VersionChangeRequest(Shape):
 
 
 class VersionDetail(SkillEndpoint):
+    keeps_answers = True
     required_actions = {"GET": (Action.SEE,), "PATCH": (Action.RELEASE,)}
 
     @operation("get_version", "Get a version", answer=VersionDoc)
@@ -87,7 +93,7 @@ class VersionDetail(SkillEndpoint):
 
     @operation("update_version", "Update a version's changelog", body=VersionChangeRequest, answer=VersionDoc)
     def patch(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires the maintainer role. Only the changelog can change; published files never change."""
+        """Changes the changelog. Published files never change. Requires the maintainer role."""
         with transaction.atomic():
             version = self.version(team, slug, number)
             change = read_body(VersionChangeRequest, request.data)
@@ -97,6 +103,7 @@ class VersionDetail(SkillEndpoint):
 
 
 class Files(SkillEndpoint):
+    keeps_answers = True
     required_actions = {"GET": (Action.SEE,)}
 
     @operation("list_files", "List a version's files", query=PageQuery, answer=page_schema(FileDoc))
@@ -114,6 +121,7 @@ class Files(SkillEndpoint):
 
 
 class FileContent(SkillEndpoint):
+    keeps_answers = True
     required_actions = {"GET": (Action.INSTALL,)}
 
     @operation("get_file", "Download one file", answer=binary_answer("application/octet-stream"))
@@ -127,7 +135,7 @@ class FileContent(SkillEndpoint):
         etag = f'"{file.digest}"'
         if unchanged := etags.not_modified(request, etag):
             return unchanged
-        response = make_attachment(HttpResponse(_read_file(version, path)), path, etag)
+        response = make_attachment(HttpResponse(read_file(version, path)), path, etag)
         return _set_cache_headers(response, request, version, number)
 
 
@@ -140,6 +148,7 @@ class ArchiveQuery(Query):
 
 
 class Archive(SkillEndpoint):
+    keeps_answers = True
     required_actions = {"GET": (Action.INSTALL,)}
 
     @operation(
@@ -160,15 +169,15 @@ class Archive(SkillEndpoint):
         etag = f'"{version.digest}"'
         if unchanged := etags.not_modified(request, etag):
             return unchanged
+        use = use_of(version, UseKind.INSTALL)
         if request.method == "GET":
-            record_use(version.skill, self.actor.caller, UseKind.INSTALL, version=version.number)
+            note_use(use, self.actor.caller)
         response = make_zip_attachment(
-            FileResponse(blobs.open_blob(version.digest)),
+            stored_response(StoredFile(version.digest, version.archive_size, use)),
             request,
             f"{version.skill.slug}-{version.number}.zip",
             etag,
         )
-        response["Content-Length"] = str(version.archive_size)
         response["X-Digest"] = version.digest
         return _set_cache_headers(response, request, version, number)
 
@@ -176,7 +185,7 @@ class Archive(SkillEndpoint):
         data = export.portable_archive(version)
         answer = zip_response(request, data, f"{version.skill.slug}-{version.number}-portable.zip")
         if request.method == "GET" and answer.status_code == 200:
-            record_use(version.skill, self.actor.caller, UseKind.INSTALL, version=version.number)
+            note_use(use_of(version, UseKind.INSTALL), self.actor.caller)
         return answer
 
 
@@ -191,11 +200,3 @@ def _set_cache_headers(
         if normalise(requested)
         else etags.set_private(response)
     )
-
-
-def _read_file(version: Version, path: str) -> bytes:
-    """The content of a file of the version. The stored archive is not checked again, because publishing
-    checked it.
-    """
-    with blobs.open_blob(version.digest) as blob, zipfile.ZipFile(blob) as archive:
-        return archive.read(path)

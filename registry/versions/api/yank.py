@@ -36,7 +36,7 @@ class DeprecationRequest(ReasonRequest):
         max_length=130,
         required=False,
         allow_blank=True,
-        help_text="The replacement to use instead: a version number for a version, `team/slug` for a skill.",
+        help_text="The replacement: a version number for a version, `team/slug` for a skill.",
     )
 
 
@@ -63,14 +63,16 @@ class Yank(_VersionEndpoint):
     @operation("yank_version", "Yank a version", body=ReasonRequest, answer=VersionSummaryDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires the maintainer role. The version is then found only by its exact number, with a notice."""
+        """Yanks the version. It is then found only by its exact number, with a notice. Requires the
+        maintainer role.
+        """
         version = self.version(team, slug, number)
         body = read_body(ReasonRequest, request.data)
         return self.respond(request, publishing_yank.yank(version, self.actor, reason=body["reason"]))
 
     @operation("unyank_version", "Undo a yank", answer=VersionSummaryDoc)
     def delete(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires the maintainer role. The version can become the latest again."""
+        """Undoes the yank. The version can become the latest again. Requires the maintainer role."""
         return self.respond(request, publishing_yank.unyank(self.version(team, slug, number), self.actor))
 
 
@@ -78,8 +80,8 @@ class VersionDeprecation(_VersionEndpoint):
     @operation("deprecate_version", "Deprecate a version", body=DeprecationRequest, answer=VersionSummaryDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires the maintainer role. The version can still be used and shows a notice. `successor` must be
-        another usable version of the skill.
+        """Deprecates the version. It can still be used, and shows a notice. `successor` must be another
+        usable version of the skill. Requires the maintainer role.
         """
         version = self.version(team, slug, number)
         body = read_body(DeprecationRequest, request.data)
@@ -87,7 +89,7 @@ class VersionDeprecation(_VersionEndpoint):
 
     @operation("undeprecate_version", "Undo a version's deprecation", answer=VersionSummaryDoc)
     def delete(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires the maintainer role. Removes the deprecation notice."""
+        """Removes the deprecation notice. Requires the maintainer role."""
         return self.respond(
             request, publishing_yank.undeprecate_version(self.version(team, slug, number), self.actor)
         )
@@ -101,8 +103,8 @@ class SkillDeprecation(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role. `successor` must be a skill visible to you; other users see it only
-        if they have access to that skill.
+        """Deprecates the skill. `successor` must be a skill visible to you; other users see it only if they
+        have access to that skill. Requires the maintainer role.
         """
         skill = self.skill(team, slug)
         body = read_body(DeprecationRequest, request.data)
@@ -113,7 +115,7 @@ class SkillDeprecation(SkillEndpoint):
 
     @operation("undeprecate_skill", "Undo a skill's deprecation", tag="skills", answer=SkillDetailDoc)
     def delete(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role. Removes the deprecation notice."""
+        """Removes the deprecation notice. Requires the maintainer role."""
         publishing_yank.undeprecate_skill(self.skill(team, slug), self.actor)
         return _skill_response(request, f"{team}/{slug}", self.actor)
 
@@ -124,8 +126,9 @@ class VersionPurge(_VersionEndpoint):
     @operation("purge_version", "Purge a version permanently", body=ReasonRequest, answer=PurgeDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Requires the owner role and a session. Deletes the files, the search terms and the content of runs.
-        Requests for the version then return 410; its number and its content can't be published again.
+        """Purges the version: deletes its files, its search terms and the content of its runs. Requests for
+        the version then return 410; its number and its content can't be published again. Requires the owner
+        role and a session.
         """
         version = self.version(team, slug, number)
         reason = read_body(ReasonRequest, request.data)["reason"]
@@ -140,8 +143,8 @@ class SkillPurge(SkillEndpoint):
     @operation("purge_skill", "Purge a skill permanently", tag="skills", body=ReasonRequest, answer=PurgeDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the owner role and a session. Purges all versions, including those of skills merged into
-        this skill. The name stays reserved.
+        """Purges all versions, including those of skills merged into this skill. The name stays reserved.
+        Requires the owner role and a session.
         """
         skill = self.skill(team, slug)
         reason = read_body(ReasonRequest, request.data)["reason"]

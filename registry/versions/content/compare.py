@@ -3,9 +3,11 @@
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from registry.additions.additions import additions_of, effective_manifest
+from registry.core.hooks import chosen_runtime
 from registry.models import Version
 from registry.packages.compare.lines import MAX_BYTES, DiffLine, TextComparison, compare_texts
 from registry.packages.compare.schemas import SchemaChange
@@ -36,7 +38,9 @@ def compare_versions(before: Version, after: Version) -> Comparison:
 def _content(version: Version) -> Content:
     rows = version.files.order_by("path")
     files = tuple(FileFacts(row.path, row.size, row.digest, row.is_text, row.executable) for row in rows)
-    return Content(manifest_of(version.manifest), files)
+    manifest = manifest_of(version.manifest)
+    manifest = replace(manifest, runtime=manifest.runtime or chosen_runtime(version))
+    return Content(manifest, files, effective_manifest(version), additions_of(version).library)
 
 
 def file_diffs(before: Version, after: Version, changes: Iterable[FileChange]) -> Iterator[FileDiff]:

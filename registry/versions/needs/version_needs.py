@@ -1,4 +1,4 @@
-"""What a version's scripts need, and which of it the version already has."""
+"""The needs of a version's scripts, and which of them the version provides."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from packaging.utils import canonicalize_name
+
+from registry.additions.additions import Additions, additions_of
 from registry.models import Version
 from registry.packages.compare.permission_set import covers_host
 from registry.packages.manifest.manifest import manifest_of
@@ -14,7 +17,7 @@ from registry.packages.needs.programs import product_of
 from registry.packages.package import Manifest
 
 NeedKind = Literal["module", "program", "host", "secret"]
-NeedState = Literal["provided", "missing", "unknown"]
+NeedState = Literal["provided", "added", "missing", "unknown"]
 NEED_KINDS: tuple[str, ...] = get_args(NeedKind)
 NEED_STATES: tuple[str, ...] = get_args(NeedState)
 
@@ -23,8 +26,9 @@ NEED_STATES: tuple[str, ...] = get_args(NeedState)
 class Need:
     """Something that scripts need. ``label`` is the distribution of a module or the product of a program.
 
-    ``state`` is "unknown" for programs, because only a worker knows which ones it has. ``required`` is False
-    for a module that the scripts can do without. ``distribution`` is "" for a module that our table lacks.
+    ``state`` is "added" if a maintainer added it next to the package, and "unknown" for programs, because
+    only a worker knows which ones it has. ``required`` is False for a module that the scripts can do without.
+    ``distribution`` is "" for a module that our table lacks.
     """
 
     kind: NeedKind
@@ -36,9 +40,37 @@ class Need:
     distribution: str = ""
     scripts: tuple[str, ...] = ()
 
+    @property
+    def library(self) -> str:
+        """The distribution that can be added: only for Python, where our own table names it; otherwise ""."""
+        is_known = self.ecosystem == "python" and self.distribution
+        return str(canonicalize_name(self.distribution)) if is_known else ""
+
 
 def version_needs(version: Version, *, path: str = "") -> tuple[Need, ...]:
     """The needs of all scripts of the version, or of the script with this path; modules go first."""
+    additions = additions_of(version)
+    return tuple(
+        replace(need, state="added") if _is_added(need, additions) else need
+        for need in _package_needs(version, path)
+    )
+
+
+def undeclared_needs(version: Version) -> tuple[Need, ...]:
+    """The needs that the package does not declare, and all programs; additions do not count."""
+    return tuple(need for need in _package_needs(version) if need.state != "provided")
+
+
+def _is_added(need: Need, additions: Additions) -> bool:
+    if need.state == "provided":
+        return False
+    if need.kind == "module":
+        return need.library in additions.library
+    names: frozenset[str] = getattr(additions, need.kind)
+    return (need.name.lower() if need.kind == "host" else need.name) in names
+
+
+def _package_needs(version: Version, path: str = "") -> tuple[Need, ...]:
     rows = version.script_needs.order_by("path")
     manifest = manifest_of(version.manifest)
     merged: dict[tuple[str, str, str], Need] = {}

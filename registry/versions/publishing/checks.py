@@ -39,5 +39,5 @@ def publication_checks() -> PublicationChecks:
 
 
 def package_problems(package: Package) -> tuple[Problem, ...]:
-    """The warnings and notices of all ``package_checks``. Takes up to some seconds."""
+    """The warnings and notices of all ``package_checks``. Takes up to several seconds."""
     return tuple(problem for problems in package_checks.send(package) for problem in problems)

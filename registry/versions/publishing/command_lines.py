@@ -24,7 +24,7 @@ from registry.packages.manifest.frontmatter import SKILL_MD
 from registry.packages.package import Package
 from registry.packages.problems import Problem
 
-MAX_SECONDS = 3.0  # for all scripts of a package
+MAX_SECONDS = 3.0  # of CPU time for all scripts of a package: other work on the machine changes no form
 _MAX_SCRIPTS = 300
 MAX_DOCUMENT = 512 * 1024  # characters of JSON, and bytes of a Markdown file
 _MAX_NOTICES = 20
@@ -56,15 +56,15 @@ callable_scripts: Hook[[Package], Mapping[str, str]] = Hook()
 
 
 def read_command_lines(package: Package) -> CommandLines:
-    """Reads each script that takes arguments, for at most ``MAX_SECONDS``. Never raises.
+    """Reads each script that takes arguments, for at most ``MAX_SECONDS`` of CPU time. Never raises.
 
-    Scripts that are not read in time are called with an argument line. If the manifest has an input schema,
-    it applies to all scripts, so none is read.
+    A script that is not read in time is called with an argument line. If the manifest has an input schema,
+    the schema applies to all scripts, so none is read.
     """
     found = [entry for scripts in callable_scripts.send(package) for entry in scripts.items()]
     if package.manifest.input_schema:
         return CommandLines(tuple(_by_schema(*each) for each in found[:_MAX_SCRIPTS]))
-    deadline = time.monotonic() + MAX_SECONDS
+    deadline = time.thread_time() + MAX_SECONDS
     files = {file.path: file.data for file in package.files}
     scripts = [
         ReadScript(script, CommandLineOrigin.SCRIPT, _read(path, files[path], deadline))
@@ -123,7 +123,7 @@ def _by_schema(script: str, path: str) -> ReadScript:
 
 
 def _read(path: str, data: bytes, deadline: float) -> CommandLine:
-    if time.monotonic() > deadline:
+    if time.thread_time() > deadline:
         return CommandLine(path, "line", gaps=(ReadingGap("time"),))
     try:
         command_line = read_command_line(path, data.decode("utf-8-sig", "replace"))

@@ -39,7 +39,7 @@ def update_latest(skill: Skill, *, reindex: bool = False, new: Version | None = 
 
 def _is_reported(skill: Skill, latest: Version | None) -> bool:
     """Whether the skill counts as reported: its latest version is reported, or the skill was reported and one
-    of its versions still is. So a newer version does not end this state, only a decision on the reports.
+    of its versions still is. Only a decision on the reports ends this state, not a newer version.
     """
     if latest and latest.reported_at:
         return True

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from registry.core import hooks
+from registry.core.addresses import absolute_url
 from registry.erasure import hooks as erasure
 from registry.identity import audit
 from registry.identity.actors import Actor
@@ -22,6 +23,7 @@ from registry.packages.scan.findings import ScanFinding
 from registry.packages.scan.scan import scan
 from registry.storage import blobs
 from registry.versions.errors import (
+    ADDITIONS_NOT_CARRIED,
     REPORT_HOLDS,
     SKILL_PURGED,
     SLUG_REDIRECTED,
@@ -29,12 +31,19 @@ from registry.versions.errors import (
     VERSION_PURGED,
 )
 from registry.versions.lifecycle.channels import request_channel, set_channel
+from registry.versions.needs.offered_additions import (
+    earlier_additions,
+    earlier_version_with_additions,
+    offered_additions,
+)
 from registry.versions.publishing import checks, scanning
 from registry.versions.publishing.command_lines import CommandLines, read_command_lines, store_command_lines
 from registry.versions.publishing.draft import Draft, PublishOptions, draft_errors
 from registry.versions.publishing.latest import update_latest
 from registry.versions.publishing.script_needs import read_script_needs, store_script_needs
 from registry.versions.publishing.version_rows import create_rows, load_problems
+
+_MAX_NAMED = 10  # additions in a notice
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,7 @@ class Publication:
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read of a package before the transaction that publishes it."""
+    """The facts read from a package before the transaction that publishes it."""
 
     findings: tuple[ScanFinding, ...]
     command_lines: CommandLines
@@ -208,9 +217,26 @@ def _publish(draft: Draft, reading: Reading) -> Publication:
     hooks.version_published.send(version, draft.package)
     problems = (
         *_publication_problems(version, reading.findings),
+        *_earlier_additions_notices(version),
         *checks.publication_checks().phrase_notices(draft.manifest, draft.team, skill),
     )
     return Publication(version, created=True, problems=(*problems, *_run_trigger_tests(draft, version)))
+
+
+def _earlier_additions_notices(version: Version) -> tuple[Problem, ...]:
+    """A notice with the additions of the previous version that this one lacks. It is not stored with the
+    version.
+    """
+    if earlier_version_with_additions(version) is None:
+        return ()
+    earlier, rows = earlier_additions(version, offered_additions(version))
+    if earlier is None:
+        return ()
+    names = ", ".join(name for _kind, name in rows[:_MAX_NAMED])
+    page = absolute_url(f"/skills/{version.skill}/{version.number}/#additions")
+    more = f"{names}, …" if len(rows) > _MAX_NAMED else names
+    notice = ADDITIONS_NOT_CARRIED.problem(earlier=str(earlier), version=str(version), names=more, page=page)
+    return (notice,)
 
 
 def _run_trigger_tests(draft: Draft, version: Version) -> tuple[Problem, ...]:

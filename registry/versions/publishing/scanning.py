@@ -8,6 +8,7 @@ from functools import cached_property
 from django.db.models import Max
 from django.utils import timezone
 
+from registry.core.hooks import version_held
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.models import Finding, Report, ReportReason, ReportState, Skill, Suppression, Version
@@ -83,6 +84,7 @@ def record_findings(version: Version, findings: Sequence[ScanFinding], actor: Ac
     elif is_distrusted(version.skill):
         version.held_at = timezone.now()
         audit.record(actor, "version.hold", str(version), team=version.skill.team, rules="report")
+        version_held.send(version)
     if version.is_held:
         version.save(update_fields=["held_at", "released_at"])
 
@@ -125,6 +127,7 @@ def hold_version(version: Version, holding_findings: Iterable[ScanFinding], acto
     version.held_at, version.released_at = timezone.now(), None
     rules = ", ".join(dict.fromkeys(each.rule for each in holding_findings))
     audit.record(actor, "version.hold", str(version), team=version.skill.team, rules=rules)
+    version_held.send(version)
 
 
 def suppressions_for_package(skill: Skill | None, package: Package) -> SuppressionLookup:

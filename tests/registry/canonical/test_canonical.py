@@ -21,7 +21,7 @@ from registry.models import AuditEntry, Canonical, CanonicalUse, Membership, Rol
 from registry.packages.package import Security, Triggers
 from registry.packages.problems import Refusal
 from registry.search.query import search
-from registry.usage import scores
+from registry.usage import recording
 from registry.versions.lifecycle import channels, merge, purge, settings
 from registry.versions.lifecycle import rename as publishing_rename
 from registry.versions.lifecycle import yank as publishing_yank
@@ -156,9 +156,9 @@ def test_what_can_no_longer_be_answered_is_an_honest_error(
 
 def test_a_renamed_canonical_skill_keeps_its_canonical_name(first, set_to, alice, publish_skill, root):
     row = set_to(first)
-    publishing_rename.rename(first.skill, Actor(user=alice), slug="account")
-    assert str(find(NAME, ANONYMOUS)) == "docs/account@1.0.0"
-    second = publish_skill("account", version="2.0.0")
+    publishing_rename.rename(first.skill, Actor(user=alice), slug="accounts")
+    assert str(find(NAME, ANONYMOUS)) == "docs/accounts@1.0.0"
+    second = publish_skill("accounts", version="2.0.0")
     assert proposals.pending_version(Canonical.objects.get()) == second
     assert pins.accept("report", root, digest=second.digest).slug == row.slug == "report"
 
@@ -203,8 +203,8 @@ def test_a_change_tells_whom_it_affects_and_what_the_new_one_may_do_more(
 ):
     set_to(first)
     for _ in range(2):
-        scores.record_use(find(NAME, stranger).skill, stranger.caller, UseKind.LOAD)
-    scores.record_use(find("docs/report", root).skill, root.caller, UseKind.LOAD)
+        recording.record_use(find(NAME, stranger).skill, stranger.caller, UseKind.LOAD)
+    recording.record_use(find("docs/report", root).skill, root.caller, UseKind.LOAD)
     second = publish_skill(
         version="2.0.0", security=Security(network="allowlist", network_allowlist=("a.example",))
     )

@@ -40,6 +40,18 @@ def test_a_text_is_cut_into_terms(text, terms):
         ["process", "processes", "processing", "processed"],
         ["match", "matches", "matching"],
         ["box", "boxes"],
+        ["code", "codes", "coding", "coded"],
+        ["plan", "plans", "planning", "planned", "planner"],
+        ["plane", "planes"],
+        ["write", "writes", "writing", "writer"],
+        ["scrape", "scraping", "scraped", "scraper"],
+        ["add", "adds", "adding", "added"],
+        ["log", "logs", "logging", "logged", "logger"],
+        ["manage", "manages", "managing", "manager", "management"],
+        ["edit", "editing", "edited", "editor"],
+        ["embed", "embedding", "embedded"],
+        ["suit", "suits", "suited"],
+        ["accord", "accords"],
     ],
 )
 def test_the_forms_of_a_word_are_one_term(family):
@@ -52,6 +64,25 @@ def test_the_forms_of_a_word_are_one_term(family):
 def test_a_word_that_only_looks_like_a_form_keeps_its_own(word):
     others = ["statu", "analysi", "spe", "str", "clas", "bu", "3d", "th"]
     assert search_terms.stem(word) not in others
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["suit suite", "suits suites", "accord according", "plan plane", "new news", "even evening", "ad adding"],
+)
+def test_different_words_are_different_terms(words):
+    one, other = words.split()
+    assert search_terms.stem(one) != search_terms.stem(other)
+
+
+@pytest.mark.parametrize(
+    ("traditional", "simplified"), [("發票", "发票"), ("軟體開發", "软体开发"), ("皇后與後端", "皇后与后端")]
+)
+def test_traditional_characters_have_the_terms_of_simplified_ones(traditional, simplified):
+    assert list(search_terms.terms(traditional)) == list(search_terms.terms(simplified))
+    assert [(each.start, each.end) for each in search_terms.text_tokens(traditional)] == [
+        (at, at + 1) for at in range(len(traditional))
+    ]
 
 
 def test_the_place_of_a_word_holds_the_accents_that_are_written_apart():

@@ -42,7 +42,7 @@ def check(endpoint, header, body=b"{}", *, id="evt_1", timestamp=None):
     webhooks.check_signature(endpoint, envelope, body)
 
 
-def test_what_the_secret_signed_is_believed_and_nothing_else(made):
+def test_delivery_with_wrong_signature_is_refused(made):
     endpoint, secret = made
     good = signature(secret)
     check(endpoint, good)
@@ -57,7 +57,7 @@ def test_what_the_secret_signed_is_believed_and_nothing_else(made):
         assert code_of(other) == "WEBHOOK_SIGNATURE_INVALID"
 
 
-def test_the_order_is_timestamp_id_body_and_not_that_of_standard_webhooks(made):
+def test_signed_text_is_timestamp_id_and_body(made):
     endpoint, secret = made
     now = str(int(time.time()))
     standard = hmac.new(secret.encode(), f"evt_1.{now}.{{}}".encode(), hashlib.sha256).digest()

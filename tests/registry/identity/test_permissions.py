@@ -7,7 +7,7 @@ import pytest
 
 from registry.identity.actors import ANONYMOUS, Actor
 from registry.identity.permissions import SCOPES, TABLE, Action, Standing, may, require, standing
-from registry.models import Membership, Role, Scope, Skill, Token, Visibility
+from registry.models import Membership, Role, RunReaders, Scope, Skill, Token, Visibility
 from registry.packages.problems import Refusal
 from tests.checks import not_none
 from tests.conftest import ROOT
@@ -62,8 +62,11 @@ def test_every_cell_is_what_the_page_says(person_of, skill, action, kind, visibi
     row = next(row for row in documented("Actions by role") if row[0] == action.value)
     said = row[1 + list(Standing).index(kind)]
     expected = {"yes": True, "no": False, "site": visibility != "private", "public": visibility == "public"}
-    skill.visibility = visibility
-    assert may(person_of(kind), action, skill=skill) is expected[said]
+    skill.visibility, actor = visibility, person_of(kind)
+    for readers in RunReaders:
+        skill.team.run_readers = readers
+        expected["shared"] = readers == RunReaders.TEAM
+        assert may(actor, action, skill=skill) is expected[said]
 
 
 @pytest.mark.row("P2")

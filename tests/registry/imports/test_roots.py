@@ -110,6 +110,13 @@ def test_one_level_of_skills_is_added_to_a_root_that_is_not_called_so(tmp_path):
     assert read_paths(top / "skills")[0] == ["a"]
 
 
+def test_a_root_called_skills_may_hold_a_skill_called_skills(tmp_path):
+    settings = {"skills": {"paths": [".my/skills"]}}
+    tree = {".my/skills/a/SKILL.md": skill_md(), ".my/skills/skills/SKILL.md": skill_md()}
+    top = write_tree(tmp_path, {"ship.json": json.dumps(settings), **tree})
+    assert read_paths(top)[0] == [".my/skills/a", ".my/skills/skills"]
+
+
 def test_a_projects_settings_name_further_roots(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     write_tree(tmp_path / "home", {"mine/skills/m/SKILL.md": skill_md()})
@@ -126,6 +133,8 @@ def test_a_projects_settings_name_further_roots(tmp_path, monkeypatch):
     candidates, passed = read_paths(top)
     assert candidates == [".my/skills/a", ".other/skills/b", ".claude/skills/c"]
     assert passed == {"~/mine": "IMPORT_OUTSIDE", "gone": "IMPORT_ROOT_MISSING"}
+    (top / "ship.json").write_text(json.dumps({"skills": {"paths": ["~/mine"], "allowExternalPaths": "no"}}))
+    assert read_paths(top)[1] == {"~/mine": "IMPORT_OUTSIDE"}
     (top / "ship.json").write_text(json.dumps({"skills": {"paths": ["~/mine"], "allowExternalPaths": True}}))
     assert read_paths(top)[0] == [str(tmp_path / "home/mine/skills/m"), ".claude/skills/c"]
     assert read_paths(top, is_tracked=True)[0] == [".claude/skills/c"], "a stranger's settings open no door"

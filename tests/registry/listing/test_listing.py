@@ -23,7 +23,7 @@ from registry.listing.list_skills import OmissionReason, list_skills
 from registry.listing.selection import PlaceReason
 from registry.models import Skill, Team
 from registry.subscriptions import trusted_teams
-from registry.usage import scores
+from registry.usage import recording
 from registry.versions.lifecycle import yank as publishing_yank
 from registry.versions.publishing import latest
 from tests.checks import not_none
@@ -122,6 +122,16 @@ class TestStages:
         assert fit(kept, 400).stage is Stage.NAMES
         assert entries_within_budget([*bundled, *others], 0) == tuple(bundled)
 
+    def test_a_bundled_text_stays_whole_where_others_share_the_budget(self):
+        fitted = fit(
+            [ListingEntry("bundled", "x" * 200, is_bundled=True), ListingEntry("own", "y" * 200)], 300
+        )
+        assert fitted.stage is Stage.SHARED
+        bundled, own = fitted.entries
+        assert (len(bundled.text), bundled.cut) == (200, Truncation.NONE)
+        assert 20 <= len(own.text) < 100
+        assert own.cut is Truncation.SHARE
+
     @pytest.mark.parametrize(
         ("tokens", "budget"), [(200_000, 8000), (1_000_000, 40_000), (1, 0), (33, 1), (0, 0), (128_000, 5120)]
     )
@@ -194,7 +204,7 @@ class TestForms:
         json.dumps(formats.listing_document(found), ensure_ascii=False).encode()
 
     @pytest.mark.row("E2")
-    def test_the_section_says_where_how_and_what(self, team, alice, settings):
+    def test_the_section_says_where_how_and_what(self, team, alice, settings, client):
         settings.SKILLQUAY_PUBLIC_URL = "https://skills.example"
         assert formats.section(list_skills(Actor(user=alice))).endswith("\n- Found: (none)")
         stock(team, 43)
@@ -204,6 +214,8 @@ class TestForms:
             assert said in section
         assert section.count(" (s-") == 40
         assert section.endswith("\n…and 3 more")
+        client.force_login(alice)
+        assert client.get("/api/v1/listing?format=section").text == section
 
     @pytest.mark.parametrize("form", formats.FORMATS)
     def test_every_form_shows_the_display_name_and_the_name_to_load(self, publish_skill, alice, form):
@@ -330,6 +342,13 @@ class TestReach:
         for outside in ("C:\\src\\a.py", "c:/a.py", "~/src/a.py", "/a.py", "src/../../a.py", ""):
             assert listed(paths=(outside,)) == ["all"], outside
 
+    @pytest.mark.row("D8")
+    def test_a_bundled_skill_with_paths_is_listed_only_where_a_file_fits(self, publish_skill, listed):
+        publish_skill("styles", paths=("*.css",))
+        Skill.objects.update(is_bundled=True)
+        assert listed() == []
+        assert listed(paths=("a.css",)) == ["styles"]
+
     def test_two_of_one_slug_are_called_by_their_teams(self, publish_skill, alice, listed):
         from registry.identity import teams
 
@@ -385,7 +404,7 @@ class TestPlaces:
             told |= shown
             used = dice.sample(sorted(shown), 3) + ([useful.pk] if useful and useful.pk in shown else [])
             for key in dict.fromkeys(used):
-                scores.record_use(Skill(pk=key), f"user:{day}", "load", now=now)
+                recording.record_use(Skill(pk=key), f"user:{day}", "load", now=now)
             if day in (10, 30, 44):
                 row = next(row for row in found.rows if row.listed.skill.pk == not_none(useful).pk)
                 assert (row.place, row.cut) == (

@@ -15,7 +15,7 @@ from registry.matching import feedback
 from registry.matching.feedback import FeedbackReport
 from registry.models import Event, Feedback, ProposedTriggerTest, TriggerTest, UseDay, UseKind
 from registry.packages.problems import Refusal
-from registry.usage import scores
+from registry.usage import recording
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D9", "C4")]
 
@@ -45,7 +45,7 @@ def test_what_worked_or_failed_counts_as_a_run_once_a_minute(version, bob, charl
 
 
 def test_what_failed_within_the_minute_of_a_load_is_kept_and_is_no_second_use(version, bob):
-    scores.record_use(version.skill, Actor(user=bob).caller, UseKind.LOAD)
+    recording.record_use(version.skill, Actor(user=bob).caller, UseKind.LOAD)
     assert not feedback.submit_feedback(version, FeedbackReport("failed", note="no PDF"), Actor(user=bob))
     assert feedback.counts(version.skill) == {"worked": 0, "failed": 1, "wrong_skill": 0}
     assert [row.note for row in feedback.notes(version.skill)] == ["no PDF"]

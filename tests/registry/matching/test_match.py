@@ -117,7 +117,11 @@ class TestLexical:
 
     def test_a_little_of_each_thing_asked_for_is_more_than_a_lot_of_one(self, publish_skill, ask):
         publish_skill("kite", name="Kite", tags=("kite",), keywords=("kite",), description="A kite.")
-        publish_skill("holder", body=f"Holds the string of a kite. {'Some other words. ' * 40}")
+        publish_skill(
+            "holder",
+            description="Holds a string.",
+            body=f"Holds the string of a kite. {'Some other words. ' * 40}",
+        )
         rows = ask("wind up a kite string, please").rows
         assert [row.skill.slug for row in rows] == ["holder", "kite"]
         assert rows[0].score > rows[1].score

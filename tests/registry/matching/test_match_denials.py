@@ -7,7 +7,7 @@ import pytest
 from registry.core import search_terms
 from registry.identity.actors import Actor
 from registry.matching import match as matching
-from registry.matching.negation import negated_offsets
+from registry.matching.sentences import negated_offsets
 from registry.packages.package import Triggers
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]

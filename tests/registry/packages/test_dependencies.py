@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.packages.dependencies.python import _find_blocks
-from registry.packages.dependencies.read import read_dependencies
+from registry.packages.dependencies.read import is_dependency_input, read_dependencies
 from registry.packages.package import PackageFile
 from registry.packages.read_package import read_files
 from tests.checks import not_none
@@ -357,3 +357,33 @@ def test_a_missing_lock_is_a_warning_except_under_the_strict_profile():
         return next(each.severity for each in found if each.code == "DEPENDENCY_LOCK_MISSING")
 
     assert (severity(SKILL), severity(STRICT)) == ("warning", "error")
+
+
+def test_programs_that_skill_md_shows_have_dependencies_as_scripts_have():
+    shown = (
+        "\n    python tool.py\n    python tools/other.py\n    node web/page.mjs\n    deno run ts/face.ts\n"
+    )
+    head = b'# /// script\n# dependencies = ["six"]\n# ///\n'
+    _script, manifest, lock = _node({"node_modules/smile": _entry()})
+    files = {
+        "SKILL.md": SKILL + shown.encode(),
+        "requirements.txt": b"a\n",
+        "tool.py": head,
+        "tools/other.py": b"",
+        "tools/requirements.txt": b"b\n",
+        "unshown.py": head.replace(b"six", b"c"),
+        "unshown/requirements.txt": b"d\n",
+        "web/page.mjs": b"",
+        "web/package.json": manifest.data,
+        "web/package-lock.json": lock.data,
+        "ts/face.ts": b'import "npm:smile@1";',
+        "ts/unshown.ts": b"",
+    }
+    kept = tuple(PackageFile(path, data) for path, data in files.items() if is_dependency_input(path))
+    found = read_dependencies(kept)
+    assert [each.line for each in found.python] == ["a", "b", "six"]
+    assert [each.name for each in not_none(found.node).packages] == ["smile"]
+    assert not_none(found.deno).scripts == ("ts/face.ts",)
+    unshown = read_dependencies(tuple(each for each in kept if each.path != "SKILL.md"))
+    assert not unshown
+    assert not unshown.problems

@@ -117,6 +117,14 @@ def test_the_block_becomes_the_entry_and_the_rest_of_the_text_stays() -> None:
     assert {"path": "scripts/execute.ts"} in [change.params for change in found.changes]
 
 
+def test_migration_overwrites_no_file_of_the_author() -> None:
+    files = {"scripts/execute.ts": MAIN, "METADATA.yml": METADATA, "METADATA.yml.legacy": "mine"}
+    found = migrate(old_package(**files))
+    assert text_of(found, "scripts/execute.ts") == MAIN
+    assert text_of(found, "METADATA.yml.legacy") == "mine"
+    assert text_of(found, "METADATA.yml.legacy.2").startswith(METADATA)
+
+
 def test_the_input_schema_is_made_of_the_list_of_parameters() -> None:
     assert values_of(migrate(old_package()))["input_schema"] == {
         "type": "object",
@@ -143,6 +151,16 @@ def test_permissions_become_security(shared: Path) -> None:
     values = values_of(migrate(old_package(documented_packages(shared)["weather-vcp"])))
     assert "permissions" not in values
     assert values["security"] == {"timeout_ms": 300_000, "network": "allowlist", "filesystem": "none"}
+
+
+@pytest.mark.row("C6")
+def test_permissions_next_to_security_keep_their_hosts() -> None:
+    written = "security: {timeout_ms: 1000}\npermissions: {network: [api.example.com]}\n"
+    before = old_package(OLD.replace("type: direct\n", f"type: direct\n{written}"))
+    found = migrate(before)
+    assert found.has_changes
+    assert found.package.manifest.security == before.manifest.security
+    assert found.package.manifest.security.network_allowlist == ("api.example.com",)
 
 
 def test_the_front_matter_wins_and_metadata_fills_what_is_empty() -> None:

@@ -123,7 +123,7 @@ def test_the_first_that_is_certain_is_not_lost_among_many():
 
 
 def test_every_rule_is_documented():
-    from tests.architecture.imports import ROOT
+    from tests.architecture.sources import ROOT
 
     page = (ROOT / "docs/reference/scanning.md").read_text()
     assert sorted(rule for rule in RULES if f"| `{rule}` |" not in page) == []

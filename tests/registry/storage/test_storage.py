@@ -83,6 +83,12 @@ def test_content_on_its_way_to_its_row_is_not_swept(place, named):
     assert storage.exists(coming)
 
 
+def test_a_young_blob_is_not_removed_after_it_was_listed_as_old(place):
+    stored_again = storage.store(b"again")
+    assert not storage.backend().remove(stored_again.removeprefix("sha256:"), timedelta(hours=1))
+    assert storage.exists(stored_again)
+
+
 def _make_old(path):
     hours_ago = time.time() - 2 * 3600
     os.utime(path, (hours_ago, hours_ago))

@@ -42,6 +42,7 @@ def test_tests_that_pass_are_praised_in_preview_and_publication(team, alice, act
     assert list(rows) == [("please summarise this report for me", True, 2), ("bake a cake", True, 4)]
 
 
+@pytest.mark.row("P3")
 def test_a_preview_leaves_nothing_behind(team, alice, actor_of):
     preview = preview_publication(package(["summarise this report"]), team=team, actor=actor_of(alice))
     assert preview.creates_skill

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from registry.models import Skill, Use, UseDay
+from registry.usage import recording
 from registry.usage import scores as usage
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -37,7 +38,7 @@ def test_what_was_never_used_scores_nothing():
 @pytest.mark.django_db
 def test_calls_of_one_caller_within_a_minute_count_once(skill):
     moments = [0, 1, 59.9, 60, 61, 119.9, 120]
-    counted = [usage.record_use(skill, "user:1", "run", now=NOW + timedelta(seconds=s)) for s in moments]
+    counted = [recording.record_use(skill, "user:1", "run", now=NOW + timedelta(seconds=s)) for s in moments]
     assert counted == [True, False, False, True, False, False, True]
     skill.refresh_from_db()
     assert (skill.usage_count, skill.last_used_at) == (3, NOW + timedelta(seconds=120))
@@ -46,20 +47,22 @@ def test_calls_of_one_caller_within_a_minute_count_once(skill):
 @pytest.mark.row("D9")
 @pytest.mark.django_db
 def test_another_kind_of_use_within_the_minute_does_not_count_either(skill):
-    assert usage.record_use(skill, "user:1", "load", now=NOW)
-    assert not usage.record_use(skill, "user:1", "run", now=NOW)
+    assert recording.record_use(skill, "user:1", "load", now=NOW)
+    assert not recording.record_use(skill, "user:1", "run", now=NOW)
 
 
 @pytest.mark.row("D9")
 @pytest.mark.django_db
 def test_another_caller_and_another_skill_count_for_themselves(skill, team):
     other = Skill.objects.create(team=team, slug="other", name="Other")
-    assert usage.record_use(skill, "user:1", "run", now=NOW)
-    assert usage.record_use(skill, "user:2", "run", now=NOW)
-    assert usage.record_use(other, "user:1", "run", now=NOW)
+    assert recording.record_use(skill, "user:1", "run", now=NOW)
+    assert recording.record_use(skill, "user:2", "run", now=NOW)
+    assert recording.record_use(other, "user:1", "run", now=NOW)
     skill.refresh_from_db()
     assert skill.usage_count == 2
     assert Use.objects.count() == 3
+    later = [NOW + timedelta(minutes=2, seconds=second) for second in (0, 10)]
+    assert [recording.record_use(skill, "user:3", "run", now=at) for at in later] == [True, False]
 
 
 @pytest.mark.row("D9")
@@ -130,8 +133,8 @@ def test_the_most_used_are_those_that_the_formula_says_whenever_it_is_asked(team
 def test_uses_are_counted_by_kind_version_and_day(skill):
     uses = [("user:1", "run", 100), ("user:1", "load", 1), ("user:1", "run", 0), ("user:2", "run", 0)]
     for caller, kind, age in uses:
-        usage.record_use(skill, caller, kind, version="1.0.0", now=NOW - timedelta(days=age))
-    usage.record_use(skill, "user:3", "install", now=NOW)
+        recording.record_use(skill, caller, kind, version="1.0.0", now=NOW - timedelta(days=age))
+    recording.record_use(skill, "user:3", "install", now=NOW)
     days = usage.uses_by_day(skill, now=NOW)
     assert len(days) == 90
     assert days[-1].day == NOW.date()
@@ -145,14 +148,14 @@ def test_uses_are_counted_by_kind_version_and_day(skill):
 @pytest.mark.django_db
 def test_what_the_hold_keeps_back_is_counted_nowhere(skill):
     for second in (0, 30):
-        usage.record_use(skill, "user:1", "run", now=NOW + timedelta(seconds=second))
+        recording.record_use(skill, "user:1", "run", now=NOW + timedelta(seconds=second))
     assert UseDay.objects.get().count == Use.objects.get().count == 1
 
 
 @pytest.mark.row("D9")
 @pytest.mark.django_db
 def test_a_score_says_how_it_came_about(skill):
-    usage.record_use(skill, "user:1", "run", now=NOW)
+    recording.record_use(skill, "user:1", "run", now=NOW)
     skill.refresh_from_db()
     fresh, old = usage.explain_score(skill, now=NOW), usage.explain_score(skill, now=NOW + timedelta(days=24))
     assert (fresh.count, fresh.days, fresh.factor, fresh.value, fresh.is_floor) == (1, 0, 1, 1, False)
@@ -163,7 +166,7 @@ def test_a_score_says_how_it_came_about(skill):
 @pytest.mark.django_db
 def test_the_stored_heat_is_the_logarithm_of_the_decayed_count(skill):
     for minute in range(5):
-        usage.record_use(skill, "user:1", "run", now=NOW + timedelta(minutes=minute))
+        recording.record_use(skill, "user:1", "run", now=NOW + timedelta(minutes=minute))
     skill.refresh_from_db()
     assert skill.hot_key == pytest.approx(_heat(5, NOW + timedelta(minutes=4)))
 

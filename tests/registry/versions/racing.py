@@ -97,7 +97,7 @@ def downloaded(slug: str) -> str:
 
 
 def used(slug: str) -> str:
-    from registry.usage.scores import record_use
+    from registry.usage.recording import record_use
 
     return "counted" if record_use(_first(slug).skill, "user:1", "load") else "held back"
 

@@ -91,6 +91,7 @@ def test_merges_make_neither_loop_nor_chain(publish_skill, owner):
     assert code(merge.merge, skills["three"], skills["one"], owner) == "MERGE_INVALID"
 
 
+@pytest.mark.row("P12")
 def test_what_was_merged_is_purged_with_the_other(publish_skill, owner):
     old, new = publish_skill("old"), publish_skill("new")
     merge.merge(old.skill, new.skill, owner)

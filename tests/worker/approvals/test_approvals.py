@@ -527,6 +527,7 @@ def test_what_its_caller_cancelled_is_not_decided(asks, owner, bob):
 
 
 # Erased ----------------------------------------------------------------------------------------------------
+@pytest.mark.row("P12")
 def test_an_erased_run_keeps_that_it_was_decided_and_nothing_of_what_was_said(asks, owner):
     run = asks(inputs={"input_path": "secret plans.txt"})
     decide(run, ApprovalDecision.DENIED, owner, reason="No secret plans.")

@@ -29,6 +29,7 @@ STEERING = """security:
   environment:
     {ZONE: UTC, LD_PRELOAD: /x, NODE_OPTIONS: --x, PATH: /skill, HTTPS_PROXY: x, SKILLQUAY_REQUEST_FDS: x}
 """
+STEERING_NAMES = ("LD_PRELOAD", "NODE_OPTIONS", "PATH", "HTTPS_PROXY", "SKILLQUAY_REQUEST_FDS")
 
 
 @pytest.fixture
@@ -50,7 +51,11 @@ def test_neither_filesystem_takes_away_what_a_script_writes_to(publish_skill, qu
 
 
 def test_a_package_sets_its_own_variables_and_none_that_steers_its_run(publish_skill, queue_run, owner):
-    run = execute_here(queue_run(publish_skill("steering", TELL, front=STEERING)))
+    version = publish_skill("steering", TELL, front=STEERING)
+    # A version that an older release published may still name them.
+    version.manifest["security"]["environment"] |= dict.fromkeys(STEERING_NAMES, "/skill")
+    version.save()
+    run = execute_here(queue_run(version))
     set_ = run_document(run, actor=owner)["outputs"]["set"]
     assert set_.pop("PATH").startswith("/")
     assert set_.pop("HTTPS_PROXY") in ("", "http://127.0.0.1:3128")  # the platform's own

@@ -12,14 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.identity.actors import Actor
 from registry.packages.problems import Refusal
+from registry.rules import edit
+from registry.versions.needs.change_additions import set_additions
 from tests.checks import not_none
 from worker.attempts.recording import read_stream_ends
 from worker.child_runs.channel import ChildRunChannel
 from worker.child_runs.lineage import MAX_DEPTH, MAX_RUNS, require_runnable_from_ui
 from worker.core.masking import Mask
 from worker.executors.conductor import execute
-from worker.models import Run, RunStatus, Step, TeamLimits
+from worker.models import Attempt, Run, RunStatus, Step, TeamLimits
 from worker.queue import claims, retries
 from worker.run_views.documents import run_document
 from worker.runs.cancel import cancel
@@ -241,6 +244,35 @@ def test_what_asks_is_refused_to_a_child_even_where_a_person_started_the_first(
     first = asking('print(json.dumps(start("docs/foreign")))', "docs/foreign", visibility="site")
     answer = outputs(execute_here(queue_run(first, by=charlie)))
     assert answer["error"]["code"] == "APPROVAL_NEEDED"
+
+
+def test_child_uses_the_additions_of_its_version_once_they_are_allowed(
+    asking, publish_skill, queue_run, alice, team, monkeypatch
+):
+    monkeypatch.setattr("worker.executors.script.resolve_host", lambda *_host: ["127.0.0.1"])
+    dial = """
+        import json, urllib.error, urllib.request
+        try:
+            urllib.request.urlopen("http://api.crossref.org/works", timeout=5)
+        except (OSError, urllib.error.URLError) as error:
+            print(json.dumps({"error": type(error).__name__}))
+    """
+    child = publish_skill("dial", dial)
+    first = asking('print(json.dumps(start("docs/dial")))', "docs/dial")
+
+    def started():
+        answer = outputs(execute_here(queue_run(first)))
+        run = Run.objects.filter(uid=answer["run"]).first()
+        attempt = Attempt.objects.filter(run=run).first()
+        codes = {each["code"] for each in attempt.network} if attempt else set()
+        return answer["error"] and answer["error"]["code"], run and run.grants.get("additions"), codes
+
+    assert started() == (None, None, {"NETWORK_HOST_REFUSED"})
+    owner = Actor(user=alice)
+    set_additions(child, [("host", "api.crossref.org")], owner)
+    assert started() == ("APPROVAL_NEEDED", None, set())
+    edit.add_rule(team, "allow", "docs/dial", owner)
+    assert started() == (None, {"host": ["api.crossref.org"]}, {"NETWORK_UNREACHABLE"})
 
 
 def test_a_failure_of_the_child_is_told_and_is_the_scripts_to_judge(asking, publish_skill, queue_run):

@@ -12,7 +12,7 @@ from registry.packages.command_lines import read_command_line
 from registry.packages.command_lines.python.described_parser import read_description
 from registry.versions.publishing import parser_answers
 from tests.factories.skills import publish_files
-from worker.command_lines import ask_parsers
+from worker.command_lines import ask_parsers, bursts
 from worker.service import tasks
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("A7")]
@@ -113,7 +113,7 @@ def test_scripts_of_a_held_version_are_not_started(published, monkeypatch):
 
 def test_one_process_of_a_machine_asks_at_a_time(published):
     published(COMPUTED)
-    with ask_parsers._only_here() as is_alone:
+    with bursts.machine_lock() as is_alone:
         assert is_alone
         assert ask_parsers.ask_waiting() == 0
     assert ask_parsers.ask_waiting() == 1

@@ -16,7 +16,8 @@ from worker.attempts import unpacking
 from worker.dependencies import build
 from worker.dependencies.installers import deno_modules
 from worker.dependencies.store import unpack_archive
-from worker.models import DependencyBuild, RunStatus
+from worker.models import DependencyBuild, ModuleLoad, RunStatus
+from worker.module_loads import load_modules
 from worker.service.inline import execute_here
 
 pytestmark = [
@@ -95,6 +96,8 @@ def test_modules_are_made_once_and_read_again_without_a_network_on_a_second_mach
     assert "s3cret" not in row.log + row.lock
 
     registry.stop()
+    assert load_modules.load_waiting() == 1
+    assert ModuleLoad.objects.get().state == "passed"
     settings.SKILLQUAY_NPM_REGISTRY = settings.SKILLQUAY_JSR_URL = ""
     other = tmp_path / "second-machine"
     other.mkdir()

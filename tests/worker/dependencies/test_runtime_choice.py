@@ -95,3 +95,13 @@ def test_folder_of_the_site_and_declared_runtime_are_refused(publish_skill, sett
     with pytest.raises(Refusal) as refused:
         choose_runtime(version, "office", Actor(user=alice))
     assert refused.value.code == code
+
+
+def test_comparison_shows_a_chosen_runtime(publish_skill, client, alice):
+    before = publish_skill(script=SCRIPT)
+    after = publish_skill(script=SCRIPT, number="1.1.0")
+    choose_runtime(after, "web", Actor(user=alice))
+    client.force_login(alice)
+    document = client.get(f"/api/v1/skills/docs/hello/compare/{before.number}..{after.number}").json()
+    [change] = [each for each in document["manifest"] if each["name"] == "runtime"]
+    assert (change["before"], change["after"]) == ("", "web")

@@ -143,6 +143,23 @@ def test_each_bad_answer_has_its_code(served, service, queue_run, settings, answ
     assert len(served.requests) == 1
 
 
+@pytest.mark.row("C6")
+def test_further_endpoint_outside_the_allowlist_is_not_called(served, service, queue_run):
+    served.responses |= {"/one": (503, {}), "/two": (200, {"output": {"city": "Kyiv"}})}
+    endpoints = (served.url("/one"), f"http://localhost:{served.server_port}/two")
+    version = service(*endpoints, kind="distributed", hosts=f'"127.0.0.1:{served.server_port}"')
+    assert execute_here(queue_run(version)).failure_code == "ENDPOINT_NOT_ALLOWED"
+    assert [path for path, *_ in served.requests] == ["/one"]
+
+
+@pytest.mark.row("C6")
+def test_redirect_is_not_followed(served, service, queue_run):
+    served.responses["/"] = (307, b"", ("location", served.url("/elsewhere")))
+    served.responses["/elsewhere"] = (200, {"output": {"city": "Kyiv"}})
+    run = execute_here(queue_run(service(served.url("/"))))
+    assert (run.failure_code, len(served.requests)) == ("EXTERNAL_SERVICE_ERROR", 1)
+
+
 def test_a_slow_endpoint_ends_at_the_limit(served, service, queue_run):
     served.responses["/"] = "never"
     began = time.monotonic()

@@ -13,10 +13,11 @@ from registry.identity.actors import Actor
 from registry.models import Skill
 from registry.packages.problems import Refusal
 from registry.packages.read_package import read_files
+from registry.versions.needs.change_additions import set_additions
 from registry.versions.publishing.publish import publish
 from tests.servers.model import anthropic_response, model_server, text_response, tool_call_response
 from worker.executors.agent_loop.tools import Toolbox
-from worker.models import Run, Step
+from worker.models import Attempt, Run, Step
 from worker.protocols.call import Request
 from worker.run_views.documents import run_document
 from worker.runs import cancel
@@ -116,6 +117,30 @@ def test_commands_and_scripts_run_in_the_sandbox_and_leave_files(model, fork, us
     assert run.sandbox["tier"]
 
 
+DIAL = b"""import urllib.request
+try:
+    urllib.request.urlopen("http://api.crossref.org/works", timeout=5)
+except OSError as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("additions", "code"),
+    [([], "NETWORK_HOST_REFUSED"), ([("host", "api.crossref.org")], "NETWORK_UNREACHABLE")],
+)
+def test_script_of_an_agent_loop_uses_the_additions_of_the_version(
+    model, fork, use, alice, monkeypatch, additions, code
+):
+    monkeypatch.setattr("worker.executors.script.resolve_host", lambda *_host: ["127.0.0.1"])
+    version = fork(files=[("scripts/dial.py", DIAL)])
+    version = set_additions(version, additions, Actor(user=alice))
+    model.respond_with(tool_call_response("Script", id="dial"), text_response("Done."))
+    run = use(version)
+    assert run.status == "succeeded", run.message
+    assert {each["code"] for each in Attempt.objects.get(run=run).network} == {code}
+
+
 @pytest.mark.parametrize(
     ("front", "offered"),
     [
@@ -134,15 +159,17 @@ def test_only_allowed_tools_are_offered(model, fork, use, front, offered):
 
 
 def test_what_allowed_tools_leave_out_is_not_done(model, fork, use):
-    asked = ["echo fine", "touch x", "echo a && touch x", "echo $(id)"]
+    asked = ["echo fine", "touch x", "echo a && touch x", "echo $(id)", "echoes x"]
     model.respond_with(
-        *(tool_call_response("Bash", command=command) for command in asked), text_response("Done.")
+        *(tool_call_response("Bash", command=command) for command in asked),
+        tool_call_response("Script", id="count"),
+        text_response("Done."),
     )
-    run = use(fork(front='allowed-tools: ["Bash(echo:*)"]\n'))
+    run = use(fork(front='allowed-tools: ["Bash(echo:*)", "Script(other)"]\n'))
     tools = [step for step in steps(run) if step.kind == "tool"]
     assert tools[0].output == "fine"
-    assert [bool(step.error) for step in tools] == [False, True, True, True]
-    assert all(step.input["command"] in step.output for step in tools[1:])
+    assert [step.output.partition(":")[0] for step in tools[1:]] == ["Not allowed"] * 5
+    assert all((step.input.get("command") or "count") in step.output for step in tools[1:])
 
 
 def test_a_stranger_s_prompt_may_only_read(model, fork, use):

@@ -198,10 +198,12 @@ def test_only_where_the_source_allows_it_is_anything_put_in(prompt, use, source,
     assert bool(run.result["warnings"]) == (source in ("mcp", "url"))
 
 
-def test_a_version_keeps_where_it_came_from_when_its_skill_moved_on(prompt, use):
-    version = prompt("!`echo ran`")
-    type(version).objects.filter(pk=version.pk).update(provenance={"server": "https://mcp.example"})
-    assert said(use(version)) == "!`echo ran`"
+@pytest.mark.row("D2")
+@pytest.mark.parametrize(("origin", "text"), [("server", "!`echo ran` for x"), ("url", "!`echo ran` for $1")])
+def test_a_version_keeps_where_it_came_from_when_its_skill_moved_on(prompt, use, origin, text):
+    version = prompt("!`echo ran` for $1")
+    type(version).objects.filter(pk=version.pk).update(provenance={origin: "https://skills.example"})
+    assert said(use(version, {"arguments": "x"})) == text
 
 
 def test_a_use_is_counted_and_a_script_cannot_be_named(prompt, use, alice):

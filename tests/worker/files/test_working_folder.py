@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 
 import pytest
@@ -93,6 +94,13 @@ def test_new_and_changed_files_become_artifacts(tier, ran, upload):
     assert _artifacts(run) == ["changed.txt", "linked.txt", "made/deep/new.txt", *own]
     assert run.result["warnings"] == ["not collected: __pycache__: a folder of a tool or cache"]
     assert run.sandbox["tier"] == tier
+
+
+def test_git_works_in_each_tier(protecting_tier, ran):
+    if not shutil.which("git", path="/usr/local/bin:/usr/bin:/bin"):
+        pytest.skip("this machine lacks git")
+    run = ran("set -e; git init -q r; git -C r status --short", name="main.sh")
+    assert run.status == "succeeded", run.cause
 
 
 def test_input_hides_the_folder_of_the_same_name(ran, upload):

@@ -145,6 +145,20 @@ def test_every_way_to_answer_means_the_same(value):
             assert outcome.warnings == ()
 
 
+def test_memory_writes_are_part_of_the_result():
+    write = {
+        "ownerType": "user",
+        "ownerId": "u",
+        "type": "fact",
+        "importance": 3,
+        "content": "c",
+        "metadata": {},
+    }
+    result = {"output": "noted", "memoryWrites": [write]}
+    outcome = returned({"tool": "getWeather", "result": result})
+    assert (outcome.memory_writes, outcome.answer["result"]) == ((write,), result)
+
+
 @pytest.mark.parametrize("value", [None, 0, [], {}, {"status": "open"}, {"result": 1}, {"error": None}])
 def test_whatever_else_a_tool_returns_is_its_output(value):
     outcome = returned(value)

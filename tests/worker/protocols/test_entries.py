@@ -104,6 +104,13 @@ def test_the_declared_entry_is_chosen_among_several():
 
 
 @pytest.mark.row("C7")
+def test_helpers_are_not_offered_as_scripts():
+    paths, skill = ["scripts/a.py", "scripts/b.py"], full(resources="helpers: [./scripts/b.py]")
+    assert prepared(paths, skill).entry == "scripts/a.py"
+    assert refusal(paths, skill, script="b").code == "SCRIPT_NOT_FOUND"
+
+
+@pytest.mark.row("C7")
 def test_an_entry_that_is_not_there_is_refused():
     assert (
         refusal(["scripts/a.py", "scripts/b.py"], full(resources="entry: scripts/gone.py")).code

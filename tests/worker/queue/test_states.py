@@ -83,6 +83,17 @@ def test_a_worker_that_lost_its_lease_writes_nothing(queued):
     assert (queued.status, written) == (RunStatus.LOST, [])
 
 
+def test_worker_that_lost_its_lease_ends_no_later_attempt(publish_skill, queue_run):
+    run = queue_run(publish_skill(front="retry_on_lost: true\n"))
+    lost = not_none(claims.claim_next("w"))
+    _lapse(run)
+    holder = not_none(claims.claim_next("other"))
+    assert not states.finish(lost, Verdict(RunStatus.SUCCEEDED), write=_nothing)
+    assert states.finish(holder, Verdict(RunStatus.FAILED), write=_nothing)
+    run.refresh_from_db()
+    assert run.status == RunStatus.FAILED
+
+
 def test_a_renewed_lease_does_not_lapse(queued):
     claim = not_none(claims.claim_next("w"))
     Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))

@@ -10,7 +10,7 @@ from django.utils import timezone
 from registry.erasure import people
 from registry.erasure.export import export_person
 from registry.identity.actors import Actor
-from registry.models import AuditEntry, Membership, Role, Tombstone, User
+from registry.models import AuditEntry, Membership, Role, Token, Tombstone, User, UserSession
 from registry.packages.problems import Refusal
 from registry.storage import blobs
 from registry.versions.lifecycle import purge
@@ -53,7 +53,11 @@ def finished(queue_run, hello):
         Artifact.objects.create(run=run, path="out.txt", size=1, digest=digest)
         LogChunk.objects.create(run=run, attempt=1, seq=0, stream="stdout", offset=0, data=b"secret log")
         Step.objects.create(run=run, attempt=1, seq=0, name="secret step")
-        Attempt.objects.create(run=run, number=1, worker="w", started_at=run.created_at)
+        step = {"name": "secret step", "status": "succeeded", "duration_ms": 1, "error": None}
+        host = {"host": "secret.example", "port": 443, "allowed": True, "code": "", "count": 1}
+        Attempt.objects.create(
+            run=run, number=1, worker="w", started_at=run.created_at, steps=[step], network=[host]
+        )
         Run.objects.filter(pk=run.pk).update(
             status=status, result={"output": "secret answer"}, message="secret message", attempt=1,
             cause={"type": "E", "message": "secret cause", "file": "", "line": None},
@@ -69,8 +73,10 @@ def assert_empty(run):
     run.refresh_from_db()
     assert run.erased_at
     assert (run.skill_label, run.version_number) == ("docs/hello", "1.0.0")
-    kept = json.dumps([run.request, run.result, run.message, run.cause, run.files, run.request_id])
-    assert "secret" not in kept
+    kept = [run.request, run.result, run.message, run.cause, run.files, run.request_id]
+    attempts = list(Attempt.objects.filter(run=run).values("steps", "network"))
+    assert "secret" not in json.dumps([*kept, attempts])
+    assert (run.cache_key, run.idempotency_key) == ("", "")
     for rows in (run.artifacts, run.log_chunks, run.steps):
         assert not rows.exists()
     assert find_answer(f"key-{run.pk}") is None
@@ -176,7 +182,9 @@ def test_a_person_is_erased_and_what_they_did_stays_as_an_opaque_names(
     assert erased.username == f"erased-{bob.uid}"
     assert not User.objects.filter(username="bob").exists()
     assert code(tokens.actor_of, secret) == "TOKEN_INVALID"
-    assert not Membership.objects.filter(user=erased).exists()
+    for rows in (Membership, UserSession):
+        assert not rows.objects.filter(user=erased).exists()
+    assert not Token.objects.filter(owner=erased).exists()
     assert client.get("/api/v1/me").status_code == 401
 
 

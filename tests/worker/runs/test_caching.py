@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -176,40 +177,44 @@ def run(cacheable, queue_run):
     return queue_run(cacheable, {"who": "A", "output_dir": "x"})
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"skill_id": 0},
-        {"version_number": "1.0.1"},
-        {"digest": "sha256:other"},
-        {"protocol": "stdin_json"},
-        {"entry": "scripts/other.py"},
-        {"team_id": None},
-        {"caller_id": 0},
-        {"session_id": "s"},
-        {"grants": {"secrets": {"KEY": "grant"}}},
-        {"files": [{"pointer": "/a", "path": "/job/work/a", "digest": "sha256:a", "named": {}}]},
-        *(
-            {"request": {name: value}}
-            for name, value in [
-                *(("script", "s"), ("action", "a"), ("tool", "t"), ("stdin", "i"), ("debug", True)),
-                *(("inputs", {"who": "B"}), ("context", {"locale": "zh"}), ("config", {"timeout_ms": 1})),
-            ]
-        ),
-        *({"limits": {name: 1}} for name in ("memory_mb", "disk_mb", "files", "processes", "descriptors")),
-    ],
-    ids=str,
-)
-def test_each_part_of_the_key_tells_calls_apart(run, cacheable, other):
+def test_each_part_of_the_key_tells_calls_apart(run, cacheable):
     from registry.packages.manifest.manifest import manifest_of
     from worker.runs.cache import key_of
 
     manifest = manifest_of(cacheable.manifest)
-    before = key_of(run, manifest)
-    for name, value in other.items():
-        whole = getattr(run, name)
-        setattr(run, name, {**whole, **value} if name in ("request", "limits") else value)
-    assert key_of(run, manifest) != before
+    request = {
+        "script": "s",
+        "action": "a",
+        "tool": "t",
+        "stdin": "i",
+        "debug": True,
+        "inputs": {"who": "B"},
+        "context": {"locale": "zh"},
+        "config": {"timeout_ms": 1},
+    }
+    limits = ("memory_mb", "disk_mb", "files", "processes", "descriptors")
+    others: dict[str, list[Any]] = {
+        "skill_id": [0],
+        "version_number": ["1.0.1"],
+        "digest": ["sha256:other"],
+        "protocol": ["stdin_json"],
+        "entry": ["scripts/other.py"],
+        "team_id": [None],
+        "caller_id": [0],
+        "session_id": ["s"],
+        "grants": [{"secrets": {"KEY": "grant"}}],
+        "files": [[{"pointer": "/a", "path": "/job/work/a", "digest": "sha256:a", "named": {}}]],
+        "request": [{**run.request, name: value} for name, value in request.items()],
+        "limits": [{**run.limits, name: 1} for name in limits],
+    }
+    keys = [key_of(run, manifest)]
+    for name, values in others.items():
+        own = getattr(run, name)
+        for value in values:
+            setattr(run, name, value)
+            keys.append(key_of(run, manifest))
+        setattr(run, name, own)
+    assert len(set(keys)) == len(keys) == 24
 
 
 def test_what_the_version_may_do_is_part_of_the_key(run, cacheable):

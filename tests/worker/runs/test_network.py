@@ -48,9 +48,9 @@ def server():
 def finished(publish_skill, queue_run, server):
     """``finished(hosts)``: a run that asks a listed local server and a host that is not listed."""
 
-    def finished(*hosts):
+    def finished(*hosts, network="allowlist"):
         listed = "".join(f"\n    - {host.format(port=server)}" for host in hosts)
-        front = f"security:\n  network: allowlist\n  network_allowlist:{listed or ' []'}\n"
+        front = f"security:\n  network: {network}\n  network_allowlist:{listed or ' []'}\n"
         script = SCRIPT.replace("{port}", str(server))
         return execute_here(queue_run(publish_skill(script=script, front=front)))
 
@@ -76,6 +76,13 @@ def test_a_listed_host_is_reached_where_the_site_lists_its_address(finished, set
     )
     assert "other.example" in refused["message"]
     assert "network_allowlist" in refused["remedy"]
+
+
+def test_without_network_no_listed_host_is_reached(finished, settings):
+    settings.SKILLQUAY_OUTBOUND_ALLOW = ["127.0.0.1", "::1"]
+    run = finished("localhost:{port}", network="none")
+    assert "served" not in run_document(run, actor=Actor(user=run.caller))["stdout"]
+    assert [dial["allowed"] for dial in Attempt.objects.get().network] == [False, False]
 
 
 def test_a_listed_host_at_a_private_address_is_refused(finished):

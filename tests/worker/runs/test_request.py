@@ -90,8 +90,9 @@ def test_the_smaller_limit_holds(publish_skill, queue_run, settings):
     settings.SKILLQUAY_MAX_RUN_MEMORY_MB = 300
     limits = queue_run(publish_skill(front=front)).limits
     assert (limits["timeout_s"], limits["memory_mb"], limits["output_bytes"]) == (2.0, 300, 10_485_760)
-    settings.SKILLQUAY_MAX_RUN_SECONDS = 1
-    assert queue_run(publish_skill(front=front)).limits["timeout_s"] == 1
+    settings.SKILLQUAY_MAX_RUN_SECONDS, settings.SKILLQUAY_MAX_RUN_MEMORY_MB = 1, 8192
+    limits = queue_run(publish_skill(front=front)).limits
+    assert (limits["timeout_s"], limits["memory_mb"]) == (1, 4096)
 
 
 @pytest.mark.row("B4")

@@ -85,6 +85,13 @@ class RunsQuery(PageQuery):
     request_id = serializers.CharField(
         required=False, max_length=64, help_text="Only runs with this request id that you can read."
     )
+    error_group = serializers.CharField(
+        required=False, max_length=26, help_text="Only runs of the error group with this id."
+    )
+    pinned = serializers.BooleanField(default=False, help_text="Only pinned runs that you can read.")
+    label = serializers.CharField(  # type: ignore[assignment]
+        required=False, max_length=40, help_text="Only runs with this label that you can read."
+    )
     since = serializers.DateTimeField(required=False)
     until = serializers.DateTimeField(required=False)
     ids = serializers.CharField(

@@ -14,7 +14,9 @@ from worker.run_views.cause import cause_document
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 
 
-def run_summary(run: Run, *, readable: bool, waits: Sequence[DependencyWait] = ()) -> dict[str, Any]:
+def run_summary(
+    run: Run, *, readable: bool, waits: Sequence[DependencyWait] = (), labels: Sequence[str] = ()
+) -> dict[str, Any]:
     """A run as an item of the list; if not ``readable``, the fields of its content are null."""
     seen = {
         "id": run.uid,
@@ -32,7 +34,7 @@ def run_summary(run: Run, *, readable: bool, waits: Sequence[DependencyWait] = (
         "readable": readable,
         "url": api_url("runs", run.uid),
     }
-    content = _content(run, waits)
+    content = _content(run, waits) | {"pinned_at": rfc3339(run.pinned_at), "labels": list(labels)}
     return seen | content if readable else seen | dict.fromkeys(content)
 
 
@@ -42,6 +44,7 @@ def _content(run: Run, waits: Sequence[DependencyWait]) -> dict[str, Any]:
         "caller": run.caller.username if run.caller else None,
         "protocol": run.protocol,
         "entry": run.entry,
+        "case": run.case_name or None,
         "progress": run.progress,
         "message": run.message,
         "cause": cause_document(run),
@@ -96,7 +99,7 @@ class CauseDoc(Doc):
     message = serializers.CharField(help_text="At most 500 characters.")
     file = serializers.CharField(help_text='Path in the package; "" if unknown.')
     line = serializers.IntegerField(allow_null=True)
-    remedy = serializers.CharField(help_text='What to do about it; "" for a code that the skill defines.')
+    remedy = serializers.CharField(help_text='How to fix the problem; "" for a code that the skill defines.')
 
 
 class RunSummaryDoc(Doc):
@@ -119,6 +122,7 @@ class RunSummaryDoc(Doc):
     caller = serializers.CharField(allow_null=True)
     protocol = serializers.CharField(allow_null=True)
     entry = serializers.CharField(allow_null=True)
+    case = serializers.CharField(allow_null=True, help_text="The package's case that the run tests.")
     progress = serializers.IntegerField(allow_null=True)
     message = serializers.CharField(allow_null=True)
     cause = CauseDoc(
@@ -126,6 +130,8 @@ class RunSummaryDoc(Doc):
     )
     request_id = serializers.CharField(allow_null=True)
     waiting_for = PendingDependencyDoc(many=True, allow_null=True)
+    pinned_at = serializers.DateTimeField(allow_null=True)
+    labels = serializers.ListField(child=serializers.CharField(), allow_null=True)
     url = serializers.URLField()
 
 
@@ -162,6 +168,7 @@ class RunDoc(Doc):
     failure_code = serializers.CharField(allow_blank=True)
     protocol = serializers.CharField(required=False)
     entry = serializers.CharField(required=False, help_text="Path of the script, or URL of the service.")
+    case = serializers.CharField(**_OPTIONAL, help_text="The package's case that the run tests.")
     request_id = serializers.CharField(required=False, help_text="`context.request_id` of the request.")
     inputs = serializers.DictField(required=False, help_text="Inputs as sent; files are references.")
     arguments = serializers.ListField(
@@ -236,6 +243,8 @@ class RunDoc(Doc):
         help_text="False if you can't read the run's content; the fields of the content are then missing."
     )
     erased_at = serializers.DateTimeField(allow_null=True, help_text="When the content was erased.")
+    pinned_at = serializers.DateTimeField(**_OPTIONAL, help_text="Retention keeps pinned runs.")
+    labels = serializers.ListField(child=serializers.CharField(), required=False)
 
 
 class LogChunkDoc(Doc):

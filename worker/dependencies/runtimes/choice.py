@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from registry.additions.additions import additions_of
+from registry.core.hooks import Hook
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.models import Version
-from worker.attempts.unpacking import open_package
+from worker.attempts.unpacking import UnpackedPackage, open_package
 from worker.dependencies import queue
 from worker.dependencies.errors import RUNTIME_DECLARED, RUNTIME_UNKNOWN
 from worker.dependencies.needs import needs_of_unpacked
 from worker.dependencies.runtimes.lists import NAMES, runtime_list
 from worker.models import DependencyBuild, DependencyKind, RuntimeChoice
+
+environment_changed: Hook[[Version], None] = Hook()
 
 
 def declared_runtime(version: Version) -> str:
@@ -22,7 +26,7 @@ def declared_runtime(version: Version) -> str:
 
 
 def chosen_runtime(version: Version) -> str:
-    """The runtime that a maintainer chose, or ""; the manifest's runtime goes first."""
+    """The runtime that a maintainer chose, or "". The manifest's runtime takes precedence."""
     return RuntimeChoice.objects.filter(version=version).values_list("name", flat=True).first() or ""
 
 
@@ -42,7 +46,8 @@ def choose_runtime(version: Version, name: str, actor: Actor) -> None:
     """Sets the version's runtime, or removes it with "", and enqueues the builds that the version now needs.
 
     Requires ``Action.RELEASE``. Raises RUNTIME_DECLARED if the manifest declares a runtime, and
-    RUNTIME_UNKNOWN unless the site can build the runtime: the folders of administrators need approval.
+    RUNTIME_UNKNOWN if ``name`` is not one of ``buildable_runtimes``. Only a manifest can select a folder that
+    administrators added, because its runs need approval.
     """
     require(actor, Action.RELEASE, skill=version.skill)
     if declared := declared_runtime(version):
@@ -56,12 +61,24 @@ def choose_runtime(version: Version, name: str, actor: Actor) -> None:
             RuntimeChoice.objects.update_or_create(version=version, defaults=chosen)
         else:
             RuntimeChoice.objects.filter(version=version).delete()
-        rows = [queue.enqueue(version, need) for need in needs_of_unpacked(package, name)]
-        for row in _unneeded(version, rows):
-            row.versions.remove(version)
+        enqueue_needs(version, package)
         audit.record(
             actor, "version.choose_runtime", str(version), team=version.skill.team, runtime=name or None
         )
+
+
+def enqueue_needs(version: Version, package: UnpackedPackage | None = None) -> None:
+    """Enqueues the builds that the version needs with its current runtime and additions.
+
+    Removes the version from its other Python builds.
+    """
+    package = package or open_package(version.digest)
+    libraries = additions_of(version).library
+    needs = needs_of_unpacked(package, runtime_of(version), libraries)
+    rows = [queue.enqueue(version, need) for need in needs]
+    for row in _unneeded(version, rows):
+        row.versions.remove(version)
+    environment_changed.send(version)
 
 
 def buildable_runtimes() -> list[str]:
@@ -70,6 +87,6 @@ def buildable_runtimes() -> list[str]:
 
 
 def _unneeded(version: Version, rows: list[DependencyBuild]) -> list[DependencyBuild]:
-    """The version's Python builds for its earlier runtime."""
+    """The version's Python builds for its earlier runtime or additions."""
     builds = DependencyBuild.objects.filter(versions=version, kind=DependencyKind.PYTHON)
     return list(builds.exclude(pk__in=[row.pk for row in rows]))

@@ -14,7 +14,7 @@ from worker.dependencies.status import dependencies_document, rebuild_dependenci
 
 
 class Command(ShellCommand):
-    help = "Build those dependencies of a version that are not ready, in this process."
+    help = "Build the dependencies of a version that are not ready yet, in this process."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -1,4 +1,4 @@
-"""``manage.py reap_runs``: the recovery loop, which the supervisor runs next to web server and worker."""
+"""``manage.py reap_runs``: the loops for recovery, schedules, notifications and retention."""
 
 import logging
 import signal
@@ -10,14 +10,21 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, close_old_connections
 
 from registry.packages.problems import Refusal
+from worker.core import clock
+from worker.service.delivery_loop import DeliveryLoop, deliver_due
 from worker.service.reaper import EVERY_S, SWEEP_EVERY_S, reap_once, sweep_once
+from worker.service.retention_loop import RetentionLoop, count_and_remove
+from worker.service.schedule_loop import ScheduleLoop, fire_due
 
 log = logging.getLogger(__name__)
 _RETRY_S = 1.0  # short, so that workers are woken soon after a lost database is back
 
 
 class Command(BaseCommand):
-    help = "Recover runs of dead workers, wake workers for missed runs and delete unneeded data."
+    help = (
+        "Start scheduled runs, send notifications, recover runs of dead workers, wake workers for missed "
+        "runs and delete unneeded data."
+    )
     requires_system_checks: list[str] = []  # they import every page, which is slow
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -25,12 +32,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["once"]:
+            fire_due(clock.now())
             reap_once()
+            deliver_due()
+            count_and_remove()
             sweep_once()
             return
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
+        loops = (ScheduleLoop(), DeliveryLoop(), RetentionLoop())
+        for loop in loops:
+            loop.start()
         swept_at = 0.0
         while not stop.is_set():
             done = _retry_later(reap_once)
@@ -38,6 +51,8 @@ class Command(BaseCommand):
                 swept_at = time.monotonic()
                 _retry_later(sweep_once)
             stop.wait(EVERY_S if done else _RETRY_S)
+        for loop in loops:
+            loop.stop()
 
 
 def _retry_later(verb: Any) -> bool:

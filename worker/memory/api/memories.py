@@ -104,8 +104,10 @@ class Memories(Endpoint):
         "delete_memories", "Delete all memories of an owner", query=OneOwnerQuery, answer=MemoriesDeletedDoc
     )
     def delete(self, request: Request) -> HttpResponse:
-        """Requires a session. `owner` can be you, a team that you maintain, or a run that you can read;
-        administrators can name any team. Each memory can be restored for 15 minutes."""
+        """Deletes all memories of an owner. `owner` can be you, a team that you maintain, or a run that you
+        can read; administrators can name any team. Each memory can be restored for 15 minutes. Requires a
+        session.
+        """
         owner = find.find_owner(read_query(OneOwnerQuery, request)["owner"], self.actor)
         return etag.document_response(request, {"deleted": find.delete_all(owner, self.actor)})
 
@@ -121,9 +123,10 @@ class MemoryDetail(Endpoint):
 
     @operation("delete_memory", "Delete a memory")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session. You can delete your own memories, those of teams that you maintain and those of
+        """Deletes the memory. You can delete your own memories, those of teams that you maintain and those of
         runs that you can read; administrators can delete all. The run that proposed the memory keeps a copy
-        until the run is erased."""
+        until the run is erased. Requires a session.
+        """
         find.delete(find.find_memory(uid, self.actor), self.actor)
         return etag.set_private(HttpResponse(status=204))
 
@@ -135,7 +138,9 @@ class MemoryRestoration(Endpoint):
     @operation("restore_memory", "Restore a deleted memory", answer=MemoryDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session. Works for 15 minutes after the deletion; later, returns 410."""
+        """Restores the memory within 15 minutes after its deletion; later, returns 410. Requires
+        a session.
+        """
         return etag.document_response(request, memory_document(find.restore(uid, self.actor)))
 
 

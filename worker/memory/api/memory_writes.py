@@ -63,7 +63,7 @@ class MemoryDecisionsRequest(Shape):
 
 class MemoryDecisionsDoc(Doc):
     decided = serializers.IntegerField()
-    skipped = serializers.IntegerField(help_text="Proposals already decided, or not found.")
+    skipped = serializers.IntegerField(help_text="The number of ids that were not found or already decided.")
 
 
 class MemoryWrites(Endpoint):
@@ -77,8 +77,9 @@ class MemoryWrites(Endpoint):
         answer=page_schema(MemoryWriteDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Requires a session. Lists proposals for you, for teams that you maintain (all teams, for
-        administrators) and for your runs, oldest first."""
+        """Lists proposals for you, for teams that you maintain (all teams, for administrators) and for your
+        runs, oldest first. Requires a session.
+        """
         query = read_query(MemoryWritesQuery, request)
         owner = find.find_owner(query["owner"], self.actor) if query.get("owner") else None
         page = pagination.read_page("memory-writes", query, kinds=(int,))
@@ -99,9 +100,10 @@ class MemoryWriteDecision(Endpoint):
     )
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session. A user decides on their own memories, a maintainer or an administrator on those
-        of a team, and a run's caller on those of the run. Fields that you send replace the proposed values;
-        the run's own record does not change."""
+        """Accepts or declines the proposal. A user decides on their own memories, a maintainer or an
+        administrator on those of a team, and a run's caller on those of the run. Fields that you send replace
+        the proposed values; the run's own record does not change. Requires a session.
+        """
         # Looked up before the body is read, so that a stranger gets only a 404.
         write = review.find_write(uid, self.actor)
         decision = read_body(MemoryDecisionRequest, request.data)
@@ -121,7 +123,7 @@ class MemoryWriteDecisions(Endpoint):
     )
     @idempotent(MemoryDecisionsRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Requires a session. Decides up to 100 proposals without changing their values."""
+        """Decides up to 100 proposals without changing their values. Requires a session."""
         decision = read_body(MemoryDecisionsRequest, request.data)
         decided = review.decide_many(decision["ids"], decision["accept"], self.actor)
         return etag.document_response(request, {"decided": decided.decided, "skipped": decided.skipped})

@@ -113,7 +113,9 @@ def _field_problem(write: Mapping[str, Any]) -> str:
 
 
 def _empty_owner(owner: object) -> str:
-    """Unlike an omitted owner, which is the caller, an empty one is a mistake of the script."""
+    """The problem of an empty owner, or "". An omitted owner means the caller, but an empty one
+    is a mistake.
+    """
     return "ownerId is empty" if isinstance(owner, str) and not owner.strip() else ""
 
 

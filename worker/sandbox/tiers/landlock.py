@@ -19,7 +19,7 @@ from worker.sandbox.policy import Job, OnOutput, SandboxResult, Stream
 HostPath = Callable[[Path], str]
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = (
-    *("ssl/certs", "ssl/openssl.cnf", "alternatives", "ld.so.cache", "localtime"),
+    *("ssl/certs", "ssl/openssl.cnf", "alternatives", "fonts", "ld.so.cache", "libreoffice", "localtime"),
     *("debian_version", "os-release", "lsb-release"),  # pip fails if it can't read the distribution's name
 )
 _READABLE = (

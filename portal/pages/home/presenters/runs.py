@@ -36,7 +36,7 @@ class FailingSkill:
 
     @property
     def is_thrown(self) -> bool:
-        """Whether the cause is an error of the script, and not one of the platform's sentences."""
+        """Whether the cause is an error of the script, not a message of the platform."""
         return bool(self.run.cause) and self.run.cause["type"] != self.run.failure_code
 
 
@@ -58,9 +58,11 @@ def running_now(actor: Actor) -> ActiveRuns:
 
 
 def failures_by_skill(actor: Actor) -> Sequence[FailingSkill]:
-    """Skills with failed runs in the last 24 hours, the most failures first."""
+    """Skills with failed runs in the last 24 hours, the most failures first; without runs of cases."""
     since = timezone.now() - _FAILURES_FOR
-    failed = _visible(actor).filter(status__in=_FAILED, finished_at__gte=since).order_by("-pk")
+    failed = (
+        _visible(actor).without_cases().filter(status__in=_FAILED, finished_at__gte=since).order_by("-pk")
+    )
     newest: dict[str, Run] = {}
     counts: dict[str, int] = {}
     for run in failed[:_MAX_FAILED]:

@@ -41,7 +41,7 @@ from registry.packages.problems import Refusal, code_named
 from registry.packages.read_package import read_files, read_upload
 from registry.rates.limits import RateLimit, count_request
 from registry.storage import blobs
-from registry.versions.errors import SKILL_PURGED, VERSION_PURGED
+from registry.versions.errors import ADDITIONS_NOT_CARRIED, SKILL_PURGED, VERSION_PURGED
 from registry.versions.publishing.publish import Publication, preview_publication, publish
 from worker.files.inputs import delete_input, store_input
 from worker.models import InputFile
@@ -51,7 +51,7 @@ _FORM_BYTES = 2**20  # overhead of a multipart body besides its files
 
 @dataclass(frozen=True)
 class Upload:
-    """The bytes to publish. A ``name`` that ends in .md marks the text of a SKILL.md."""
+    """The bytes to publish: the text of a SKILL.md if ``name`` ends in .md, otherwise an archive."""
 
     data: bytes
     name: str
@@ -164,6 +164,9 @@ def redirect_to_version(request: HttpRequest, done: Publication) -> HttpResponse
         messages.warning(request, text % label)
     else:
         messages.success(request, _("%(version)s was published.") % label, extra_tags=run_link(version))
+    for problem in done.problems:
+        if problem.code == ADDITIONS_NOT_CARRIED.name:
+            messages.warning(request, problem.message(_))
     return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
 
 
@@ -227,7 +230,7 @@ def _form_again(form: PublishForm, stored: InputFile | None, text: str) -> Publi
 
 
 def _without_field(form: PublishForm, field: str) -> PublishForm:
-    """The form with its text of SKILL.md without this field; the same form without field or text."""
+    """A copy of the form whose SKILL.md text lacks this field; the form itself if ``field`` is ""."""
     text = form.cleaned_data["text"]
     return _with_values(form, text=without_field(text.replace("\r\n", "\n"), field)) if field else form
 

@@ -24,6 +24,7 @@ from registry.packages.command_lines import (
     ExclusiveGroup,
     Parameter,
     build_arguments,
+    may_be_file,
 )
 from registry.packages.problems import Problem
 
@@ -45,8 +46,8 @@ class CommandLineForm(forms.Form):
     """One field per parameter of the script and of the chosen subcommand, and a choice of the subcommand.
 
     Fields are named ``argument-0`` …, numbered over all subcommands, so that a value is kept when another
-    subcommand is chosen. A field with more files has a second one: ``argument-0-files``. An option whose
-    value is optional has a checkbox ``argument-0-flag`` for the flag alone.
+    subcommand is chosen. A parameter that accepts several files also has a field ``argument-0-files``. An
+    option whose value is optional has a checkbox ``argument-0-flag`` for the flag alone.
     """
 
     use_required_attribute = False
@@ -98,7 +99,7 @@ class CommandLineForm(forms.Form):
         self, name: str, parameter: Parameter, value: Any, artifacts: Sequence[tuple[str, str]]
     ) -> None:
         grouped = any(parameter.id in group.ids for group in self._groups)
-        files_too = parameter.file == "input" and parameter.has_many_values
+        files_too = parameter.has_many_values and may_be_file(parameter)
         flag_too = not parameter.is_positional and not parameter.min_values and parameter.max_values == 1
         field = field_of(parameter, required=parameter.required and not (grouped or flag_too))
         if value not in _EMPTY and (value is not True or parameter.is_switch):

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.pages.runs.forms.argument_line import argument_line, read_word
 from portal.pages.runs.forms.file_field import FileInputField
 from portal.pages.runs.forms.schema_fields import NumberField, TextField, text_area
-from registry.packages.command_lines import Parameter
+from registry.packages.command_lines import Parameter, may_be_file
 
 _MAX_COUNT = 20
 
@@ -122,8 +122,10 @@ def _field(parameter: Parameter, common: dict[str, Any]) -> forms.Field:
     if parameter.choices:
         blank = () if common["required"] and len(parameter.choices) == 1 else (("", "—"),)
         return SelectField(choices=[*blank, *((each, each) for each in parameter.choices)], **common)
-    if parameter.file == "input":
-        return FileInputField(**common)
+    if may_be_file(parameter):
+        field = FileInputField(**common)
+        field.widget.text_first = parameter.file != "input"
+        return field
     if parameter.type == "integer":
         return forms.IntegerField(**common)
     if parameter.type == "number":

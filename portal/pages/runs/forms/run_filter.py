@@ -9,14 +9,16 @@ from django import forms
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from registry.identity.actors import Actor
-from worker.models import Run, RunQuerySet, RunStatus
+from worker.models import ErrorGroup, Run, RunLabel, RunQuerySet, RunStatus
 from worker.queue.states import WAITING
 from worker.run_views.cause import FAILED
 
 _COUNTED = 2_000  # newest runs whose values are counted
 _MAX_CHOICES = 40
+_SET_BY_LINKS = ("request_id", "error_group")
 _COLUMNS = {
     "status": "status",
     "skill": "skill_label",
@@ -62,25 +64,34 @@ class RunFilter(forms.Form):
             ("30d", _("Last 30 days")),
         ],
     )
+    label = forms.CharField(label=_("Label"), required=False, max_length=40)
+    pinned = forms.ChoiceField(
+        label=pgettext_lazy("run", "Pinned"),
+        required=False,
+        choices=[("", _("All runs")), ("1", _("Only pinned runs"))],
+    )
     request_id = forms.CharField(
         label=_("Request ID"),
         required=False,
         max_length=64,
         help_text=_("Only runs whose content you can read."),
     )
+    error_group = forms.CharField(label=_("Error group"), required=False, max_length=26)
     use_required_attribute = False
 
     def __init__(self, data: QueryDict) -> None:
         super().__init__(data)
-        if not data.get("request_id"):  # links set it; a field for it would be noise
-            self.fields.pop("request_id")
+        for name in _SET_BY_LINKS:  # fields for them would be noise
+            if not data.get(name):
+                self.fields.pop(name)
 
     def without_skill(self) -> None:
         """Removes the skill field, for the list of one skill's runs."""
         self.fields.pop("skill")
 
-    def offer_values(self, runs: RunQuerySet) -> None:
+    def offer_values(self, runs: RunQuerySet, actor: Actor) -> None:
         """Turns the fields into selects of the values that the newest of ``runs`` have."""
+        self._offer("label", Counter(_newest_labels(runs, actor)))
         rows = list(runs.order_by("-id").values_list(*_COLUMNS.values())[:_COUNTED])
         for place, name in enumerate(_COLUMNS):
             if name in self.fields:
@@ -117,16 +128,23 @@ class RunFilter(forms.Form):
             runs = runs.filter(failure_code=code.upper())
         if caller := given.get("caller"):
             runs = _started_by(runs, caller, actor)
+        if label := given.get("label"):
+            runs = runs.with_label(label, actor)
+        if given.get("pinned"):
+            runs = runs.pinned(actor)
         if request_id := given.get("request_id"):
             readable = Run.objects.readable_by(actor).filter(request_id=request_id)
             runs = runs.filter(pk__in=readable.values("pk"))
+        if group := given.get("error_group"):
+            groups = ErrorGroup.objects.visible_to(actor).filter(uid=group)
+            runs = runs.filter(error_key__in=groups.values("key"))
         if since := given.get("since"):
             runs = runs.filter(created_at__gte=timezone.now() - _SINCE[since])
         return runs
 
     def unknown(self, parameters: Iterable[str]) -> list[str]:
         """The parameters that are not filters: a misspelled filter must not list everything."""
-        return sorted({*parameters} - {*self.fields, "request_id"})
+        return sorted({*parameters} - {*self.fields, *_SET_BY_LINKS})
 
     @property
     def is_set(self) -> bool:
@@ -140,6 +158,13 @@ def _started_by(runs: RunQuerySet, caller: str, actor: Actor) -> RunQuerySet:
     if caller in ("agents", "people"):
         return runs.filter(token_name="") if caller == "people" else runs.exclude(token_name="")
     return runs.filter(caller__username=caller)
+
+
+def _newest_labels(runs: RunQuerySet, actor: Actor) -> list[str]:
+    """The labels on ``runs`` that the actor can read, one per use, newest uses first."""
+    labels = RunLabel.objects.filter(run__in=runs.values("pk")).order_by("-pk")
+    readable = labels.filter(run__in=Run.objects.readable_by(actor).values("pk"))
+    return list(readable.values_list("name", flat=True)[:_COUNTED])
 
 
 def _counted(label: object, count: int) -> str:

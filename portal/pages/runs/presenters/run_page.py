@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from portal.pages.runs.forms.argument_line import argument_line
+from portal.pages.runs.presenters.annotations import annotation_context
 from portal.pages.runs.presenters.artifacts import artifact_rows
 from portal.pages.runs.presenters.comparison import comparison_targets
 from portal.pages.runs.presenters.failure import Failure, failure_of
@@ -38,10 +39,12 @@ from registry.models import Version
 from registry.models.skill import INTERNAL
 from worker.core.display_budget import MAX_TEXT
 from worker.dependencies.waits import waits_of
+from worker.failures.groups import group_of_run
 from worker.models import Run, RunStatus
 from worker.queue.states import ENDED
 from worker.quotas.team_limits import blocking_limit
 from worker.run_views.documents import host_accesses
+from worker.sharing.links import may_share
 
 _ACTIVE = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING_APPROVAL)
 _LOGGED = ("SCRIPT_FAILED", "COMMAND_FAILED", "INTERNAL_ERROR")  # their remedy is to check the log
@@ -50,13 +53,14 @@ _MARKS = {RunStatus.SUCCEEDED: "✓", RunStatus.CANCELLED: "–"} | dict.fromkey
 
 @dataclass(frozen=True)
 class RunAccess:
-    """A visible run, with two flags: ``readable`` if the actor may read its content, ``own`` if the actor
-    started it.
+    """A visible run, with flags: ``readable`` if the actor may read its content, ``own`` if the actor
+    started it, ``controlled`` if the actor may cancel and erase it.
     """
 
     run: Run
     readable: bool
     own: bool
+    controlled: bool
 
     @property
     def ended(self) -> bool:
@@ -64,7 +68,7 @@ class RunAccess:
 
     @property
     def cancellable(self) -> bool:
-        return self.readable and not self.ended
+        return self.controlled and not self.ended
 
 
 def run_context(
@@ -111,6 +115,7 @@ def _header(access: RunAccess, version: Version | None, actor: Actor) -> dict[st
         "rerun_of": _visible_related(run.rerun_of, actor),
         "parent": _visible_related(run.parent, actor),
         "earlier": _cached_source(run, actor),
+        "error_group": group_of_run(run),
     }
 
 
@@ -160,7 +165,8 @@ def _remedy(why: Explanation | None, failure: Failure | None) -> str:
 def _content(access: RunAccess, actor: Actor) -> dict[str, Any]:
     """Steps, files, inputs and related runs, only for readers of the run."""
     run, rows = access.run, timeline(access.run)
-    return {
+    return annotation_context(run, actor) | {
+        "may_share": may_share(run, actor),
         "own_steps": on_own_scale([row for row in rows if row.kind == "skill"]),
         "platform_steps": [row for row in rows if row.kind != "skill"],
         "omitted_steps": omitted_steps(run),

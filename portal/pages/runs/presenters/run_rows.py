@@ -18,6 +18,7 @@ from portal.presenters.results import inputs_line, one_line, output_of
 from portal.presenters.skill.names import skill_names
 from registry.identity.actors import Actor
 from registry.models import Version
+from worker.annotations.marks import labels_of
 from worker.core.display_budget import MAX_LISTED
 from worker.dependencies.waits import waits_of
 from worker.models import Run, RunQuerySet, RunStatus
@@ -52,13 +53,14 @@ def run_rows(runs: Sequence[Run], actor: Actor) -> list[dict[str, Any]]:
     requests, results = (readable.small_values(field, max_characters=MAX_LISTED) for field in HEAVY)
     may_read = set(readable.values_list("pk", flat=True))
     now, waits, yanked = timezone.now(), waits_of(runs), _yanked(runs)
-    names = skill_names(runs, actor)
+    names, labels = skill_names(runs, actor), labels_of(runs)
     return [
         {
             "run": run,
             "skill_name": names[run.pk],
             "inputs": inputs_line(requests.get(run.pk, {})) if run.pk in may_read else None,
             "outcome": _outcome(run, results.get(run.pk) or {}) if run.pk in may_read else None,
+            "labels": labels.get(run.pk, ()),
             "ran_ms": ran_ms(run, now),
             "preparing": bool(waits.get(run.pk)),  # waits for its dependencies
             "is_yanked": (run.skill_id, run.version_number) in yanked,

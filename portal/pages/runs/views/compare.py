@@ -32,10 +32,10 @@ def choose(request: ActorRequest) -> HttpResponse:
 
     Unless exactly two are selected, redirects to the list with an error message.
     """
-    selected = sorted(set(request.GET.getlist("run")))
+    selected = list(set(request.GET.getlist("run")))
     if len(selected) != 2:
         messages.error(request, _("Select exactly two runs to compare."))
         return redirect("runs")
-    earlier, later = selected
-    find_readable_pair(earlier, later, request.actor)
-    return redirect("run-compare", earlier, later)
+    pair = find_readable_pair(selected[0], selected[1], request.actor)
+    earlier, later = sorted(pair, key=lambda run: run.pk)
+    return redirect("run-compare", earlier.uid, later.uid)

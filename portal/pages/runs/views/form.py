@@ -115,7 +115,7 @@ def _idempotency_key(request: ActorRequest) -> str:
 
 
 def _request_help(request: ActorRequest, run_form: RunForm) -> Run | None:
-    """Starts the script with ``--help``; None if the request is refused. Later, the form shows the output."""
+    """Starts the script with ``--help``; None if the request is refused. The form shows the output later."""
     run_form.is_valid()
     help_request = Request(inputs=_HELP, script=run_form.options.value("script"))
     try:
@@ -144,7 +144,7 @@ def _run_form(request: ActorRequest, runnable: RunnableVersion, source: RerunSou
     tools = [each.name for each in runnable.entry_points.tools]
     tool = tool if tool in tools else tools[0] if tools else ""
     is_same_tool = earlier is not None and (earlier.get("tool") or "") in (tool, "")
-    teams = _teams(request.actor)
+    teams = run_teams(request.actor)
     named = teams.filter(slug=query.get("team", "")[:64]).first()
     return RunForm(
         runnable,
@@ -203,7 +203,7 @@ def _render(request: ActorRequest, run_form: RunForm, source: RerunSource | None
 
 
 def _render_not_runnable(request: ActorRequest, runnable: RunnableVersion) -> HttpResponse:
-    """The page that says why the version can't be run and lists its files; status 403 without permission."""
+    """The page that explains why the version can't run and lists its files; status 403 without permission."""
     version = runnable.version
     context = layout(request, version.skill, "run", version=version) | {
         "runnable_version": runnable,
@@ -212,7 +212,7 @@ def _render_not_runnable(request: ActorRequest, runnable: RunnableVersion) -> Ht
     return render(request, "runs/not_runnable.html", context, status=403 if runnable.runnable else 200)
 
 
-def _teams(actor: Actor) -> QuerySet[Team]:
+def run_teams(actor: Actor) -> QuerySet[Team]:
     """The teams for which the actor may start runs."""
     keys = [team for team, role in actor.roles.items() if role != Role.VIEWER]
     return Team.objects.filter(pk__in=keys).order_by("slug")

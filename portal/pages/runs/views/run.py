@@ -80,7 +80,7 @@ def _new_lines(request: ActorRequest, uid: str) -> HttpResponse:
 @never_cache
 def log(request: ActorRequest, uid: str) -> HttpResponseBase:
     """One page of the log, with the line ``?line=``; with ``?raw=1``, the whole log as a download."""
-    access = _readable_run(uid, request.actor)
+    access = readable_run(uid, request.actor)
     attempt = _attempt(request, access.run)
     if request.GET.get("raw"):
         chunks = as_file(run_log.raw(access.run, attempt))
@@ -130,7 +130,7 @@ def artifact_image(request: ActorRequest, uid: str, path: str) -> HttpResponseBa
 @require_POST
 def stop(request: ActorRequest, uid: str) -> HttpResponse:
     """Requests the cancellation of a run, and redirects to its page."""
-    access = _readable_run(uid, request.actor)
+    access = readable_run(uid, request.actor)
     with show_refusals(request):
         cancel(access.run, actor=request.actor)
         messages.success(request, _("Stop requested."))
@@ -140,7 +140,7 @@ def stop(request: ActorRequest, uid: str) -> HttpResponse:
 @require_POST
 def erase(request: ActorRequest, uid: str) -> HttpResponse:
     """Erases the run's content; keeps caller, version, times and status."""
-    access = _readable_run(uid, request.actor)
+    access = readable_run(uid, request.actor)
     with show_refusals(request):
         erase_run(access.run, actor=request.actor)
         messages.success(request, _("Run content erased."))
@@ -151,7 +151,7 @@ def erase(request: ActorRequest, uid: str) -> HttpResponse:
 def again(request: ActorRequest, uid: str) -> HttpResponse:
     """Repeats a run: starts a new run of the same version with the same request."""
     count_request(request, request.actor, RateLimit.RUN)
-    access = _readable_run(uid, request.actor)
+    access = readable_run(uid, request.actor)
     with show_refusals(request):
         run = start_again(access.run, request.actor, no_cache="no_cache" in request.POST)
         return redirect("run", run.uid)
@@ -172,10 +172,11 @@ def _visible_run(uid: str, actor: Actor, *, with_content: bool = True) -> RunAcc
     visible = visible.defer(*heavy, *([] if with_content else ["request", "result"]))
     run = get_object_or_404(visible, uid=uid)
     readable = Run.objects.readable_by(actor).filter(pk=run.pk).exists()
-    return RunAccess(run, readable, actor.user is not None and run.caller_id == actor.user.pk)
+    controlled = readable and Run.objects.controlled_by(actor).filter(pk=run.pk).exists()
+    return RunAccess(run, readable, actor.user is not None and run.caller_id == actor.user.pk, controlled)
 
 
-def _readable_run(uid: str, actor: Actor) -> RunAccess:
+def readable_run(uid: str, actor: Actor) -> RunAccess:
     """The run, with its request and result deferred; raises Http404 unless the actor may read it."""
     access = _visible_run(uid, actor, with_content=False)
     if not access.readable:
@@ -184,7 +185,7 @@ def _readable_run(uid: str, actor: Actor) -> RunAccess:
 
 
 def _artifact(request: ActorRequest, uid: str, path: str) -> Artifact:
-    return get_object_or_404(_readable_run(uid, request.actor).run.artifacts, path=path)
+    return get_object_or_404(readable_run(uid, request.actor).run.artifacts, path=path)
 
 
 def _may_be_deciding(context: dict[str, Any]) -> bool:

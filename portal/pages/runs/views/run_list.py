@@ -46,7 +46,7 @@ def _list(request: ActorRequest, runs: RunQuerySet, skill: Skill | None) -> Http
     filtered = filters.narrow(runs, actor=request.actor)
     if request.GET.get("format") == "csv":
         return download(as_file(csv_chunks(filtered, request.actor)), "runs.csv", "text/csv; charset=utf-8")
-    filters.offer_values(runs)
+    filters.offer_values(runs, request.actor)
     context = _page(request, filtered) | {
         "skill": skill,
         "filters": filters,

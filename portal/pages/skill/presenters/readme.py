@@ -1,4 +1,4 @@
-"""The text of a version's SKILL.md as HTML."""
+"""The text of a version's SKILL.md, and of its documents in specs/, as HTML."""
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -6,6 +6,7 @@ from django.utils.safestring import SafeString
 from portal.presenters.cache import BoundedCache
 from portal.presenters.content import markdown
 from registry.models import Version
+from registry.packages.manifest.sections import find_specs
 from worker.core.display_budget import CpuTime
 
 READMES: BoundedCache[markdown.Rendered] = BoundedCache(64)
@@ -16,21 +17,36 @@ def readme_html(version: Version) -> SafeString:
 
     The limit of CPU time starts with the call. A text that was cut at the limit is not cached.
     """
-    skill = version.skill
-    root = reverse("files", args=[skill.team.slug, skill.slug, version.number])
-    raw = root.removesuffix("files/") + "raw/"
+    root = _root(version)
     rendered = READMES.get(
         (version.digest, root),
-        lambda: markdown.render_within(
-            _without_title(version.body, skill.name),
-            paths=version.files.values_list("path", flat=True),
-            page=lambda path: root + path,
-            raw=lambda path: raw + path,
-            cpu=CpuTime(),
-        ),
+        lambda: _render(version, _without_title(version.body, version.skill.name)),
         keep=lambda rendered: not rendered.ran_out_of_time,
     )
     return rendered.html
+
+
+def document_html(version: Version, path: str, data: bytes) -> SafeString | None:
+    """The document in ``specs/`` as HTML; None for another file."""
+    if path not in find_specs([path]):
+        return None
+    return _render(version, data.decode("utf-8", "replace")).html
+
+
+def _render(version: Version, text: str) -> markdown.Rendered:
+    root = _root(version)
+    raw = root.removesuffix("files/") + "raw/"
+    return markdown.render_within(
+        text,
+        paths=version.files.values_list("path", flat=True),
+        page=lambda path: root + path,
+        raw=lambda path: raw + path,
+        cpu=CpuTime(),
+    )
+
+
+def _root(version: Version) -> str:
+    return reverse("files", args=[version.skill.team.slug, version.skill.slug, version.number])
 
 
 def _without_title(body: str, name: str) -> str:

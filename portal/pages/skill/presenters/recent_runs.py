@@ -8,7 +8,7 @@ from worker.models import Run
 
 def recent_strip(skill: Skill, actor: Actor, *, number: str = "") -> Strip:
     """The strip of the last runs visible to the actor; with ``number``, only of that version."""
-    runs = Run.objects.visible_to(actor).filter(skill=skill)
+    runs = Run.objects.visible_to(actor).without_cases().filter(skill=skill)
     if number:
         runs = runs.filter(version_number=number)
     return strip_of(runs.only("status", "created_at").order_by("-id")[:LENGTH])

@@ -1,30 +1,16 @@
-"""Views of a version's dependencies: the status during the build, and the action to rebuild them."""
+"""The actions that rebuild the dependencies of a version and choose its runtime."""
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from portal.decorators import signed_in_action
 from portal.forms.errors import show_refusals
-from portal.pages.skill.presenters.dependencies import dependency_status
 from portal.pages.skill.views.skill import version_at
 from registry.identity.middleware import ActorRequest
 from worker.dependencies.runtimes.choice import choose_runtime
 from worker.dependencies.status import rebuild_dependencies
-
-
-@require_safe
-def live(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    """The part of the version's page that changes while its dependencies are built."""
-    version = version_at(request, team, slug, number)
-    context = {
-        "skill": version.skill,
-        "version": version,
-        "dependencies": dependency_status(version, request.actor),
-    }
-    return render(request, "skill/dependencies.html", context)
 
 
 @signed_in_action

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from portal.pages.skill.presenters.file_tree import file_tree
+from portal.pages.skill.presenters.readme import document_html
 from portal.pages.skill.views.skill import layout, version_at
 from portal.presenters.content.images import is_drawable
 from portal.presenters.content.source import source
@@ -53,7 +54,9 @@ def file(request: ActorRequest, team: str, slug: str, number: str, path: str) ->
     context: dict[str, Any] = {"file": row, "parts": row.path.split("/")}
     context["is_image"] = row.path.rpartition(".")[2].lower() in _IMAGES
     if row.is_text:
-        context["source"] = source(_read(row, MAX_BYTES + 1), row.path)
+        data = _read(row, MAX_BYTES + 1)
+        context["document"] = document_html(version, row.path, data[:MAX_BYTES])
+        context["source"] = source(data, row.path)
     return render(
         request, "skill/file.html", layout(request, version.skill, "files", version=version) | context
     )

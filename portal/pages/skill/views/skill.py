@@ -11,6 +11,8 @@ from django.views.decorators.http import require_safe
 from portal.forms.version_changes import forms_for
 from portal.pages.errors.views import SkillMoved
 from portal.pages.skill.presenters import dependencies
+from portal.pages.skill.presenters.additions import version_additions
+from portal.pages.skill.presenters.modules import loaded_modules
 from portal.pages.skill.presenters.readme import readme_html
 from portal.pages.skill.presenters.recent_runs import recent_strip
 from portal.pages.skill.presenters.schema_rows import input_rows, tool_rows
@@ -33,6 +35,7 @@ from registry.pins.pins import is_pinned
 from registry.trigger_tests import evaluate
 from registry.usage import scores
 from registry.versions.publishing import version_rows
+from worker.cases.results import case_results
 
 _SEVERITIES = ("error", "warning", "notice")
 
@@ -136,7 +139,9 @@ def _render_version(request: ActorRequest, version: Version, tab: str) -> HttpRe
     context |= _contract(runnable) | {
         "readme": readme_html(version),
         "needs": need_groups(version),
+        "additions": version_additions(version, request.actor),
         "dependencies": dependencies.dependency_status(version, request.actor),
+        "modules": loaded_modules(version, request.actor),
         "strip": recent_strip(skill, request.actor, number="" if tab == "overview" else version.number),
         "problems": _problems(version),
         "trials": evaluate.stored_results(version, request.actor),
@@ -145,6 +150,8 @@ def _render_version(request: ActorRequest, version: Version, tab: str) -> HttpRe
         "file_count": version.files.count(),
         "earlier": _earlier(request, version),
     }
+    if may(request.actor, Action.SETTINGS, skill=skill):
+        context["cases"] = case_results(version, request.actor)
     if context["may_edit"]:
         context["profile_reports"] = stored_profile_reports(version, version_rows.load_problems(version))
     if tab == "versions" and context["may_change"]:

@@ -23,7 +23,7 @@ from registry.lookup.skills import find_skill, find_version
 from registry.models import Skill, UseKind, Version
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.package import Manifest
-from registry.usage import scores
+from registry.usage import recording
 from worker.core.budget import is_model_configured
 from worker.core.display_budget import MAX_PREFILL
 from worker.executors.prompt import trust_of
@@ -69,7 +69,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         if run := _start(request, use):
             return redirect("run", run.uid)
     elif request.method == "POST":
-        scores.record_use(skill, request.actor.caller, UseKind.LOAD, version=use.version.number)
+        recording.record_use(skill, request.actor.caller, UseKind.LOAD, version=use.version.number)
     status = 422 if use.form.is_bound and use.form.errors else 200
     return render(request, "skill/use.html", _context(request, use), status=status)
 

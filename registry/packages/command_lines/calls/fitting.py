@@ -17,10 +17,10 @@ _NUMBERS = {
 
 
 def fits(command_line: CommandLine, words: Sequence[str]) -> bool:
-    """Whether the parser accepts the words, as far as it was read.
+    """Whether the parser accepts the words, as far as the parser could be read.
 
-    Always true for a script without a parser and for one whose parser was not read completely. The value of
-    a placeholder is not checked.
+    Always true for a script without a parser and for one whose parser was not read completely. The value of a
+    placeholder is not checked.
     """
     if command_line.gaps or command_line.kind == "line":
         return True
@@ -71,7 +71,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _without_abbreviations(command_line: CommandLine, words: Sequence[str]) -> list[str]:
-    """The words with whole flags: argparse accepts the beginning of a long flag if only one begins so."""
+    """The words with abbreviated long flags in full, because argparse accepts unambiguous abbreviations."""
     if command_line.library != "argparse":
         return list(words)
     level, expanded = command_line.root, []

@@ -23,10 +23,11 @@ class ArgumentValues:
 def read_arguments(
     command_line: CommandLine, words: Sequence[Any], *, last_wins: bool = False
 ) -> ArgumentValues | None:
-    """The values that the words give; None if the command line lacks an option or argument of the words.
+    """The values in the words; None if the words contain an option or argument that the command line lacks.
 
-    Types, choices and missing arguments are not checked. A word can be a mapping, which is a file. The result
-    is None if a single option is given twice, unless ``last_wins``.
+    Does not check types, choices and missing arguments. A word can be a mapping, which is a file. If an
+    option that is not repeatable occurs twice, ``last_wins`` selects the last value; without it, returns
+    None.
     """
     reader = _Reader(command_line.root, list(words), last_wins=last_wins)
     try:
@@ -154,7 +155,7 @@ class _Reader:
             self.values[parameter.id] = value
 
     def _end_level(self) -> None:
-        """Gives the collected words to the positional parameters, to each as many as it can take."""
+        """Assigns the collected words to the positional parameters; each takes as many as it can."""
         words, parameters = self._positionals, self._positional_parameters
         for place, parameter in enumerate(parameters):
             needed = sum(each.min_values for each in parameters[place + 1 :])

@@ -56,7 +56,7 @@ class _CodeLine:
 
 
 def find_shown_calls(documents: Mapping[str, str], scripts: Collection[str]) -> list[ShownCall]:
-    """The calls in the order of the documents, without those for help; synopses without optional parts."""
+    """The calls in document order. Omits calls for help, and the optional parts of synopses."""
     finder = _ScriptFinder(scripts)
     found: list[ShownCall] = []
     left = MAX_CHARACTERS
@@ -71,7 +71,7 @@ def find_shown_calls(documents: Mapping[str, str], scripts: Collection[str]) -> 
 
 
 def _code_lines(lines: Iterable[str]) -> Iterator[_CodeLine]:
-    """The lines of code blocks, with the lines that continue them, and the code in sentences."""
+    """The lines of code blocks, joined with their continuation lines, and inline code."""
     fence, is_shell, joined, start = "", False, "", 0
     for number, line in enumerate(lines, start=1):
         opening = _FENCE.match(line)
@@ -154,7 +154,11 @@ class _ScriptFinder:
         return self._match(word), command[place + 1 :]
 
     def _match(self, word: str) -> str:
-        """The script whose path ends the word, which can lack its suffix, or the only one with this name."""
+        """The path of the script that the word names, or "".
+
+        A word names a script if it ends with the script's path, with or without suffix, or if it is the name
+        of only one script.
+        """
         parts = PurePosixPath(word).parts[-8:]
         ends = ("/".join(parts[start:]) for start in range(len(parts)))
         found = next((self.by_end[end] for end in ends if end in self.by_end), "")

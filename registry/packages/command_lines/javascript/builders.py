@@ -70,7 +70,7 @@ class CommandBuilder:
 
 @dataclass(eq=False)
 class Gaps:
-    """What could not be read, with lines."""
+    """The parts of a script that could not be read, with their lines."""
 
     lines: list[str]
     found: list[ReadingGap] = field(default_factory=list)
@@ -138,7 +138,7 @@ def text_for_people(value: Any) -> str:
 
 
 def default_fields(value: Any) -> dict[str, Any]:
-    """The fields of a parameter for this default value."""
+    """The parameter's fields ``default`` and ``default_computed`` for this value, as far as they are set."""
     if value is None:
         return {}
     if isinstance(value, str | int | float):

@@ -44,14 +44,17 @@ class Call:
 
 
 class ParserLibrary(Protocol):
-    """What a parser library does when a script calls it."""
+    """Reproduces the effects of a parser library's calls without running the library."""
 
     def call(self, value: Any, call: Call, names: Names, chains: Chains) -> Any:
         """The result of calling a method of ``value``, or ``value`` itself if the call has no name."""
 
 
 class Chains:
-    """Walks the script; each chain of calls is given to the library, once per call of its function."""
+    """Walks the script and passes each chain of calls to the library.
+
+    A chain in a function is passed once for each call of the function.
+    """
 
     def __init__(self, library: ParserLibrary) -> None:
         self.library = library

@@ -1,4 +1,4 @@
-"""What commander does when a script calls it."""
+"""Builds the commands that a script declares with commander."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from registry.packages.command_lines.command_line import CommandLine, Library, R
 from registry.packages.command_lines.javascript import commander, parse_args, yargs
 from registry.packages.command_lines.javascript.builders import CommandBuilder, Gaps
 from registry.packages.command_lines.javascript.chains import Call, Chains
+from registry.packages.command_lines.javascript.dialects import javascript_dialect
 from registry.packages.command_lines.javascript.values import Names, Reference
 from registry.packages.command_lines.syntax_tree import (
-    SyntaxLanguage,
     TreeTooLargeError,
     parse_source,
     text_of,
@@ -43,7 +43,7 @@ _OTHER_PARSERS = (
 
 
 class ScriptParsers:
-    """Gives each call to the parser library that it belongs to."""
+    """Passes each call to the parser library that it belongs to."""
 
     def __init__(self, gaps: Gaps) -> None:
         self.gaps = gaps
@@ -96,7 +96,7 @@ def _path(name: str, module: str) -> list[str]:
 def read_javascript(path: str, text: str) -> CommandLine:
     """The command line of a JavaScript or TypeScript script."""
     usage = usage_text(text)
-    tree = parse_source(_language(path), text.encode("utf-8", "replace"))
+    tree = parse_source(javascript_dialect(path), text.encode("utf-8", "replace"))
     if tree is None:
         return CommandLine(path, "line", usage=usage, gaps=(ReadingGap("time"),))
     gaps = Gaps(text.splitlines())
@@ -123,12 +123,6 @@ def read_javascript(path: str, text: str) -> CommandLine:
         description=builder.description,
         gaps=tuple(gaps.found),
     )
-
-
-def _language(path: str) -> SyntaxLanguage:
-    if path.endswith((".tsx", ".jsx")):
-        return "tsx"
-    return "typescript" if path.endswith((".ts", ".mts", ".cts")) else "javascript"
 
 
 def _without_parser(path: str, root: Node, usage: str) -> CommandLine:

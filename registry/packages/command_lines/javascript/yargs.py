@@ -1,4 +1,4 @@
-"""What yargs does when a script calls it."""
+"""Builds the commands that a script declares with yargs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Yargs:
         self.program: YargsCommand | None = None
 
     def call_reference(self, path: list[str], call: Call, names: Names, chains: Chains) -> Any:
-        """The result of calling ``yargs.<path>``, or ``yargs`` itself. There is one object for a script."""
+        """The result of calling ``yargs.<path>``, or ``yargs`` itself. A script has one parser."""
         if path[-1:] == ["hideBin"]:
             return None
         self.program = self.program or YargsCommand(CommandBuilder())
@@ -69,7 +69,7 @@ class Yargs:
         return command
 
     def _known(self, command: YargsCommand, name: str) -> dict[str, Any]:
-        """Properties of the option that an earlier call has declared, which a later one keeps."""
+        """The properties that an earlier call set for the option; a later call keeps them."""
         for each in command.builder.parameters:
             if each.name == name:
                 others = [flag.lstrip("-") for flag in each.flags if flag.lstrip("-") != name]

@@ -1,4 +1,4 @@
-"""What argparse does when a script creates parsers and adds arguments to them."""
+"""Builds the parsers that a script creates with argparse, with their arguments."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class SubparsersValue:
 
 
 class ArgparseLibrary:
-    """Builds the parsers of a script; ``found`` is the parser that reads the command line, None before.
+    """Builds the parsers of a script; ``found`` is the parser that reads the command line, or None.
 
-    ``created`` has all parsers but those of subcommands.
+    ``created`` contains all parsers except those of subcommands.
     """
 
     def __init__(self, lines: list[str]) -> None:

@@ -41,7 +41,7 @@ _TYPES: dict[str, ValueType] = {"int": "integer", "float": "number"}
 def command_level(
     parser: ParserValue, library: ArgparseLibrary, names: tuple[str, ...] = (), aliases: tuple[str, ...] = ()
 ) -> CommandLevel:
-    """The parser with its subcommands; what can't be read is added to the library's gaps."""
+    """The parser with its subcommands. Adds the parts that can't be read to the library's gaps."""
     declared = list(_declared(parser, library, names))
     if len(names) >= MAX_DEPTH and parser.subparsers:
         library.add_gap("too_many", 1)
@@ -70,7 +70,7 @@ def _last_of_each_name(
 def _declared(
     parser: ParserValue, library: ArgparseLibrary, commands: tuple[str, ...]
 ) -> Iterator[tuple[Parameter, Argument]]:
-    """The parameters with their declarations. With one name given twice, ids get a number."""
+    """The parameters with their declarations. If a name occurs twice, a number makes the ids unique."""
     seen: dict[str, int] = {}
     for argument in parser.arguments:
         parameter = _parameter(argument, library)
@@ -128,7 +128,10 @@ def _parameter(argument: Argument, library: ArgparseLibrary) -> Parameter | None
 
 
 def _action(value: Any) -> str | None:
-    """The name of the action; None if it is not known. A class of the script without constructor stores."""
+    """The name of the action; None if it is not known.
+
+    A class of the script without a constructor counts as ``store``.
+    """
     if isinstance(value, DottedName):
         return value.text.rpartition(".")[2] if value.text.startswith("argparse.") else None
     if isinstance(value, ClassValue):
@@ -207,7 +210,7 @@ def _are_members(items: Sequence[Any]) -> bool:
 
 
 def _default(value: Any) -> dict[str, Any]:
-    """The fields of a parameter for this default."""
+    """The parameter's fields ``default`` and ``default_computed`` for this value, as far as they are set."""
     if isinstance(value, EnumMember):
         value = value.value
     if value == _SUPPRESS or value is None:
@@ -222,7 +225,7 @@ def _metavar(value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """The text for people, shortened; "" if it is not known."""
+    """The help text in one line, cut to ``MAX_TEXT``; "" if it is not known or hidden."""
     if isinstance(value, Unknown) or not isinstance(value, str):
         return ""
     return " ".join(value.split())[:MAX_TEXT] if value != _SUPPRESS else ""

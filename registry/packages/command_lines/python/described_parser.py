@@ -15,33 +15,53 @@ from registry.packages.command_lines.python.argparse_calls import (
     SubparsersValue,
 )
 from registry.packages.command_lines.python.argparse_parameters import command_level, text_of
+from registry.packages.command_lines.python.commands.declared_command import UnreadableError
+from registry.packages.command_lines.python.commands.described_command import read_command_description
 from registry.packages.command_lines.python.values import DottedName
 from registry.packages.command_lines.unknown import UNKNOWN
 
+_LIBRARIES = ("argparse", "click", "typer")
 _KEYWORDS = ("dest", "action", "nargs", "required", "help", "metavar", "choices")
 
 
 def can_ask_parser(static: CommandLine) -> bool:
-    """Whether the script's process can describe its parser: it uses argparse, or a parser was not found."""
-    return static.path.endswith(".py") and (
-        static.library == "argparse" or any(gap.reason == "no_parser" for gap in static.gaps)
-    )
+    """Whether the running script can describe its parser: one of a known library, or one that was
+    not found.
+    """
+    return static.path.endswith(".py") and (static.library in _LIBRARIES or _lacks_parser(static))
+
+
+def needs_dependencies(static: CommandLine) -> bool:
+    """Whether the running script can describe its parser only with the version's dependencies."""
+    return static.library != "argparse" and can_ask_parser(static)
+
+
+def _lacks_parser(static: CommandLine) -> bool:
+    return any(gap.reason == "no_parser" for gap in static.gaps)
 
 
 def read_description(description: Mapping[str, Any], static: CommandLine) -> CommandLine | None:
-    """The command line of a parser that was described by the script's own process.
+    """The command line of a parser that was described by the script's own process; None if it is not usable.
 
-    ``static`` is the command line read from the script. Its texts remain where the values depend on the
-    machine. None if the description is not usable: the script can write anything, and a parser that accepts
-    further words can be the first of two.
+    ``static`` is the command line read from the script. It provides the texts that depend on the machine.
+    The description is untrusted: the script can write anything. A parser that accepts unknown words may be
+    the first of two, so it is not usable unless ``static`` accepts them too.
     """
     try:
         return _read(description, static)
-    except (AttributeError, KeyError, TypeError, ValueError, IndexError, RecursionError):
+    except (UnreadableError, AttributeError, KeyError, TypeError, ValueError, IndexError, RecursionError):
         return None
 
 
 def _read(description: Mapping[str, Any], static: CommandLine) -> CommandLine | None:
+    if "library" in description:
+        read = read_command_description(description, static.path)
+        return read and replace(
+            read,
+            root=_with_static_texts(read.root, static.root),
+            usage=static.usage,
+            description=read.description or static.description,
+        )
     if description["prefix_chars"] != "-":
         return None
     if description["accepts_unknown"] and not static.root.accepts_unknown:

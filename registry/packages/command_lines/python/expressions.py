@@ -30,15 +30,15 @@ _NAMES = _BUILTINS | {"open", "bool", "bytes", "print", "input", *EXITS}
 
 
 class LimitReachedError(Exception):
-    """The script needs more steps than MAX_STEPS."""
+    """Raised if the script needs more steps than MAX_STEPS."""
 
 
 class ScriptEndedError(Exception):
-    """The script ends, or its parser is found."""
+    """Raised if the script ends, or if its parser is found."""
 
 
 class ReturnError(Exception):
-    """A function returns ``value``."""
+    """Raised if a function returns; ``value`` is the returned value."""
 
     def __init__(self, value: Any) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class ReturnError(Exception):
 
 
 class Library(Protocol):
-    """What a parser library does when a script calls it or reads an attribute of its objects."""
+    """Reproduces the objects of a parser library without running the library."""
 
     def construct(self, called: Any, node: ast.Call, arguments: list[Any], keywords: dict[str, Any]) -> Any:
         """The new object, or None if the called value is not part of the library."""

@@ -7,14 +7,15 @@ import re
 import warnings
 
 MAX_BYTES = 512 * 1024
-_NODES = 120_000  # more of them take longer than half a second
+_MAX_TOKENS = 45_000  # Python's parser needs up to 450 bytes for each
 _MAX_DOTS = 1_000  # Python's parser needs quadratic time for an imported name with many parts
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 _CONTINUATION = re.compile(r"\\(?:\r\n|\n|\r)")
 
 
 def parse_python(text: str) -> ast.Module | None:
-    """The script's tree; None if it is not valid, or if parsing it would take too long."""
-    if imports_endless_name(text):
+    """The script's tree; None if it is not valid, or if parsing it would cost too much."""
+    if is_too_costly(text):
         return None
     try:
         with warnings.catch_warnings():
@@ -24,8 +25,17 @@ def parse_python(text: str) -> ast.Module | None:
         return None
 
 
-def imports_endless_name(text: str) -> bool:
-    """Whether an import names so many parts that Python's parser would need seconds or minutes."""
+def is_too_costly(text: str) -> bool:
+    """Whether Python's parser would need more than 20 MB, or seconds or minutes."""
+    return _imports_endless_name(text) or _has_many_tokens(text)
+
+
+def _has_many_tokens(text: str) -> bool:
+    return len(text) > _MAX_TOKENS and sum(1 for _ in _TOKEN.finditer(text)) > _MAX_TOKENS
+
+
+def _imports_endless_name(text: str) -> bool:
+    """Whether an import has a name with more than 1,000 parts."""
     if text.count(".") <= _MAX_DOTS:
         return False
     lines = re.split(r"[\r\n]", _CONTINUATION.sub("", text))

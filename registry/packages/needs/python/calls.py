@@ -18,7 +18,7 @@ _ENVIRONMENT = frozenset({"environ", "getenv"})
 
 
 class PythonCalls:
-    """Collects from the modules that ``read`` is given."""
+    """Collects programs, hosts and keys from each module passed to ``read``."""
 
     def __init__(self) -> None:
         self.programs: set[str] = set()

@@ -32,7 +32,10 @@ class LocalModules:
         return None
 
     def loaded_below(self, folder: str, module: str) -> tuple[str, ...]:
-        """The files that a relative import of ``module``, or of its package if "", loads."""
+        """The files that a relative import of ``module`` from the package ``folder`` loads.
+
+        With "", the file of the package itself.
+        """
         return tuple(self._loaded(folder, module.split("."))) if module else tuple(self._init(folder))
 
     def _has(self, base: str) -> bool:

@@ -80,7 +80,7 @@ class _PythonReader:
             path, required = waiting.pop(0)
             if done.get(path) or (path in done and not required):
                 continue
-            if len(done) >= _MAX_FILES or time.monotonic() > self.deadline:
+            if len(done) >= _MAX_FILES or time.thread_time() > self.deadline:
                 self.complete = False
                 return
             done[path] = required

@@ -59,3 +59,15 @@ def test_arguments_outside_functions_are_read_by_hand(source, kind):
 def test_printed_usage_ends_with_the_statements_that_print():
     source = 'if [ $# -eq 0 ]; then\n  echo "Usage: x.sh FILE" >&2\n  echo "  FILE  a table"\n  exit 1\nfi\n'
     assert read_command_line("scripts/x.sh", source).usage == "Usage: x.sh FILE\n  FILE  a table"
+
+
+def test_examples_below_the_usage_belong_to_it():
+    usage = "Usage:\n  x.sh <a> [<b> ...]\n\nCompares files.\n\nExamples:\n  x.sh one.txt two.txt\n"
+    source = f"usage() {{\n  cat <<'EOF'\n{usage}EOF\n}}\n[ $# -gt 0 ] || usage\ncmp $1 $2\n"
+    lines = read_command_line("scripts/x.sh", source).usage.splitlines()
+    assert [line.strip() for line in lines] == [
+        "Usage:",
+        "x.sh <a> [<b> ...]",
+        "Examples:",
+        "x.sh one.txt two.txt",
+    ]

@@ -1,5 +1,6 @@
 // Calls execute(parameters, context, config) of a module and writes its result to descriptor 3.
-// Runs on deno (TypeScript) and on node. stdin: {entry, parameters, context, config, tool?}.
+// Runs on deno (TypeScript) and on node. stdin: {entry, parameters, context, config, tool?};
+// with load_only, it calls nothing.
 import { open } from "node:fs/promises";
 import { Socket } from "node:net";
 import { Buffer } from "node:buffer";
@@ -133,6 +134,7 @@ async function outcome(request) {
   const execute = named(module, request.tool) ?? named(standard, request.tool) ?? module.execute ??
     standard?.execute ?? (typeof standard === "function" ? standard : undefined);
   if (typeof execute !== "function") return { missing: Object.keys(module).slice(0, 20) };
+  if (request.load_only) return { returned: null };
   Object.defineProperty(request.context, "runSkill", { value: runSkill });
   const returned = await execute(request.parameters, request.context, request.config);
   return { returned: toJson(returned, "", []) ?? null };

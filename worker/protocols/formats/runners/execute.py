@@ -1,6 +1,7 @@
 """Calls execute(parameters, context, config) of a module and writes its result to descriptor 3.
 
-stdin: {entry, parameters, context, config, tool?}. Standard library only, because it runs inside the sandbox.
+stdin: {entry, parameters, context, config, tool?}; with ``load_only``, it calls nothing. Standard library
+only, because it runs inside the sandbox.
 """
 
 import asyncio
@@ -160,6 +161,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         execute = find_function(module, request.get("tool"))
         if not callable(execute):
             return {"missing": [name for name in vars(module) if not name.startswith("_")][:20]}
+        if request.get("load_only"):
+            return {"returned": None}
         returned = call(execute, [request["parameters"], Context(request["context"]), request["config"]])
         return {"returned": to_json(returned, "", [])}
     except Exception as error:

@@ -1,0 +1,129 @@
+"""Views of error groups: the list, one group, and its actions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+
+from portal.decorators import signed_in_action, signed_in_page
+from portal.forms.errors import show_refusals
+from portal.pages.failures.forms import GroupFilterForm, assignees, version_numbers
+from portal.presenters.explanations import explain, failure_text
+from registry.identity.middleware import ActorRequest
+from registry.models import Skill
+from worker.failures import changes
+from worker.failures.groups import (
+    GroupView,
+    Position,
+    callers_of,
+    find_group,
+    list_groups,
+    runs_of,
+    versions_of,
+)
+from worker.models import Run
+
+PAGE = 30
+_SHOWN_RUNS = 10
+_HEAVY = ("request", "result", "files")
+
+
+@signed_in_page
+def group_list(request: ActorRequest) -> HttpResponse:
+    """The error groups of runs that the actor can see, sorted by newest failure."""
+    form = GroupFilterForm(request.GET, request.actor)
+    after = _position(request.GET.get("after", ""))
+    found = list_groups(request.actor, form.chosen(), limit=PAGE + 1, after=after)
+    views = found[:PAGE]
+    context = {
+        "form": form,
+        "views": views,
+        "older": _older(request, views[-1]) if len(found) > PAGE else "",
+        "newest": _newest(request) if after else "",
+    }
+    return render(request, "failures/list.html", context)
+
+
+@signed_in_page
+def group(request: ActorRequest, uid: str) -> HttpResponse:
+    """One group: its cause, versions, callers and newest runs, limited to those that the actor can see."""
+    view = find_group(uid, request.actor)
+    found = view.group
+    runs = list(
+        runs_of(found, request.actor).select_related("caller").defer(*_HEAVY).order_by("-id")[:_SHOWN_RUNS]
+    )
+    readable = Run.objects.readable_by(request.actor).filter(pk__in=[run.pk for run in runs])
+    newest = readable.defer(*_HEAVY).order_by("-id").first() if view.readable else None
+    context = {
+        "view": view,
+        "group": found,
+        "why": explain(found.failure_code, {}),
+        "newest": newest,
+        "cause": failure_text(newest) if newest else "",
+        "runs": runs,
+        "versions": versions_of(found, request.actor),
+        "callers": callers_of(found, request.actor),
+        "skill_seen": Skill.objects.visible_to(request.actor).filter(pk=found.skill_id).exists(),
+    }
+    if view.may_change:
+        context |= {"numbers": version_numbers(found), "assignees": assignees(found)}
+    return render(request, "failures/group.html", context)
+
+
+@signed_in_action
+def resolve(request: ActorRequest, uid: str) -> HttpResponse:
+    """Marks the group as resolved in a version."""
+    found = find_group(uid, request.actor).group
+    with show_refusals(request):
+        changes.resolve(found, request.POST.get("version", ""), request.actor)
+        messages.success(request, _("Error group resolved."))
+    return redirect("error-group", uid)
+
+
+@signed_in_action
+def reopen(request: ActorRequest, uid: str) -> HttpResponse:
+    found = find_group(uid, request.actor).group
+    with show_refusals(request):
+        changes.reopen(found, request.actor)
+        messages.success(request, _("Error group reopened."))
+    return redirect("error-group", uid)
+
+
+@signed_in_action
+def assign(request: ActorRequest, uid: str) -> HttpResponse:
+    """Assigns the group to a member of the skill's team, or to no one."""
+    found = find_group(uid, request.actor).group
+    with show_refusals(request):
+        changes.assign(found, request.POST.get("user", ""), request.actor)
+        messages.success(request, _("Assignee changed."))
+    return redirect("error-group", uid)
+
+
+def _position(text: str) -> Position | None:
+    """The position in the URL after which a page starts; None without a valid one."""
+    moment, _tilde, uid = text.partition("~")
+    try:
+        at = datetime.fromisoformat(moment)
+    except ValueError:
+        return None
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)), uid[:26]
+
+
+def _older(request: ActorRequest, last: GroupView) -> str:
+    at, uid = last.position
+    return _address(request, after=f"{at.isoformat()}~{uid}")
+
+
+def _newest(request: ActorRequest) -> str:
+    return _address(request)
+
+
+def _address(request: ActorRequest, **more: Any) -> str:
+    query = {name: value for name, value in request.GET.items() if name != "after" and value} | more
+    return f"?{urlencode(query)}"

@@ -1,0 +1,161 @@
+"""Pages to create and edit a schedule: its timing, next to the skill's run form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from portal.context import reader_zone
+from portal.decorators import signed_in_form
+from portal.forms.errors import add_refusals
+from portal.pages.runs.forms.file_field import StoredFile
+from portal.pages.runs.presenters.run_form import Prefill, RunForm
+from portal.pages.runs.views.form import run_teams
+from portal.pages.schedules.forms import ScheduleForm, initial_of
+from portal.pages.schedules.presenters import name_choices, version_choices
+from portal.presenters.skill.permissions import verdict_of
+from portal.presenters.skill.runnable_version import runnable_version
+from registry.identity.middleware import ActorRequest
+from registry.identity.permissions import Action, require
+from registry.identity.teams import calling_team
+from registry.lookup.skills import find_skill, find_version
+from registry.models import Skill
+from registry.packages.problems import Refusal
+from registry.rates.limits import RateLimit, count_request
+from worker.core import clock
+from worker.models import Schedule
+from worker.schedules import change, errors
+from worker.schedules.call import request_document
+from worker.schedules.change import ScheduleOptions
+from worker.schedules.timing import checked_timing
+
+_SETTINGS = {"name", "cron", "every_s", "at", "time_zone", "version"}  # paths of problems of these fields
+
+
+@signed_in_form
+def new(request: ActorRequest) -> HttpResponse:
+    """The form for a new schedule of ``?skill=``; without a skill, redirects to the catalog."""
+    label = request.GET.get("skill", "")[:130]
+    if not label:
+        return redirect("catalog")
+    skill = find_skill(label, request.actor)
+    require(request.actor, Action.RUN, skill=skill)
+    version = request.GET.get("version", "")[:64]
+    own = request.actor.user.username if request.actor.user else ""
+    zone = reader_zone(request).key
+    options = ScheduleOptions(cron="0 9 * * 1-5", time_zone=zone, version=version, run_as=own)
+    return _respond(request, skill, options, None)
+
+
+@signed_in_form
+def edit(request: ActorRequest, uid: str) -> HttpResponse:
+    schedule = change.find(uid, request.actor)
+    options = change.options_of(schedule, request.actor)
+    if schedule.skill is None:
+        raise errors.SCHEDULE_SKILL_DELETED.refusal(skill=schedule.skill_label)
+    if not options.run_as and not options.token and request.actor.user:
+        options = replace(options, run_as=request.actor.user.username)
+    return _respond(request, schedule.skill, options, schedule)
+
+
+def _respond(
+    request: ActorRequest, skill: Skill, options: ScheduleOptions, schedule: Schedule | None
+) -> HttpResponse:
+    is_post = request.method == "POST"
+    team = options.team or calling_team(request.actor, skill)
+    initial = initial_of(options)
+    form = ScheduleForm(
+        versions=version_choices(skill, initial["version"]),
+        names=name_choices(request.actor, team),
+        data=request.POST if is_post else None,
+        initial=initial,
+    )
+    run_form = _run_form(request, skill, options, is_new=schedule is None)
+    if is_post and "save" in request.POST:
+        count_request(request, request.actor, RateLimit.RUN)
+        if saved := _save(request, skill, schedule, form, run_form):
+            return redirect("schedule", saved.uid)
+    elif is_post:
+        run_form.clear_errors()
+        form.is_valid()
+    refused = is_post and "save" in request.POST
+    context = {
+        "skill": skill,
+        "schedule": schedule,
+        "form": form,
+        "run_form": run_form,
+        "version": run_form.runnable.version,
+        "refused": refused,
+        "title": _("Edit schedule") if schedule else _("New schedule"),
+        "next_runs": _preview(form, options),
+        "verdict": verdict_of(run_form.runnable.version, request.actor, team),
+    }
+    return render(request, "schedules/form.html", context, status=422 if refused else 200)
+
+
+def _run_form(request: ActorRequest, skill: Skill, options: ScheduleOptions, *, is_new: bool) -> RunForm:
+    is_post = request.method == "POST"
+    query = request.POST if is_post else request.GET
+    kind, _colon, name = query.get("version", "").partition(":")
+    number = name if is_post and kind in ("version", "channel") else options.version or options.channel
+    runnable = runnable_version(find_version(skill, number[:64] or None, request.actor))
+    earlier: dict[str, Any] = {"arguments": [], **request_document(options.request)} if not is_new else {}
+    tools = [each.name for each in runnable.entry_points.tools]
+    tool = query.get("tool", "") or earlier.get("tool", "")
+    return RunForm(
+        runnable,
+        Prefill(earlier, options.team),
+        tool=tool if tool in tools else tools[0] if tools else "",
+        shown_format=query.get("format", "") if query.get("format") in ("json", "line") else "",
+        teams=run_teams(request.actor),
+        data=request.POST if is_post else None,
+        files=request.FILES if is_post else None,
+    )
+
+
+def _save(
+    request: ActorRequest, skill: Skill, schedule: Schedule | None, form: ScheduleForm, run_form: RunForm
+) -> Schedule | None:
+    """The saved schedule; None if it was refused and the forms show the errors."""
+    if not all([form.is_valid(), run_form.is_valid()]):
+        return None
+    with add_refusals(form):
+        call = run_form.request(_refuse_upload)
+        team = run_form.team
+        options = ScheduleOptions(request=call, team=team, **form.timing(), **form.settings())
+        try:
+            if schedule:
+                return change.edit(schedule, options, request.actor)
+            return change.create(skill, options, request.actor)
+        except Refusal as refused:
+            if refused.problems[0].path in _SETTINGS or refused.code.startswith("SCHEDULE"):
+                raise _at_fields(refused) from None
+            run_form.add_problems(refused.problems)
+    return None
+
+
+def _at_fields(refused: Refusal) -> Refusal:
+    """The refusal with its places renamed to the form's fields."""
+    return Refusal(*(each.at("every") if each.path == "every_s" else each for each in refused.problems))
+
+
+def _refuse_upload(upload: UploadedFile[bytes]) -> StoredFile:
+    raise errors.SCHEDULE_FILES.refusal()
+
+
+def _preview(form: ScheduleForm, options: ScheduleOptions) -> list[Any]:
+    """The next due times of the submitted timing, or of the current one; [] if it is invalid."""
+    now = clock.now()
+    try:
+        if form.is_bound:
+            if not form.is_valid():
+                return []
+            return checked_timing(now=now, **form.timing()).next_runs(now)
+        return options.timing(now).next_runs(now)
+    except Refusal:
+        return []

@@ -1,0 +1,95 @@
+"""Schedules and their firings as rows of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Max
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from registry.identity.actors import Actor
+from registry.identity.tokens import in_state, managed_tokens
+from registry.models import Skill, Team, Token
+from worker.core import clock
+from worker.models import Schedule, ScheduleFiring, ScheduleKind
+from worker.schedules import run_as
+from worker.schedules.documents import stored_problem
+
+_MAX_VERSIONS = 50
+
+
+@dataclass(frozen=True)
+class ScheduleRow:
+    schedule: Schedule
+    timing: str
+    last: ScheduleFiring | None  # the newest firing
+
+
+def schedule_rows(schedules: Iterable[Schedule]) -> list[ScheduleRow]:
+    rows = list(schedules)
+    newest = ScheduleFiring.objects.filter(schedule__in=rows).values("schedule").annotate(key=Max("pk"))
+    firings = ScheduleFiring.objects.select_related("run").filter(pk__in=newest.values("key"))
+    last = {firing.schedule_id: firing for firing in firings}
+    return [ScheduleRow(row, timing_text(row), last.get(row.pk)) for row in rows]
+
+
+def timing_text(schedule: Schedule) -> str:
+    """The timing in words, except a cron expression, which stays as it is. "" for a single time."""
+    if schedule.kind == ScheduleKind.CRON:
+        return schedule.cron
+    seconds = schedule.every_s or 0
+    for unit, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds and seconds % unit == 0:
+            return _interval(name, seconds // unit)
+    return _interval("seconds", seconds) if seconds else ""
+
+
+def _interval(unit: str, count: int) -> str:
+    texts = {
+        "days": ngettext("Every day", "Every %(count)d days", count),
+        "hours": ngettext("Every hour", "Every %(count)d hours", count),
+        "minutes": ngettext("Every minute", "Every %(count)d minutes", count),
+        "seconds": ngettext("Every second", "Every %(count)d seconds", count),
+    }
+    return texts[unit] % {"count": count} if "%(count)" in texts[unit] else texts[unit]
+
+
+def firing_rows(firings: Iterable[ScheduleFiring]) -> Iterator[dict[str, Any]]:
+    for firing in firings:
+        yield {"firing": firing, "problem": stored_problem(firing.problem)}
+
+
+def version_choices(skill: Skill, chosen: str) -> list[tuple[str, Any]]:
+    """The channels and versions to choose from."""
+    channels = ["latest", *skill.channels.order_by("name").values_list("name", flat=True)]
+    follow = [(f"channel:{name}", _("Follow %(name)s") % {"name": name}) for name in channels]
+    numbers = skill.versions.order_by("-created_at").values_list("number", flat=True)[:_MAX_VERSIONS]
+    pinned = [(f"version:{number}", _("Stay on %(version)s") % {"version": number}) for number in numbers]
+    known = {value for value, _label in (*follow, *pinned)}
+    return [*follow, *pinned, *([(chosen, chosen.partition(":")[2])] if chosen not in known else [])]
+
+
+def name_choices(actor: Actor, team: Team | None) -> list[tuple[str, str | Promise]]:
+    """The actor, the actor's tokens with the scope to run skills, and the service accounts that the actor
+    manages.
+    """
+    own = actor.user.username if actor.user else ""
+    tokens = in_state(managed_tokens(actor).filter(owner=actor.user), "active", clock.now()).order_by("name")
+    named = [(f"user:{each.username}", each.username) for each in run_as.accounts(team, actor)]
+    return [
+        (f"user:{own}", _("%(user)s (you)") % {"user": own}),
+        *[(value, _("%(name)s (service account)") % {"name": name}) for value, name in named],
+        *[
+            (f"token:{token.uid}", _("%(name)s (your token)") % {"name": token.name})
+            for token in tokens
+            if _may_run(token)
+        ],
+    ]
+
+
+def _may_run(token: Token) -> bool:
+    return "run" in token.scopes

@@ -1,0 +1,32 @@
+"""Presents the additions of a version, and the needs that can still be added."""
+
+from typing import Any
+
+from registry.api.documents.additions import additions_document
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, may
+from registry.models import Version
+
+
+def version_additions(version: Version, actor: Actor) -> dict[str, Any] | None:
+    """The additions, and for maintainers the form's rows; None if there is nothing to show."""
+    may_change = may(actor, Action.RELEASE, skill=version.skill)
+    if not may_change and not version.additions:
+        return None
+    document = additions_document(version)
+    may_add = may_change and not version.is_held and version.yanked_at is None
+    earlier = document["earlier"]
+    carried = {(row["kind"], row["name"]) for row in earlier["additions"]} if earlier else set()
+    offered = [
+        {**row, "checked": row["required"] or (row["kind"], row["name"]) in carried}
+        for row in (document["offered"] if may_add else ())
+    ]
+    if not (document["additions"] or offered):
+        return None
+    return {
+        "rows": document["additions"],
+        "offered": offered,
+        "unmapped": document["unmapped"],
+        "earlier": earlier if may_add else None,
+        "may_change": may_change,
+    }

@@ -1,0 +1,175 @@
+"""Kept answers: what they contain, how Django's responses become them, and the memory that they use."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from django.db import connection
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from portal.streaming.files.ranges import Headers
+from portal.streaming.kept.access import Access, access_of
+from registry.api import etag as etags
+from registry.api.attachments import OpenedFile, StoredFile
+from registry.api.error_response import request_id
+from registry.changes import drafts
+from registry.changes.dependency import Dependency
+from registry.changes.numbers import ChangeLog
+
+MAX_BODY_BYTES = 262_144
+MAX_BYTES = 48 * 2**20  # of all kept answers of a process
+MAX_CODINGS = 8  # of an answer
+_REQUEST_ID_FIELD = b'"request_id": "'  # quotes are escaped in texts, so that no text contains it
+_OVERHEAD_BYTES = 3_000  # of an answer in addition to its bodies: headers, key and dependencies
+
+
+@dataclass
+class Answer:
+    """A complete response without its request id. The body is not compressed."""
+
+    status: int
+    headers: Headers
+    parts: tuple[bytes, ...]  # of the body; the request id stands between them
+    stored: StoredFile | None = None  # instead of a body
+    etag: str = ""
+    view: str = ""
+    dependencies: Collection[Dependency] = ()
+    ends_at: float = float("inf")  # Unix time
+    count_use: Callable[[str], None] | None = None
+    seen: int = -1  # the site's number for which it is known to hold
+    unchanged_headers: Headers = field(default_factory=list)  # of a 304 response; empty until needed
+    coded: dict[bytes, tuple[Headers, bytes]] = field(default_factory=dict)  # by Accept-Encoding
+
+    @property
+    def size(self) -> int:
+        bodies = sum(len(body) for _, body in self.coded.values())
+        return _OVERHEAD_BYTES * (1 + len(self.coded)) + sum(map(len, self.parts)) + bodies
+
+
+@dataclass
+class AnswerDraft(drafts.AnswerTerms):
+    """The draft of an answer to one request. ``answer`` and ``access`` are set if it can be kept."""
+
+    answer: Answer | None = None
+    access: Access | None = None
+
+
+class KeptAnswerMiddleware:
+    """Moves a response that can be kept into the request's draft. The event loop sends it from there.
+
+    It stands inside the compression, because kept answers are compressed when they are sent.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        draft = drafts.current()
+        if not isinstance(draft, AnswerDraft) or not draft.keeps:
+            return response
+        if draft.is_kept and _is_keepable(response):
+            draft.access = access_of(request)
+            draft.answer = _answer(request, response, draft)
+            response.close()
+            return HttpResponse(status=response.status_code)
+        draft.is_discarded = True
+        return _unchanged(request, response, draft) or response
+
+
+def _is_keepable(response: HttpResponseBase) -> bool:
+    if response.status_code not in (200, 404) or response.cookies or connection.in_atomic_block:
+        return False
+    if isinstance(response, FileResponse):
+        return isinstance(response.file_to_stream, OpenedFile)
+    return isinstance(response, HttpResponse) and len(response.content) <= MAX_BODY_BYTES
+
+
+def _answer(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft) -> Answer:
+    file = response.file_to_stream if isinstance(response, FileResponse) else None
+    return Answer(
+        status=response.status_code,
+        headers=[(name.lower().encode(), value.encode("latin-1")) for name, value in response.items()],
+        parts=_split(response, request) if isinstance(response, HttpResponse) else (),
+        stored=file.stored if isinstance(file, OpenedFile) else None,
+        etag=response.get("ETag", ""),
+        view=str(request.resolver_match.url_name) if request.resolver_match else "",
+        dependencies=tuple(draft.dependencies),
+        ends_at=time.time() + draft.lasts_s if draft.lasts_s else float("inf"),
+        count_use=draft.count_use,
+    )
+
+
+def _split(response: HttpResponse, request: HttpRequest) -> tuple[bytes, ...]:
+    """The body; for an error, the parts around its request id.
+
+    Splits at the field and not at the id, because clients choose ids: one might be a word of the text.
+    """
+    if response.status_code == 200:
+        return (response.content,)
+    before, field, after = response.content.partition(_REQUEST_ID_FIELD)
+    uid = request_id(request).encode()
+    assert after.startswith(uid + b'"'), "an error document without its request id"
+    return before + field, after[len(uid) :]
+
+
+def _unchanged(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft) -> HttpResponse | None:
+    """A 304 response that the view omitted because its answer was to be kept; None if the client needs it."""
+    if response.status_code != 200 or "ETag" not in response:
+        return None
+    unchanged = etags.not_modified(request, response["ETag"])
+    if unchanged:
+        draft.count_use = None
+        response.close()
+    return unchanged
+
+
+AnswerKey = tuple[object, ...]
+
+
+class AnswerStore:
+    """Kept answers by key; the least recently used ones are dropped above MAX_BYTES."""
+
+    def __init__(self) -> None:
+        self.known: OrderedDict[AnswerKey, Answer] = OrderedDict()
+        self.bytes = 0
+
+    def find(self, key: AnswerKey, log: ChangeLog, now: float) -> Answer | None:
+        answer = self.known.get(key)
+        if answer is None:
+            return None
+        if now >= answer.ends_at or not (
+            answer.seen == log.number or log.is_current(answer.seen, answer.dependencies)
+        ):
+            self.drop(key)
+            return None
+        answer.seen = log.number
+        self.known.move_to_end(key)
+        return answer
+
+    def put(self, key: AnswerKey, answer: Answer) -> None:
+        self.drop(key)
+        self.known[key] = answer
+        self.bytes += answer.size
+        self._evict()
+
+    def add_coding(self, key: AnswerKey, accepted: bytes, headers: Headers, body: bytes) -> None:
+        """Keeps the compressed form of a kept answer, for this Accept-Encoding."""
+        answer = self.known.get(key)
+        if answer and len(answer.coded) < MAX_CODINGS:
+            self.bytes -= answer.size
+            answer.coded[accepted] = headers, body
+            self.bytes += answer.size
+            self._evict()
+
+    def drop(self, key: AnswerKey) -> None:
+        if answer := self.known.pop(key, None):
+            self.bytes -= answer.size
+
+    def _evict(self) -> None:
+        while self.bytes > MAX_BYTES:
+            self.drop(next(iter(self.known)))

@@ -1,0 +1,95 @@
+"""Sends kept answers: complete, compressed, as a range of a file, or as a 304 response."""
+
+from __future__ import annotations
+
+import asyncio
+from secrets import randbelow, token_urlsafe
+
+from django.http import HttpRequest, HttpResponse
+
+from portal.delivery.compression import CompressionMiddleware
+from portal.streaming.files.ranges import Headers
+from portal.streaming.files.stored_files import STALL_TIMEOUT_S, UNHURRIED_BYTES, send_stored_file
+from portal.streaming.inner_request import Scope, Send
+from portal.streaming.kept.answers import Answer, AnswerKey, AnswerStore
+from portal.streaming.kept.request import KeptRequest
+from registry.api.etag import matched_etag
+
+_LOOP_BYTES = 65_536  # longer bodies are compressed in a thread
+_REQUEST_ID = b"x-request-id"
+_NOISE = b"x-noise"
+_OF_CONTENT = frozenset(
+    {b"content-type", b"content-length", b"content-disposition", b"etag", b"vary", b"x-digest"}
+)
+_compression = CompressionMiddleware(lambda request: HttpResponse())
+
+
+async def deliver(
+    answer: Answer, key: AnswerKey, request: KeptRequest, answers: AnswerStore, scope: Scope, send: Send
+) -> int:
+    """Sends the answer, and returns the status that was sent."""
+    uid = (_REQUEST_ID, request.headers.get(_REQUEST_ID, b""))
+    condition = request.headers.get(b"if-none-match")
+    if condition and answer.etag and (etag := matched_etag(condition.decode("latin-1"), answer.etag)):
+        headers = [*_unchanged_headers(answer), (b"etag", etag.encode("latin-1")), uid]
+        await _send(304, headers, b"", send)
+        return 304
+    if answer.stored:
+        head = {"type": "http.response.start", "headers": [*answer.headers, uid]}
+        await send_stored_file(scope, head, answer.stored, send)
+        return answer.status
+    headers, body = await _coded(answer, key, uid[1], request.headers.get(b"accept-encoding", b""), answers)
+    await _send(answer.status, [*headers, uid], b"" if scope["method"] == "HEAD" else body, send)
+    return answer.status
+
+
+async def _send(status: int, headers: Headers, body: bytes, send: Send) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    if len(body) <= UNHURRIED_BYTES:
+        return await send({"type": "http.response.body", "body": body})
+    async with asyncio.timeout(STALL_TIMEOUT_S):
+        return await send({"type": "http.response.body", "body": body})
+
+
+def _unchanged_headers(answer: Answer) -> Headers:
+    """The headers of a 304 response. Caches need those by which they chose and store the answer."""
+    if not answer.unchanged_headers:
+        vary = dict(answer.headers).get(b"vary", b"")
+        names = {name for name, _ in answer.headers}
+        if b"content-disposition" not in names and b"Accept-Encoding" not in vary:
+            vary = vary + b", Accept-Encoding" if vary else b"Accept-Encoding"
+        others = [pair for pair in answer.headers if pair[0] not in _OF_CONTENT]
+        answer.unchanged_headers = [*others, (b"vary", vary)] if vary else others
+    return answer.unchanged_headers
+
+
+async def _coded(
+    answer: Answer, key: AnswerKey, uid: bytes, accepted: bytes, answers: AnswerStore
+) -> tuple[Headers, bytes]:
+    """Headers and body in the coding that the client accepts. A compressed response has a header of random
+    length, which hides the exact size (BREACH).
+    """
+    found = answer.coded.get(accepted)
+    if found is None:
+        body = uid.join(answer.parts)
+        if len(body) > _LOOP_BYTES:
+            found = await asyncio.to_thread(_compress, answer, body, accepted)
+        else:
+            found = _compress(answer, body, accepted)
+        if len(answer.parts) == 1:
+            answers.add_coding(key, accepted, *found)
+    headers, body = found
+    if headers is not answer.headers and any(name == b"content-encoding" for name, _ in headers):
+        headers = [*headers, (_NOISE, token_urlsafe(randbelow(_compression.max_random_bytes + 1)).encode())]
+    return headers, body
+
+
+def _compress(answer: Answer, body: bytes, accepted: bytes) -> tuple[Headers, bytes]:
+    request, response = HttpRequest(), HttpResponse(body, status=answer.status)
+    request.META["HTTP_ACCEPT_ENCODING"] = accepted.decode("latin-1")
+    for name, value in answer.headers:
+        response[name.decode()] = value.decode("latin-1")
+    response["Content-Length"] = str(len(body))
+    _compression.maybe_compress(request, response)
+    headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in response.items()]
+    return [pair for pair in headers if pair[0] != _NOISE], response.content

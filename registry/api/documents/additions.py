@@ -1,0 +1,75 @@
+"""Builds the JSON objects of a version's additions, and declares their serializers."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from registry.additions.additions import ADDITION_KINDS
+from registry.api.documents.doc import Doc
+from registry.models import User, Version
+from registry.versions.needs.offered_additions import earlier_additions, offered_additions
+
+
+class AdditionDoc(Doc):
+    kind = serializers.ChoiceField(choices=ADDITION_KINDS)
+    name = serializers.CharField(help_text="The distribution, program, host or secret.")
+    added_by = serializers.CharField(allow_null=True, help_text="Null if the user no longer exists.")
+    added_at = serializers.DateTimeField()
+
+
+class AdditionOfferDoc(Doc):
+    kind = serializers.ChoiceField(choices=ADDITION_KINDS)
+    name = serializers.CharField()
+    required = serializers.BooleanField(  # type: ignore[assignment]
+        help_text="False for a library that the scripts can do without."
+    )
+
+
+class EarlierAdditionDoc(Doc):
+    kind = serializers.ChoiceField(choices=ADDITION_KINDS)
+    name = serializers.CharField()
+
+
+class EarlierAdditionsDoc(Doc):
+    version = serializers.CharField()
+    additions = EarlierAdditionDoc(many=True)
+
+
+class AdditionsDoc(Doc):
+    version = serializers.CharField()
+    additions = AdditionDoc(many=True)
+    offered = AdditionOfferDoc(
+        many=True, help_text="Needs of the scripts that the package does not declare and that can be added."
+    )
+    unmapped = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Imported modules whose library is not known for certain; they can't be added.",
+    )
+    earlier = EarlierAdditionsDoc(
+        allow_null=True,
+        help_text="The next lower version, with its additions that this version needs and lacks.",
+    )
+
+
+def additions_document(version: Version) -> dict[str, Any]:
+    offered = offered_additions(version)
+    present = {(row["kind"], row["name"]) for row in version.additions}
+    earlier, rows = earlier_additions(version, offered)
+    return {
+        "version": version.number,
+        "additions": addition_rows(version),
+        "offered": [vars(each) for each in offered.offers if (each.kind, each.name) not in present],
+        "unmapped": list(offered.unmapped),
+        "earlier": earlier
+        and {
+            "version": earlier.number,
+            "additions": [{"kind": kind, "name": name} for kind, name in rows],
+        },
+    }
+
+
+def addition_rows(version: Version) -> list[dict[str, Any]]:
+    """The additions of the version, with the names of the users who added them."""
+    users = User.objects.filter(uid__in={row["added_by"] for row in version.additions if row["added_by"]})
+    names = {user.uid: user.username for user in users}
+    return [{**row, "added_by": names.get(row["added_by"])} for row in version.additions]

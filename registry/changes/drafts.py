@@ -1,0 +1,97 @@
+"""What the web process must know of an answer to keep it: its dependencies, and for how long it holds.
+
+``portal.streaming.kept`` starts a draft before it passes a request to Django. Code that answers the request
+adds to it; without a draft, these functions do nothing. An answer is kept only if its endpoint calls
+``keep``, and then everything that it shows must be declared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from registry.changes.dependency import CATALOG, COMMON, Dependency
+from registry.models import ChangeKind, Skill
+
+
+@dataclass
+class AnswerTerms:
+    keeps: bool = False
+    is_discarded: bool = False
+    dependencies: set[Dependency] = field(default_factory=lambda: {COMMON})
+    lasts_s: float | None = None  # None: until a dependency changes
+    count_use: Callable[[str], None] | None = None  # counts the answer's delivery to this caller as a use
+    caller: str = ""  # of the use
+
+    @property
+    def is_kept(self) -> bool:
+        return self.keeps and not self.is_discarded
+
+
+_current: ContextVar[AnswerTerms | None] = ContextVar("draft", default=None)
+
+
+@contextmanager
+def begin(draft: AnswerTerms) -> Iterator[None]:
+    """Makes ``draft`` the current one in the ``with`` block, and in threads that its context is copied to."""
+    token = _current.set(draft)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current() -> AnswerTerms | None:
+    return _current.get()
+
+
+def keep() -> None:
+    """Declares that the answer may be kept for all clients with the same access."""
+    if draft := _current.get():
+        draft.keeps = True
+
+
+def discard() -> None:
+    """Declares that the answer must not be kept, whatever else is declared."""
+    if draft := _current.get():
+        draft.is_discarded = True
+
+
+def is_kept() -> bool:
+    """Whether the answer will be kept, as far as known. It must then be complete, not a 304 response."""
+    draft = _current.get()
+    return draft is not None and draft.is_kept
+
+
+def depend_on_skill(skill: Skill | None) -> None:
+    """Declares that the answer depends on the skill with its versions, and on the skill's team."""
+    draft = _current.get()
+    if draft and skill is not None:
+        draft.dependencies |= {(ChangeKind.SKILL.value, skill.pk), (ChangeKind.TEAM.value, skill.team_id)}
+
+
+def depend_on_team(team_id: int) -> None:
+    """Declares that the answer depends on the team and on the addresses of its skills."""
+    draft = _current.get()
+    if draft:
+        draft.dependencies.add((ChangeKind.TEAM.value, team_id))
+
+
+def depend_on_catalog(lasts_s: float) -> None:
+    """Declares that the answer depends on all skills and teams, and on their uses, which change no number:
+    it is kept for at most ``lasts_s`` seconds.
+    """
+    if draft := _current.get():
+        draft.dependencies.add(CATALOG)
+        draft.lasts_s = lasts_s
+
+
+def defer_use(count_use: Callable[[str], None], caller: str) -> bool:
+    """Lets the web process count the use when it delivers the answer; False without a draft."""
+    draft = _current.get()
+    if draft is None:
+        return False
+    draft.count_use, draft.caller = count_use, caller
+    return True

@@ -1,0 +1,162 @@
+"""The change numbers that this process has read: which teams, skills and users changed, and when.
+
+Read the site's number before you read the data of an answer. The answer is current as long as none of the
+numbers that it depends on is higher. In the opposite order, an outdated answer could get a new number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any, Protocol
+
+import psycopg
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from registry.changes import sql
+from registry.changes.dependency import CATALOG, Dependency
+from registry.models import ChangeKind
+
+MAX_KEYS = 50_000  # teams, skills and users whose numbers a process remembers
+_IN_CATALOG = frozenset({ChangeKind.SKILL.value, ChangeKind.TEAM.value})
+
+
+class ChangeLog:
+    """The numbers that were raised since the process started. Does not read the database."""
+
+    def __init__(self) -> None:
+        self.number = -1  # the last number seen
+        self.floor = -1  # keys that are not in ``numbers`` have at most this number
+        self.numbers: dict[Dependency, int] = {}
+
+    def start(self, number: int) -> None:
+        """Forgets all numbers, so that everything computed before ``number`` counts as outdated."""
+        self.number = self.floor = number
+        self.numbers.clear()
+
+    def add(self, number: int, changes: Iterable[tuple[int, int, int]]) -> None:
+        """Stores rows of kind, key and number, and sets the site's number to ``number`` or a higher one among
+        them.
+        """
+        for kind, key, raised in changes:
+            self.numbers[kind, key] = raised
+            if kind in _IN_CATALOG:
+                self.numbers[CATALOG] = max(raised, self.numbers.get(CATALOG, self.floor))
+            number = max(number, raised)
+        self.number = number
+        if len(self.numbers) > MAX_KEYS:
+            self.start(number)
+
+    def is_current(self, seen: int, dependencies: Collection[Dependency]) -> bool:
+        """Whether nothing that an answer depends on has changed since the site's number was ``seen``."""
+        if seen < self.floor:
+            return False
+        numbers = self.numbers
+        return all(numbers.get(dependency, -1) <= seen for dependency in dependencies)
+
+
+class Numbers(Protocol):
+    """Reads the site's numbers through its own connection. Raises the database's error."""
+
+    log: ChangeLog
+
+    async def advance(self) -> ChangeLog:
+        """Updates ``log`` with all changes committed before the call, and returns it."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+def open_numbers(connection: BaseDatabaseWrapper) -> Numbers:
+    """A reader of the numbers in the database of ``connection``. It opens its own connection at the first
+    read.
+    """
+    if connection.vendor == "postgresql":
+        return PostgresNumbers(connection.get_connection_params())
+    return SqliteNumbers(connection.settings_dict["NAME"])
+
+
+class SqliteNumbers:
+    """Reads the numbers in the event loop, because a read takes only 3 µs."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = path
+        self.log = ChangeLog()
+        self.connection: sqlite3.Connection | None = None
+
+    async def advance(self) -> ChangeLog:
+        return self.advance_now()
+
+    def advance_now(self) -> ChangeLog:
+        if self.connection is None:
+            self.connection = self._open()
+        number = self.connection.execute(sql.READ_NUMBER).fetchone()[0]
+        if number != self.log.number:
+            if not 0 <= self.log.number < number:
+                self.log.start(number)
+            else:
+                found = self.connection.execute(f"{sql.READ_CHANGES}?", (self.log.number,)).fetchall()
+                self.log.add(number, found)
+        return self.log
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=5, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    async def close(self) -> None:
+        if self.connection:
+            self.connection.close()
+            self.connection = None
+
+
+class PostgresNumbers:
+    """Reads the numbers without blocking. Calls during a read share the next read, because the current one
+    may have begun before the change that they must see.
+    """
+
+    def __init__(self, parameters: dict[str, Any]) -> None:
+        names = ("dbname", "user", "password", "host", "port")
+        self.parameters = {name: parameters[name] for name in names if parameters.get(name)}
+        self.log = ChangeLog()
+        self.connection: psycopg.AsyncConnection[Any] | None = None
+        self.current: asyncio.Task[None] | None = None
+        self.next: asyncio.Task[None] | None = None
+
+    async def advance(self) -> ChangeLog:
+        if self.next is None:
+            self.next = asyncio.ensure_future(self._read_after(self.current))
+        await asyncio.shield(self.next)
+        return self.log
+
+    async def _read_after(self, previous: asyncio.Task[None] | None) -> None:
+        if previous is not None:
+            await asyncio.wait({previous})
+        self.current, self.next = self.next, None
+        try:
+            await self._read()
+        except psycopg.OperationalError:  # the server ended the connection
+            await self.close()
+            await self._read()
+
+    async def _read(self) -> None:
+        if self.connection is None:
+            self.connection = await psycopg.AsyncConnection.connect(
+                **self.parameters, autocommit=True, connect_timeout=5, prepare_threshold=0
+            )
+        row = await (await self.connection.execute(sql.READ_NUMBER)).fetchone()
+        number = row[0] if row else 0
+        if number == self.log.number:
+            return
+        if not 0 <= self.log.number < number:
+            self.log.start(number)
+            return
+        found = await self.connection.execute(f"{sql.READ_CHANGES}%s", (self.log.number,))
+        self.log.add(number, await found.fetchall())
+
+    async def close(self) -> None:
+        if self.connection is not None:
+            connection, self.connection = self.connection, None
+            await connection.close()

@@ -1,0 +1,3 @@
+"""Protocols of other registries and clients, one package each. They only serve and translate
+existing data.
+"""

@@ -1,0 +1,48 @@
+"""Authenticates clients of other protocols by an access token, in any form that they send.
+
+Sessions are ignored, so that a page of another site can't make a signed-in browser call these addresses.
+"""
+
+import base64
+import binascii
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from registry.api.authentication import TokenAuthentication, authenticate_secret, bearer_secret
+from registry.api.errors import CREDENTIALS_UNREADABLE
+from registry.identity.actors import ANONYMOUS
+from registry.models import Token, User
+
+
+class AnyTokenAuthentication(BaseAuthentication):
+    """Accepts ``Authorization: Bearer TOKEN``, ``Authorization: Basic`` with the token as password, and
+    ``X-Api-Key: TOKEN``.
+    """
+
+    def authenticate(self, request: Request) -> tuple[User, Token] | None:
+        header, key = request.META.get("HTTP_AUTHORIZATION"), request.META.get("HTTP_X_API_KEY")
+        if header is None and not key:
+            request._request.actor = ANONYMOUS  # type: ignore[attr-defined]
+            return None
+        return authenticate_secret(request, _secret(header) if header else str(key).strip())
+
+    def authenticate_header(self, request: Request) -> str:
+        return TokenAuthentication().authenticate_header(request)
+
+
+def _secret(header: str) -> str:
+    """The token in an Authorization header. Raises CREDENTIALS_UNREADABLE if it contains none."""
+    return _password(header) if header.strip().lower().startswith("basic ") else bearer_secret(header)
+
+
+def _password(header: str) -> str:
+    """The password in a Basic header. Raises CREDENTIALS_UNREADABLE if the header is malformed."""
+    try:
+        pair = base64.b64decode(header.strip()[len("basic ") :].strip(), validate=True).decode("ascii")
+    except (binascii.Error, UnicodeDecodeError):
+        raise CREDENTIALS_UNREADABLE.refusal() from None
+    _, colon, password = pair.partition(":")
+    if not colon or not password:
+        raise CREDENTIALS_UNREADABLE.refusal()
+    return password

@@ -1,0 +1,23 @@
+"""The base class of endpoints for other protocols."""
+
+from typing import Any
+
+from django.utils.cache import patch_vary_headers
+from rest_framework.request import Request
+
+from registry.api.endpoint import Endpoint
+from registry.facades.authentication import AnyTokenAuthentication
+
+
+class FacadeEndpoint(Endpoint):
+    """An endpoint of another protocol: it accepts tokens in any form, never a session, and ignores unknown
+    parameters.
+    """
+
+    authentication_classes = [AnyTokenAuthentication]
+    ignores_parameters = True
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        answer: Any = super().finalize_response(request, response, *args, **kwargs)
+        patch_vary_headers(answer, ("Authorization", "X-Api-Key"))
+        return answer

@@ -1,0 +1,1 @@
+"""The npm registry protocol, read only: each skill is the package ``@team/skill``."""

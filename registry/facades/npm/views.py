@@ -1,0 +1,149 @@
+"""Endpoints for npm, pnpm and yarn."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api import etag
+from registry.api.attachments import disable_rendering
+from registry.api.schema import Query, read_query
+from registry.core.addresses import absolute_url
+from registry.core.errors import NOT_FOUND
+from registry.core.time import rfc3339
+from registry.facades.endpoint import FacadeEndpoint
+from registry.facades.npm.packument import packument, usable_versions
+from registry.facades.npm.tarballs import package_name, tarball, tarball_facts
+from registry.identity.errors import SIGN_IN_REQUIRED
+from registry.identity.permissions import Action, require
+from registry.lookup import canonical as canonicals
+from registry.lookup import skills
+from registry.models import Skill, UseKind
+from registry.rates.limits import RateLimit
+from registry.search.query import search
+from registry.usage.recording import record_use
+from registry.usage.scores import explain_score
+
+CANONICAL_SCOPE = "canonical"  # the scope of canonical skills: no team can have this slug
+
+
+class _NpmEndpoint(FacadeEndpoint):
+    """An endpoint whose errors have the field ``error``, which npm prints."""
+
+    required_actions = {"GET": (Action.SEE,)}
+
+    def handle_exception(self, exc: Exception) -> Any:
+        response: Any = super().handle_exception(exc)
+        document = json.loads(response.content)
+        text = f"{document['message']} {document['remedy']}".strip()
+        response.content = json.dumps({"error": text, **document}, ensure_ascii=False).encode()
+        return response
+
+    def find(self, team: str, slug: str) -> Skill:
+        """The skill of ``@team/slug``. Raises the errors of ``find_skill``."""
+        is_canonical = team == CANONICAL_SCOPE
+        return skills.find_skill(canonicals.PREFIX + slug if is_canonical else f"{team}/{slug}", self.actor)
+
+
+@extend_schema(exclude=True)
+class Packument(_NpmEndpoint):
+    def get(self, request: Request, team: str, slug: str) -> HttpResponse:
+        skill = self.find(team, slug)
+        document = packument(skill, team, self.actor)
+        if not document["versions"]:
+            raise NOT_FOUND.refusal(what="skill", name=package_name(team, slug)[:200])
+        return etag.document_response(request, document)
+
+
+@extend_schema(exclude=True)
+class Tarball(_NpmEndpoint):
+    """The tarball of a version. A download counts as an install."""
+
+    required_actions = {"GET": (Action.INSTALL,)}
+
+    def get(self, request: Request, team: str, slug: str, path: str) -> HttpResponse:
+        skill = self.find(team, slug)
+        number = path.removeprefix(f"{slug}-").removesuffix(".tgz")
+        version = usable_versions(skill, self.actor).filter(number=number).first()
+        if version is None or path != f"{slug}-{number}.tgz":
+            raise NOT_FOUND.refusal(what="version", name=path[:200])
+        require(self.actor, Action.INSTALL, skill=version.skill)
+        name = package_name(team, slug)
+        tag = f'"{tarball_facts(version, name).shasum}"'
+        if unchanged := etag.not_modified(request, tag):
+            return unchanged
+        if request.method == "GET":
+            version.skill.resolved_canonical = skill.resolved_canonical
+            record_use(version.skill, self.actor.caller, UseKind.INSTALL, version=version.number)
+        response = HttpResponse(tarball(version, name), content_type="application/octet-stream")
+        response["ETag"] = tag
+        return etag.set_private(disable_rendering(response, path))
+
+
+class NpmSearchQuery(Query):
+    text = serializers.CharField(max_length=500, allow_blank=True, default="")
+    size = serializers.IntegerField(default=20, min_value=0, max_value=100)
+
+
+@extend_schema(exclude=True)
+class NpmSearch(_NpmEndpoint):
+    rate_limits = {"GET": RateLimit.SEARCH}
+
+    def get(self, request: Request) -> HttpResponse:
+        query = read_query(NpmSearchQuery, request, ignore_unknown=True)
+        found = search(query["text"], self.actor, limit=query["size"] or 1)
+        rows = [_search_row(hit.skill, hit.score) for hit in found.hits if hit.skill.latest]
+        document = {"objects": rows, "total": found.total, "time": rfc3339(timezone.now())}
+        return etag.document_response(request, document)
+
+
+@extend_schema(exclude=True)
+class Whoami(_NpmEndpoint):
+    def get(self, request: Request) -> HttpResponse:
+        if self.actor.user is None:
+            raise SIGN_IN_REQUIRED.refusal()
+        return etag.document_response(request, {"username": self.actor.user.username})
+
+
+@extend_schema(exclude=True)
+class Ping(_NpmEndpoint):
+    def get(self, request: Request) -> HttpResponse:
+        return etag.document_response(request, {})
+
+
+@extend_schema(exclude=True)
+class Advisories(_NpmEndpoint):
+    """The response to the audit that npm requests after an installation: always empty, because skills have no
+    npm advisories.
+    """
+
+    is_safe_post = True
+    parser_classes = []
+
+    def post(self, request: Request) -> HttpResponse:
+        return etag.document_response(request, {})
+
+
+def _search_row(skill: Skill, score: float) -> dict[str, Any]:
+    name = package_name(skill.team.slug, skill.slug)
+    version = skill.latest.number if skill.latest else ""
+    package = {
+        "name": name,
+        "scope": skill.team.slug,
+        "version": version,
+        "description": skill.description,
+        "keywords": skill.tags,
+        "date": rfc3339(skill.updated_at),
+        "links": {"homepage": absolute_url(f"skills/{skill}/")},
+        "publisher": {"username": skill.team.slug},
+        "maintainers": [{"username": skill.team.slug}],
+    }
+    popularity = explain_score(skill).value
+    detail = {"quality": 0, "popularity": popularity, "maintenance": 0}
+    return {"package": package, "score": {"final": score, "detail": detail}, "searchScore": score}

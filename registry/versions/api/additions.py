@@ -1,0 +1,48 @@
+"""Endpoint of a version's additions."""
+
+from django.http import HttpResponse
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.additions.additions import ADDITION_KINDS
+from registry.api import etag
+from registry.api.documents.additions import AdditionsDoc, additions_document
+from registry.api.endpoint import SkillEndpoint
+from registry.api.schema import Operations, Shape, StrictText, read_body
+from registry.identity.permissions import Action
+from registry.versions.needs.change_additions import set_additions
+
+operation = Operations("versions")
+_MAX_ADDITIONS = 500
+
+
+class AdditionRequest(Shape):
+    kind = serializers.ChoiceField(choices=ADDITION_KINDS)
+    name = StrictText(max_length=200)
+
+
+class AdditionsRequest(Shape):
+    additions = serializers.ListField(
+        child=AdditionRequest(),
+        max_length=_MAX_ADDITIONS,
+        help_text="All additions; an empty list removes them.",
+    )
+
+
+class VersionAdditions(SkillEndpoint):
+    required_actions = {"GET": (Action.SEE,), "PUT": (Action.RELEASE,)}
+
+    @operation("get_additions", "Get a version's additions", answer=AdditionsDoc)
+    def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
+        """Returns the additions, and the other needs of the scripts that can be added."""
+        return etag.document_response(request, additions_document(self.version(team, slug, number)))
+
+    @operation("set_additions", "Set a version's additions", body=AdditionsRequest, answer=AdditionsDoc)
+    def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
+        """Replaces the additions of the version. The package does not change; runs that are not covered by
+        an earlier approval or secret grant need a new one. Requires the maintainer role and a session.
+        """
+        version = self.version(team, slug, number)
+        body = read_body(AdditionsRequest, request.data)
+        wanted = [(each["kind"], each["name"]) for each in body["additions"]]
+        return etag.document_response(request, additions_document(set_additions(version, wanted, self.actor)))

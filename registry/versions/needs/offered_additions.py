@@ -1,0 +1,83 @@
+"""Lists what a maintainer can add to a version: the needs of its scripts that the package does
+not declare.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from registry.additions.additions import AdditionKind, additions_of
+from registry.models import Version
+from registry.packages.reserved_variables import is_reserved
+from registry.versions.needs.version_needs import Need, undeclared_needs
+
+Addition = tuple[str, str]  # kind and name
+_SECRET_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")  # as in registry.secrets
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A need that can be added. ``required`` is False for a library that the scripts can work without."""
+
+    kind: AdditionKind
+    name: str
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class OfferedAdditions:
+    """``unmapped`` are imported modules that our table maps to no distribution. They can't be added, because
+    another project may own the distribution that has the module's name.
+    """
+
+    offers: tuple[Offer, ...] = ()
+    unmapped: tuple[str, ...] = ()
+
+    def has(self, kind: str, name: str) -> bool:
+        return any((offer.kind, offer.name) == (kind, name) for offer in self.offers)
+
+
+def offered_additions(version: Version) -> OfferedAdditions:
+    """Everything that can be added to the version, and everything that was added already."""
+    needs = undeclared_needs(version)
+    offers: dict[tuple[str, str], Offer] = {}
+    for offer in (each for need in needs for each in _offers(need)):
+        known = offers.get((offer.kind, offer.name), offer)
+        offers[offer.kind, offer.name] = offer if offer.required else known
+    unmapped = (need.name for need in needs if need.kind == "module" and not need.library)
+    return OfferedAdditions(tuple(offers.values()), tuple(dict.fromkeys(unmapped)))
+
+
+def _offers(need: Need) -> Iterator[Offer]:
+    if need.kind == "module":
+        if need.library:
+            yield Offer("library", need.library, need.required)
+    elif need.kind == "program":
+        yield Offer("program", need.name)
+    elif need.kind == "host":
+        yield Offer("host", need.name.lower())
+    elif _SECRET_NAME.fullmatch(need.name) and not is_reserved(need.name):
+        yield Offer("secret", need.name)
+
+
+def earlier_version_with_additions(version: Version) -> Version | None:
+    """The next lower version that is not held, if it has additions."""
+    lower = version.skill.versions.filter(precedence__lt=version.precedence).exclude(pk=version.pk)
+    earlier = lower.unheld().order_by("-precedence").first()
+    return earlier if earlier and earlier.additions else None
+
+
+def earlier_additions(version: Version, offered: OfferedAdditions) -> tuple[Version | None, list[Addition]]:
+    """The next lower version with its additions that ``version`` needs and lacks.
+
+    (None, []) if there are none to add.
+    """
+    earlier = earlier_version_with_additions(version)
+    if earlier is None:
+        return None, []
+    present = additions_of(version)
+    rows = [(row["kind"], row["name"]) for row in earlier.additions]
+    wanted = [each for each in rows if offered.has(*each) and each[1] not in getattr(present, each[0])]
+    return (earlier, wanted) if wanted else (None, [])

@@ -1,0 +1,50 @@
+"""A published skill with files, one that is a single SKILL.md, and requests without a session."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from registry.identity import tokens
+from registry.identity.actors import Actor
+from registry.models import Visibility
+from registry.versions.lifecycle.settings import set_visibility
+from tests.factories.skills import prompt_files, publish_files, tidy_files
+
+HOST = "http://127.0.0.1:8000"
+
+
+def show(version, visibility=Visibility.PUBLIC):
+    set_visibility(version.skill, visibility, Actor(user=version.published_by))
+    version.skill.refresh_from_db()
+    return version
+
+
+@pytest.fixture
+def report(team, alice):
+    return show(publish_files(tidy_files(), team=team, user=alice))
+
+
+@pytest.fixture
+def prompt(team, alice):
+    return show(publish_files(prompt_files(), team=team, user=alice))
+
+
+@pytest.fixture
+def secret_of():
+    """``secret_of(user)``: the secret of a new token that can read."""
+
+    def make(user):
+        expiry = timezone.now() + timedelta(days=1)
+        return tokens.issue(user, name="t", scopes=["read"], expires_at=expiry, by=Actor(user=user))[1]
+
+    return make
+
+
+def get(address, *, client=None, status=200, **headers):
+    answer = (client or Client()).get(address.removeprefix(HOST), headers=headers)
+    assert answer.status_code == status, answer.getvalue()
+    return answer

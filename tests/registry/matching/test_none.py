@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from registry.identity.actors import Actor
+from registry.matching import match as matching
+from registry.matching.match import MatchQuery
+from registry.matching.ranking import MIN_CONFIDENCE
+from registry.matching.sentences import SentenceForm, sentence_form
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
+
+
+@pytest.fixture
+def ask(alice, publish_skill):
+    publish_skill("departures", name="Timetable", description="Looks up when trains, buses and boats leave.")
+    publish_skill("weekly", name="Weekly report", description="Writes a weekly report from notes.")
+    publish_skill("invoice-sorter", description="Sorts invoices and receipts for reimbursement.")
+    publish_skill("minutes", name="会议纪要", description="把会议录音整理成会议纪要。")
+    return lambda text: matching.match(MatchQuery(text), Actor(user=alice)).rows
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "good morning, how are you",
+        "okay, thanks, never mind",
+        "which knot do sailors tie on a wooden boat before winter storms arrive",
+        "早上好，谢谢",
+        "好的，没问题，哈哈",
+    ],
+)
+def test_sentence_that_no_skill_fits_is_answered_none(ask, sentence):
+    assert not ask(sentence)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "slug"),
+    [
+        ("when does the next boat leave", "departures"),
+        ("boat", "departures"),
+        ("sort these invoices and receipts", "invoice-sorter"),
+        ("把刚才的会议录音整理一下", "minutes"),
+        ("write the report of this week from my notes", "weekly"),
+    ],
+)
+def test_request_that_a_skill_fits_is_answered(ask, request_text, slug):
+    rows = ask(request_text)
+    assert rows[0].skill.slug == slug
+    assert rows[0].score >= MIN_CONFIDENCE
+
+
+def test_scores_fall_with_the_rank(ask):
+    scores = [row.score for row in ask("write a weekly report about boats and invoices")]
+    assert len(scores) > 2
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("my umbrella is gone, we had a party", SentenceForm.STATEMENT),
+        ("昨天他们吵架了", SentenceForm.STATEMENT),
+        ("why do cats purr", SentenceForm.GENERAL_QUESTION),
+        ("埃菲尔铁塔有多高", SentenceForm.GENERAL_QUESTION),
+        ("my queries are slow, make them faster", SentenceForm.OTHER),
+        ("fine tune a model", SentenceForm.OTHER),
+        ("这个报错了，帮我看看", SentenceForm.OTHER),
+    ],
+)
+def test_form_of_a_sentence_is_recognized(text, form):
+    assert sentence_form(text, is_keywords=False) is form

@@ -1,0 +1,174 @@
+"""Request bodies and responses of the schedule endpoints."""
+
+from rest_framework import serializers
+
+from registry.api.documents.skills import Doc, ProblemDoc
+from registry.api.schema import PageQuery, Query, Shape, StrictBoolean, StrictText
+from worker.models import CatchUpPolicy, FiringState, OverlapPolicy, RunStatus, ScheduleState
+from worker.schedules.plan import MAX_CATCH_UP
+from worker.schedules.timing import MAX_INTERVAL_S, MAX_JITTER_S
+
+
+class TimingQuery(Query):
+    cron = serializers.CharField(required=False, max_length=200)
+    every_s = serializers.IntegerField(required=False, min_value=1, max_value=MAX_INTERVAL_S)
+    at = serializers.DateTimeField(required=False)
+    time_zone = serializers.CharField(default="UTC", max_length=64)
+
+
+class ScheduleChange(Shape):
+    name = StrictText(required=False, max_length=200, help_text="Default: the name of the skill.")
+    cron = StrictText(
+        required=False,
+        max_length=200,
+        help_text="Minute, hour, day of month, month, day of week, as in `30 8 * * 1-5`. Exactly one of "
+        "`cron`, `every_s` and `at` is required.",
+    )
+    every_s = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_INTERVAL_S, help_text="Seconds between runs, at least 60."
+    )
+    at = serializers.DateTimeField(required=False, help_text="The time of a single run.")
+    time_zone = StrictText(
+        required=False,
+        max_length=64,
+        help_text="Time zone of `cron`, such as Asia/Shanghai; by default UTC.",
+    )
+    jitter_s = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MAX_JITTER_S,
+        help_text="Delays each run by up to this many seconds, so that schedules don't start all at once.",
+    )
+    overlap = serializers.ChoiceField(
+        required=False,
+        choices=OverlapPolicy.values,
+        help_text="When an earlier run has not ended: skip the new run, let it wait, cancel the earlier one, "
+        "or run both. Default: skip.",
+    )
+    catch_up = serializers.ChoiceField(
+        required=False,
+        choices=CatchUpPolicy.values,
+        help_text="Which missed runs start later. Default: none.",
+    )
+    catch_up_limit = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_CATCH_UP,
+        help_text="The maximum number of missed runs that `catch_up: all` starts. Default: 10.",
+    )
+    version = StrictText(required=False, max_length=64, help_text="Pins the schedule to this version.")
+    channel = StrictText(
+        required=False, max_length=64, help_text="The channel to follow; default: latest. Not with `version`."
+    )
+    inputs = serializers.JSONField(required=False, help_text="Object with the inputs.")
+    params = serializers.JSONField(required=False, help_text="Another name for `inputs`.")
+    arguments = serializers.ListField(child=serializers.JSONField(allow_null=True), required=False)
+    script = StrictText(required=False, max_length=500)
+    action = StrictText(required=False, max_length=200)
+    tool = StrictText(required=False, max_length=200)
+    stdin = StrictText(required=False, allow_blank=True, max_length=1_000_000)
+    debug = StrictBoolean(required=False)
+    team = StrictText(required=False, max_length=64, help_text="Team to run as; default: as in `POST /runs`.")
+    run_as = StrictText(
+        required=False,
+        max_length=150,
+        help_text="A service account of the team, if you own the team; default: you.",
+    )
+    token = StrictText(
+        required=False, max_length=26, help_text="Id of your token whose scopes and rules the runs get."
+    )
+
+    def validate_inputs(self, value: object) -> object:
+        return _an_object(value)
+
+    def validate_params(self, value: object) -> object:
+        return _an_object(value)
+
+
+class ScheduleRequest(ScheduleChange):
+    skill = StrictText(required=False, max_length=200, help_text="`team/slug` or `team/slug@version`.")
+    agent_role = StrictText(
+        required=False, max_length=200, help_text="With `skill_name` instead of `skill`: the agent's role."
+    )
+    skill_name = StrictText(
+        required=False, max_length=200, help_text="Name of a skill in the agent's agent.yaml."
+    )
+    paused = StrictBoolean(default=False, help_text="Creates the schedule paused.")
+
+
+class PauseRequest(Shape):
+    reason = StrictText(required=False, default="", allow_blank=True, max_length=1000)
+
+
+class SchedulesQuery(PageQuery):
+    state = serializers.ChoiceField(required=False, choices=ScheduleState.values)
+    skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`.")
+    team = serializers.CharField(required=False, max_length=64)
+
+
+class FiringsQuery(PageQuery):
+    state = serializers.ChoiceField(required=False, choices=FiringState.values)
+
+
+class ScheduleSummaryDoc(Doc):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    skill = serializers.CharField()
+    team = serializers.CharField(allow_null=True)
+    state = serializers.ChoiceField(choices=ScheduleState.values)
+    cron = serializers.CharField(allow_null=True)
+    every_s = serializers.IntegerField(allow_null=True)
+    at = serializers.DateTimeField(allow_null=True)
+    time_zone = serializers.CharField()
+    next_at = serializers.DateTimeField(allow_null=True, help_text="Null unless the schedule is active.")
+    url = serializers.URLField()
+    page_url = serializers.URLField()
+
+
+class SchedulePauseDoc(Doc):
+    at = serializers.DateTimeField()
+    by = serializers.CharField(allow_null=True, help_text="Null if the site paused the schedule.")
+    reason = serializers.CharField()
+    problem = ProblemDoc(allow_null=True, help_text="Why the site paused the schedule.")
+
+
+class ScheduleDoc(ScheduleSummaryDoc):
+    version = serializers.CharField(allow_null=True, help_text="The pinned version.")
+    digest = serializers.CharField(allow_null=True)
+    channel = serializers.CharField(allow_null=True, help_text="The followed channel.")
+    request = serializers.DictField(
+        allow_null=True, help_text="Inputs, arguments and entry point; null if you can't read them."
+    )
+    jitter_s = serializers.IntegerField()
+    overlap = serializers.ChoiceField(choices=OverlapPolicy.values)
+    catch_up = serializers.ChoiceField(choices=CatchUpPolicy.values)
+    catch_up_limit = serializers.IntegerField()
+    run_as = serializers.CharField(allow_null=True)
+    token = serializers.CharField(allow_null=True, help_text="Name of the token that the runs use.")
+    pause = SchedulePauseDoc(allow_null=True)
+    next_runs = serializers.ListField(child=serializers.DateTimeField(), help_text="The next ten due times.")
+    created_by = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class NextRunsDoc(Doc):
+    next_runs = serializers.ListField(child=serializers.DateTimeField())
+
+
+class FiringDoc(Doc):
+    due = serializers.DateTimeField()
+    last_due = serializers.DateTimeField(help_text="The last due time that this item represents.")
+    count = serializers.IntegerField(help_text="The number of due times that this item represents.")
+    state = serializers.ChoiceField(choices=FiringState.values)
+    late = serializers.BooleanField(help_text="Whether the run started more than two minutes late.")
+    fire_at = serializers.DateTimeField(help_text="The due time with its jitter.")
+    finished_at = serializers.DateTimeField(allow_null=True)
+    run = serializers.CharField(allow_null=True)
+    run_status = serializers.ChoiceField(choices=RunStatus.values, allow_null=True)
+    problem = ProblemDoc(allow_null=True, help_text="Why there is no run.")
+
+
+def _an_object(value: object) -> object:
+    if not isinstance(value, dict):
+        raise serializers.ValidationError("must be an object")
+    return value

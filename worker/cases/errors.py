@@ -1,0 +1,8 @@
+"""Error codes of the cases of a package."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+CASES_NONE = declare("CASES_NONE", lambda *, version: ..., http=409)(
+    _("%(version)s has no valid cases to run."), _("Add cases to tests/cases.yaml in the package.")
+)

@@ -1,0 +1,132 @@
+"""Adds ended runs to the counts per day, which stay when retention removes the runs."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+
+from worker.models import Attempt, DailyRuns, Run
+from worker.queue.states import ENDED
+
+BATCH = 500
+_MAX_HOSTS = 200  # per row; hosts can be part of the callers' inputs
+
+
+class Key(NamedTuple):
+    """The identity of a row of daily runs."""
+
+    skill_id: int
+    day: date
+    version_number: str
+    team_key: int
+    caller_key: int
+    status: str
+    failure_code: str
+
+
+@dataclass
+class Figures:
+    runs: int = 0
+    durations: Counter[str] = field(default_factory=Counter)
+    cpu_ms: int = 0
+    peak_cpu_ms: int = 0
+    peak_memory: int = 0
+    hosts: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
+
+
+def roll_up(limit: int = BATCH) -> int:
+    """Counts up to ``limit`` ended runs that are not counted yet; returns how many it looked at.
+
+    Safe to repeat and at the same time: a run is counted in the transaction that marks it.
+    """
+    skip_locked = bool(connection.features.has_select_for_update_skip_locked)
+    uncounted = Run.objects.filter(is_counted=False, finished_at__isnull=False, status__in=ENDED)
+    with transaction.atomic():
+        locked = uncounted.select_for_update(skip_locked=skip_locked, no_key=True, of=("self",))
+        keys = list(locked.order_by("pk").values_list("pk", flat=True)[:limit])
+        for key, figures in sorted(figures_of(keys).items()):
+            _add(key, figures)
+        Run.objects.filter(pk__in=keys).update(is_counted=True)
+    return len(keys)
+
+
+def figures_of(runs: Sequence[int]) -> dict[Key, Figures]:
+    """The figures of the ended runs with these primary keys; without runs of cases and of purged skills."""
+    found: defaultdict[Key, Figures] = defaultdict(Figures)
+    attempts = _attempts(runs)
+    rows = Run.objects.without_cases().filter(pk__in=runs, skill__isnull=False)
+    columns = (
+        "pk", "skill_id", "created_at", "version_number", "team_id", "caller_id", "status", "failure_code",
+        "started_at", "finished_at", "cached_from_id",
+    )  # fmt: skip
+    for (
+        pk,
+        skill,
+        created,
+        version,
+        team,
+        caller,
+        status,
+        code,
+        started,
+        finished,
+        cached,
+    ) in rows.order_by().values_list(*columns):
+        day = created.astimezone(UTC).date()
+        figures = found[Key(skill, day, version, team or 0, caller or 0, status, code)]
+        figures.runs += 1
+        if (duration := rounded_duration(started, finished)) and cached is None:
+            figures.durations[duration] += 1
+            _add_attempt(figures, *attempts.get(pk, ({}, [])))
+    return dict(found)
+
+
+def rounded_duration(started: datetime | None, finished: datetime | None) -> str | None:
+    """The milliseconds with three significant digits, so that a day has few different ones."""
+    if started is None or finished is None:
+        return None
+    return f"{float(f'{(finished - started) / timedelta(milliseconds=1):.3g}'):g}"
+
+
+def _attempts(runs: Sequence[int]) -> Mapping[int, tuple[Any, Any]]:
+    """Sandbox and network documents of the last attempt of each run."""
+    rows = Attempt.objects.filter(run__in=runs).order_by("run_id", "number")
+    return {
+        run: (sandbox, network) for run, sandbox, network in rows.values_list("run", "sandbox", "network")
+    }
+
+
+def _add_attempt(figures: Figures, sandbox: Mapping[str, Any], network: Sequence[Mapping[str, Any]]) -> None:
+    cpu = int(sandbox.get("cpu_ms", 0))
+    figures.cpu_ms += cpu
+    figures.peak_cpu_ms = max(figures.peak_cpu_ms, cpu)
+    figures.peak_memory = max(figures.peak_memory, int(sandbox.get("peak_memory", 0)))
+    for host, allowed, count in _accesses(network):
+        figures.hosts[host][0 if allowed else 1] += count
+
+
+def _accesses(network: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool, int]]:
+    for access in network:
+        if access["host"] not in ("", "*"):
+            yield access["host"], access["allowed"], access.get("count", 1)
+
+
+def _add(key: Key, figures: Figures) -> None:
+    """Adds the figures to the row of the key. The unique constraint makes one of two first writers repeat."""
+    rows = DailyRuns.objects.select_for_update(of=("self",), no_key=True)
+    row = rows.filter(**key._asdict()).first() or DailyRuns(**key._asdict())
+    row.runs += figures.runs
+    row.durations = dict(Counter(row.durations) + figures.durations)
+    row.cpu_ms += figures.cpu_ms
+    row.peak_cpu_ms = max(row.peak_cpu_ms, figures.peak_cpu_ms)
+    row.peak_memory = max(row.peak_memory, figures.peak_memory)
+    for host, (allowed, refused) in figures.hosts.items():
+        before = row.hosts.get(host, [0, 0])
+        if host in row.hosts or len(row.hosts) < _MAX_HOSTS:
+            row.hosts[host] = [before[0] + allowed, before[1] + refused]
+    row.save()

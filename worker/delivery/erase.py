@@ -1,0 +1,40 @@
+"""Exports the notifications of people, and deletes old ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from registry.core.time import rfc3339
+from registry.models import User
+from worker.models import Notification, NotificationEvent
+
+KEEP = timedelta(days=90)
+_BATCH = 5_000
+
+
+def export_person(user: User) -> Mapping[str, Any]:
+    """The person's inbox: kinds and times."""
+    rows = Notification.objects.filter(user=user).order_by("pk")
+    chosen = rows.values_list("event__kind", "created_at", "read_at")
+    return {
+        "notifications": (
+            {"kind": kind, "created_at": rfc3339(created), "read_at": rfc3339(read)}
+            for kind, created, read in chosen.iterator(chunk_size=500)
+        )
+    }
+
+
+def erase_person(user: User) -> tuple[str, ...]:
+    """Deletes the person's inbox."""
+    Notification.objects.filter(user=user).delete()
+    return ()
+
+
+def sweep() -> None:
+    """Deletes events older than ``KEEP``, with their notifications."""
+    old = NotificationEvent.objects.filter(at__lt=timezone.now() - KEEP).exclude(expanded_at=None)
+    NotificationEvent.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:_BATCH])).delete()

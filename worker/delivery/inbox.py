@@ -1,0 +1,46 @@
+"""The inbox of a person: unread count, list, and marking as read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.utils import timezone
+
+from registry.core.errors import NOT_FOUND
+from registry.identity.actors import Actor
+from worker.models import Notification, NotificationQuerySet
+
+MAX_COUNT = 100  # more unread notifications are shown as "99+"
+_RELATED = ("event__run", "event__skill__team", "event__version__skill__team", "event__schedule")
+_HEAVY = (
+    *("event__run__request", "event__run__result", "event__run__files"),
+    *("event__version__manifest", "event__version__body"),
+)
+
+
+def notifications(actor: Actor, *, unread: bool = False) -> NotificationQuerySet:
+    """The actor's notifications that the actor can still see, with what their texts need."""
+    rows = Notification.objects.visible_to(actor).select_related(*_RELATED).defer(*_HEAVY)
+    return rows.filter(read_at=None) if unread else rows
+
+
+def unread_count(actor: Actor) -> int:
+    """The number of unread notifications, at most ``MAX_COUNT``. One query, because every page shows it."""
+    return Notification.objects.visible_to(actor).filter(read_at=None)[:MAX_COUNT].count()
+
+
+def find(uid: str, actor: Actor) -> Notification:
+    found = notifications(actor).filter(uid=uid).first()
+    if found is None:
+        raise NOT_FOUND.refusal(what="notification", name=uid[:80])
+    return found
+
+
+def mark_read(actor: Actor, uids: Collection[str] | None = None, *, read: bool = True) -> int:
+    """Marks the actor's notifications with these uids as read or unread, or all of them without ``uids``.
+    Returns how many changed.
+    """
+    rows = Notification.objects.visible_to(actor).filter(read_at__isnull=read)
+    if uids is not None:
+        rows = rows.filter(uid__in=uids)
+    return rows.update(read_at=timezone.now() if read else None)

@@ -1,0 +1,179 @@
+"""Finds and lists error groups, with the figures that the actor can see.
+
+Counts and times include only runs that the actor can see, like the statistics of a skill. The message,
+exception type and file are shown only to actors who can read one of the group's runs.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Max, Min, Q, Sum
+
+from registry.core.errors import NOT_FOUND
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, may
+from registry.models import User
+from worker.models import ErrorGroup, ErrorGroupQuerySet, FailureCount, Run, RunQuerySet
+
+Position = tuple[datetime, str]  # last_seen and uid of a group
+MAX_CALLERS = 50
+
+
+@dataclass(frozen=True)
+class GroupView:
+    """An error group as the actor sees it. ``readable``: the actor can read one of its runs."""
+
+    group: ErrorGroup
+    count: int
+    first_seen: datetime
+    last_seen: datetime
+    readable: bool
+    may_change: bool  # resolve, reopen and assign
+
+    @property
+    def title(self) -> str:
+        """The cause as in ``ValueError: no column <value>``; "" if there is none or the actor
+        can't read it.
+        """
+        if not self.readable:
+            return ""
+        return ": ".join(filter(None, (self.group.type, self.group.message)))
+
+    @property
+    def position(self) -> Position:
+        return self.last_seen, self.group.uid
+
+
+@dataclass(frozen=True)
+class GroupFilter:
+    """The filters of the list. A group must match all fields that are set."""
+
+    skill: str = ""  # team/slug
+    team: str = ""  # of the skill
+    state: str = ""
+    assigned_to_me: bool = False
+
+
+@dataclass(frozen=True)
+class CountRow:
+    """The failures of one version or caller; ``name`` is "" for runs without a caller."""
+
+    name: str
+    count: int
+    last_seen: datetime
+
+
+def list_groups(
+    actor: Actor, chosen: GroupFilter, *, limit: int, after: Position | None = None
+) -> list[GroupView]:
+    """The groups with a failure that the actor can see, sorted by the newest one; at most ``limit``.
+
+    For the actor's teams, reads the groups' stored figures, because a team can see all runs of its skills.
+    For other skills, adds up the failures of the actor's own runs. The cost of neither grows with the number
+    of runs.
+    """
+    groups = _filter(ErrorGroup.objects.select_related("skill__team", "assigned_to"), chosen, actor)
+    own = groups if actor.is_administrator else groups.filter(skill__team_id__in=actor.team_ids)
+    if after:
+        own = own.filter(Q(last_seen__lt=after[0]) | Q(last_seen=after[0], uid__lt=after[1]))
+    rows = [_stored_figures(group) for group in own.order_by("-last_seen", "-uid")[:limit]]
+    if not actor.is_administrator:
+        rows += _of_other_teams(groups, actor, limit=limit, after=after)
+    rows.sort(key=lambda row: (row[3], row[0].uid), reverse=True)
+    return _views(rows[:limit], actor)
+
+
+def find_group(uid: str, actor: Actor) -> GroupView:
+    """The group with this uid. Raises NOT_FOUND unless the actor can see one of its runs."""
+    groups = ErrorGroup.objects.visible_to(actor).select_related("skill__team", "assigned_to", "resolved_by")
+    group = groups.filter(uid=uid).first()
+    if group is None:
+        raise NOT_FOUND.refusal(what="error group", name=uid[:80])
+    if _sees_all(group, actor):
+        return _views([_stored_figures(group)], actor)[0]
+    figures = FailureCount.objects.visible_to(actor).filter(group=group)
+    total = figures.aggregate(n=Sum("count"), first=Min("first_seen"), last=Max("last_seen"))
+    return _views([(group, total["n"], total["first"], total["last"])], actor)[0]
+
+
+def group_of_run(run: Run) -> ErrorGroup | None:
+    """The group of a run, or None. An actor who can see the run can see its group."""
+    return ErrorGroup.objects.filter(key=run.error_key).first() if run.error_key else None
+
+
+def versions_of(group: ErrorGroup, actor: Actor) -> list[CountRow]:
+    """The failures by version that the actor can see, sorted by newest failure."""
+    rows = FailureCount.objects.visible_to(actor).filter(group=group).values("version_number")
+    counted = rows.annotate(n=Sum("count"), last=Max("last_seen")).order_by("-last", "version_number")
+    return [CountRow(row["version_number"], row["n"], row["last"]) for row in counted]
+
+
+def callers_of(group: ErrorGroup, actor: Actor) -> list[CountRow]:
+    """The failures by caller that the actor can see, sorted by number of failures, at most
+    ``MAX_CALLERS``.
+    """
+    rows = FailureCount.objects.visible_to(actor).filter(group=group).values("caller_key")
+    counted = rows.annotate(n=Sum("count"), last=Max("last_seen")).order_by("-n", "caller_key")[:MAX_CALLERS]
+    keys = {row["caller_key"] for row in counted}
+    names = dict(User.objects.filter(pk__in=keys).values_list("pk", "username"))
+    return [CountRow(names.get(row["caller_key"], ""), row["n"], row["last"]) for row in counted]
+
+
+def runs_of(group: ErrorGroup, actor: Actor) -> RunQuerySet:
+    """The group's runs that the actor can see."""
+    return Run.objects.visible_to(actor).filter(error_key=group.key)
+
+
+def _filter(groups: ErrorGroupQuerySet, chosen: GroupFilter, actor: Actor) -> ErrorGroupQuerySet:
+    if chosen.skill:
+        team, _slash, slug = chosen.skill.rpartition("/")
+        groups = groups.filter(skill__slug=slug, **({"skill__team__slug": team} if team else {}))
+    if chosen.team:
+        groups = groups.filter(skill__team__slug=chosen.team)
+    if chosen.state:
+        groups = groups.filter(state=chosen.state)
+    if chosen.assigned_to_me:
+        groups = groups.filter(assigned_to=actor.user) if actor.user else groups.none()
+    return groups
+
+
+_Row = tuple[ErrorGroup, int, datetime, datetime]  # with count, first_seen and last_seen
+
+
+def _stored_figures(group: ErrorGroup) -> _Row:
+    return group, group.count, group.first_seen, group.last_seen
+
+
+def _of_other_teams(
+    groups: ErrorGroupQuerySet, actor: Actor, *, limit: int, after: Position | None
+) -> list[_Row]:
+    """Groups of skills of other teams, with the figures of runs by the actor and the actor's teams."""
+    counts = FailureCount.objects.of_caller_or_team(actor).exclude(group__skill__team_id__in=actor.team_ids)
+    counts = counts.filter(group__in=groups.order_by().values("pk"))
+    rows = counts.values("group", "group__uid").annotate(
+        n=Sum("count"), first=Min("first_seen"), last=Max("last_seen")
+    )
+    if after:
+        rows = rows.filter(Q(last__lt=after[0]) | Q(last=after[0], group__uid__lt=after[1]))
+    found = list(rows.order_by("-last", "-group__uid")[:limit])
+    by_key = groups.in_bulk([row["group"] for row in found]) if found else {}
+    return [(by_key[row["group"]], row["n"], row["first"], row["last"]) for row in found]
+
+
+def _views(rows: Sequence[_Row], actor: Actor) -> list[GroupView]:
+    readable = _readable((row[0] for row in rows), actor)
+    return [
+        GroupView(group, n, first, last, group.pk in readable, may(actor, Action.RELEASE, skill=group.skill))
+        for group, n, first, last in rows
+    ]
+
+
+def _readable(groups: Iterable[ErrorGroup], actor: Actor) -> set[int]:
+    keys = [group.pk for group in groups]
+    counts = FailureCount.objects.readable_by(actor).filter(group__in=keys) if keys else None
+    return set() if counts is None else set(counts.values_list("group", flat=True).distinct())
+
+
+def _sees_all(group: ErrorGroup, actor: Actor) -> bool:
+    return actor.is_administrator or group.skill.team_id in actor.team_ids

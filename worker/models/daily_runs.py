@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Q
+
+from registry.identity.permissions import Action, in_scope
+from registry.models import Role, Skill
+from registry.models.fields import DocumentField
+
+if TYPE_CHECKING:
+    from registry.identity.actors import Actor
+
+_MAINTAINING = (Role.MAINTAINER, Role.OWNER)
+
+
+class DailyRunsQuerySet(models.QuerySet["DailyRuns"]):
+    def visible_to(self, actor: Actor) -> DailyRunsQuerySet:
+        """The counts of runs that the actor can see, by the same rule as ``RunQuerySet.visible_to``."""
+        if actor.is_administrator:
+            return self
+        if actor.user is None:
+            return self.none()
+        return self.filter(
+            _started_by(actor) | Q(team_key__in=actor.team_ids) | Q(skill__team_id__in=actor.team_ids)
+        )
+
+    def readable_by(self, actor: Actor) -> DailyRunsQuerySet:
+        """The counts of runs whose content the actor can read, as in ``RunQuerySet.readable_by``."""
+        others = in_scope(actor, Action.READ_RUNS)
+        if actor.is_administrator and others:
+            return self
+        if actor.user is None:
+            return self.none()
+        maintained = [team for team, role in actor.roles.items() if others and role in _MAINTAINING]
+        return self.filter(_started_by(actor) | Q(team_key__in=maintained))
+
+
+def _started_by(actor: Actor) -> Q:
+    assert actor.user
+    own = Q(caller_key=actor.user.pk)
+    return own & Q(team_key=actor.token.team_id) if actor.token and actor.token.team_id else own
+
+
+class DailyRuns(models.Model):
+    """The ended runs of a version that were requested on one day (UTC), by team, caller and outcome.
+
+    ``worker.daily_runs`` is the only writer. The rows stay when retention removes the runs. ``team_key`` and
+    ``caller_key`` are primary keys, 0 without one: a unique constraint ignores rows with null.
+    """
+
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="daily_runs")
+    day = models.DateField()
+    version_number = models.CharField(max_length=64)
+    team_key = models.BigIntegerField()
+    caller_key = models.BigIntegerField()
+    status = models.CharField(max_length=16)
+    failure_code = models.CharField(max_length=64, blank=True)
+    runs = models.PositiveIntegerField(default=0)
+    durations = DocumentField(default=dict)  # {milliseconds with three digits: runs}
+    cpu_ms = models.PositiveBigIntegerField(default=0)  # of all these runs
+    peak_cpu_ms = models.PositiveBigIntegerField(default=0)  # of one run
+    peak_memory = models.PositiveBigIntegerField(default=0)  # bytes
+    hosts = DocumentField(default=dict)  # {host: [allowed connections, refused ones]}
+
+    objects = DailyRunsQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=[
+                    "skill", "day", "version_number", "team_key", "caller_key", "status", "failure_code",
+                ],
+                name="one_row_of_daily_runs",
+            )
+        ]  # fmt: skip

@@ -1,0 +1,42 @@
+"""The runs that retention never removes, whatever their age."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, OuterRef, Q
+
+from worker.models import CaseResult, Memory, MemoryWrite, Run, RunTotals, ShareLink, WriteState
+from worker.queue.states import ENDED
+
+_CACHE_MARGIN = timedelta(hours=1)  # a request that has found the answer may still refer to the run
+
+
+def protected(now: datetime) -> Q:
+    """A filter for runs that must stay: not ended, pinned, not counted yet, or referenced.
+
+    References are: an answer that other runs can get or got, the newest sample of an error group, the result
+    of a case, a memory of the run, a proposed memory that waits for review, and an active share link.
+    """
+    totals = RunTotals.objects.first()
+    uncounted = (
+        Q(is_counted=False) if totals is None else Q(is_counted=False) | Q(finished_at__gt=totals.until)
+    )
+    answers = Q(~Q(cache_key=""), cache_until__gt=now - _CACHE_MARGIN)
+    newer = Run.objects.filter(error_key=OuterRef("error_key"), pk__gt=OuterRef("pk"))
+    links = ShareLink.objects.filter(run=OuterRef("pk"), revoked_at=None, expires_at__gt=now)
+    waiting = MemoryWrite.objects.filter(state=WriteState.WAITING)
+    return (
+        ~Q(status__in=ENDED)
+        | Q(finished_at=None)
+        | Q(pinned_at__isnull=False)
+        | uncounted
+        | answers
+        | (~Q(error_key="") & Q(~Exists(newer)))
+        | Q(Exists(Run.objects.filter(cached_from=OuterRef("pk"))))
+        | Q(Exists(CaseResult.objects.filter(run=OuterRef("pk"))))
+        | Q(Exists(Memory.objects.filter(owner_run=OuterRef("pk"))))
+        | Q(Exists(links))
+        | Q(Exists(waiting.filter(run=OuterRef("pk"))))
+        | Q(Exists(waiting.filter(owner_run=OuterRef("pk"))))
+    )

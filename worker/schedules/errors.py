@@ -1,0 +1,98 @@
+"""Error codes of schedules: invalid settings, reasons for a pause, and reasons why a due time has no run."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+SCHEDULE_TIME_REQUIRED = declare("SCHEDULE_TIME_REQUIRED")(
+    _("A schedule needs exactly one of `cron`, `every_s` and `at`."),
+    _("Send a cron expression, a number of seconds, or one time."),
+)
+SCHEDULE_ZONE_UNKNOWN = declare("SCHEDULE_ZONE_UNKNOWN", lambda *, zone: ...)(
+    _("The time zone %(zone)s is unknown."), _("Use a name such as Europe/Berlin or Asia/Shanghai.")
+)
+SCHEDULE_CRON_INVALID = declare("SCHEDULE_CRON_INVALID", lambda *, cron, reason: ...)(
+    _("The cron expression %(cron)s is invalid: %(reason)s."),
+    _("Use five fields: minute, hour, day of month, month, day of week; such as 30 8 * * 1-5."),
+)
+SCHEDULE_INTERVAL_INVALID = declare("SCHEDULE_INTERVAL_INVALID", lambda *, least, most: ...)(
+    _("The interval must be between %(least)s and %(most)s seconds."), _("Choose another interval.")
+)
+SCHEDULE_NEVER_DUE = declare("SCHEDULE_NEVER_DUE")(
+    _("The schedule has no due time in the future."), _("Choose a time in the future.")
+)
+SCHEDULE_VERSION_INVALID = declare("SCHEDULE_VERSION_INVALID")(
+    _("A schedule has a version or a channel, not both."),
+    _("Send `version` to stay on one version, or `channel` to follow a channel."),
+)
+SCHEDULE_FILES = declare("SCHEDULE_FILES")(
+    _("A schedule can't use uploaded files or artifacts, because they expire."),
+    _("Pass a URL or the content itself, or add the file to the package."),
+)
+SCHEDULE_RUN_AS_INVALID = declare("SCHEDULE_RUN_AS_INVALID", lambda *, name: ..., http=403)(
+    _("You can't schedule runs in the name of %(name)s."),
+    _("Choose yourself, one of your tokens, or a service account of a team that you own."),
+)
+SCHEDULE_STATE = declare("SCHEDULE_STATE", lambda *, state: ..., http=409)(
+    _("Can't do this: the schedule is %(state)s."), _("Reload the schedule to see its state.")
+)
+SCHEDULE_UNDO_EXPIRED = declare("SCHEDULE_UNDO_EXPIRED", http=409)(
+    _("The schedule was deleted too long ago to be restored."), _("Create a new schedule.")
+)
+
+# Why the site pauses a schedule.
+SCHEDULE_USER_INACTIVE = declare("SCHEDULE_USER_INACTIVE", lambda *, user: ...)(
+    _("The account %(user)s, in whose name the schedule runs, is deactivated."),
+    _("Reactivate the account, or edit the schedule to run in another name; then resume it."),
+)
+SCHEDULE_TOKEN_INVALID = declare("SCHEDULE_TOKEN_INVALID", lambda *, token: ...)(
+    _("The schedule's access token %(token)s was revoked or has expired."),
+    _("Edit the schedule to run in another name; then resume it."),
+)
+SCHEDULE_ACCESS_LOST = declare("SCHEDULE_ACCESS_LOST", lambda *, user, skill: ...)(
+    _("%(user)s, in whose name the schedule runs, can no longer run %(skill)s."),
+    _("Restore the access, or edit the schedule to run in another name; then resume it."),
+)
+SCHEDULE_TEAM_ARCHIVED = declare("SCHEDULE_TEAM_ARCHIVED", lambda *, team: ...)(
+    _("The team %(team)s is archived."), _("Unarchive the team, then resume the schedule.")
+)
+SCHEDULE_SKILL_MOVED = declare("SCHEDULE_SKILL_MOVED", lambda *, skill: ...)(
+    _("The skill now belongs to another team: %(skill)s."),
+    _("Check that you trust the new owner, then resume the schedule."),
+)
+SCHEDULE_SKILL_DELETED = declare("SCHEDULE_SKILL_DELETED", lambda *, skill: ...)(
+    _("The skill %(skill)s was deleted."), _("Schedule another skill.")
+)
+SCHEDULE_INPUTS_CHANGED = declare("SCHEDULE_INPUTS_CHANGED", lambda *, version: ...)(
+    _("The inputs of %(version)s differ from those for which the schedule was saved."),
+    _("Edit the schedule to check its inputs, or resume it if they still fit."),
+)
+SCHEDULE_PERMISSIONS_CHANGED = declare("SCHEDULE_PERMISSIONS_CHANGED", lambda *, version: ...)(
+    _("The permissions of %(version)s differ from those for which the schedule was saved."),
+    _("Check the permissions of the version, then resume the schedule."),
+)
+SCHEDULE_DIGEST_CHANGED = declare("SCHEDULE_DIGEST_CHANGED", lambda *, version: ...)(
+    _("The content of %(version)s differs from the content that the schedule is pinned to."),
+    _("Check the version, then edit the schedule to pin it again."),
+)
+
+# Why a due time has no run.
+FIRING_MISSED = declare("FIRING_MISSED")(
+    _("The site did not run at this time, and the schedule's catch-up policy starts no run for it."),
+    _("Change the catch-up policy to start missed runs later."),
+)
+FIRING_OVERLAP = declare("FIRING_OVERLAP", lambda *, run: ...)(
+    _("An earlier run of the schedule had not ended: %(run)s."),
+    _("Choose a longer interval or another overlap policy."),
+)
+FIRING_QUEUE_FULL = declare("FIRING_QUEUE_FULL", lambda *, limit: ...)(
+    _("%(limit)s earlier runs of the schedule were already waiting."), _("Choose a longer interval.")
+)
+FIRING_APPROVAL = declare("FIRING_APPROVAL", lambda *, run: ...)(
+    _("An earlier run of the schedule waits for approval: %(run)s."),
+    _("Approve or deny that run; one approval covers all runs with the same content and permissions."),
+)
+FIRING_PAUSED = declare("FIRING_PAUSED")(_("The schedule was paused."), _("Resume the schedule."))
+FIRING_ABANDONED = declare("FIRING_ABANDONED", lambda *, attempts: ...)(
+    _("The process that starts scheduled runs ended %(attempts)s times while starting this run."),
+    _("Ask an administrator to check the reaper's log."),
+)

@@ -1,0 +1,123 @@
+"""Due times of cron expressions (with daylight saving time), intervals and single times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import islice
+from zoneinfo import ZoneInfo, available_timezones
+
+from cronsim import CronSim, CronSimError
+
+from worker.models import Schedule, ScheduleKind
+from worker.schedules import errors
+
+MIN_INTERVAL_S = 60
+MAX_INTERVAL_S = 366 * 24 * 3600
+MAX_JITTER_S = 24 * 3600
+NEXT_RUNS = 10
+_FIELDS = 5  # of a cron expression; a sixth field would mean seconds
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The timing of a schedule. Cron expressions use the local time of ``time_zone``.
+
+    As in Debian's cron, if a change to daylight saving time skips the hour of a run, the run is due right
+    after the change; if an hour occurs twice, the run is due once.
+    """
+
+    kind: str
+    starts_at: datetime  # intervals are counted from here
+    cron: str = ""
+    every_s: int | None = None
+    at: datetime | None = None
+    time_zone: str = "UTC"
+
+    def after(self, moment: datetime) -> Iterator[datetime]:
+        """Yields the due times after ``moment`` in UTC, oldest first."""
+        if self.kind == ScheduleKind.CRON:
+            yield from self._cron_after(moment)
+        elif self.kind == ScheduleKind.INTERVAL:
+            yield from self._interval_after(moment)
+        elif self.at and self.at > moment:
+            yield self.at.astimezone(UTC)
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        return next(self.after(moment), None)
+
+    def next_runs(self, moment: datetime, count: int = NEXT_RUNS) -> list[datetime]:
+        return list(islice(self.after(moment), count))
+
+    def _cron_after(self, moment: datetime) -> Iterator[datetime]:
+        last = moment
+        for local in CronSim(self.cron, moment.astimezone(ZoneInfo(self.time_zone))):
+            due = local.astimezone(UTC)
+            if due > last:  # where clocks go back, an hour begins before ``moment`` again
+                yield due
+                last = due
+
+    def _interval_after(self, moment: datetime) -> Iterator[datetime]:
+        assert self.every_s
+        step = timedelta(seconds=self.every_s)
+        number = max((moment - self.starts_at) // step + 1, 1)
+        while True:
+            yield (self.starts_at + number * step).astimezone(UTC)
+            number += 1
+
+
+def timing_of(schedule: Schedule) -> Timing:
+    return Timing(
+        schedule.kind,
+        schedule.starts_at,
+        schedule.cron,
+        schedule.every_s,
+        schedule.at,
+        schedule.time_zone,
+    )
+
+
+def checked_timing(
+    *, now: datetime, cron: str = "", every_s: int | None = None, at: datetime | None = None, time_zone: str
+) -> Timing:
+    """The checked timing. Raises SCHEDULE_TIME_REQUIRED unless exactly one of ``cron``, ``every_s`` and
+    ``at`` is given; SCHEDULE_ZONE_UNKNOWN, SCHEDULE_CRON_INVALID or SCHEDULE_INTERVAL_INVALID;
+    SCHEDULE_NEVER_DUE if no due time is in the future.
+    """
+    given = [bool(cron), every_s is not None, at is not None]
+    if sum(given) != 1:
+        raise errors.SCHEDULE_TIME_REQUIRED.refusal().at("cron")
+    if time_zone not in time_zones():
+        raise errors.SCHEDULE_ZONE_UNKNOWN.refusal(zone=time_zone[:64]).at("time_zone")
+    kind = (ScheduleKind.CRON, ScheduleKind.INTERVAL, ScheduleKind.ONCE)[given.index(True)]
+    field = ("cron", "every_s", "at")[given.index(True)]
+    if cron:
+        cron = _checked_cron(cron, now)
+    if every_s is not None and not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
+        raise errors.SCHEDULE_INTERVAL_INVALID.refusal(least=MIN_INTERVAL_S, most=MAX_INTERVAL_S).at(field)
+    timing = Timing(kind, now.replace(microsecond=0), cron, every_s, at, time_zone)
+    if timing.next_after(now) is None:
+        raise errors.SCHEDULE_NEVER_DUE.refusal().at(field)
+    return timing
+
+
+@cache
+def time_zones() -> frozenset[str]:
+    """The time zones of the IANA database, without aliases such as ``posix/…`` and ``localtime``."""
+    return frozenset(name for name in available_timezones() if name != "localtime")
+
+
+def _checked_cron(text: str, now: datetime) -> str:
+    """The expression with single spaces. Raises SCHEDULE_CRON_INVALID."""
+    expression = " ".join(text.split())
+    try:
+        if len(expression.split()) != _FIELDS or len(expression) > 100:
+            raise CronSimError("Wrong number of fields")
+        CronSim(expression, now)
+    except (CronSimError, ValueError, AssertionError) as error:
+        raise errors.SCHEDULE_CRON_INVALID.refusal(cron=expression[:100], reason=str(error)).at(
+            "cron"
+        ) from None
+    return expression
