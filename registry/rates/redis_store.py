@@ -13,12 +13,15 @@ def add(key: str, number: int, ends_at: int) -> int:
     """Adds ``number`` to the count and returns the sum. The count expires at ``ends_at``, in Unix seconds.
     Raises OSError if Redis fails.
     """
+    # Referenced until the end: the first calls of several threads create a client each, and a client that is
+    # garbage-collected closes its connections.
+    client = _client(settings.REDIS_URL)
     try:
-        with _client(settings.REDIS_URL).pipeline() as pipeline:
+        with client.pipeline() as pipeline:
             pipeline.incrby(_PREFIX + key, number)
             pipeline.expireat(_PREFIX + key, ends_at)
             return int(pipeline.execute()[0])
-    except (RedisError, ValueError) as error:  # ValueError: another thread closed the connection meanwhile
+    except RedisError as error:
         raise OSError(str(error)) from error
 
 
