@@ -260,7 +260,7 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 
 
 # Databases, broker, storage ---------------------------------------------------------------------------------
-def _database(address: str) -> dict[str, Any]:
+def database_settings(address: str) -> dict[str, Any]:
     parts = urlsplit(address)
     if parts.scheme == "sqlite" or not address:
         return {
@@ -286,7 +286,8 @@ def _database(address: str) -> dict[str, Any]:
     }
 
 
-DATABASES = {"default": _database(env.url("DATABASE_URL", "", ("postgres", "postgresql", "sqlite")))}
+DATABASE_URL = env.url("DATABASE_URL", "", ("postgres", "postgresql", "sqlite"))
+DATABASES = {"default": database_settings(DATABASE_URL)}
 REDIS_URL = env.url("REDIS_URL", "", ("redis", "rediss"))
 CACHES = caches(REDIS_URL)
 STORAGE_URL = env.url("STORAGE_URL", "", ("s3",))

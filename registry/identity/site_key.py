@@ -16,20 +16,22 @@ _ROW = 1
 
 def is_accepted() -> bool:
     """Whether this process has the site's key. A site without a recorded key accepts every key."""
-    return SiteKey.objects.filter(pk=_ROW).exclude(fingerprint=_fingerprint()).count() == 0
+    return SiteKey.objects.filter(pk=_ROW).exclude(fingerprint=fingerprint()).count() == 0
 
 
 def record() -> None:
     """Records this process's key as the site's, unless a key is already recorded."""
-    SiteKey.objects.get_or_create(pk=_ROW, defaults={"fingerprint": _fingerprint()})
+    SiteKey.objects.get_or_create(pk=_ROW, defaults={"fingerprint": fingerprint()})
 
 
 def replace() -> bool:
     """Records this process's key as the site's; returns whether it replaced a different key."""
     changed = not is_accepted()
-    SiteKey.objects.update_or_create(pk=_ROW, defaults={"fingerprint": _fingerprint()})
+    SiteKey.objects.update_or_create(pk=_ROW, defaults={"fingerprint": fingerprint()})
     return changed
 
 
-def _fingerprint() -> str:
-    return hmac.new(settings.SECRET_KEY.encode(), b"skillquay: the site's key", hashlib.sha256).hexdigest()
+def fingerprint(key: str = "") -> str:
+    """A hash of ``key``, by default of this process's key. The key can't be computed from it."""
+    message = b"skillquay: the site's key"
+    return hmac.new((key or settings.SECRET_KEY).encode(), message, hashlib.sha256).hexdigest()

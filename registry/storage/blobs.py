@@ -155,12 +155,17 @@ def backend() -> BlobBackend:
     """The backend for STORAGE_URL: an S3 bucket, or the local disk if the setting is empty. For the disk,
     creates the blob folder if it is missing.
     """
-    if not settings.STORAGE_URL:
+    return backend_for(settings.STORAGE_URL)
+
+
+def backend_for(url: str) -> BlobBackend:
+    """The backend for a value of STORAGE_URL, with this site's data folder and access keys."""
+    if not url:
         return DiskBackend(Path(settings.SKILLQUAY_VAR) / "blobs")
     # imported here because boto3 is slow to import and most sites do not use it
     from registry.storage.s3 import S3Backend
 
-    parts = urlsplit(settings.STORAGE_URL)
+    parts = urlsplit(url)
     return S3Backend(parts.netloc, parts.path.strip("/"))
 
 

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand
 
 from portal.builtin import publish_builtin
 from portal.delivery.static_files import collect_static_files
+from portal.management import pre_migration_copy
 from registry.canonical import pinned_postings
 from registry.identity import site_key
 from registry.identity.actors import Actor
@@ -27,6 +28,8 @@ class Command(BaseCommand):
     help = "Create the database and an administrator (the password is shown once), and publish the examples."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if copy := pre_migration_copy.make():
+            self.stdout.write(f"Copied the database to {copy} before its migration.")
         call_command("migrate", verbosity=0, interactive=False)
         call_command("createcachetable", verbosity=0)
         collect_static_files()

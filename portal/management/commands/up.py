@@ -1,18 +1,17 @@
 """``manage.py up``: runs web, worker and reaper under one supervisor with one log."""
 
 import errno
-import fcntl
-import os
 import shutil
 import socket
 import sys
-from typing import IO, Any
+from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 
 from portal.checks import OPERATOR
+from portal.data_folder import lock_data_folder
 from portal.delivery.static_files import collect_static_files
 from portal.supervisor import Program, Supervisor
 from registry.changes import install
@@ -28,7 +27,7 @@ class Command(BaseCommand):
     requires_system_checks = [OPERATOR]
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with _lock_folder():
+        with lock_data_folder():
             _require_free_port()
             _require_tables()
             _check_key()
@@ -39,21 +38,6 @@ class Command(BaseCommand):
                 f"Skillquay is running at {settings.SKILLQUAY_PUBLIC_URL} (press Ctrl-C to stop)"
             )
             Supervisor(programs, folder=settings.BASE_DIR, grace_s=GRACE_S).run()
-
-
-def _lock_folder() -> IO[str]:
-    """Locks the data folder until the returned file is closed.
-
-    Raises CommandError if another supervisor uses the folder.
-    """
-    file = open(settings.SKILLQUAY_VAR / "up.lock", "w", opener=_private)  # noqa: SIM115 - held until exit
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise CommandError(
-            "Skillquay already runs in this folder. Stop it first, or set SKILLQUAY_VAR and SKILLQUAY_PORT."
-        ) from None
-    return file
 
 
 def _require_free_port() -> None:
@@ -98,10 +82,6 @@ def _check_key() -> None:
         return
     if not accepted:
         raise CommandError(site_key.MISMATCH)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
 def web_program() -> Program:

@@ -1,0 +1,27 @@
+"""The lock of the data folder, which the supervisor and commands that replace the site's data hold."""
+
+import fcntl
+import os
+from typing import IO
+
+from django.conf import settings
+from django.core.management.base import CommandError
+
+
+def lock_data_folder() -> IO[str]:
+    """Locks the data folder until the returned file is closed.
+
+    Raises CommandError if the site runs in this folder.
+    """
+    file = open(settings.SKILLQUAY_VAR / "up.lock", "w", opener=_private)  # noqa: SIM115 - held until exit
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise CommandError(
+            "Skillquay already runs in this folder. Stop it first, or set SKILLQUAY_VAR and SKILLQUAY_PORT."
+        ) from None
+    return file
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)

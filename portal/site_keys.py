@@ -1,0 +1,70 @@
+"""The two keys of a site as a file, which is kept apart from backups."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from registry.identity import site_key
+
+
+@dataclass(frozen=True)
+class KeyFile:
+    secret_key: str
+    secrets_keys: tuple[str, ...]
+
+    @classmethod
+    def of_this_site(cls) -> KeyFile:
+        return cls(settings.SECRET_KEY, tuple(settings.SKILLQUAY_SECRETS_KEYS))
+
+    @classmethod
+    def read(cls, path: Path) -> KeyFile:
+        """Raises CommandError if the file was not written by ``write``."""
+        try:
+            found = json.loads(path.read_text())
+            return cls(found["SKILLQUAY_SECRET_KEY"], tuple(found["SKILLQUAY_SECRETS_KEYS"].split(",")))
+        except (OSError, ValueError, KeyError, AttributeError, TypeError):
+            raise CommandError(f"{path} contains no keys. Name a file that `backup --keys` wrote.") from None
+
+    def write(self, path: Path) -> None:
+        document = {
+            "SKILLQUAY_SECRET_KEY": self.secret_key,
+            "SKILLQUAY_SECRETS_KEYS": ",".join(self.secrets_keys),
+        }
+        with open(path, "x", opener=_owner_only) as file:
+            json.dump(document, file, indent=1)
+
+    @property
+    def fingerprint(self) -> str:
+        return site_key.fingerprint(self.secret_key)
+
+    def install(self) -> None:
+        """Writes the keys to the data folder, where the next processes read them.
+
+        Raises CommandError for keys that the environment sets to other values.
+        """
+        mine = KeyFile.of_this_site()
+        for name, key, current in (
+            ("SKILLQUAY_SECRET_KEY", self.secret_key, mine.secret_key),
+            ("SKILLQUAY_SECRETS_KEYS", ",".join(self.secrets_keys), ",".join(mine.secrets_keys)),
+        ):
+            if key == current:
+                continue
+            if os.environ.get(name, "").strip() or "," in key:
+                raise CommandError(f"Set {name} to the value in the file of keys, and run restore again.")
+            path = settings.SKILLQUAY_VAR / _FILES[name]
+            path.unlink(missing_ok=True)
+            with open(path, "x", opener=_owner_only) as file:
+                file.write(key)
+
+
+_FILES = {"SKILLQUAY_SECRET_KEY": "secret-key", "SKILLQUAY_SECRETS_KEYS": "secrets-key"}
+
+
+def _owner_only(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -1,0 +1,1 @@
+"""Copies a whole site: rows and blobs between databases, storages and backup files."""

@@ -1,0 +1,36 @@
+"""Error codes of moves, backups and restores."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+TARGET_NOT_EMPTY = declare("TARGET_NOT_EMPTY", lambda: ..., http=409)(
+    _("The target database already contains a site."),
+    _("Create an empty database, and name it instead."),
+)
+OTHER_COPY_UNFINISHED = declare("OTHER_COPY_UNFINISHED", lambda *, source: ..., http=409)(
+    _("The target contains an unfinished copy of another source: %(source)s."),
+    _("Repeat the command for that source, or create an empty database."),
+)
+BACKUP_UNREADABLE = declare("BACKUP_UNREADABLE", lambda *, path: ..., http=422)(
+    _("%(path)s is not a complete backup."),
+    _("Name a file that `manage.py backup` finished writing."),
+)
+BACKUP_OF_OTHER_RELEASE = declare("BACKUP_OF_OTHER_RELEASE", lambda *, release: ..., http=409)(
+    _("The backup was made by another release with other tables: %(release)s."),
+    _("Install that release, restore the backup there, and upgrade."),
+)
+KEYS_DIFFER = declare("KEYS_DIFFER", lambda: ..., http=409)(
+    _("The backup was made with another SKILLQUAY_SECRET_KEY."),
+    _(
+        "Name the file of its keys with --keys, or keep this site's key with --without-keys: people must "
+        "then sign in again, and secrets must be set again."
+    ),
+)
+COPY_DIFFERS = declare("COPY_DIFFERS", lambda *, table: ..., http=500)(
+    _("The copied rows of %(table)s differ from the source."),
+    _("Stop the site if it still writes to the source, and repeat the copy into an empty database."),
+)
+BLOBS_DAMAGED = declare("BLOBS_DAMAGED", lambda *, count, digest: ..., http=500)(
+    _("%(count)s blobs do not match their digests, for example %(digest)s. All other data was copied."),
+    _("Restore these blobs from an older backup, or publish the same packages again."),
+)
