@@ -35,6 +35,7 @@ _ERRORS = (
     "registry.single_sign_on.errors",
     "registry.storage.errors",
     "registry.subscriptions.errors",
+    "registry.transfer.errors",
     "registry.trigger_tests.errors",
     "registry.versions.errors",
 )

@@ -13,6 +13,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
 from registry.canonical import pinned_postings
+from registry.core.time import rfc3339
 from registry.identity import site_key
 from registry.index import postings
 from registry.storage.backend import BlobBackend
@@ -50,7 +51,7 @@ def back_up(path: Path, storage: BlobBackend, *, release: str, on_progress: Prog
         writer.write_manifest(
             {
                 "id": uuid.uuid4().hex,
-                "created_at": timezone.now().isoformat(),
+                "created_at": rfc3339(timezone.now()),
                 "release": release,
                 "migrations": applied_migrations("default"),
                 "key": site_key.fingerprint(),

@@ -63,7 +63,7 @@ def snapshot(alias: str = "default") -> Iterator[DatabaseSource]:
     settings = connections[alias].settings_dict
     options = dict(settings["OPTIONS"])
     if connections[alias].vendor == "sqlite":
-        options["transaction_mode"] = "DEFERRED"  # reads its own state of the file, and locks nobody out
+        options["transaction_mode"] = "DEFERRED"  # reads its own state of the file, and takes no lock
     else:
         options["isolation_level"] = 3  # psycopg.IsolationLevel.REPEATABLE_READ
     connections.databases[_SOURCE] = settings | {"OPTIONS": options, "CONN_MAX_AGE": 0}
@@ -161,7 +161,7 @@ class DatabaseTarget:
         sql.execute(self.connection, sql.WRITE_STATE, [name, json.dumps(value)])
 
     def _drop_foreign_keys(self) -> None:
-        """PostgreSQL can't be told to ignore them: the tables refer to each other in circles."""
+        """On PostgreSQL, drops the foreign keys: tables refer to each other in circles."""
         if self.connection.vendor != "postgresql":
             return
         found = sql.fetch(self.connection, sql.POSTGRES_FOREIGN_KEYS)

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from portal.site_keys import KeyFile
+from portal.operations.site_keys import KeyFile
 from registry.management.cli import USAGE_ERROR, ShellCommand
 from registry.management.progress import ProgressPrinter
 from registry.storage import blobs

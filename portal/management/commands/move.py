@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.db import connections
 
-from portal.data_folder import lock_data_folder
+from portal.operations.data_folder import lock_data_folder
 from portal.settings import database_settings
 from registry.management.cli import USAGE_ERROR, ShellCommand
 from registry.management.progress import ProgressPrinter

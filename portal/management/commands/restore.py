@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import CommandParser
 
-from portal.data_folder import lock_data_folder
-from portal.site_keys import KeyFile
+from portal.operations.data_folder import lock_data_folder
+from portal.operations.site_keys import KeyFile
 from registry.audit_chain.verification import verify
 from registry.identity import site_key
 from registry.management.cli import ShellCommand

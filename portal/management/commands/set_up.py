@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from portal.builtin import publish_builtin
 from portal.delivery.static_files import collect_static_files
-from portal.management import pre_migration_copy
+from portal.operations import pre_migration_copy
 from registry.canonical import pinned_postings
 from registry.identity import site_key
 from registry.identity.actors import Actor

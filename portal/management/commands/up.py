@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 
 from portal.checks import OPERATOR
-from portal.data_folder import lock_data_folder
 from portal.delivery.static_files import collect_static_files
+from portal.operations.data_folder import lock_data_folder
 from portal.supervisor import Program, Supervisor
 from registry.changes import install
 from registry.identity import site_key

@@ -11,19 +11,21 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
 from portal.settings import database_settings
 from registry.changes import install
+from registry.identity import site_key
 from registry.models import AuditEntry, Skill, Team, User
 from registry.packages.problems import Refusal
 from registry.storage import blobs
 from registry.storage.disk import DiskBackend
-from registry.transfer.archive import BackupFile
-from registry.transfer.blobs import StorageSource, copy_blobs
-from registry.transfer.copy import back_up, copy_site
+from registry.transfer.archive import BackupFile, BackupWriter
+from registry.transfer.blobs import StorageSource
+from registry.transfer.copy import applied_migrations, back_up, copy_site
 from registry.transfer.database import DatabaseSource, DatabaseTarget
 from registry.transfer.tables import Totals, copied_tables
 from tests import cluster, migrated
@@ -137,17 +139,6 @@ def test_database_with_a_site_is_no_target(site):
     assert refused.value.code == "TARGET_NOT_EMPTY"
 
 
-def test_damaged_blob_is_reported_and_not_copied(tmp_path, local_storage):
-    good, bad = blobs.store(b"good"), blobs.store(b"bad")
-    path = blobs.local_path(bad)
-    assert path is not None
-    path.write_bytes(b"changed")
-    target = DiskBackend(tmp_path / "blobs")
-    *_, totals = copy_blobs(StorageSource(blobs.backend()), target)
-    assert (totals.blobs, totals.damaged) == (1, [bad.removeprefix("sha256:")])
-    assert target.exists(good.removeprefix("sha256:"))
-
-
 @pytest.mark.django_db(transaction=True)
 def test_backup_has_the_state_of_its_first_moment(site, tmp_path):
     """Another connection writes between the tables, as a site that serves does."""
@@ -199,3 +190,32 @@ def test_file_that_is_no_backup_is_refused(tmp_path, kind):
     with pytest.raises(Refusal) as refused:
         BackupFile(Path(path))
     assert refused.value.code == "BACKUP_UNREADABLE"
+
+
+@pytest.mark.parametrize("changed", ["migrations", "key"])
+def test_restore_refuses_a_backup_of_another_release_or_key(tmp_path, changed, capsys):
+    path = tmp_path / "site.backup"
+    manifest = {
+        "release": "0.0.9",
+        "key": site_key.fingerprint(),
+        "migrations": applied_migrations("default"),
+    }
+    manifest[changed] = "other"
+    with BackupWriter(path).opened() as writer:
+        writer.write_manifest({"id": "1", "created_at": "2026-11-24T10:00:00Z", "tables": {}} | manifest)
+    with pytest.raises(SystemExit):
+        call_command("restore", str(path), json=True)
+    code = "KEYS_DIFFER" if changed == "key" else "BACKUP_OF_OTHER_RELEASE"
+    assert json.loads(capsys.readouterr().out)["problems"][0]["code"] == code
+
+
+def test_blobs_that_are_damaged_are_named(local_storage, site, second):
+    path = blobs.local_path(site.digest)
+    assert path is not None
+    path.write_bytes(b"changed")
+    source, storage = DatabaseSource("default"), DiskBackend(path.parent / "copy")
+    originals = StorageSource(blobs.backend())
+    with pytest.raises(Refusal) as refused:
+        copy_site(source, originals, DatabaseTarget(second), storage, expected={}, on_progress=_ignore)
+    assert refused.value.code == "BLOBS_DAMAGED"
+    assert site.digest in str(refused.value)
