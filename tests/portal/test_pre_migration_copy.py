@@ -9,6 +9,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from portal.operations import pre_migration_copy
+from tests.checks import not_none
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("P9")]
 
@@ -23,4 +24,4 @@ def test_database_is_copied_only_before_a_migration_and_three_copies_stay(monkey
     assert sorted((settings.SKILLQUAY_VAR / "backups").iterdir()) == copies[2:]
     with sqlite3.connect(str(copies[-1])) as copy:
         assert copy.execute("SELECT slug FROM registry_team").fetchall() == [(team.slug,)]
-    assert copies[-1].stat().st_mode & 0o077 == 0
+    assert not_none(copies[-1]).stat().st_mode & 0o077 == 0
