@@ -24,30 +24,40 @@ _IN_CATALOG = frozenset({ChangeKind.SKILL.value, ChangeKind.TEAM.value})
 
 
 class ChangeLog:
-    """The numbers that were raised since the process started. Does not read the database."""
+    """The numbers that were raised since the process started. Does not read the database.
+
+    If the site's number falls, as after a restored backup, ``shift`` keeps ``number`` rising. Otherwise what
+    was computed before would be newer than all later changes.
+    """
 
     def __init__(self) -> None:
-        self.number = -1  # the last number seen
+        self.number = -1  # of the last change seen
+        self.shift = 0  # the difference between a number here and in the database
         self.floor = -1  # keys that are not in ``numbers`` have at most this number
         self.numbers: dict[Dependency, int] = {}
 
-    def start(self, number: int) -> None:
-        """Forgets all numbers, so that everything computed before ``number`` counts as outdated."""
-        self.number = self.floor = number
+    @property
+    def stored(self) -> int:
+        """The site's number of the last read, as the database has it; -1 before the first read."""
+        return self.number - self.shift
+
+    def start(self, stored: int) -> None:
+        """Forgets all numbers, so that everything computed before counts as outdated."""
+        self.number = self.floor = max(stored, self.number + 1)
+        self.shift = self.number - stored
         self.numbers.clear()
 
-    def add(self, number: int, changes: Iterable[tuple[int, int, int]]) -> None:
-        """Stores rows of kind, key and number, and sets the site's number to ``number`` or a higher one among
-        them.
+    def add(self, stored: int, changes: Iterable[tuple[int, int, int]]) -> None:
+        """Adds rows of kind, key and number, read after the site's number ``stored``. A row can have a higher
+        number; the next read gets it again.
         """
         for kind, key, raised in changes:
-            self.numbers[kind, key] = raised
+            number = self.numbers[kind, key] = raised + self.shift
             if kind in _IN_CATALOG:
-                self.numbers[CATALOG] = max(raised, self.numbers.get(CATALOG, self.floor))
-            number = max(number, raised)
-        self.number = number
+                self.numbers[CATALOG] = max(number, self.numbers.get(CATALOG, self.floor))
+        self.number = stored + self.shift
         if len(self.numbers) > MAX_KEYS:
-            self.start(number)
+            self.start(stored)
 
     def is_current(self, seen: int, dependencies: Collection[Dependency]) -> bool:
         """Whether nothing that an answer depends on has changed since the site's number was ``seen``."""
@@ -93,11 +103,11 @@ class SqliteNumbers:
         if self.connection is None:
             self.connection = self._open()
         number = self.connection.execute(sql.READ_NUMBER).fetchone()[0]
-        if number != self.log.number:
-            if not 0 <= self.log.number < number:
+        if number != self.log.stored:
+            if not 0 <= self.log.stored < number:
                 self.log.start(number)
             else:
-                found = self.connection.execute(f"{sql.READ_CHANGES}?", (self.log.number,)).fetchall()
+                found = self.connection.execute(f"{sql.READ_CHANGES}?", (self.log.stored,)).fetchall()
                 self.log.add(number, found)
         return self.log
 
@@ -148,12 +158,12 @@ class PostgresNumbers:
             )
         row = await (await self.connection.execute(sql.READ_NUMBER)).fetchone()
         number = row[0] if row else 0
-        if number == self.log.number:
+        if number == self.log.stored:
             return
-        if not 0 <= self.log.number < number:
+        if not 0 <= self.log.stored < number:
             self.log.start(number)
             return
-        found = await self.connection.execute(f"{sql.READ_CHANGES}%s", (self.log.number,))
+        found = await self.connection.execute(f"{sql.READ_CHANGES}%s", (self.log.stored,))
         self.log.add(number, await found.fetchall())
 
     async def close(self) -> None:
