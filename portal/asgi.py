@@ -24,6 +24,7 @@ from portal.streaming.events import EventMiddleware
 from portal.streaming.files.middleware import FileMiddleware, defer_file_sending
 from portal.streaming.kept.middleware import KeptAnswers
 from portal.streaming.lifespan import run_lifespan
+from portal.streaming.mcp import McpMiddleware
 from portal.streaming.refusals import refusal_response
 from portal.streaming.spooled_bodies import BodyMiddleware
 from portal.streaming.waiting import WaitMiddleware
@@ -48,7 +49,7 @@ class Application:
             max_queue_s=settings.SKILLQUAY_MAX_QUEUE_SECONDS,
             overloaded=_refuse,
         )
-        app = EventMiddleware(WaitMiddleware(FileMiddleware(cast("App", django))))
+        app = EventMiddleware(WaitMiddleware(McpMiddleware(FileMiddleware(cast("App", django)))))
         front = BodyMiddleware(HealthEndpoints(app))
         keeps = settings.SKILLQUAY_KEEP_ANSWERS
         self.app = KeptAnswers(front, http_metrics.count_request) if keeps else front

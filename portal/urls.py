@@ -37,6 +37,7 @@ from registry.api.reference import pages
 from registry.events.api.webhooks import WebhookDelivery
 from registry.facades.npm import urls as npm
 from registry.facades.well_known import urls as well_known
+from worker.facades.mcp import urls as mcp
 
 urlpatterns: list[URLPattern | URLResolver] = [
     *home.urlpatterns,
@@ -111,6 +112,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/docs/", pages.DocsView.as_view(), name="api-docs"),
     path("llms.txt", pages.GuideView.as_view(), name="llms"),
     *npm.urlpatterns,
+    *mcp.urlpatterns,
     *well_known.urlpatterns,
 ]
 

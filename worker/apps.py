@@ -19,6 +19,7 @@ _ERRORS = (
     "worker.core.errors",
     "worker.dependencies.errors",
     "worker.executors.errors",
+    "worker.facades.mcp.errors",
     "worker.failures.errors",
     "worker.files.errors",
     "worker.memory.errors",

@@ -20,7 +20,7 @@ STALL_TIMEOUT_S = 60.0  # for a client to read what was sent
 _MAX_CONCURRENT = 2  # web threads used by all followers together, so that other pages find a free one
 _EVENTS = re.compile(r"/api/v1/runs/([0-9a-z]{26})/events")
 _LIVE = re.compile(r"/(?:runs|imports)/[0-9a-z]{26}/live/")
-_HEAD = [
+EVENT_STREAM_HEAD = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"private, no-store"),
     (b"x-accel-buffering", b"no"),
@@ -50,8 +50,8 @@ class EventMiddleware:
         permission = await self._check_permission(scope, match[1])
         if permission.status != 200:
             return await permission.relay(send)
-        await send({"type": "http.response.start", "status": 200, "headers": _HEAD})
-        return await _run_until_disconnect(self._follow(scope, match[1], send), receive)
+        await send({"type": "http.response.start", "status": 200, "headers": EVENT_STREAM_HEAD})
+        return await run_until_disconnect(self._follow(scope, match[1], send), receive)
 
     async def _respond(
         self, scope: inner_request.Scope, receive: inner_request.Receive, send: inner_request.Send
@@ -74,20 +74,21 @@ class EventMiddleware:
         started = checked = time.monotonic()
         batch, chunk = await events_since(uid, _position(scope))
         while not batch.ended and time.monotonic() - started < MAX_STREAM_S:
-            await _send(chunk, send)
+            await send_chunk(chunk, send)
             changed = batch.more or await wait_for_change(uid, batch.head, KEEP_ALIVE_S)
             if time.monotonic() - checked > RECHECK_PERMISSION_S:
                 if (await self._check_permission(scope, uid)).status != 200:
-                    return await _send(b"", send, more=False)
+                    return await send_chunk(b"", send, more=False)
                 checked = time.monotonic()
             if changed:
                 batch, chunk = await events_since(uid, batch.position)
             else:
                 chunk = b": still here\n\n"
-        return await _send(chunk + _END if batch.ended else b"", send, more=False)
+        return await send_chunk(chunk + _END if batch.ended else b"", send, more=False)
 
 
-async def _run_until_disconnect(work: Awaitable[None], receive: inner_request.Receive) -> None:
+async def run_until_disconnect(work: Awaitable[None], receive: inner_request.Receive) -> None:
+    """Runs the coroutine; cancels it when the client disconnects. Raises its exception."""
     following = asyncio.ensure_future(work)
     disconnect = asyncio.ensure_future(inner_request.wait_for_disconnect(receive))
     try:
@@ -99,7 +100,8 @@ async def _run_until_disconnect(work: Awaitable[None], receive: inner_request.Re
         disconnect.cancel()
 
 
-async def _send(chunk: bytes, send: inner_request.Send, *, more: bool = True) -> None:
+async def send_chunk(chunk: bytes, send: inner_request.Send, *, more: bool = True) -> None:
+    """Sends a piece of the body. Raises TimeoutError if the client does not read it."""
     if chunk or not more:
         async with asyncio.timeout(STALL_TIMEOUT_S):
             await send({"type": "http.response.body", "body": chunk, "more_body": more})

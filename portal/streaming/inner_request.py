@@ -39,7 +39,7 @@ async def get(app: App, scope: Scope, path: str, query: bytes = b"") -> AppRespo
     """
     headers = [pair for pair in scope["headers"] if pair[0] not in _BODY_HEADERS]
     inner = {**scope, "method": "GET", "path": path, "raw_path": path.encode(), "query_string": query}
-    return await call_app(app, {**inner, "headers": headers}, _empty)
+    return await call_app(app, {**inner, "headers": headers}, replay(b""))
 
 
 async def call_app(app: App, scope: Scope, receive: Receive) -> AppResponse:
@@ -56,8 +56,13 @@ async def call_app(app: App, scope: Scope, receive: Receive) -> AppResponse:
     return response
 
 
-async def _empty() -> Message:
-    return {"type": "http.request", "body": b"", "more_body": False}
+def replay(body: bytes) -> Receive:
+    """A ``receive`` that returns this body."""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
 
 
 async def wait_for_disconnect(receive: Receive) -> None:
