@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n $${TEST_PROCESSES:-3} --dist worksteal
 MINUTES ?= 10
 export PYTHONDONTWRITEBYTECODE :=  # otherwise every process compiles all of our code again
 
-.PHONY: new-venv run test test-fast test-full test-clients soak format check screenshots bubblewrap
+.PHONY: new-venv run test test-fast test-full test-clients soak format check lock screenshots bubblewrap
 
 run: $(VENV)/runtime bubblewrap
 	@$(BIN)/python manage.py set_up
@@ -59,10 +59,19 @@ new-venv:
 	@$(PYTHON) -m venv --clear $(VENV) >/dev/null 2>&1 || { rm -rf $(VENV); \
 	  echo "$(PYTHON) can't create a virtual environment; install its venv module (apt-get install python3-venv) and run make again." >&2; exit 1; }
 
-$(VENV)/tests: tests/requirements.txt $(VENV)/runtime
-	@echo "Installing the packages of the tests …"
-	@$(PIP) -r requirements.txt -r tests/requirements.txt
+# The optional sets: `make .venv/s3` for blobs in S3, `make .venv/models` for agent skills.
+SETS := requirements/s3.txt requirements/models.txt
+$(VENV)/s3 $(VENV)/models: $(VENV)/%: requirements/%.txt $(VENV)/runtime
+	@$(PIP) -r requirements.txt -r $<
 	@touch $@
+
+$(VENV)/tests: tests/requirements.txt $(SETS) $(VENV)/runtime
+	@echo "Installing the packages of the tests …"
+	@$(PIP) -r requirements.txt $(SETS:%=-r %) -r tests/requirements.txt
+	@touch $@
+
+lock:  # after a change of a pinned version: hashes, SBOM and notice file
+	@PYTHON=$(PYTHON) deploy/lock.sh
 
 bubblewrap:  # looked up where the sandbox does; `manage.py up` names the isolation tier that it will use
 	@PATH=/usr/bin:/usr/local/bin:/bin command -v bwrap >/dev/null || { \

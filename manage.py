@@ -15,13 +15,18 @@ try:
     from django.db import OperationalError
 
     from registry.packages.problems import Refusal
+    from worker.health.release import version
 except ImportError as error:
     sys.exit(BROKEN.format(error))
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     try:
-        execute_from_command_line(sys.argv)
+        if sys.argv[1:] == ["--version"]:
+            # Needs no settings, which a wrong environment refuses.
+            sys.stdout.write(f"Skillquay {version()}\n")
+        else:
+            execute_from_command_line(sys.argv)
         sys.stdout.flush()
     except ModuleNotFoundError as error:
         if not error.name or error.name.split(".")[0] in OURS:

@@ -19,6 +19,7 @@ from django.conf import settings
 from portal.errors import OVERLOADED
 from portal.health import http_metrics
 from portal.health.endpoints import HealthEndpoints
+from portal.streaming.access_log import AccessLog
 from portal.streaming.bridge import WsgiBridge
 from portal.streaming.events import EventMiddleware
 from portal.streaming.files.middleware import FileMiddleware, defer_file_sending
@@ -42,6 +43,8 @@ _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
 
 
 class Application:
+    app: App
+
     def __init__(self) -> None:
         django = WsgiBridge(
             defer_file_sending(django_application),
@@ -53,6 +56,8 @@ class Application:
         front = BodyMiddleware(HealthEndpoints(app))
         keeps = settings.SKILLQUAY_KEEP_ANSWERS
         self.app = KeptAnswers(front, http_metrics.count_request) if keeps else front
+        if settings.SKILLQUAY_ACCESS_LOG:
+            self.app = AccessLog(self.app)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

@@ -8,18 +8,26 @@ import os
 import re
 import secrets
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extractOne
 
 _ROLES = ("viewer", "member", "maintainer", "owner")
+_PREFIX = "SKILLQUAY_"
+_CLIENT_NAMES = {"SKILLQUAY_TOKEN", "SKILLQUAY_URL"}  # of clients on the same machine
+_SHORT = 8  # letters; a shorter name may differ by one letter, a longer one by two
+_names: set[str] = set()  # that were read
 _MAX_ISSUER = 200  # characters that the table of identities holds
 
 
 def text(name: str, default: str = "") -> str:
     """The stripped value, or ``default`` if it is empty: compose files set unused variables to ""."""
+    _names.add(name)
     return os.environ.get(name, "").strip() or default
 
 
@@ -186,6 +194,17 @@ def secret(name: str, *, needed_by: str) -> str:
     return value
 
 
+def require_package(module: str, optional_set: str, *, needed_by: str) -> None:
+    """Raises ImproperlyConfigured if the variable ``needed_by`` is set, and the module of an optional set of
+    packages is not installed.
+    """
+    if text(needed_by) and find_spec(module) is None:
+        raise ImproperlyConfigured(
+            f"{needed_by} needs packages that are not installed. Run `make .venv/{optional_set}`, or "
+            f"`pip install -r requirements.txt -r requirements/{optional_set}.txt`."
+        )
+
+
 def stored_key(path: Path) -> str:
     """The key in ``path``, created on first use with mode 600; other processes never read a partial file.
 
@@ -227,6 +246,22 @@ def file(name: str) -> str:
     if value and not Path(value).is_file():
         raise _invalid(name, value, "a file")
     return value
+
+
+def require_known_names() -> None:
+    """Raises ImproperlyConfigured for a variable whose name resembles that of a setting, such as
+    SKILLQUAY_PROT. Call it after all settings were read.
+    """
+    known = {name: name.removeprefix(_PREFIX) for name in _names if name.startswith(_PREFIX)}
+    for name in sorted(os.environ):
+        if not name.startswith(_PREFIX) or name in _names | _CLIENT_NAMES:
+            continue
+        typed = name.removeprefix(_PREFIX)
+        found = extractOne(typed, known, scorer=OSA.distance, score_cutoff=1 if len(typed) < _SHORT else 2)
+        if found:
+            raise ImproperlyConfigured(
+                f"{name} is no setting. Did you mean {found[2]}? See docs/reference/settings.md."
+            )
 
 
 def _is_network(value: str) -> bool:

@@ -110,6 +110,7 @@ SKILLQUAY_OUTBOUND_CA = env.file("SKILLQUAY_OUTBOUND_CA")
 # Languages of trigger phrases, and the model that proposes phrases; both off unless set
 SKILLQUAY_LANGUAGES = env.names("SKILLQUAY_LANGUAGES")
 SKILLQUAY_MODEL_URL = env.url("SKILLQUAY_MODEL_URL", "", ("http", "https"))
+env.require_package("pydantic_ai", "models", needed_by="SKILLQUAY_MODEL_URL")
 SKILLQUAY_MODEL_KEY = env.text("SKILLQUAY_MODEL_KEY")
 SKILLQUAY_MODEL_NAME = env.text("SKILLQUAY_MODEL_NAME")
 # The model also runs the agent loops of skills with context: fork (worker.executors.agent_loop)
@@ -291,6 +292,7 @@ DATABASES = {"default": database_settings(DATABASE_URL)}
 REDIS_URL = env.url("REDIS_URL", "", ("redis", "rediss"))
 CACHES = caches(REDIS_URL)
 STORAGE_URL = env.url("STORAGE_URL", "", ("s3",))
+env.require_package("boto3", "s3", needed_by="STORAGE_URL")
 SKILLQUAY_S3_ENDPOINT = env.url("SKILLQUAY_S3_ENDPOINT", "", ("http", "https"))
 SKILLQUAY_S3_REGION = env.text("SKILLQUAY_S3_REGION", "us-east-1")
 SKILLQUAY_S3_ACCESS_KEY = env.text("SKILLQUAY_S3_ACCESS_KEY")
@@ -367,14 +369,27 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None, "docExpansion": "list"},
 }
 
+SKILLQUAY_LOG_FORMAT = env.choice("SKILLQUAY_LOG_FORMAT", "line", ("line", "json"))
+SKILLQUAY_ACCESS_LOG = env.flag("SKILLQUAY_ACCESS_LOG", False)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"context": {"()": "registry.log_context.ContextFilter"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(context)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["context"]}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(context)s %(message)s"},
+        "json": {"()": "registry.log_context.JsonLineFormatter"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": SKILLQUAY_LOG_FORMAT,
+            "filters": ["context"],
+        }
+    },
     "root": {
         "handlers": ["stderr"],
         "level": env.choice("SKILLQUAY_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
     },
 }
+
+env.require_known_names()

@@ -5,6 +5,7 @@ It reads their output line by line into one log, and escapes control characters 
 
 import contextlib
 import ctypes
+import json
 import os
 import selectors
 import signal
@@ -51,9 +52,18 @@ def escape(line: bytes) -> str:
 
 
 class Supervisor:
+    """``json_lines``: the programs log in JSON, and so does the supervisor."""
+
     def __init__(
-        self, programs: Sequence[Program], *, folder: Path, grace_s: float, log: IO[str] = sys.stderr
+        self,
+        programs: Sequence[Program],
+        *,
+        folder: Path,
+        grace_s: float,
+        log: IO[str] = sys.stderr,
+        json_lines: bool = False,
     ) -> None:
+        self.json_lines = json_lines
         self.children = [Child(program) for program in programs]
         self.folder = folder
         self.grace_s = grace_s
@@ -79,8 +89,9 @@ class Supervisor:
 
     def write_log(self, name: str, line: str) -> None:
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        text = _json_line(stamp, name, line) if self.json_lines else f"{stamp} {name:<7} {line}"
         with contextlib.suppress(OSError):  # with a full disk or a closed terminal the site keeps running
-            print(f"{stamp} {name:<7} {line}", file=self.log, flush=True)
+            print(text, file=self.log, flush=True)
 
     def _start_due(self) -> None:
         now = time.monotonic()
@@ -163,6 +174,16 @@ class Supervisor:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         self.write_log("up", "ended")
+
+
+def _json_line(stamp: str, name: str, line: str) -> str:
+    """The program's line of JSON with its name, or any other line as ``message``."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        found = None
+    fields = found if isinstance(found, dict) else {"time": stamp, "message": line}
+    return json.dumps({**fields, "program": name}, ensure_ascii=False)
 
 
 def _describe_exit(process: subprocess.Popen[bytes]) -> str:

@@ -1,19 +1,26 @@
-"""Marks log lines with the request or run that they belong to, as ``request=…`` or ``run=…``."""
+"""Marks log lines with the request or run, and the team, that they belong to; formats lines as JSON."""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
-_current: ContextVar[tuple[str, str]] = ContextVar("log_context", default=("", ""))
+from pythonjsonlogger.core import RESERVED_ATTRS
+from pythonjsonlogger.json import JsonFormatter
+
+_current: ContextVar[tuple[str, str, str]] = ContextVar("log_context", default=("", "", ""))
 
 
 @contextmanager
-def bind(kind: str, uid: str) -> Iterator[None]:
-    """Marks the log lines of a ``with`` block with ``kind=uid``, in the current thread or task only."""
-    token = _current.set((kind, uid))
+def bind(kind: str, uid: str, *, team: str = "") -> Iterator[None]:
+    """Marks the log lines of a ``with`` block with ``kind=uid`` and the team, in the current thread or task
+    only.
+    """
+    token = _current.set((kind, uid, team))
     try:
         yield
     finally:
@@ -22,16 +29,45 @@ def bind(kind: str, uid: str) -> Iterator[None]:
 
 def current_id(kind: str) -> str:
     """The id that ``bind`` set for this kind ("request" or "run"); "" if none is set."""
-    bound, uid = _current.get()
+    bound, uid, _team = _current.get()
     return uid if bound == kind else ""
 
 
 class ContextFilter(logging.Filter):
-    """Adds ``context`` to log records: ``request=…``, ``run=…`` or ``-``."""
+    """Adds ``context`` to log records: ``request=…``, ``run=… team=…`` or ``-``."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        kind, uid = _current.get()
-        if not uid:  # Django logs the status of a response after all middleware
-            kind, uid = "request", getattr(getattr(record, "request", None), "request_id", "")
-        record.context = f"{kind}={uid}" if uid else "-"
+        ids = _ids(record)
+        record.context = " ".join(f"{kind}={uid}" for kind, uid in ids.items()) or "-"
         return True
+
+
+class JsonLineFormatter(JsonFormatter):
+    """A line of JSON: ``time``, ``level``, ``logger`` and ``message``, then ``request_id``, ``run_id`` and
+    ``team_id`` if they are known, then what the call passed as ``extra``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "{asctime}{levelname}{name}{message}",
+            style="{",
+            rename_fields={"asctime": "time", "levelname": "level", "name": "logger"},
+            reserved_attrs=[*RESERVED_ATTRS, "context", "request"],
+            json_ensure_ascii=False,
+        )
+        self.converter = time.gmtime
+        self.default_time_format, self.default_msec_format = "%Y-%m-%dT%H:%M:%S", "%s.%03dZ"
+
+    def add_fields(
+        self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]
+    ) -> None:
+        super().add_fields(log_data, record, message_dict)
+        for kind, uid in _ids(record).items():
+            log_data[f"{kind}_id"] = uid
+
+
+def _ids(record: logging.LogRecord) -> dict[str, str]:
+    kind, uid, team = _current.get()
+    if not uid:  # Django logs the status of a response after all middleware
+        kind, uid = "request", getattr(getattr(record, "request", None), "request_id", "")
+    return {name: value for name, value in ((kind, uid), ("team", team)) if value}

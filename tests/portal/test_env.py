@@ -116,3 +116,20 @@ def test_a_command_whose_reader_has_enough_says_nothing_more(tmp_path: Path) -> 
             asked, env=environment, cwd=ROOT, stdout=nobody, stderr=subprocess.PIPE, check=False
         )
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_name_that_resembles_a_setting_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SKILLQUAY_TOKEN", "SKILLQUAY_OF_ANOTHER_PROGRAM", NAME):
+        monkeypatch.setenv(name, "1")
+    env.require_known_names()
+    monkeypatch.setenv("SKILLQUAY_PROT", "8080")
+    with pytest.raises(ImproperlyConfigured, match=r"SKILLQUAY_PROT.*SKILLQUAY_PORT"):
+        env.require_known_names()
+
+
+def test_setting_that_needs_an_absent_set_of_packages_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    env.require_package("absent_module", "s3", needed_by=NAME)
+    monkeypatch.setenv(NAME, "s3://bucket")
+    env.require_package("json", "s3", needed_by=NAME)
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME}.*requirements/s3.txt"):
+        env.require_package("absent_module", "s3", needed_by=NAME)

@@ -73,7 +73,7 @@ def execute(claim: Claim, *, wait: bool = False) -> bool:
     the disk for jobs is almost full. With ``wait``, never requeues: waits for the dependencies and up to 60
     seconds for the storage, and does not check the disk. Raises DatabaseError if the end can't be written.
     """
-    with log_context.bind("run", claim.uid):
+    with log_context.bind("run", claim.uid, team=str(claim.team_id or "")):
         return _execute(claim, wait=wait)
 
 

@@ -4,13 +4,11 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from django.conf import settings
-
 
 @cache
 def version() -> str:
     """The version, such as ``0.1.0``; in a git checkout with the commit, such as ``0.1.0+ddccc34``."""
-    root = Path(settings.BASE_DIR)
+    root = Path(__file__).resolve().parents[2]
     number = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
     commit = _commit(root / ".git")
     return f"{number}+{commit[:7]}" if commit else number

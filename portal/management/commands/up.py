@@ -37,7 +37,8 @@ class Command(BaseCommand):
             self.stderr.write(
                 f"Skillquay is running at {settings.SKILLQUAY_PUBLIC_URL} (press Ctrl-C to stop)"
             )
-            Supervisor(programs, folder=settings.BASE_DIR, grace_s=GRACE_S).run()
+            json_lines = settings.SKILLQUAY_LOG_FORMAT == "json"
+            Supervisor(programs, folder=settings.BASE_DIR, grace_s=GRACE_S, json_lines=json_lines).run()
 
 
 def _require_free_port() -> None:
