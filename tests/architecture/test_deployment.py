@@ -68,8 +68,12 @@ def test_sets_of_packages_are_disjoint_and_installed_here():
 def test_notice_and_sbom_list_each_package():
     notice = (ROOT / "NOTICE.md").read_text()
     sbom = json.loads((DEPLOY / "sbom.cdx.json").read_text())
-    listed = {each["name"].lower().replace("_", "-"): each["version"] for each in sbom["components"]}
+    listed = {_canonical(each["name"]): each["version"] for each in sbom["components"]}
     for path in (ROOT / "requirements.txt", *sorted((ROOT / "requirements").glob("*.txt"))):
         for name, version in re.findall(r"^([A-Za-z0-9_.-]+)==([^\s\\;]+)", path.read_text(), re.M):
-            assert listed[re.sub(r"[-_.]+", "-", name).lower()] == version, "run `make lock`"
+            assert listed[_canonical(name)] == version, "run `make lock`"
             assert re.search(rf"\| {re.escape(name)} +\| {re.escape(version)} ", notice, re.I), name
+
+
+def _canonical(name):
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -45,10 +45,13 @@ def test_each_request_is_a_line_of_json_with_its_ids(lines):
     async def send(message):
         pass
 
+    async def receive():
+        return {}
+
     async def request():
         scope = {"type": "http", "method": "GET", "path": "/skills/", "query_string": b"q=secret"}
         with log_context.bind("request", "abc12345", team="7"):
-            await AccessLog(_app)(scope, None, send)
+            await AccessLog(_app)(scope, receive, send)
 
     run_in_loop(request())
     (line,) = lines()
