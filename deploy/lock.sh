@@ -18,7 +18,13 @@ done
 "${PYTHON:-python3.11}" -m venv --without-pip "$folder/site"
 "$folder/tools/bin/pip" --python "$folder/site/bin/python" install --quiet $(printf -- '-r %s ' $files)
 "$folder/tools/bin/cyclonedx-py" environment --output-reproducible --output-file deploy/sbom.cdx.json "$folder/site/bin/python"
-{
-  printf '# Notice\n\nSkillquay installs these packages. Their licence files are in the installed packages.\n\n'
-  "$folder/tools/bin/pip-licenses" --python "$folder/site/bin/python" --format markdown --with-urls
-} > NOTICE.md
+"$folder/tools/bin/pip-licenses" --python "$folder/site/bin/python" --format json --with-urls |
+  "$folder/site/bin/python" -c '
+import json, re, sys
+print("# Notice\n\nSkillquay installs these packages. The packages contain the texts of their licenses.\n")
+print("| package | version | license | address |\n|---|---|---|---|")
+for row in sorted(json.load(sys.stdin), key=lambda row: row["Name"].lower()):
+    name = re.sub(r"[-_.]+", "-", row["Name"]).lower()
+    license = row["License"].split("\n")[0]
+    print("| " + " | ".join([name, row["Version"], license, row["URL"]]) + " |")
+' > NOTICE.md
