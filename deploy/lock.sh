@@ -18,7 +18,7 @@ done
 "${PYTHON:-python3.11}" -m venv --without-pip "$folder/site"
 "$folder/tools/bin/pip" --python "$folder/site/bin/python" install --quiet $(printf -- '-r %s ' $files)
 "$folder/tools/bin/cyclonedx-py" environment --output-reproducible --output-file deploy/sbom.cdx.json "$folder/site/bin/python"
-"$folder/tools/bin/pip-licenses" --python "$folder/site/bin/python" --format json --with-urls |
+"$folder/tools/bin/pip-licenses" --python "$folder/site/bin/python" --format json --with-urls --with-system |
   "$folder/site/bin/python" -c '
 import json, re, sys
 print("# Notice\n\nSkillquay installs these packages. The packages contain the texts of their licenses.\n")
