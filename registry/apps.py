@@ -61,7 +61,9 @@ class RegistryConfig(AppConfig):
 
 
 def _publication_checks() -> PublicationChecks:
-    """The module with the checks that run at publication. Imported late, because it imports matching."""
+    """The module with the checks that run at publication. This function imports it late, because the module
+    imports matching.
+    """
     from registry.trigger_tests import on_publish
 
     return on_publish

@@ -32,7 +32,7 @@ MAX_DAYS = 90
 
 @dataclass(frozen=True)
 class NewInvitation:
-    """A new invitation with its address, which can't be read again."""
+    """A new invitation with its URL, which can't be read again."""
 
     invitation: Invitation
     url: str
@@ -41,8 +41,9 @@ class NewInvitation:
 def invite(
     by: Actor, *, email: str = "", team: Team | None = None, role: str = Role.MEMBER, days: int = DEFAULT_DAYS
 ) -> NewInvitation:
-    """Creates an invitation to ``team`` with ``role``, which owners of the team may, or to the site, which
-    only administrators may. Raises EMAIL_INVALID, ROLE_UNKNOWN or EXPIRY_INVALID.
+    """Creates an invitation to ``team`` with ``role``, which requires the owner role. Without a team, creates
+    an invitation to the site, which requires administrator rights. Raises EMAIL_INVALID, ROLE_UNKNOWN or
+    EXPIRY_INVALID.
     """
     _require_inviter(by, team)
     if role not in Role.values:
@@ -66,15 +67,15 @@ def new_invitation(email: str, expires_at: datetime, **fields: Any) -> NewInvita
 
 
 def open_invitations(by: Actor, *, team: Team | None = None) -> QuerySet[Invitation]:
-    """The invitations to the team, or to the whole site, that can still be accepted."""
+    """The invitations to the team, or to the site without ``team``, that can still be accepted."""
     _require_inviter(by, team, even_archived=True)
     rows = _open().select_related("team", "created_by")
     return rows.filter(team=team) if team else rows
 
 
 def revoke(uid: str, by: Actor, *, team: Team | None = None) -> None:
-    """Revokes an open invitation, of this team if given. Raises NOT_FOUND if there is none with this uid, and
-    without a team for actors who aren't administrators.
+    """Revokes an open invitation, of this team if given. Raises NOT_FOUND for an unknown uid. Without a team,
+    also raises it unless the actor is an administrator.
     """
     may_look = team is not None or by.is_administrator
     invitation = open_invitations(by, team=team).filter(uid=uid).first() if may_look else None
@@ -115,8 +116,8 @@ def accept(secret: str, user: User) -> Invitation:
 
 
 def creates_account(invitation: Invitation) -> bool:
-    """Whether the invitation may create a new account: those of administrators always, those of team owners
-    if the site permits it.
+    """Whether the invitation may create a new account. Invitations from administrators always may; those from
+    team owners may if the site permits it.
     """
     from_administrator = invitation.created_by is None or invitation.created_by.is_superuser
     return from_administrator or settings.SKILLQUAY_SIGN_UP in ("invitation", "open")
@@ -130,8 +131,8 @@ def _require_inviter(by: Actor, team: Team | None, *, even_archived: bool = Fals
 
 
 def _open() -> QuerySet[Invitation]:
-    """The invitations that can be accepted. Their creators can still invite: otherwise former owners could
-    return with links that they created before.
+    """The invitations that can be accepted. Excludes those whose creator may no longer invite, so that a
+    former owner can't return with an old link.
     """
     owners = Membership.objects.filter(
         team=OuterRef("team"), user=OuterRef("created_by"), role=Role.OWNER, user__is_active=True

@@ -35,11 +35,11 @@ class Attempt:
 
 @contextmanager
 def limited(username: str, address: str = "") -> Iterator[Attempt]:
-    """Counts an attempt with this name from this address; without an address, from all addresses together.
-    If the attempt succeeds, earlier failures no longer count.
+    """Context manager that counts a sign-in attempt with this name from this address. Without an address,
+    attempts from all addresses count together. If the attempt succeeds, earlier failures no longer count.
 
-    Raises LOCKED_OUT before and after the attempt if the limit is reached. Names count whether or not a user
-    has them. Use it outside transactions, so that a rollback can't undo the count.
+    Raises LOCKED_OUT before and after the attempt if the limit is reached. Unknown names count too. Use it
+    outside transactions, so that a rollback can't undo the count.
     """
     name, network, now = _key(username), network_of(address), int(time())
     FailedSignIns.objects.filter(ends_at__lte=now).delete()
@@ -57,7 +57,7 @@ def limited(username: str, address: str = "") -> Iterator[Attempt]:
 
 
 def list_lock_outs(by: Actor) -> QuerySet[FailedSignIns]:
-    """The names that can't sign in now. Without an address, the second factor is locked."""
+    """The names that can't sign in now. A row without an address locks the second factor only."""
     require(by, Action.USERS)
     return FailedSignIns.objects.filter(count__gte=MAX_FAILURES, ends_at__gt=int(time()))
 
@@ -82,6 +82,6 @@ def failures_of(username: str) -> QuerySet[FailedSignIns]:
 
 
 def _key(username: str) -> str:
-    """One form of all names that differ only in case or in Unicode variants."""
+    """The normalized name. Names that differ only in case or Unicode form have the same key."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", username).casefold())
     return folded.replace("\0", "").strip()[:_MAX_NAME]

@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class SignInChange(Enum):
-    """The changes of a way to sign in that are mailed to the user, with the text of the mail."""
+    """The changes of sign-in methods that are mailed to the user, with the text of each mail."""
 
     PASSWORD = gettext_lazy("The password of your account %(name)s was changed.")
     EMAIL = gettext_lazy("The e-mail address of your account %(name)s was changed.")
@@ -39,23 +39,29 @@ def is_configured() -> bool:
 
 
 def send_invitation(address: str, url: str) -> bool:
-    """Mails an invitation, and returns whether the server accepted it; False if the site has no server."""
+    """Mails an invitation and returns whether the mail server accepted it. Returns False if the site has no
+    mail server.
+    """
     text = _("You were invited to Skillquay. Create your account with this link, which works once:")
     return bool(address) and _send([_message(address, _("Invitation to Skillquay"), text, url)])
 
 
 def send_reset_link(user: User, url: str) -> bool:
-    """Mails a link for a new password, and returns whether the server accepted it."""
+    """Mails a link for a new password and returns whether the mail server accepted it."""
     return bool(user.email) and _send([_reset_message(user, url)])
 
 
 def send_reset_links(links: Iterable[tuple[User, str]]) -> None:
-    """Mails links for new passwords in a thread: the time of the response reveals no account."""
+    """Mails links for new passwords in a thread, so that the response time does not reveal whether an account
+    exists.
+    """
     _send_later([_reset_message(user, url) for user, url in links])
 
 
 def send_sign_up(address: str, url: str, usernames: Iterable[str]) -> None:
-    """Mails the link to create an account or, if the address has accounts, their user names, in a thread."""
+    """Mails a link to create an account in a thread. If the address has accounts, mails their user names
+    instead.
+    """
     known = ", ".join(usernames)
     if known:
         text = _("You already have an account with the user name %(names)s. Sign in here:") % {"names": known}
@@ -65,7 +71,7 @@ def send_sign_up(address: str, url: str, usernames: Iterable[str]) -> None:
 
 
 def send_notice(user: User, change: SignInChange) -> None:
-    """Mails the user, in a thread after the commit, that a way to sign in was changed."""
+    """Mails the user that a sign-in method changed. Sends the mail in a thread after the commit."""
     if not user.email:
         return
     advice = _("If this wasn't you, change your password and end all other sessions here:")

@@ -1,4 +1,4 @@
-"""Second factors: authenticator apps, passkeys and security keys, with recovery codes to replace them."""
+"""Second factors: authenticator apps, passkeys, security keys and recovery codes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHANGES = {
 
 
 def factors_of(user: User) -> QuerySet[Authenticator]:
-    """The user's authenticator app and keys, the oldest first, without recovery codes."""
+    """The user's authenticator app and keys, oldest first, without recovery codes."""
     return (
         Authenticator.objects.filter(user=user)
         .exclude(type=Authenticator.Type.RECOVERY_CODES)

@@ -27,9 +27,10 @@ def verifies_email() -> bool:
 
 
 def request_account(email: str) -> str:
-    """The address of the page that creates the account; "" if it was mailed, or if the address may have none.
+    """The URL of the page that creates the account. "" if the URL was mailed, or if the site permits no
+    account for this e-mail address.
 
-    Raises EMAIL_INVALID. The answer is the same whether or not an account has the address.
+    Raises EMAIL_INVALID. The result does not reveal whether an account has the address.
     """
     if not verifies_email():
         return new_invitation("", timezone.now() + LIFETIME).url

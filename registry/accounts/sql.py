@@ -1,4 +1,4 @@
-"""Counts of failed sign-ins."""
+"""SQL that counts failed sign-ins."""
 
 from registry.core.sql import fetch_all
 

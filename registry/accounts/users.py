@@ -39,7 +39,7 @@ class NewUser:
 
 @dataclass(frozen=True)
 class Dependents:
-    """The teams, import sources and webhooks that need another owner when a user leaves.
+    """The teams, import sources and webhooks that need another owner if the user is deactivated or erased.
 
     ``teams``: teams whose only active owner is the user; ``sources``: sources of imports that run in the
     user's name at an interval; ``webhooks``: webhook endpoints that start runs in the user's name.
@@ -212,7 +212,7 @@ def follow_administrator_group(user: User, is_administrator: bool, *, issuer: st
 
 @transaction.atomic
 def reset_password(user: User, by: Actor) -> str:
-    """The address at which the user sets a new password, once and within PASSWORD_RESET_TIMEOUT. The current
+    """The URL at which the user can set a new password, once and within PASSWORD_RESET_TIMEOUT. The current
     password stops working, and the user's sessions end. Raises USER_INACTIVE or SERVICE_ACCOUNT.
     """
     require(by, Action.USERS)
@@ -242,7 +242,7 @@ def record_email_change(user: User) -> None:
 
 
 def reset_url(user: User) -> str:
-    """The address at which the user sets a new password; it works until the next sign-in."""
+    """The URL at which the user can set a new password. It works until the user signs in again."""
     key = urlsafe_base64_encode(force_bytes(user.pk))
     return absolute_url(f"/reset-password/{key}/{default_token_generator.make_token(user)}/")
 
@@ -258,7 +258,7 @@ def dependents_of(user: User) -> Dependents:
 
 
 def _locked(user: User) -> User:
-    """The user's row, locked together with the administrators'. Raises USER_ERASED."""
+    """The user's row, locked together with the rows of all administrators. Raises USER_ERASED."""
     # In one order, so that two administrators can't remove each other at the same time. FOR NO KEY
     # UPDATE: runs reference this row, so a stronger lock could deadlock with writers of runs.
     rows = User.objects.filter(Q(pk=user.pk) | Q(is_superuser=True)).order_by("pk")

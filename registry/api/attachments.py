@@ -23,7 +23,7 @@ _INVISIBLE_CATEGORIES = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 
 @dataclass(frozen=True)
 class StoredFile:
-    """The blob that a response consists of, and the use that its download counts as, if any."""
+    """The blob to send as a response, and the use to count for the download, if any."""
 
     digest: str
     size: int  # bytes

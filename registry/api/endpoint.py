@@ -20,7 +20,7 @@ from registry.rates.limits import RateLimit, count_request
 
 
 class _SingleMediaType(BaseContentNegotiation):
-    """Ignores the Accept header, because each endpoint has one media type for responses."""
+    """Ignores the Accept header, because each endpoint responds with a single media type."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
         kind = (request.content_type or "").split(";")[0].strip().lower()

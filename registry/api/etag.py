@@ -69,8 +69,8 @@ def plain_etag(etag: str) -> str:
 
 
 def matched_etag(if_none_match: str, etag: str) -> str | None:
-    """The first ETag in the header that stands for ``etag`` in some coding, as a strong one; None without
-    one.
+    """The first ETag in the header that equals ``etag`` in any coding, in its strong form. None if there is
+    none.
 
     Accepts lists, weak ETags and ``*``, which returns ``etag``.
     """
@@ -84,8 +84,8 @@ def matched_etag(if_none_match: str, etag: str) -> str | None:
 def not_modified(request: Request | HttpRequest, etag: str) -> HttpResponse | None:
     """A 304 response if If-None-Match has this ETag in any coding or ``*``, otherwise None.
 
-    The response has the ETag that the client sent, so that caches find the copy it belongs to. None also for
-    an answer that will be kept: the web process compares the ETag of the complete answer.
+    The response has the ETag that the client sent, so that caches find the matching copy. Also None for an
+    answer that will be cached, because the web process compares the ETag of the complete answer later.
     """
     if drafts.is_kept():
         return None

@@ -17,7 +17,7 @@ _PSEUDONYM = re.compile(r"erased-([0-9a-z]{26})")
 
 
 class MismatchReason(StrEnum):
-    """Why an entry does not match."""
+    """The reasons for which an entry fails the verification."""
 
     CHANGED = "changed"
     MISSING = "missing"

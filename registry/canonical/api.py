@@ -61,9 +61,10 @@ class NamedSkill(Endpoint):
 
     @operation("get_canonical_skill", "Get a canonical skill or a skill by its slug", answer=SkillDetailDoc)
     def get(self, request: Request, slug: str) -> HttpResponse:
-        """`_canonical_<slug>` names the canonical skill. A bare slug names a skill of your teams, or the
-        canonical skill if your teams have none. If several of your teams have the slug, the error lists the
-        candidates. In paths of the form `{team}/{slug}`, write `_canonical_/<slug>`.
+        """Returns the skill for a bare slug or `_canonical_<slug>`. A bare slug names a skill of your teams,
+        or the canonical skill if your teams have none. `_canonical_<slug>` always names the canonical skill.
+        If several of your teams have the slug, the error lists the candidates. In paths of the form
+        `{team}/{slug}`, write `_canonical_/<slug>`.
         """
         skill = skills.find_skill(slug, self.actor)
         return etags.document_response(request, skill_detail(skill, self.actor))

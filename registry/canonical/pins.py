@@ -169,7 +169,7 @@ def require_may_set(slug: str, actor: Actor) -> None:
 
 
 def history(slug: str) -> QuerySet[CanonicalChange]:
-    """Changes of the canonical name, newest first. Removing the name keeps them."""
+    """Changes of the canonical name, newest first, even if the name was removed since."""
     return CanonicalChange.objects.filter(slug=slug).select_related("by").order_by("-pk")
 
 

@@ -1,4 +1,4 @@
-"""What answers depend on: rows whose changes have numbers."""
+"""The dependencies of cached answers: rows whose changes have numbers."""
 
 from registry.models import ChangeKind
 

@@ -1,4 +1,5 @@
-"""What the web process must know of an answer to keep it: its dependencies, and for how long it holds.
+"""Collects the data that the web process needs to cache an answer: its dependencies and how long it stays
+valid.
 
 ``portal.streaming.kept`` starts a draft before it passes a request to Django. Code that answers the request
 adds to it; without a draft, these functions do nothing. An answer is kept only if its endpoint calls
@@ -60,7 +61,9 @@ def discard() -> None:
 
 
 def is_kept() -> bool:
-    """Whether the answer will be kept, as far as known. It must then be complete, not a 304 response."""
+    """Whether the answer will be kept, as far as is known now. An answer to keep must be complete, not a 304
+    response.
+    """
     draft = _current.get()
     return draft is not None and draft.is_kept
 
@@ -80,8 +83,8 @@ def depend_on_team(team_id: int) -> None:
 
 
 def depend_on_catalog(lasts_s: float) -> None:
-    """Declares that the answer depends on all skills and teams, and on their uses, which change no number:
-    it is kept for at most ``lasts_s`` seconds.
+    """Declares that the answer depends on all skills, teams and uses. Uses change no number, so the answer is
+    kept for at most ``lasts_s`` seconds.
     """
     if draft := _current.get():
         draft.dependencies.add(CATALOG)

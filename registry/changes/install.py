@@ -22,12 +22,14 @@ MISSING = "The database lacks the triggers that tell the site's processes of cha
 
 
 def drop_before_migrate(using: str, **kwargs: Any) -> None:
-    """Receiver of ``pre_migrate``."""
+    """Drops the triggers before a migration. Receives ``pre_migrate``."""
     drop(connections[using])
 
 
 def install_after_migrate(using: str, **kwargs: Any) -> None:
-    """Receiver of ``post_migrate``. Does nothing while tables are missing, as in a partial migration."""
+    """Installs the triggers after a migration. Receives ``post_migrate``. Does nothing while tables are
+    missing, as in a partial migration.
+    """
     connection = connections[using]
     tables = set(connection.introspection.table_names())
     if tables >= set(WATCHED) | {"registry_sitenumber", "registry_changenumber", "registry_pendingchange"}:

@@ -123,8 +123,8 @@ class SqliteNumbers:
 
 
 class PostgresNumbers:
-    """Reads the numbers without blocking. Calls during a read share the next read, because the current one
-    may have begun before the change that they must see.
+    """Reads the numbers without blocking. Calls during a read share the next read, because the current read
+    may have started before a change that they must see.
     """
 
     def __init__(self, parameters: dict[str, Any]) -> None:

@@ -56,7 +56,7 @@ SKIP_REASONS = ("", "no_sandbox", "network", "limit", "dependencies", "error")
 
 @dataclass(frozen=True)
 class ModuleLoadResult:
-    """Whether runs can load an ``execute`` module; ``reason`` is one of SKIP_REASONS."""
+    """Whether runs can load an ``execute`` module. If not, ``reason`` is one of SKIP_REASONS."""
 
     path: str
     state: str

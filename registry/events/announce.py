@@ -1,4 +1,4 @@
-"""Sends events of the site itself to a team. They propose the team's skills, and never start them."""
+"""Sends the site's own events to a team. These events propose the team's skills but never start them."""
 
 import logging
 from collections.abc import Mapping

@@ -102,8 +102,8 @@ def standing(actor: Actor, team_id: int | None) -> Standing:
 
 
 def allows(cell: Cell, visibility: str, *, runs_are_shared: bool = False) -> bool:
-    """Whether a cell of the table permits the action for a skill of this visibility, or for a team that
-    shares its runs with all its members.
+    """Whether a cell of the table permits the action. The result depends on the skill's visibility, or on
+    whether the team shares its runs with all members.
     """
     if cell == "shared":
         return runs_are_shared

@@ -88,7 +88,7 @@ def find_person(username: str, team: Team, by: Actor) -> User:
 
 @transaction.atomic
 def add_member(team: Team, user: User, role: str, by: Actor) -> Membership:
-    """Adds a person. Besides the refusals of ``require``, raises NOT_FOUND for a service account,
+    """Adds a person to the team. Besides the refusals of ``require``, raises NOT_FOUND for a service account,
     ROLE_UNKNOWN and MEMBER_EXISTS.
     """
     require(by, Action.MEMBERS, team=team)
@@ -156,13 +156,13 @@ def is_only_owner(membership: Membership) -> bool:
 
 
 def forget_departure(team: Team, user: User) -> None:
-    """Ends the user's right to undo that they left the team."""
+    """Deletes the record that lets the user undo leaving the team."""
     FormerMembership.objects.filter(team=team, user=user).delete()
 
 
 @transaction.atomic
 def rejoin(slug: str, by: Actor) -> Membership:
-    """Undoes that the actor left the team: the actor is a member again, with the same role.
+    """Makes the actor, who left the team, a member again with the same role.
 
     Raises NOT_FOUND for tokens or if there is no departure to undo, UNDO_EXPIRED after UNDO_PERIOD, and
     TEAM_ARCHIVED if the team is archived.
@@ -203,8 +203,8 @@ def unarchive(team: Team, by: Actor) -> Team:
 
 @transaction.atomic
 def follow_group(team: Team, user: User, role: Role | None, *, issuer: str) -> None:
-    """Gives the user this role, or removes the user from the team, as ``issuer`` decided: there is no
-    permission check. The only owner stays owner, which the audit trail records.
+    """Gives the user this role, or removes the user from the team, as ``issuer`` decided. Checks no
+    permission. The only owner stays owner, and the audit trail records this.
     """
     Team.objects.select_for_update().get(pk=team.pk)
     membership = Membership.objects.filter(team=team, user=user).first()

@@ -1,4 +1,4 @@
-"""Access tokens: created, rotated, revoked and checked. A secret is shown once and stored as a digest."""
+"""Creates, rotates, revokes and checks access tokens. A secret is shown once and stored as a digest."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -88,8 +88,8 @@ def rotate(
     overlap_hours: int = DEFAULT_OVERLAP_HOURS,
     expires_at: datetime | None = None,
 ) -> tuple[Token, str]:
-    """Gives the token a new secret and returns both. The secret before it works for ``overlap_hours`` more;
-    an even older one stops working. ``expires_at`` of None keeps the token's expiry date.
+    """Gives the token a new secret and returns both. The previous secret keeps working for ``overlap_hours``;
+    an older one stops working at once. ``expires_at`` of None keeps the token's expiry date.
 
     Raises as ``issue`` does, TOKEN_ENDED for a token that has expired or was revoked, and OVERLAP_INVALID.
     """
@@ -199,8 +199,8 @@ def expiry_after(days: int | None, by: Actor) -> datetime:
 
 
 def actor_of(secret: str) -> Actor:
-    """The actor that this token secret authenticates. Notes time and address of the use once a minute at
-    most. Every failure raises the same TOKEN_INVALID.
+    """The actor that this token secret authenticates. Records time and address of the use, at most once a
+    minute. Every failure raises the same TOKEN_INVALID.
     """
     now = timezone.now()
     token = _find_active(digest(secret), now) if is_well_formed(secret) else None
@@ -213,8 +213,8 @@ def actor_of(secret: str) -> Actor:
 
 
 def note_token_use(token_id: int, address: str) -> None:
-    """Stores time and client address of a use of the token within a second, once a minute at most. In a web
-    process, makes no database call.
+    """Records time and client address of a use of the token, at most once a minute. A web process writes them
+    in batches within a second, not in this call.
     """
     _last_uses.add(token_id, (timezone.now(), address[:64]))
 

@@ -169,9 +169,9 @@ class Imports(Endpoint):
         answer={200: ImportDoc, 202: ImportSummaryDoc},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Send a JSON body that describes a source, or the bytes of a zip or tar.gz with the query parameter
-        `team`. With `?wait=30`, the server waits up to 30 seconds for the import to end, then returns 200
-        with the rows.
+        """Starts an import. Send a JSON body that describes a source, or the bytes of a zip or tar.gz with
+        the query parameter `team`. With `?wait=30`, the server waits up to 30 seconds for the import to end,
+        then returns 200 with the rows.
         """
         body, content = _read_request(request)
 
@@ -201,7 +201,7 @@ class ImportDetail(Endpoint):
 
     @operation("get_import", "Get an import", query=ReportQuery, answer=ImportDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Includes a row for each folder or file. `processed` of `total` shows the progress."""
+        """Returns the import, with a row per folder or file. `processed` of `total` shows the progress."""
         report = sources.find_import(uid, self.actor)
         query = read_query(ReportQuery, request)
         page = pagination.read_page(f"rows {uid}", query, kinds=(int,))

@@ -1,4 +1,5 @@
-"""The types that source readers return, such as a candidate for each folder or file that may be a skill.
+"""The types that source readers return. A reader returns a candidate for each folder or file that may be a
+skill.
 
 Each kind of source has a module in ``readers`` (folder, archive, url, git, mcp) with two functions:
 

@@ -94,7 +94,7 @@ def _plan_candidate(candidate: SkillCandidate, known: Mapping[str, ImportedSkill
 
 def _resolve_conflicts(plans: Sequence[ImportPlan]) -> list[ImportPlan]:
     """Of the candidates with the same slug and tag version, keeps the most deeply nested one. If several are
-    equally deep and their contents differ, all of these are refused.
+    equally deep and their contents differ, refuses all of them.
     """
     rivals: dict[tuple[str, str], list[ImportPlan]] = defaultdict(list)
     for each in plans:

@@ -1,4 +1,4 @@
-"""Bit flags for the contents of a version and the requirements of its runs, used by lists and filters."""
+"""Bit flags that lists and filters use: the contents of a version and the requirements of its runs."""
 
 from collections.abc import Mapping
 from enum import IntFlag

@@ -169,7 +169,9 @@ def _by_name(name: str, actor: Actor) -> Version | None:
     pinned = listed_skill.canonical_pins(actor)
 
     def matches_name(latest: Q, accepted: Callable[[Canonical], bool]) -> Q:
-        """A filter: ``accepted`` for skills listed by a pinned version, ``latest`` for the others."""
+        """A filter that applies the condition ``accepted`` to skills listed by a pinned version, and
+        ``latest`` to all others.
+        """
         named = [skill for skill, pin in pinned.items() if accepted(pin)]
         return (latest & ~Q(pk__in=pinned)) | Q(pk__in=named)
 

@@ -100,7 +100,9 @@ def record_canonical_use(skill: Skill, caller: str, kind: str) -> None:
 
 
 def note_canonical_use(slug: str, caller: str, kind: str) -> None:
-    """Counts a use of the canonical name within a second. In a web process, makes no database call."""
+    """Counts a use of the canonical name. A web process writes the count in batches within a second, not in
+    this call.
+    """
     _uses.add((slug, caller), (kind, timezone.now()))
 
 

@@ -173,8 +173,8 @@ def _find_at_address(team: str, slug: str, actor: Actor) -> Skill:
 
 
 def _depend_on_team(slug: str) -> None:
-    """Declares the team on whose addresses the answer depends: a new skill or a rename changes its number. A
-    new team changes the number that all answers depend on.
+    """Declares that the answer depends on the addresses of the team's skills. A new skill or a rename changes
+    the team's number. A new team changes the number that all answers depend on.
     """
     if drafts.current() and (row := _TEAM_IDS.first(slug)):
         drafts.depend_on_team(row[0])

@@ -80,7 +80,7 @@ def _answered_version(skill: Skill) -> _AnsweredVersion:
 
 
 def _permission_outcome(skill: Skill, version: Version | None, actor: Actor) -> Outcome:
-    """The outcome of the run rules: allow, ask or deny. For a person, ``ask`` becomes ``allow``, because a
+    """The outcome of the run rules: allow, ask or deny. For a person, ``allow`` replaces ``ask``, because a
     person who starts a run also approves it.
     """
     if version is None:

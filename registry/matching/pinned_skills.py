@@ -1,6 +1,6 @@
 """Matches canonical skills by the words of their pinned version instead of the latest.
 
-This concerns only skills that are recommended to the actor just because they are canonical.
+This applies only to skills that are recommended to the actor solely because they are canonical.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

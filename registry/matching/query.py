@@ -82,8 +82,8 @@ def _spans(tokens: Sequence[TextToken], glossary: lines.GlossaryIndex) -> Iterat
 def _next_span(
     tokens: Sequence[TextToken], at: int, glossary: lines.GlossaryIndex
 ) -> tuple[int, bool | None]:
-    """The size of the next span in tokens, and whether it is content; the latter is None for a CJK character
-    outside known words.
+    """The size of the next span in tokens, and whether the span is content: True, False, or None for a CJK
+    character outside known words.
     """
     token = tokens[at]
     keys = [each.key for each in tokens[at : at + glossary.longest.get(token.key, 0)]]

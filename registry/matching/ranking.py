@@ -98,8 +98,8 @@ def rank_candidates(
 
 
 def _request_evidence(best: int, scores: lexical.LexicalScores, form: SentenceForm) -> float:
-    """The evidence that the request has a skill at all, judged by its best skill. It is the same for each
-    skill, so scores stay in the order of the ranks.
+    """The evidence that any skill fits the request, judged by its best skill. All skills get the same value,
+    so their scores keep the order of the ranks.
     """
     parts = scores.parts({best})[best]
     found = {part.concept.start for part in parts if part.mask & _MAIN_FIELDS}

@@ -1,5 +1,5 @@
-"""Reads the form of a request: negations, such as "do not summarize it, translate it", and sentences
-that request nothing. "why do cats purr" has words of skills, but rarely a skill that fits.
+"""Reads the form of a request: negations, such as "do not summarize it, translate it", and sentences that
+request nothing. "why do cats purr" contains words of skills, although no skill is wanted.
 """
 
 import re
@@ -92,7 +92,9 @@ class SentenceForm(Enum):
 
 
 def sentence_form(utterance: str, *, is_keywords: bool) -> SentenceForm:
-    """The form of an utterance. A sentence with a word of requests, such as *help*, is no statement."""
+    """The form of an utterance. A sentence with a request word, such as *help*, does not count as a
+    statement.
+    """
     if is_keywords:
         return SentenceForm.KEYWORDS
     text = utterance[:_MAX_CHARACTERS].strip()

@@ -8,7 +8,7 @@ from registry.models.team import Team
 
 
 class Capacity(models.TextChoices):
-    """The rights that an action used, if they are not those of a member."""
+    """The rights with which an actor who is not a member of the team acted."""
 
     ADMINISTRATOR = "administrator", _("Administrator")
     SERVICE_ACCOUNT = "service_account", _("Service account")

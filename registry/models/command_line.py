@@ -6,7 +6,7 @@ from registry.packages.command_lines import CommandLine, from_document
 
 
 class CommandLineOrigin(models.TextChoices):
-    """The source of a command line. The author's schema applies instead of reading the script."""
+    """The source of a command line. If the author provides an input schema, the script is not read."""
 
     INPUT_SCHEMA = "input_schema"
     SCRIPT = "script"

@@ -15,7 +15,7 @@ class Membership(models.Model):
 
 
 class FormerMembership(models.Model):
-    """The role of a user who left a team and can still undo that. Any change of the user's membership deletes
+    """The role of a user who left a team and can still rejoin it. Any change of the user's membership deletes
     the row.
     """
 

@@ -10,9 +10,7 @@ from django.db import models
 
 
 class UserSession(AbstractBaseSession):
-    """A session of a browser. ``user`` is indexed, so that ending a user's sessions does not read all
-    others.
-    """
+    """A browser session. ``user`` is indexed, so that ending a user's sessions does not read all others."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="sessions")
 

@@ -25,7 +25,7 @@ class TeamQuerySet(models.QuerySet["Team"]):
 
 
 class MemoryReview(models.TextChoices):
-    """The proposed memories of a team that need a review."""
+    """The choices for which proposed memories of a team need a review."""
 
     NONE = "none", _("None")
     TEAM = "team", _("Team memory")
@@ -33,7 +33,7 @@ class MemoryReview(models.TextChoices):
 
 
 class RunReaders(models.TextChoices):
-    """The members of a run's team who can read its content."""
+    """The choices for which members of a run's team can read its content."""
 
     CALLER = "caller", _("The caller and maintainers")
     TEAM = "team", _("The whole team")

@@ -24,7 +24,9 @@ class User(AbstractUser):
 
     @property
     def is_authenticated(self) -> bool:  # type: ignore[override]
-        """Whether pages accept a session of this user. Service accounts act only with access tokens."""
+        """Whether pages accept a session of this user. False for service accounts, which act only with access
+        tokens.
+        """
         return not self.is_service
 
     @property

@@ -34,7 +34,9 @@ def any_file_matches(patterns: Sequence[str], paths: Collection[str]) -> bool:
 
 
 def unmatchable_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
-    """The patterns, after brace expansion, that no file can match. All of them if every one is negated."""
+    """The patterns, after brace expansion, that no file can match. Returns all patterns if every one is
+    negated.
+    """
     expanded = [pattern.strip() for pattern in _expand(patterns)]
     if expanded and all(pattern.startswith("!") for pattern in expanded):
         return tuple(expanded)

@@ -40,7 +40,7 @@ class Code(Generic[P]):
         return Problem(self.name, params=params, severity=self.severity)
 
     def refusal(self, *args: P.args, **params: P.kwargs) -> Refusal:
-        """An exception with one problem, to raise: ``raise NOT_FOUND.refusal(what="skill", name=name)``."""
+        """A ``Refusal`` with one problem, for ``raise NOT_FOUND.refusal(what="skill", name=name)``."""
         return Refusal(self.problem(*args, **params))
 
 

@@ -119,7 +119,7 @@ def requested_permissions(manifest: Manifest, *, has_scripts: bool) -> Requested
 def unsafe_properties(manifest: Manifest, *, has_scripts: bool) -> tuple[str, ...]:
     """The sorted names of fields not listed as safe, with SCRIPTS_PROPERTY if the skill has scripts.
 
-    Fields with their default value or an empty value are left out.
+    Omits fields with their default value or an empty value.
     """
     return tuple(
         sorted(
@@ -140,7 +140,7 @@ def _non_default_fields(manifest: Manifest) -> Iterator[tuple[str, Any]]:
     """Yields name and value of each known field that differs from its default, and of each unknown field.
 
     Names are ``group.field`` for fields of ``security`` and ``metadata``, and for unknown fields in groups.
-    ``security.filesystem: none`` is left out, because it requests less than the default.
+    Omits ``security.filesystem: none``, because it requests less than the default.
     """
     defaults = Manifest("", "", "", "")
     for field in dataclasses.fields(Manifest):

@@ -1,8 +1,8 @@
 """Counts requests per minute: in this process, and in batches in a store that all processes share.
 
-A request costs a look-up in memory. A process adds a caller's requests to the store once they reach a
-fraction of the remaining limit. So a few requests cause no write if the limit is high, and counts near the
-limit are exact.
+Each request costs one look-up in memory. A process adds a caller's requests to the store once they reach a
+fraction of the remaining limit. If the limit is high, a few requests therefore cause no write. Counts near
+the limit are exact.
 """
 
 from __future__ import annotations

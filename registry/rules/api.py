@@ -193,8 +193,8 @@ class RuleDetail(_OneRule):
 
     @operation("remove_rule", "Remove a rule", answer=RuleDoc)
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Requires a session, and for a team's rule the maintainer role (allow rules) or the owner role (deny
-        rules).
+        """Removes the rule. Requires a session, and for a team's rule the maintainer role (allow rules) or
+        the owner role (deny rules).
         """
         return self.respond(request, edit.remove_rule(edit.find_rule(uid, self.actor), self.actor))
 
@@ -206,7 +206,9 @@ class Restoration(_OneRule):
     @operation("restore_rule", "Restore a removed rule", answer=RuleDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Restores the permissions, too. Requires a session and the role that can add such a rule."""
+        """Restores the removed rule with its permissions. Requires a session and the role that can add such a
+        rule.
+        """
         rule = edit.find_rule(uid, self.actor)
         return self.respond(request, edit.restore_rule(rule, self.actor))
 

@@ -10,8 +10,8 @@ _CANONICAL = "_canonical_"
 
 
 def rule_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
-    """The names by which rules match the skill: team/slug, canonical names, and the bare slug. The bare slug
-    counts only if the skill is canonical or owned by ``team``.
+    """The names by which rules match the skill: team/slug, its canonical names and, if the skill is canonical
+    or owned by ``team``, the bare slug.
     """
     canonical = tuple(str(row) for row in skill.canonicals.all() if row.version_id)
     bare = (skill.slug,) if canonical or _is_own(skill, team) else ()

@@ -136,8 +136,8 @@ def decide(version: Version, *, team: Team | None, token: Token | None = None) -
 
 
 def decide_locked(decision: Decision, token: Token | None) -> Decision:
-    """Decides again, with the rules locked until the transaction ends. So when a rule is added later, the run
-    is already among those that wait for approval.
+    """Decides again, with the rules locked until the transaction ends. A rule that is added later therefore
+    also applies to this run if it waits for approval.
     """
     lock_holders(decision.team, token)
     return decide(decision.version, team=decision.team, token=token)

@@ -202,7 +202,7 @@ def _rank_skills(text: str, actor: Actor, filters: Filters, limit: int) -> _Rank
 def _visibility_filter(actor: Actor, filters: Filters) -> sql.SqlFilter:
     """The SQL filter for postings of visible skills that meet the filters.
 
-    If ``for_people`` is the only filter, the condition is negated, because few skills are not for people.
+    If ``for_people`` is the only filter, excludes the few other skills instead, which is faster.
     """
     if filters.for_agents:
         found = _visibility_filter(actor, replace(filters, for_agents=False))

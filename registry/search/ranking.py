@@ -38,7 +38,7 @@ class SearchTerm:
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """The words that a skill should contain, and the terms that count as matches."""
+    """The query words that a skill should contain, and the search terms that count as matches."""
 
     words: tuple[QueryWord, ...]
     terms: tuple[SearchTerm, ...]

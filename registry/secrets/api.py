@@ -107,8 +107,8 @@ class Secrets(Endpoint):
 
     @operation("list_secrets", "List a team's secrets", answer=SecretsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Returns names, dates and grants. Requires a session, and team membership or
-        administrator rights.
+        """Lists the team's secrets with names, dates and grants, but never a value. Requires a session, and
+        team membership or administrator rights.
         """
         document = secrets_document(skills.find_team(team, self.actor), self.actor)
         return etag.document_response(request, document)

@@ -29,7 +29,8 @@ def grants_of(team: Team) -> QuerySet[SecretGrant]:
 
 def grants_for_version(version: Version, team: Team) -> list[SecretGrant]:
     """The team's active grants that apply to this version: those for its digest and, if the team has reviewed
-    the version, those for all reviewed versions. Grants and reviews from before an addition do not apply.
+    the version, those for all reviewed versions. Excludes grants and reviews that are older than an addition
+    of the version.
     """
     additions = additions_of(version)
     reviewed = find_review(version, team) is not None
@@ -63,8 +64,8 @@ def grant_hosts(row: SecretGrant) -> tuple[str, ...]:
 
 
 def startable_skills(version: Version) -> tuple[str, ...]:
-    """Labels of the skills that a run of the version may start and pass secrets to. Each has hosts of its
-    own.
+    """Labels of the skills that a run of the version may start and pass secrets to. Each of these skills can
+    reach its own hosts.
     """
     return manifest_of(version.manifest).requires
 

@@ -54,7 +54,7 @@ def sign_in(identity: Identity) -> User:
 def link(identity: Identity, user: User) -> None:
     """Lets the user sign in as this person at the issuer. A second call changes nothing.
 
-    Raises IDENTITY_TAKEN if another account does, or did before it was erased.
+    Raises IDENTITY_TAKEN if the person is, or was before an erasure, linked to another account.
     """
     linked = _find(identity)
     if linked and linked.user_id != user.pk:
@@ -89,8 +89,8 @@ def links_of(user: User) -> QuerySet[SocialAccount]:
 
 
 def seal_links(user: User) -> None:
-    """Replaces the subjects of an erased person with keyed digests: the person can't be found from them, but
-    is still refused at the next sign-in.
+    """Replaces the subjects of an erased person with keyed digests. They don't reveal the person, but a later
+    sign-in is still refused.
     """
     for linked in links_of(user):
         linked.uid, linked.extra_data = _sealed(linked.provider, linked.uid), {}
@@ -98,7 +98,7 @@ def seal_links(user: User) -> None:
 
 
 def label_of(linked: SocialAccount) -> str:
-    """The issuer's label, or its URL if the site does not trust it any more."""
+    """The issuer's label, or its URL if the site no longer trusts the issuer."""
     return next((issuer.label for issuer in issuers() if issuer.url == linked.provider), linked.provider)
 
 
@@ -146,7 +146,7 @@ def _add_account(identity: Identity) -> User:
 
 
 def _candidates(wanted: str) -> Iterator[str]:
-    """User names to try: the wanted one, made valid, then with a number, then with random digits."""
+    """Yields user names to try: the valid form of ``wanted``, then with a number, then with random digits."""
     name = re.sub(r"[^\w.@+-]+", "-", wanted).strip("-")[: MAX_NAME - 10]
     try:
         name = validated_username(name)

@@ -38,7 +38,7 @@ class Metadata:
 
 
 def invalid(issuer: Issuer, reason: str) -> Refusal:
-    """IDENTITY_INVALID with this reason, which is logged."""
+    """Logs the reason and returns an IDENTITY_INVALID refusal with it."""
     _log.warning("Refused a sign-in from the issuer %s: %s", issuer.name, reason)
     return IDENTITY_INVALID.refusal(issuer=issuer.label, reason=LazyMessage(reason))
 
@@ -50,8 +50,8 @@ def _is_secure(url: str) -> bool:
 
 
 def discover(issuer: Issuer) -> Metadata:
-    """Reads the issuer's metadata. Raises IDENTITY_INVALID if they name another issuer or an insecure
-    endpoint, and OUTBOUND_… if they can't be read.
+    """Reads the issuer's metadata. Raises IDENTITY_INVALID if it names another issuer or an insecure
+    endpoint, and OUTBOUND_… if it can't be read.
     """
     found = _get(issuer, f"{issuer.url.rstrip('/')}/.well-known/openid-configuration")
     if found.get("issuer") != issuer.url:
@@ -82,7 +82,9 @@ def read_keys(issuer: Issuer, metadata: Metadata) -> list[dict[str, Any]]:
 
 
 def redeem_code(issuer: Issuer, metadata: Metadata, code: str, verifier: str) -> tuple[str, str]:
-    """Exchanges the code for an ID token and an access token. Raises IDENTITY_INVALID if it is refused."""
+    """Exchanges the code for an ID token and an access token. Raises IDENTITY_INVALID if the issuer refuses
+    the code.
+    """
     form = {
         "grant_type": "authorization_code",
         "code": code,

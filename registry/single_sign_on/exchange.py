@@ -54,7 +54,7 @@ class Identity:
 
 
 def authorization_url(issuer: Issuer, attempt: SignInSecrets, state: str) -> str:
-    """The address at the issuer to which the browser goes."""
+    """The issuer's URL to which the browser is redirected."""
     metadata = discovery.discover(issuer)
     query = {
         "response_type": "code",
@@ -71,7 +71,7 @@ def authorization_url(issuer: Issuer, attempt: SignInSecrets, state: str) -> str
 
 
 def identify(issuer: Issuer, attempt: SignInSecrets, answer: Mapping[str, str]) -> Identity:
-    """The person that the issuer signed in. ``answer`` is the query with which the browser came back.
+    """The person that the issuer signed in. ``answer`` is the query of the issuer's redirect to this site.
 
     Raises SIGN_IN_CANCELLED if the issuer refused, IDENTITY_INVALID if a check fails, and OUTBOUND_… if the
     issuer can't be reached.
@@ -104,14 +104,14 @@ def _identity(issuer: Issuer, claims: Mapping[str, Any]) -> Identity:
 
 
 def _text(claims: Mapping[str, Any], name: str) -> str:
-    """The claim as text of one line, at most 150 characters; "" for other types."""
+    """The claim as one line of text with at most 150 characters. "" if the claim is not a text."""
     value = claims.get(name)
     return "".join(filter(str.isprintable, value[:150])).strip() if isinstance(value, str) else ""
 
 
 def _groups(issuer: Issuer, claims: Mapping[str, Any]) -> frozenset[str] | None:
-    """The person's groups; without the claim, none. Raises IDENTITY_INVALID if the claim is not a list of
-    texts, or was left out because the list is too long.
+    """The person's groups; empty without the claim. Raises IDENTITY_INVALID if the claim is not a list of
+    texts, or if the issuer omitted it because the list is too long.
     """
     if not issuer.groups and not issuer.administrator_group:
         return None

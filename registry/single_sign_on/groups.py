@@ -13,10 +13,10 @@ _log = logging.getLogger(__name__)
 
 
 def apply_groups(user: User, identity: Identity) -> None:
-    """Adds, changes and removes the user's memberships in the teams that the issuer's groups name, and the
-    administrator rights if a group gives them. Other teams keep their members.
+    """Adds, changes and removes the user's memberships in the teams of the issuer's groups. If the issuer has
+    an administrator group, also gives or removes administrator rights. Memberships in other teams stay.
 
-    The last owner of a team and the last administrator stay, which the audit trail records.
+    The last owner of a team and the last administrator keep their rights, and the audit trail records this.
     """
     issuer, groups = identity.issuer, identity.groups
     if groups is None:

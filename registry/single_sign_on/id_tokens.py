@@ -64,7 +64,9 @@ def _decode(token: str, issuer: Issuer, keys: Sequence[dict[str, Any]]) -> dict[
 
 
 def _signing_key(header: dict[str, Any], keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The key that the header names. Without a name, the only key. Raises ValueError for any other number."""
+    """The key that the header names. If it names none, the only key. Raises ValueError unless exactly one key
+    matches.
+    """
     usable = [
         key
         for key in keys

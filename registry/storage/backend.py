@@ -32,7 +32,9 @@ class BlobBackend(Protocol):
     def local_path(self, key: str) -> Path | None: ...
 
     def signed_url(self, key: str, *, content_type: str, disposition: str, for_s: int) -> str:
-        """A URL that works for ``for_s`` seconds without credentials. Raises NotImplementedError on disks."""
+        """A URL that works for ``for_s`` seconds without credentials. Raises NotImplementedError for a local
+        disk.
+        """
         ...
 
     def older_than(self, age: timedelta) -> Iterator[tuple[str, int]]:

@@ -112,7 +112,7 @@ def relative_path(digest: str) -> str:
 def signed_url(digest: str, *, content_type: str, disposition: str) -> str:
     """A URL at which anyone can download the blob from S3 for ``SIGNED_URL_S`` seconds, with these headers.
 
-    Needs STORAGE_URL.
+    Works only if STORAGE_URL is set.
     """
     return backend().signed_url(
         _key(digest), content_type=content_type, disposition=disposition, for_s=SIGNED_URL_S

@@ -22,8 +22,8 @@ _PARTIAL_PREFIX = ".coming-"
 
 @contextmanager
 def _translate_errors(*passed: type[OSError]) -> Iterator[None]:
-    """Context manager and decorator that turns an OSError into UNAVAILABLE and logs it. Errors of a
-    full disk and of the classes in ``passed`` are raised unchanged.
+    """Context manager and decorator that turns an OSError into UNAVAILABLE and logs it. Raises errors of a
+    full disk and exceptions of the classes in ``passed`` unchanged.
     """
     try:
         yield

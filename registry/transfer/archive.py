@@ -1,6 +1,6 @@
 """A backup file: a zip with ``tables/<name>.jsonl``, ``blobs/<key>`` and, written last, ``manifest.json``.
 
-It contains no keys: secrets in it can't be read without them.
+It contains no encryption keys, without which its secrets can't be read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BLOBS = "blobs/"
 
 
 class BackupWriter:
-    """Writes a hidden file next to ``path``; ``commit`` completes it under its name."""
+    """Writes a hidden file next to ``path``. ``commit`` completes the file and renames it to ``path``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -35,7 +35,9 @@ class BackupWriter:
 
     @contextmanager
     def opened(self) -> Iterator[BackupWriter]:
-        """Context manager. Without ``commit``, nothing remains."""
+        """Context manager that opens the file for writing. Deletes the file at the end unless ``commit`` was
+        called.
+        """
         with suppress(FileNotFoundError):
             self.partial.unlink()
         try:
@@ -59,7 +61,9 @@ class BackupWriter:
         return totals
 
     def write_blobs(self, source: BlobSource) -> Iterator[int]:
-        """Copies the blobs. Yields the count after each. Packages are compressed already."""
+        """Copies the blobs and yields the count after each. Does not compress them, because packages are
+        already compressed.
+        """
         count = 0
         for key in source.keys():  # noqa: SIM118 - not a mapping
             with suppress(FileNotFoundError), source.open(key) as blob:  # deleted by a user meanwhile
@@ -100,7 +104,7 @@ class BackupFile:
         return (name[len(_BLOBS) :] for name in self.archive.namelist() if name.startswith(_BLOBS))
 
     def open(self, key: str) -> BinaryIO:
-        """The blob, held in memory. A damaged one is returned as far as it can be read."""
+        """The blob in memory. For a damaged blob, the bytes that can be read."""
         with self._lock:
             try:
                 return BytesIO(self.archive.read(_BLOBS + key))

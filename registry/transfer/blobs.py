@@ -17,7 +17,7 @@ _ALL = timedelta(0)
 
 
 class BlobSource(Protocol):
-    """Where blobs come from: a storage or a backup file."""
+    """The interface of a source of blobs: a storage or a backup file."""
 
     def keys(self) -> Iterator[str]: ...
 
@@ -26,7 +26,7 @@ class BlobSource(Protocol):
 
 @dataclass
 class BlobTotals:
-    """Counts of a copy."""
+    """The counts of a copy: blobs, bytes and damaged blobs."""
 
     blobs: int = 0  # that source and target have now
     bytes: int = 0  # that were copied
@@ -49,7 +49,7 @@ class StorageSource:
 def copy_blobs(source: BlobSource, target: BlobBackend) -> Iterator[BlobTotals]:
     """Copies the missing blobs with a few threads. Yields the totals after each blob.
 
-    A blob that disappears meanwhile, because a user deleted it, is not counted.
+    Does not count a blob that a user deletes meanwhile.
     """
     present = {key for key, _size in target.older_than(_ALL)}
     totals = BlobTotals()
@@ -70,7 +70,7 @@ def copy_blobs(source: BlobSource, target: BlobBackend) -> Iterator[BlobTotals]:
 
 
 def _copy(key: str, source: BlobSource, target: BlobBackend) -> int | None:
-    """Copies one blob; returns its bytes, -1 if it does not exist any more, None if it is damaged."""
+    """Copies one blob and returns its size in bytes; -1 if it no longer exists, None if it is damaged."""
     sha256, size = hashlib.sha256(), 0
     try:
         file = source.open(key)

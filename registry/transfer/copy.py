@@ -35,7 +35,7 @@ class CopyResult:
 
 
 def back_up(path: Path, storage: BlobBackend, *, release: str, on_progress: Progress) -> CopyResult:
-    """Writes a backup of the site to ``path``: all rows as of one moment, then the blobs.
+    """Writes a backup of the site to ``path``: all rows from one snapshot, then the blobs.
 
     The site can stay online. A blob that is deleted during the backup may be missing in it.
     """
@@ -89,7 +89,9 @@ def copy_site(
     expected: dict[str, int],
     on_progress: Progress,
 ) -> CopyResult:
-    """Copies and verifies rows and blobs, without ``target.finish``. ``blobs`` None: the storage stays."""
+    """Copies and verifies rows and blobs. The caller must call ``target.finish``. If ``blobs`` is None, the
+    site keeps its storage.
+    """
     target.begin(rows.name)
     tables = copied_tables()
     total = 0
@@ -107,7 +109,7 @@ def copy_site(
 
 
 def rebuild_index(on_progress: Progress) -> None:
-    """Writes the search terms and triggers of all skills, which are not copied."""
+    """Writes the search terms and triggers of all skills, because a copy does not contain them."""
     for done in postings.reindex(every=True):
         on_progress("search index", done, None)
     for _ in pinned_postings.reindex(every=True):

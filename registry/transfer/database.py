@@ -28,12 +28,14 @@ _SOURCE = "transfer-source"
 
 
 class RowSource(Protocol):
-    """Where rows come from: a database or a backup file."""
+    """The interface of a source of rows: a database or a backup file."""
 
     name: str  # identifies the source when a copy is resumed
 
     def rows(self, table: Table, *, after: Any, skip: int) -> Iterator[list[Any]]:
-        """The rows in the order of their keys, without the first ``skip``, whose last key is ``after``."""
+        """The rows in the order of their keys, without the first ``skip`` rows. ``after`` is the key of the
+        last skipped row.
+        """
         ...
 
 
@@ -59,7 +61,7 @@ class DatabaseSource:
 
 @contextmanager
 def snapshot(alias: str = "default") -> Iterator[DatabaseSource]:
-    """The rows of the database as they are now, whatever other processes write meanwhile."""
+    """Context manager that yields the database's rows as they are now, unaffected by later writes."""
     settings = connections[alias].settings_dict
     options = dict(settings["OPTIONS"])
     if connections[alias].vendor == "sqlite":
@@ -122,11 +124,11 @@ class DatabaseTarget:
             yield totals.rows
 
     def totals(self, table: Table) -> Totals:
-        """The totals of the rows that were copied, computed from the source."""
+        """The totals of the copied rows, computed from the source."""
         return Totals(self._state[table.name]["rows"], int(self._state[table.name]["digest"], 16))
 
     def verify(self, table: Table) -> None:
-        """Reads the copied rows again. Raises COPY_DIFFERS."""
+        """Reads the copied rows again and compares their totals. Raises COPY_DIFFERS if they differ."""
         if Totals.of(DatabaseSource(self.alias).rows(table)) != self.totals(table):
             raise COPY_DIFFERS.refusal(table=table.name)
 
@@ -161,7 +163,7 @@ class DatabaseTarget:
         sql.execute(self.connection, sql.WRITE_STATE, [name, json.dumps(value)])
 
     def _drop_foreign_keys(self) -> None:
-        """On PostgreSQL, drops the foreign keys: tables refer to each other in circles."""
+        """Drops the foreign keys on PostgreSQL, because tables refer to each other in cycles."""
         if self.connection.vendor != "postgresql":
             return
         found = sql.fetch(self.connection, sql.POSTGRES_FOREIGN_KEYS)

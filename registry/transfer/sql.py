@@ -1,4 +1,6 @@
-"""SQL of copied databases: the state of an unfinished copy, and constraints that are off meanwhile."""
+"""SQL of copied databases: the state of an unfinished copy, and the constraints that are disabled during a
+copy.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -90,7 +90,7 @@ def copied_tables() -> list[Table]:
 
 
 def neutral(value: Any) -> Any:
-    """The JSON value for a value that Django has read."""
+    """The database-independent JSON value for a value that Django has read."""
     if isinstance(value, datetime | date):
         return value.isoformat()
     if isinstance(value, UUID | Decimal):
@@ -101,7 +101,7 @@ def neutral(value: Any) -> Any:
 
 
 def native(field: models.Field[Any, Any], value: Any) -> Any:
-    """The value that ``neutral`` was made from."""
+    """The field's Django value for a value from ``neutral``."""
     if value is None:
         return None
     if isinstance(field, models.BinaryField):

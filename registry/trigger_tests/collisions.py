@@ -34,7 +34,7 @@ class CollidingTrigger:
 
 @dataclass(frozen=True)
 class Collision:
-    """A set of colliding triggers; ``kind`` is event, exact (same words) or similar (one word differs)."""
+    """A set of colliding triggers. ``kind`` is event, exact (same words) or similar (one word differs)."""
 
     kind: str
     text: str

@@ -1,4 +1,5 @@
-"""Evaluates trigger tests with real matches, as if the version were the latest of its skill. Uses no model.
+"""Evaluates trigger tests with real matches, as if the version were its skill's latest. Uses no language
+model.
 
 An evaluation rolls back its changes to the index before others can see them.
 """

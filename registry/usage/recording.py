@@ -63,15 +63,15 @@ def use_of(version: Version, kind: str) -> VersionUse:
 
 
 def note_use(use: VersionUse, caller: str) -> None:
-    """Like ``record_use``, but web processes write the use within a second, without a database call here, and
-    count the use of a kept answer at each delivery.
+    """Like ``record_use``, but a web process writes the use in a batch within a second. For a cached answer,
+    it counts a use at each delivery.
     """
     if not drafts.defer_use(partial(count_use, use), caller):
         count_use(use, caller)
 
 
 def count_use(use: VersionUse, caller: str) -> None:
-    """``note_use`` without regard to kept answers."""
+    """Like ``note_use``, but ignores whether the answer will be cached."""
     if use.canonical_slug:
         note_canonical_use(use.canonical_slug, caller, use.kind)
     noted = SkillUse(use.skill_id, caller, use.kind, use.number, timezone.now())

@@ -1,4 +1,4 @@
-"""Endpoints of browser sessions: a user's own ones, and those of any user for administrators."""
+"""Endpoints of browser sessions. Users manage their own; administrators manage those of all users."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ class SessionEndpoint(Endpoint):
 class MySessions(SessionEndpoint):
     @operation("list_my_sessions", "List your sessions", answer=_PAGE)
     def get(self, request: Request) -> HttpResponse:
-        """Lists your browser sessions on one page, sorted by last use, newest first. Requires a session."""
+        """Lists all your browser sessions in one response, most recently used first. Requires a session."""
         return self.list_of(request, self.own_user)
 
     @operation("end_my_other_sessions", "End your other sessions", answer=EndedSessionsDoc)
@@ -79,7 +79,7 @@ class UserSessions(SessionEndpoint):
 
     @operation("list_user_sessions", "List a user's sessions", answer=_PAGE)
     def get(self, request: Request, username: str) -> HttpResponse:
-        """Lists the user's browser sessions on one page, sorted by last use, newest first. Requires
+        """Lists all the user's browser sessions in one response, most recently used first. Requires
         administrator rights.
         """
         return self.list_of(request, users.find_user(username, self.actor))

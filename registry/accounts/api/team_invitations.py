@@ -51,8 +51,8 @@ class TeamInvitations(Endpoint):
         answer={201: NewInvitationDoc},
     )
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Returns a link with which one person joins the team. Requires the owner role; the link stops
-        working if you lose it.
+        """Creates a link with which one person can join the team. Requires the owner role. The link stops
+        working if you lose that role.
         """
         found = find_team(team, self.actor)
         body: dict[str, Any] = read_body(TeamInvitationRequest, request.data)

@@ -93,7 +93,7 @@ class TeamDetail(Endpoint):
 
     @operation("get_team", "Get a team", answer=TeamDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Returns the team's names and addresses."""
+        """Returns the team with its display name and URLs."""
         return etag.document_response(request, TeamDoc.document(find_team(team, self.actor)))
 
     @operation("update_team", "Change a team's display name", body=TeamChangeRequest, answer=TeamDoc)

@@ -105,9 +105,7 @@ class Tokens(Endpoint):
         "list_tokens", "List your access tokens", query=TokensQuery, answer=page_schema(AccessTokenDoc)
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists your own tokens, newest first. A token that is limited to a team gets only tokens of that
-        team.
-        """
+        """Lists your own tokens, newest first. A token limited to a team lists only that team's tokens."""
         return token_page(request, self.actor, _require_user(self.actor))
 
     @operation("create_token", "Create an access token", body=TokenRequest, answer={201: NewAccessTokenDoc})
@@ -144,9 +142,9 @@ class TokenRotation(Endpoint):
 
     @operation("rotate_token", "Rotate an access token", body=RotationRequest, answer=NewAccessTokenDoc)
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Gives the token a new secret. The present secret keeps working for `overlap_hours`; a second
-        rotation ends the older one. With the scope `administer`, a token can rotate itself, and
-        tokens that can't do more than itself.
+        """Replaces the token's secret. The current secret keeps working for `overlap_hours`; if you rotate
+        again, the oldest one stops at once. A token with the scope `administer` can rotate itself and tokens
+        that can't do more.
         """
         token = tokens.find_token(uid, self.actor)
         body = read_body(RotationRequest, request.data)

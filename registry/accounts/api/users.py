@@ -124,9 +124,7 @@ class Users(Endpoint):
 
     @operation("list_users", "List users", query=UsersQuery, answer=page_schema(UserDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists accounts in the order in which they were created, without erased ones. Requires administrator
-        rights.
-        """
+        """Lists accounts, oldest first, without erased ones. Requires administrator rights."""
         query = read_query(UsersQuery, request)
         rows = users.list_users(self.actor)
         if "state" in query:
@@ -215,8 +213,8 @@ class PasswordReset(Endpoint):
 
     @operation("reset_password", "Reset a user's password", answer=PasswordResetDoc)
     def post(self, request: Request, username: str) -> HttpResponse:
-        """Returns a link with which the user sets a new password, once and within a day. The current password
-        stops working, and the user's sessions end. Requires administrator rights.
+        """Creates a link with which the user can set a new password. The link works once, within a day. The
+        current password stops working, and the user's sessions end. Requires administrator rights.
         """
         user = users.find_user(username, self.actor)
         url = users.reset_password(user, self.actor)
@@ -253,7 +251,7 @@ class Invitations(Endpoint):
 
     @operation("invite", "Invite a person", body=InvitationRequest, answer={201: NewInvitationDoc})
     def post(self, request: Request) -> HttpResponse:
-        """Returns a link with which one person creates an account, and joins the team if one is given.
+        """Creates a link with which one person can create an account and, if you name a team, join it.
         Requires administrator rights.
         """
         body: dict[str, Any] = read_body(InvitationRequest, request.data)

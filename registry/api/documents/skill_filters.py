@@ -20,5 +20,5 @@ class FilterQuery(Query):
 
 
 def filters_of(query: dict[str, Any], actor: Actor) -> Filters:
-    """The filters of the query; an agent, which uses a token, gets only skills for agents."""
+    """The filters of the query. For a token, they exclude skills that are for people only."""
     return Filters(**{name: query.get(name, "") for name in FACETS}, for_agents=actor.token is not None)

@@ -49,7 +49,9 @@ class Me(Endpoint):
 
     @operation("get_me", "Get your account, teams and token scopes", answer=MeDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Works with every token, whatever its scopes."""
+        """Returns your account and the properties of the token that you use. Every token may call this,
+        whatever its scopes.
+        """
         return etag.document_response(request, _me(self.actor))
 
 
@@ -91,7 +93,7 @@ class ErrorCodesDoc(Doc):
 class Codes(Endpoint):
     @operation("list_error_codes", "List all error codes", answer=ErrorCodesDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Codes never change. Texts are in the language of Accept-Language."""
+        """Lists all error codes with their texts in the language of Accept-Language. A code never changes."""
         items = [_code(CODES[name]) for name in sorted(CODES)]
         return etag.document_response(request, {"items": items})
 

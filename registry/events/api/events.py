@@ -152,8 +152,8 @@ class EventDetail(Endpoint):
 
     @operation("get_event", "Get an event", answer=EventDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the event with its matches: started runs, proposals, and reasons why a skill was not
-        started.
+        """Returns the event with its matches: runs that it started, skills that it proposes, and skills that
+        were refused with the reason.
         """
         return etag.document_response(
             request, event_document(receiving.find_event(uid, self.actor), self.actor)

@@ -101,7 +101,7 @@ class WebhookDetail(Endpoint):
 
     @operation("get_webhook", "Get a webhook", answer=WebhookDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the delivery URL, the creator and the expiry of a previous secret."""
+        """Returns the webhook with its delivery URL, creator, and expiry time of the previous secret."""
         return etag.document_response(request, WebhookDoc.document(webhooks.find_endpoint(uid, self.actor)))
 
     @operation("delete_webhook", "Delete a webhook")

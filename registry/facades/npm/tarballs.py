@@ -30,8 +30,8 @@ _KEPT_FIELDS = ("type", "exports", "imports", "main", "engines", "dependencies",
 
 @dataclass(frozen=True)
 class TarballFacts:
-    """What npm checks: ``integrity`` is the SHA-512 in base64, ``shasum`` the SHA-1 in hexadecimal. ``size``
-    is the sum of the files' sizes in bytes.
+    """The values that npm checks. ``integrity`` is the SHA-512 in base64, ``shasum`` the SHA-1 in
+    hexadecimal. ``size`` is the total size of the files in bytes.
     """
 
     integrity: str

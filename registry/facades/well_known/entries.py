@@ -40,7 +40,7 @@ class IndexEntry:
 
     @property
     def skill_md(self) -> File | None:
-        """The only file of a version that consists of SKILL.md; None for other versions."""
+        """The SKILL.md of a version that has no other files. None for other versions."""
         return self.files[0] if [file.path for file in self.files] == [SKILL_MD] else None
 
 
@@ -108,9 +108,7 @@ def _latest_versions(rows: QuerySet[Skill], limit: int) -> list[tuple[str, Versi
 
 
 def _entries(named: Sequence[tuple[str, Version | None]]) -> list[IndexEntry]:
-    """The entries that clients accept. An entry that a client rejects would make it discard the
-    whole index.
-    """
+    """The entries that clients accept. A client discards the whole index if it rejects one entry."""
     versions: dict[str, Version] = {}
     for name, version in named:
         if version and _NAME.fullmatch(name) and version.archive_size <= _MAX_ARCHIVE:

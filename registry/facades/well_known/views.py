@@ -112,7 +112,7 @@ class SkillSearchQuery(Query):
 
 @extend_schema(exclude=True)
 class SkillSearch(FacadeEndpoint):
-    """The search for ``npx skills find``."""
+    """The search endpoint for ``npx skills find``."""
 
     required_actions = {"GET": (Action.SEE,)}
     rate_limits = {"GET": RateLimit.SEARCH}

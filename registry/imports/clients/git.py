@@ -141,7 +141,7 @@ class _Client(AbstractHttpGitClient):
 
 
 class _Response:
-    """A response with the attributes that dulwich uses."""
+    """An HTTP response with the attributes that dulwich reads."""
 
     def __init__(self, url: str, context: AbstractContextManager[FetchStream]) -> None:
         self._context, self._answer = context, context.__enter__()

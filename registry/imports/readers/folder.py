@@ -1,4 +1,6 @@
-"""Reads any folder on the server. So only administrators and the shell may use it."""
+"""Reads candidates from any folder on the server. For this reason, only administrators and the shell may use
+it.
+"""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Applies ``.gitignore`` files. As in git, the deepest one with a matching pattern decides."""
+"""Applies ``.gitignore`` files. As in git, the deepest file with a matching pattern decides."""
 
 import os
 from functools import lru_cache

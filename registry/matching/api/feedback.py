@@ -104,8 +104,9 @@ class FeedbackReports(Endpoint):
     )
     @idempotent(FeedbackRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Send `worked` or `failed` for a run outside this site; runs on this site count without a report.
-        `wrong_skill` with the utterance proposes a trigger test to the skill's team.
+        """Records how a skill worked. Send `worked` or `failed` for a run outside this site; runs on this
+        site count without a report. `wrong_skill` with the utterance proposes a trigger test to the skill's
+        team.
         """
         body = read_body(FeedbackRequest, request.data)
         label, _, number = body["skill"].partition("@")
@@ -121,7 +122,9 @@ class SkillFeedback(SkillEndpoint):
 
     @operation("get_feedback", "Get the feedback on a skill", answer=FeedbackDoc)
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requires the maintainer role in the skill's team."""
+        """Returns the feedback on the skill and its trigger tests. Requires the maintainer role in the
+        skill's team.
+        """
         return etag.document_response(request, _document(self.skill(team, slug), self.actor))
 
 

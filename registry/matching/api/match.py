@@ -82,9 +82,9 @@ class Matching(Endpoint):
 
     @operation("match_skills", "Match skills to a request", body=MatchRequest, answer=MatchDoc)
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Skills that match by event, intent, phrase or name come first, then skills whose text matches.
-        `score` is the probability that the skill is the right one. `start` and `end` are positions in the
-        text, counted in Unicode code points.
+        """Ranks the skills that fit a request. Skills that match by event, intent, phrase or name come first,
+        then skills whose text matches. `score` is the probability that the skill is the right one. `start`
+        and `end` are positions in the text, counted in Unicode code points.
         """
         body = read_body(MatchRequest, request.data)
 

@@ -65,9 +65,10 @@ class _Walk:
             )
 
     def _read(self, path: str) -> bytes:
-        """The first ``limits.file + 1`` bytes of a file; ``check_sizes`` later refuses a file of that size.
+        """At most the first ``limits.file + 1`` bytes of a file. ``check_sizes`` later refuses a file with so
+        many bytes.
 
-        Raises PACKAGE_TOO_LARGE if the files read so far are too large together.
+        Raises PACKAGE_TOO_LARGE if the total size of the files read so far exceeds the limit.
         """
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as source:

@@ -26,7 +26,7 @@ _NO_LIMITS = Limits(archive=1 << 31, unpacked=1 << 31, file=1 << 31, entries=0xF
 
 
 def digest_of(data: bytes) -> str:
-    """The SHA-256 digest as ``sha256:`` and 64 hexadecimal digits."""
+    """The SHA-256 digest in the form ``sha256:`` plus 64 hexadecimal digits."""
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 

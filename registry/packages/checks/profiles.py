@@ -53,7 +53,7 @@ def suffix(path: str) -> str:
 
 @dataclass(frozen=True)
 class ProfileChoice:
-    """A profile and what made it apply: a field of the front matter, or the path of a script.
+    """A profile and the reason why it applies: a field of the front matter, or the path of a script.
 
     Both are "" for the default profile.
     """

@@ -111,7 +111,7 @@ def _each(value: Any) -> Iterator[Any]:
 
 
 def _word(value: Any) -> Any:
-    """A file stays a mapping; everything else becomes text."""
+    """One word of the call. A file stays a mapping; every other value becomes text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, Mapping) else str(value)

@@ -83,7 +83,7 @@ class ExclusiveGroup:
 
 @dataclass(frozen=True)
 class CommandLevel:
-    """The parameters of the script or of one subcommand, with the subcommands below it.
+    """The parameters of the script or of one subcommand, and its own subcommands.
 
     Parameters are in the order of their declaration; positional ones are given in this order.
     """

@@ -12,7 +12,7 @@ MAX_CHARACTERS = 256 * 1024
 
 
 def read_command_line(path: str, text: str) -> CommandLine:
-    """How the script is called. Never raises: parts that can't be read become gaps.
+    """The script's command line. Never raises: parts that can't be read become gaps.
 
     ``is_program`` is False for a file without a main part, whose kind is "none".
     """
@@ -28,7 +28,9 @@ def read_command_line(path: str, text: str) -> CommandLine:
 
 
 def _read(path: str, suffix: str, text: str) -> CommandLine:
-    """Imports each reader when it is first used, because the parsers for syntax trees are large."""
+    """The command line as read by the reader for the suffix. Imports each reader at its first use, because
+    syntax tree parsers are large.
+    """
     if suffix == ".py":
         from registry.packages.command_lines.python.python_reader import read_python
 

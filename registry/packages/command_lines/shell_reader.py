@@ -1,4 +1,6 @@
-"""Reads how a shell script is called: the options of getopts, or that it reads arguments by hand."""
+"""Reads how a shell script is called: by options that getopts reads, or by arguments that the script reads by
+hand.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _GRAMMARS = {
 
 
 class TreeTooLargeError(Exception):
-    """The syntax tree has more than MAX_NODES nodes."""
+    """Raised if the syntax tree has more than MAX_NODES nodes."""
 
 
 def parse_source(language: SyntaxLanguage, source: bytes) -> Tree | None:

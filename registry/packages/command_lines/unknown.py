@@ -1,8 +1,8 @@
-"""The value of everything that is known only when a script runs."""
+"""The placeholder for values that are known only when a script runs."""
 
 
 class Unknown:
-    """A value that is known only when the script runs."""
+    """Placeholder for a value that is known only when the script runs."""
 
     def __repr__(self) -> str:
         return "…"

@@ -28,7 +28,9 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class Content:
-    """A version. ``effective`` is the manifest with the hosts and secrets that maintainers added."""
+    """The content of a version. ``effective`` is the manifest with the hosts and secrets that maintainers
+    added.
+    """
 
     manifest: Manifest
     files: tuple[FileFacts, ...]

@@ -55,7 +55,7 @@ class NodePackage:
 class NodeLock:
     """The parts of package.json and the lock file that determine the installation.
 
-    Scripts, URLs and dev packages are left out.
+    Omits scripts, URLs and dev packages.
     """
 
     manifest: Mapping[str, Any]  # parts of package.json

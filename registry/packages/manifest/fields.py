@@ -77,7 +77,9 @@ class Fields:
         self._reject(replace(problem, severity=severity), name)
 
     def _reject(self, problem: Problem, name: str) -> None:
-        """Adds the problem, in ``security`` as an error: a default must not replace a misspelled limit."""
+        """Adds the problem. In ``security``, it becomes an error, because a default must not replace a
+        misspelled limit.
+        """
         path = (*self.key_path, name)
         self.rejected.add(path)
         self.add_problem(replace(problem, severity="error") if path[0] == "security" else problem, name)

@@ -83,7 +83,7 @@ def read_security(fields: Fields) -> Security:
 def unknown_group_fields(fields: Fields) -> dict[str, dict[str, Any]]:
     """The unknown and invalid fields inside each group of ``_KNOWN_FIELDS``, by group name.
 
-    Groups without such fields are left out.
+    Omits groups without such fields.
     """
     groups = {name: fields.values.get(name) for name in _KNOWN_FIELDS}
     unread = {

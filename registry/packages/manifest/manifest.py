@@ -38,7 +38,7 @@ class ManifestResult:
 def read_manifest(front: FrontMatter, origin: Origin) -> ManifestResult:
     """Reads the fields of all supported formats. An invalid field has its default value and adds a problem.
 
-    For broken front matter, leaves out the problems that the broken part can explain.
+    For broken front matter, omits the problems that the broken part can explain.
     """
     problems: list[Problem] = list(front.problems)
     fields = Fields(front, problems, front.values)

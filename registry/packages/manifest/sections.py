@@ -103,7 +103,7 @@ def find_sections(text: str) -> dict[str, Heading]:
 def find_commands(text: str) -> Iterator[re.Match[str]]:
     """Yields the commands of a prompt: the group ``line`` of ``!`command` ``, or ``block`` of a fence.
 
-    Code spans in double backticks are text, and so is a span that follows a word or another span directly.
+    Code spans in double backticks, and spans that directly follow a word or another span, count as text.
     """
     return (match for match in _COMMAND.finditer(text) if not match["span"])
 

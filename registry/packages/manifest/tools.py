@@ -18,7 +18,9 @@ class Tool:
 
 
 def tools_of(abp: Mapping[str, Any] | None) -> tuple[Tool, ...]:
-    """The tools with a name among the first 200 declarations, in order, without those that repeat a name."""
+    """The named tools among the first 200 declarations, in order. Of several with the same name, only the
+    first.
+    """
     listed = (abp or {}).get("tools")
     by_name: dict[str, Tool] = {}
     for tool in listed[:_MAX_TOOLS] if isinstance(listed, list) else ():
@@ -41,7 +43,7 @@ def _tool(name: str, declaration: Mapping[str, Any]) -> Tool:
 def schema_of(parameters: Any) -> Mapping[str, Any]:
     """An object schema for ABP parameters, which map names to JSON Schemas with ``required`` flags.
 
-    Parameters without a type are strings. Parameters that are not mappings are left out.
+    Parameters without a type are strings. Omits parameters that are not mappings.
     """
     named = parameters if isinstance(parameters, Mapping) else {}
     rules = {str(name): dict(rule) for name, rule in named.items() if isinstance(rule, Mapping)}

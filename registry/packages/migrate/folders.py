@@ -1,4 +1,4 @@
-"""Migrates folders on disk. A changed copy replaces the folder, atomically if the system supports it."""
+"""Migrates folders on disk. Replaces each folder with a changed copy, atomically if possible."""
 
 import ctypes
 import errno
@@ -59,7 +59,9 @@ def replace_folder(folder: Path, migration: Migration) -> Path:
 
 
 def _find(original: os.stat_result, work: Path) -> Path | None:
-    """The path of the original folder if a swap left it in the work folder, which must then be kept."""
+    """The path of the original folder if a failed swap moved it to the work folder. The work folder must then
+    be kept.
+    """
     return next((path for path in work.iterdir() if os.path.samestat(path.stat(), original)), None)
 
 

@@ -16,7 +16,7 @@ _NEW_LINE = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # the line breaks of YAML
 def edit_header(
     front: FrontMatter, updates: Mapping[str, Any], removed: Collection[str], limits: Limits
 ) -> str:
-    """The header with ``updates`` set and the ``removed`` fields left out.
+    """The header with the fields of ``updates`` set, and without the ``removed`` fields.
 
     Rewrites the whole header if its lines can't be edited separately, as in ``{a: 1}``.
     """

@@ -1,4 +1,4 @@
-"""Maps import names to the distributions that provide them, only by our own table."""
+"""Maps import names to the distributions that provide them. Uses only the table of this project."""
 
 from __future__ import annotations
 

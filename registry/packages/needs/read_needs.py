@@ -29,8 +29,8 @@ _log = logging.getLogger(__name__)
 def read_needs(files: Sequence[PackageFile], scripts: Iterable[str]) -> tuple[ScriptNeeds, ...]:
     """The needs of the scripts, which are paths of ``files``. Never raises.
 
-    Reads at most MAX_SCRIPTS scripts in about MAX_SECONDS of CPU time; a script that could not be read is
-    incomplete.
+    Reads at most MAX_SCRIPTS scripts in about MAX_SECONDS of CPU time. If a script can't be read in time, its
+    needs are marked as incomplete.
     """
     paths = sorted(set(scripts))[:MAX_SCRIPTS]
     if not paths:
@@ -76,7 +76,9 @@ def _read(path: str, files: Mapping[str, bytes], declared: _Declared, deadline: 
 
 
 def _read_by_type(path: str, files: Mapping[str, bytes], deadline: float) -> ScriptNeeds:
-    """Imports each reader when it is first used, because the parsers for syntax trees are large."""
+    """The needs as read by the reader for the file type. Imports each reader at its first use, because syntax
+    tree parsers are large.
+    """
     suffix = PurePosixPath(path).suffix
     if suffix == ".py":
         from registry.packages.needs.python.python_reader import read_python

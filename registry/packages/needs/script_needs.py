@@ -1,4 +1,4 @@
-"""What a script needs besides the files of its package, as values and as JSON documents."""
+"""The types for what a script needs besides the files of its package, and their JSON documents."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class ModuleNeed:
     """An imported module that is neither part of the language nor a file of the package.
 
     ``required`` is False for imports in functions and those whose failure the script handles.
-    ``distribution`` is the package to install, "" if it is not known: a distribution with the name of the
-    module can be another project's. ``declared`` modules belong to a dependency that the package declares.
+    ``distribution`` is the package to install, or "" if unknown, because another project can own the module's
+    name. ``declared`` modules belong to a dependency that the package declares.
     """
 
     name: str
@@ -27,7 +27,9 @@ class ModuleNeed:
 
 @dataclass(frozen=True)
 class ScriptNeeds:
-    """``programs`` are all commands that the script calls, ``first_programs`` those that it always calls."""
+    """The needs of one script. ``programs`` are all commands that it calls; ``first_programs`` are those that
+    it always calls.
+    """
 
     path: str
     modules: tuple[ModuleNeed, ...] = ()

@@ -1,4 +1,4 @@
-"""Reads what a shell script needs: commands, hosts and keys."""
+"""Reads what a shell script needs: programs, hosts and secrets."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class _ShellReader:
                 self.first.add(program)
 
     def _add_assignment(self, node: Node) -> None:
-        """Records the assignment, unless the variable only gets a default from itself: such a variable is
+        """Records the assignment. Skips assignments such as ``A=${A:-default}``, because the variable is
         still read from the environment.
         """
         name = slice_of(self.source, node.child_by_field_name("name"), 100)

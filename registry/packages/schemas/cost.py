@@ -12,7 +12,7 @@ _MEMBERS = ("additionalProperties", "unevaluatedProperties")
 
 
 def cost_of(schema: Mapping[str, Any], value: object, limit: int) -> int:
-    """An upper bound of the visits of a validation; 0 if the bound is clearly within ``limit``.
+    """An upper bound for the number of visits in a validation. 0 if the bound is clearly within ``limit``.
 
     A visit applies a subschema to a value. Counting stops above ``limit``, so higher results are not exact.
     """

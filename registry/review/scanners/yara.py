@@ -17,7 +17,7 @@ _SECONDS = 10  # timeout per file
 
 
 def fingerprint() -> str:
-    """A text that changes with the rules; "" if there are none."""
+    """A text that changes when the rules change; "" if there are no rules."""
     rules = _sources()
     return f"yara {hashlib.sha256(repr(rules).encode()).hexdigest()}" if rules else ""
 

@@ -60,8 +60,9 @@ class Search(Endpoint):
 
     @operation("search_skills", "Search skills", query=SearchQuery, answer=SearchDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Exact names rank first, then matches in names, prefixes of names, tags and text. Each hit lists the
-        words that matched. A token does not find skills with `disable-model-invocation`.
+        """Searches the skills that you may see. Exact names rank first, then matches in names, prefixes of
+        names, tags and text. Each hit lists the words that matched. A token does not find skills with
+        `disable-model-invocation`.
         """
         query = read_query(SearchQuery, request)
         filters = filters_of(query, self.actor)

@@ -39,8 +39,8 @@ class VersionAdditions(SkillEndpoint):
 
     @operation("set_additions", "Set a version's additions", body=AdditionsRequest, answer=AdditionsDoc)
     def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Replaces the additions of the version. The package does not change; runs that are not covered by
-        an earlier approval or secret grant need a new one. Requires the maintainer role and a session.
+        """Replaces the additions of the version. The package does not change. Runs need a new approval or
+        secret grant if earlier ones do not cover the additions. Requires the maintainer role and a session.
         """
         version = self.version(team, slug, number)
         body = read_body(AdditionsRequest, request.data)

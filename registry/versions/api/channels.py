@@ -47,8 +47,8 @@ class Channels(SkillEndpoint):
 
     @operation("list_channels", "List a skill's channels", answer=ChannelsDoc)
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """A channel name works wherever a version number does. The list does not include `latest`, which is
-        computed.
+        """Lists the skill's channels, without the computed `latest`. A channel name works wherever a version
+        number does.
         """
         skill = self.skill(team, slug)
         return etag.document_response(request, {"channels": channels_of(skill, self.actor)})

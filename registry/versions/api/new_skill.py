@@ -55,7 +55,7 @@ class StartQuery(Query):
 class SkillTemplates(Endpoint):
     @operation("list_templates", "List skill templates", answer=SkillTemplatesDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Every template is a valid package that runs."""
+        """Lists the templates for new skills. Every template is a valid, runnable package."""
         return etags.document_response(request, {"items": [_document(kind) for kind in TEMPLATES]})
 
 
@@ -67,7 +67,7 @@ class SkillTemplateArchive(Endpoint):
         answer=binary_answer(*ZIP_TYPES),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Returns a zip that you can edit and publish. Nothing is stored. The same query returns the same
+        """Returns a zip that you can edit and publish, and stores nothing. The same query returns the same
         bytes.
         """
         options = NewSkill(**read_query(StartQuery, request))

@@ -215,8 +215,8 @@ class Uses(Endpoint):
     )
     @idempotent(UsageReportRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Counts a use. Send this if an agent loads the skill from its own copy; downloads and runs on this
-        site are counted automatically.
+        """Counts a use. Send this request if an agent loads the skill from its own copy. Downloads and runs
+        on this site are counted automatically.
         """
         report = read_body(UsageReportRequest, request.data)
         skill = catalog.find_skill(report["skill"], self.actor)

@@ -85,8 +85,9 @@ class VersionDetail(SkillEndpoint):
 
     @operation("get_version", "Get a version", answer=VersionDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Accepts a version number, `latest` or a channel name. `latest` is the highest version that is
-        neither yanked nor held. It is a pre-release only if there is no other version.
+        """Returns the version with this number, the `latest` one, or the one in this channel. `latest` is the
+        highest version that is neither yanked nor held. It is a pre-release only if there is no other
+        version.
         """
         version = self.version(team, slug, number)
         return etags.document_response(request, version_document(version, self.actor))

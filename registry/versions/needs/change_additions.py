@@ -27,8 +27,8 @@ def set_additions(version: Version, wanted: Iterable[Addition], actor: Actor) ->
 
     Requires ``Action.RELEASE`` and a session. Raises ADDITION_UNMAPPED for a module that our table of
     distributions lacks, and ADDITION_NOT_NEEDED for anything else that the scripts do not need. Held and
-    yanked versions get no additions: raises VERSION_HELD or ADDITIONS_YANKED. What was added can be removed
-    at any time.
+    yanked versions get no additions: raises VERSION_HELD or ADDITIONS_YANKED. Additions can be removed at any
+    time.
     """
     if actor.token:
         raise FORBIDDEN.refusal(action=Action.RELEASE.value)

@@ -28,8 +28,8 @@ class Offer:
 
 @dataclass(frozen=True)
 class OfferedAdditions:
-    """``unmapped`` are imported modules that our table maps to no distribution. They can't be added, because
-    another project may own the distribution that has the module's name.
+    """The needs that can be added. ``unmapped`` are imported modules that our table maps to no distribution.
+    They can't be added, because another project may own the distribution that has the module's name.
     """
 
     offers: tuple[Offer, ...] = ()
@@ -40,7 +40,7 @@ class OfferedAdditions:
 
 
 def offered_additions(version: Version) -> OfferedAdditions:
-    """Everything that can be added to the version, and everything that was added already."""
+    """The needs that can be added to the version, and its current additions."""
     needs = undeclared_needs(version)
     offers: dict[tuple[str, str], Offer] = {}
     for offer in (each for need in needs for each in _offers(need)):
@@ -70,7 +70,7 @@ def earlier_version_with_additions(version: Version) -> Version | None:
 
 
 def earlier_additions(version: Version, offered: OfferedAdditions) -> tuple[Version | None, list[Addition]]:
-    """The next lower version with its additions that ``version`` needs and lacks.
+    """The next lower version, and those of its additions that ``version`` needs and lacks.
 
     (None, []) if there are none to add.
     """

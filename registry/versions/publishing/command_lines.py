@@ -1,4 +1,4 @@
-"""Reads how the scripts of a package are called, and stores it with the version."""
+"""Reads the command lines of a package's scripts, and stores them with the version."""
 
 from __future__ import annotations
 

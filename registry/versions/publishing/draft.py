@@ -19,7 +19,7 @@ from registry.versions.lifecycle.channels import check_channel
 
 @dataclass(frozen=True)
 class PublishOptions:
-    """Options of a publication. None or an empty text means that the option is not set."""
+    """The options of a publication. None or an empty text stands for an option that is not set."""
 
     version: str | None = None
     visibility: str | None = None

@@ -15,7 +15,7 @@ Rows = list[dict[str, Any]]  # as in Version.problems
 
 
 def add_problems(version: Version, problems: Iterable[Problem]) -> None:
-    """Adds the problems to those found at publication, except those whose code and path are already there."""
+    """Adds the problems to those found at publication. Skips those whose code and path are stored already."""
 
     def add(rows: Rows) -> Rows:
         known = {(each["code"], each["path"]) for each in rows}

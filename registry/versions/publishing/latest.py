@@ -1,5 +1,5 @@
-"""Updates the latest version of skills: the highest that is neither yanked nor held, if possible no
-pre-release.
+"""Updates the latest version of skills: the highest version that is neither yanked nor held. Pre-releases
+count only if there is no other version.
 """
 
 from dataclasses import replace

@@ -20,9 +20,10 @@ def has_waiting() -> bool:
 
 
 def claim_next() -> EntryCommandLine | None:
-    """Claims the oldest command line whose parser can be asked; None if there is none.
+    """Claims and returns the oldest command line whose script can describe its parser now. None if there is
+    none.
 
-    If the worker dies, the command line that was read from the script remains.
+    If the worker dies, the command line that was read from the source stays.
     """
     for row in _ready():
         if EntryCommandLine.objects.filter(pk=row.pk, asks_parser=True).update(asks_parser=False):
@@ -51,9 +52,9 @@ def _ready() -> Iterator[EntryCommandLine]:
 
 
 def store_answer(row: EntryCommandLine, description: Mapping[str, Any]) -> bool:
-    """Replaces the command line by the one that the script's parser describes.
+    """Replaces the command line with the one that the script's parser describes.
 
-    Removes the samples that the parser refuses. Returns False, and changes nothing, if the description is not
+    Removes the samples that the parser refuses. Returns False without a change if the description is not
     usable.
     """
     command_line = read_description(description, row.command_line)

@@ -1,4 +1,4 @@
-"""Reads what the scripts of a package need, and stores it with the version."""
+"""Reads the needs of a package's scripts, and stores them with the version."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def read_arguments(
 
 
 class _NoMatch(Exception):
-    """The words do not match the command line."""
+    """Raised if the words do not match the command line."""
 
 
 class _Reader:

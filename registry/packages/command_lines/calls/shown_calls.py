@@ -34,8 +34,8 @@ _SYNOPSIS = ("[", "(", "…", "...")
 class ShownCall:
     """A call of the script at ``path``, at this line of a document.
 
-    ``is_template``: a word has a placeholder, variable or pattern. ``is_inline``: it stands in a sentence.
-    ``is_synopsis``: it is what remains of a synopsis without its optional parts.
+    ``is_template``: a word has a placeholder, variable or pattern. ``is_inline``: the call is part of a
+    sentence. ``is_synopsis``: the call is a synopsis without its optional parts.
     """
 
     path: str

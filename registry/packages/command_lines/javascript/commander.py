@@ -35,14 +35,16 @@ class CommanderCommand:
 
 @dataclass(eq=False)
 class CommanderParameter:
-    """``new Option(…)`` or ``new Argument(…)``."""
+    """The object that ``new Option(…)`` or ``new Argument(…)`` creates."""
 
     parameter: Parameter | None
     hidden: bool = False
 
 
 class Commander:
-    """Builds the commands of a script; ``program`` is the one that reads the arguments, None before."""
+    """Builds the commands of a script. ``program`` is the command that reads the arguments, or None until it
+    is found.
+    """
 
     def __init__(self, gaps: Gaps) -> None:
         self.gaps = gaps
@@ -165,7 +167,9 @@ class Commander:
         return given
 
     def _add_subcommand(self, command: CommanderCommand, call: Call) -> CommanderCommand:
-        """``command("add <file>")`` gives the subcommand; with a description, a separate program."""
+        """The subcommand that ``command("add <file>")`` creates. With a description, the call declares a
+        separate program: adds a gap and returns ``command``.
+        """
         text = call.argument(0)
         if not isinstance(text, str) or not text.split() or command.depth >= MAX_DEPTH:
             self.gaps.add("computed_subcommand", call.line)

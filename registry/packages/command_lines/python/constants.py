@@ -100,7 +100,7 @@ def _multiply(left: Any, right: Any) -> Any:
 
 
 def compare(kind: ast.cmpop, left: Any, right: Any) -> Any:
-    """The truth of a comparison, or UNKNOWN."""
+    """The result of a comparison, or UNKNOWN."""
     if isinstance(left, Unknown | PartialText) or isinstance(right, Unknown | PartialText):
         return UNKNOWN
     if not isinstance(kind, ast.Is | ast.IsNot) and not (
@@ -280,7 +280,7 @@ def _ordered(name: str, items: list[Any]) -> list[Any]:
 
 
 def annotation_names(node: ast.expr | None) -> Iterator[str]:
-    """The names in a type annotation."""
+    """Yields the names in a type annotation."""
     for each in ast.walk(node) if node else ():
         if isinstance(each, ast.Name):
             yield each.id

@@ -25,8 +25,8 @@ _KEYWORDS = ("dest", "action", "nargs", "required", "help", "metavar", "choices"
 
 
 def can_ask_parser(static: CommandLine) -> bool:
-    """Whether the running script can describe its parser: one of a known library, or one that was
-    not found.
+    """Whether the running script may describe its parser: the parser is from a known library, or was not
+    found in the source.
     """
     return static.path.endswith(".py") and (static.library in _LIBRARIES or _lacks_parser(static))
 

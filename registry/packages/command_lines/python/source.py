@@ -14,7 +14,9 @@ _CONTINUATION = re.compile(r"\\(?:\r\n|\n|\r)")
 
 
 def parse_python(text: str) -> ast.Module | None:
-    """The script's tree; None if it is not valid, or if parsing it would cost too much."""
+    """The script's syntax tree. None if the script is invalid, or if parsing it would take too much time or
+    memory.
+    """
     if is_too_costly(text):
         return None
     try:

@@ -76,7 +76,9 @@ def _assigned_commands(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
 
 
 def _ignored_texts(nodes: list[ast.AST]) -> set[int]:
-    """The ids of texts that are printed or explain something, which may name hosts that are never used."""
+    """The ids of nodes with texts that are printed or only explain something. They may name hosts that are
+    never used.
+    """
     ignored: set[int] = set()
     for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):

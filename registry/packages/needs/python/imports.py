@@ -1,4 +1,4 @@
-"""Finds the imports of a Python module, and whether the module can do without each of them."""
+"""Finds the imports of a Python module, and whether the module requires each of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_NODES = 120_000
 
 
 class TooManyNodesError(Exception):
-    """The module has more than MAX_NODES nodes."""
+    """Raised if the module has more than MAX_NODES nodes."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def _of_statements(body: Sequence[ast.stmt], *, required: bool) -> Iterator[Impo
 
 
 def _of_try(node: ast.Try, *, required: bool) -> Iterator[ImportedModule]:
-    """An import whose failure ends the script is required, also inside ``try``."""
+    """The imports in a ``try`` statement. An import is required if its failure ends the script."""
     catching = [each for each in node.handlers if _catches(each)]
     ends = any(_ends_script(each) for each in catching)
     imports_other = any(
@@ -95,7 +95,9 @@ def _mentions(node: ast.expr, name: str) -> bool:
 
 
 def _inner_imports(tree: ast.Module) -> Iterator[ImportedModule]:
-    """All imports, as optional ones: those at top level are also found as required ones."""
+    """The imports inside functions, as optional ones. Imports of nested functions can occur more than once.
+    Raises TooManyNodesError.
+    """
     for number, node in enumerate(ast.walk(tree)):
         if number > MAX_NODES:
             raise TooManyNodesError

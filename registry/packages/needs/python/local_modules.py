@@ -14,7 +14,7 @@ class LocalModules:
 
     @cached_property
     def folders(self) -> frozenset[str]:
-        """All folders below which Python files are, "" for the package's own."""
+        """All folders that contain Python files at any depth; "" is the package's own folder."""
         found = {""}
         for path in self.files:
             if path.endswith((".py", ".so", ".pyi")):
@@ -24,7 +24,9 @@ class LocalModules:
         return frozenset(found)
 
     def find(self, module: str, folders: Iterator[str] | tuple[str, ...]) -> tuple[str, ...] | None:
-        """The files that ``import module`` loads from the first of the folders that has it, or None."""
+        """The files that ``import module`` loads, from the first of ``folders`` that contains the module.
+        None if there is none.
+        """
         top = module.partition(".")[0]
         for folder in folders:
             if self._has(_join(folder, top)):

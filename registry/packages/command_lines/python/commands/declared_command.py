@@ -17,7 +17,7 @@ from registry.packages.command_lines.command_line import (
 
 
 class UnreadableError(Exception):
-    """A declaration that the readers can't read, with its line."""
+    """Raised for a declaration that the readers can't read; has its line."""
 
     def __init__(self, line: int) -> None:
         super().__init__(line)
