@@ -227,12 +227,17 @@ def test_hostile_text_is_text_on_every_page(browse, alice, team):
 def test_scripts_are_listed_by_phase_with_what_has_no_file(browse, alice, team):
     files = tidy_files() | {
         "phases/01-write.md": b"# Write\n\n## Scripts\n\n- report\n- absent\n",
+        "actions/send.md": b"# Send\n\n## Scripts\n\n- report\n",
         "specs/format.md": b"# Format\n\nSee [the style](references/style.md). <script>alert(1)</script>\n",
     }
     publish_files(files, team=team, user=alice)
     document = browse(alice).get("/api/v1/skills/docs/weekly-report/versions/latest").json()
-    (phase,) = document["phases"]
-    assert phase["path"] == "phases/01-write.md"
+    action, phase = document["phases"]
+    assert (phase["path"], action["path"]) == ("phases/01-write.md", "actions/send.md")
+    assert [(one["id"], one["missing"]) for one in action["scripts"]] == [("report", False)]
+    for address in ("/api/v1/skills/docs/weekly-report/versions/latest", SKILL + document["version"]):
+        served = browse(alice).get(f"{address}/files/actions/send.md")
+        assert b"Send" in served.getvalue(), address
     assert [(one["id"], one["missing"]) for one in phase["scripts"]] == [("report", False), ("absent", True)]
     assert document["specs"] == ["specs/format.md"]
     specs = part(browse(alice).get(SKILL), "specs")
@@ -248,7 +253,8 @@ def test_scripts_are_listed_by_phase_with_what_has_no_file(browse, alice, team):
     for tab in ("", "run/"):
         phases = part(browse(alice).get(SKILL + tab), "phases")
         names = phases.tags("bdi")
-        assert [name.text for name in names] == ["phases/01-write.md", "report", "absent"]
+        rows = ["actions/send.md", "report", "phases/01-write.md", "report", "absent"]
+        assert [name.text for name in names] == rows
         assert len(parts(phases, "missing")) == 1
 
 

@@ -90,6 +90,13 @@ def test_a_skill_starts_one_that_it_requires(asking, hello, queue_run, alice, ac
     assert run_document(child, actor=actor_of(alice))["parent"] == run.uid
 
 
+def test_child_run_is_not_retried_even_if_its_skill_permits_it(asking, publish_skill, queue_run):
+    safe = publish_skill("safe", "print(1)\n", front="retry_on_lost: true\n")
+    run = execute_here(queue_run(asking('print(json.dumps(start("docs/safe")))', requires="docs/safe")))
+    assert outputs(run)["ok"]
+    assert (run.children.get().max_attempts, queue_run(safe).max_attempts > 1) == (1, True)
+
+
 def test_a_shell_script_uses_the_program_that_lies_in_its_folder(
     publish_skill, hello, queue_run, team, alice
 ):

@@ -114,11 +114,19 @@ def test_output_dir_is_a_folder_of_the_run_whatever_its_value(run_skill, value):
 @pytest.mark.row("B5", "C8")
 def test_error_stack_and_times_of_steps_are_in_the_document(run_skill):
     script = (
-        "export function execute() {\n  const now = new Date().toISOString();\n"
-        "  const step = { stepId: '1', stepName: 'first', duration: 2, timestamp: now };\n"
-        "  throw Object.assign(new RangeError('off'), { trace: [step] });\n}\n"
+        "export function execute(parameters) {\n  const error = new RangeError('off');\n"
+        "  if (parameters.fails) throw error;\n"
+        "  const step = { stepId: 's-1', stepName: 'first', duration: 2, timestamp: 1700000000000,\n"
+        "    error: { name: error.name, message: error.message, stack: error.stack } };\n"
+        "  return { output: 1, intermediateSteps: [step] };\n}\n"
     )
     document = run_skill({"scripts/execute.js": script})
+    [step] = [each for each in document["steps"] if each["name"] == "first"]
+    assert (step["step_id"], step["timestamp"]) == ("s-1", 1_700_000_000_000)
+    assert (step["error"]["name"], "execute.js" in step["error"]["stack"]) == ("RangeError", True)
+    document = _call(
+        *("run_skill", "docs/seeds", "--input", '{"fails": true}', "--here", "--json", "--as", "alice")
+    )
     assert document["status"] == "failed"
     assert document["error"]["details"]["name"] == "RangeError"
     assert "execute.js" in document["error"]["details"]["stack"]
