@@ -23,7 +23,7 @@ from registry.matching.sentences import SentenceForm
 from registry.search.sql import MIN_CATALOG_SKILLS
 from registry.usage import scores as usage
 
-MIN_CONFIDENCE = 0.14  # if the best skill has less, the result is "none"
+MIN_CONFIDENCE = 0.139  # if the best skill has less, the result is "none"
 _FULL_WEIGHT = 2.2  # the highest possible weight of a word in a skill
 _WHOLE_BONUS = 0.4  # for an ideal score in a small catalog, where no word is rare
 _BASE_EVIDENCE = -4.04  # log odds without any match
