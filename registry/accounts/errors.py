@@ -5,7 +5,7 @@ from registry.packages.problems import gettext_noop as _
 
 USERNAME_INVALID = declare("USERNAME_INVALID", lambda *, name: ...)(
     _("“%(name)s” is not a valid user name."),
-    _("Use up to 150 letters, digits and the characters @ . + - _ and don't start with “erased-”."),
+    _("Use up to 150 letters, digits and the characters @ . + - _. The name can't start with “erased-”."),
 )
 USERNAME_TAKEN = declare("USERNAME_TAKEN", lambda *, name: ..., http=409)(
     _("The user name %(name)s is taken."), _("Choose another user name.")
@@ -26,7 +26,7 @@ USER_ERASED = declare("USER_ERASED", lambda *, user: ..., http=409)(
     _("The account %(user)s was erased."), _("Create a new account.")
 )
 SERVICE_ACCOUNT = declare("SERVICE_ACCOUNT", lambda *, user: ..., http=409)(
-    _("%(user)s is a service account. It has no password and no administrator rights."),
+    _("Can't change %(user)s here: service accounts have no password and no administrator rights."),
     _("Change it on the page “Service accounts” of its team."),
 )
 SERVICE_ROLE_INVALID = declare("SERVICE_ROLE_INVALID", lambda *, role: ...)(
@@ -45,5 +45,6 @@ LOCKED_OUT = declare("LOCKED_OUT", lambda *, retry_after_s: ..., http=429, retry
     _("Try again in %(retry_after_s)s seconds, or ask an administrator to end the lock-out."),
 )
 EXPIRY_INVALID = declare("EXPIRY_INVALID", lambda *, most: ...)(
-    _("An invitation can be valid for 1 to %(most)s days."), _("Choose a number of days in this range.")
+    _("An invitation must be valid for between 1 and %(most)s days."),
+    _("Choose a number of days in this range."),
 )

@@ -12,7 +12,7 @@ CANONICAL_SLUG = declare("CANONICAL_SLUG", lambda *, skill, slug: ...)(
     _("Choose a skill with the same slug as the canonical name."),
 )
 CANONICAL_MIRROR_NAME = declare("CANONICAL_MIRROR_NAME", lambda *, skill, slug: ..., severity="warning")(
-    _("The mirror contains %(skill)s, not a skill with the slug %(slug)s, so nothing is proposed."),
+    _("Can't propose a change: the mirror contains %(skill)s, not a skill with the slug %(slug)s."),
     _("Correct `name` in the mirrored SKILL.md, or mirror the address under the skill's own slug."),
 )
 CANONICAL_YANKED = declare("CANONICAL_YANKED", lambda *, version, reason: ..., http=409)(

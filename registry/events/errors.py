@@ -65,5 +65,8 @@ WEBHOOK_OWNER_MISSING = declare("WEBHOOK_OWNER_MISSING", http=403)(
 )
 WEBHOOK_OVERLAP_INVALID = declare("WEBHOOK_OVERLAP_INVALID", lambda *, most: ...)(
     _("The old secret can stay valid for 0 to %(most)s hours."),
-    _("Enter how many hours the sender needs to switch, or 0 if the secret has leaked."),
+    _(
+        "Enter the hours that the sender needs to switch to the new secret, or 0 if the old secret has "
+        "leaked."
+    ),
 )

@@ -33,10 +33,10 @@ ARCHIVE_SPLIT = declare("ARCHIVE_SPLIT")(
     _("The archive is one part of a split archive."), _("Create a single archive that is not split.")
 )
 ARCHIVE_ENCRYPTED = declare("ARCHIVE_ENCRYPTED")(
-    _("The entry is encrypted."), _("Create the archive without a password.")
+    _("Can't read the archive: this entry is encrypted."), _("Create the archive without a password.")
 )
 ARCHIVE_METHOD = declare("ARCHIVE_METHOD", lambda *, method: ...)(
-    _("The entry uses an unsupported compression method (%(method)s)."),
+    _("Can't read the archive: this entry uses an unsupported compression method (%(method)s)."),
     _("Create the archive again with the deflate method."),
 )
 ARCHIVE_TOO_MANY_ENTRIES = declare("ARCHIVE_TOO_MANY_ENTRIES", lambda *, limit: ..., http=413)(
@@ -51,7 +51,7 @@ FILE_TOO_LARGE = declare("FILE_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("The file is larger than %(limit)s bytes."), _("Reduce its size, or host it elsewhere.")
 )
 ENTRY_LINK = declare("ENTRY_LINK")(
-    _("The entry is a link, which a package can't contain."), _("Replace the link with the file itself.")
+    _("This entry is a link; packages can't contain links."), _("Replace the link with the file itself.")
 )
 ENTRY_SPECIAL = declare("ENTRY_SPECIAL", lambda *, kind: ...)(
     _("The entry is neither a file nor a folder: %(kind)s."),

@@ -23,7 +23,7 @@ IDENTITY_INACTIVE = declare("IDENTITY_INACTIVE", http=409)(
 )
 IDENTITY_TAKEN = declare("IDENTITY_TAKEN", lambda *, issuer: ..., http=409)(
     _("This account at %(issuer)s is already linked to another account of this site."),
-    _("Sign in with it, or unlink it there first."),
+    _("Sign in with it to use that account, or unlink it in that account first."),
 )
 IDENTITY_LAST = declare("IDENTITY_LAST", http=409)(
     _("Can't unlink this account: you could no longer sign in."),

@@ -13,17 +13,17 @@ OTHER_COPY_UNFINISHED = declare("OTHER_COPY_UNFINISHED", lambda *, source: ..., 
 )
 BACKUP_UNREADABLE = declare("BACKUP_UNREADABLE", lambda *, path: ..., http=422)(
     _("%(path)s is not a complete backup."),
-    _("Name a file that `manage.py backup` finished writing."),
+    _("Choose a file that `manage.py backup` has written completely."),
 )
 BACKUP_OF_OTHER_RELEASE = declare("BACKUP_OF_OTHER_RELEASE", lambda *, release: ..., http=409)(
-    _("The backup was made by another release with other tables: %(release)s."),
+    _("Can't restore: the backup comes from release %(release)s, which has different tables."),
     _("Install that release, restore the backup there, and upgrade."),
 )
 KEYS_DIFFER = declare("KEYS_DIFFER", lambda: ..., http=409)(
-    _("The backup was made with another SKILLQUAY_SECRET_KEY."),
+    _("Can't restore: the backup was made with another SKILLQUAY_SECRET_KEY."),
     _(
-        "Name the file of its keys with --keys, or keep this site's key with --without-keys: people must "
-        "then sign in again, and secrets must be set again."
+        "Pass the backup's key file with --keys. To keep this site's key, use --without-keys; "
+        "users must then sign in again, and secrets must be set again."
     ),
 )
 COPY_DIFFERS = declare("COPY_DIFFERS", lambda *, table: ..., http=500)(
@@ -31,6 +31,9 @@ COPY_DIFFERS = declare("COPY_DIFFERS", lambda *, table: ..., http=500)(
     _("Stop the site if it still writes to the source, and repeat the copy into an empty database."),
 )
 BLOBS_DAMAGED = declare("BLOBS_DAMAGED", lambda *, count, digest: ..., http=500)(
-    _("%(count)s blobs do not match their digests, for example %(digest)s. All other data was copied."),
+    _(
+        "Can't copy %(count)s blobs: they do not match their digests, for example %(digest)s. All "
+        "other data was copied."
+    ),
     _("Restore these blobs from an older backup, or publish the same packages again."),
 )

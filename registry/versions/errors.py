@@ -86,14 +86,18 @@ TARGET_EXISTS = declare("TARGET_EXISTS", http=409)(
 )
 ADDITION_NOT_NEEDED = declare("ADDITION_NOT_NEEDED", lambda *, name, version: ...)(
     _("Can't add %(name)s: the scripts of %(version)s don't seem to need it, or the package declares it."),
-    _("Choose from the needs of the version, or declare it in the package and publish a new version."),
+    _(
+        "Choose one of the version's listed needs, or declare the addition in the package and publish "
+        "a new version."
+    ),
 )
 ADDITION_UNMAPPED = declare("ADDITION_UNMAPPED", lambda *, module: ...)(
     _("Can't add the module %(module)s: the library that contains it is not known for certain."),
     _("Find out which library contains the module, then declare it in `requirements.txt`."),
 )
 ADDITIONS_YANKED = declare("ADDITIONS_YANKED", lambda *, version: ..., http=409)(
-    _("Can't add to %(version)s: it is yanked."), _("Choose another version, or undo the yank first.")
+    _("Can't add libraries, hosts or secrets to %(version)s: it is yanked."),
+    _("Choose another version, or undo the yank first."),
 )
 ADDITIONS_NOT_CARRIED = declare(
     "ADDITIONS_NOT_CARRIED", lambda *, earlier, version, names, page: ..., severity="notice"

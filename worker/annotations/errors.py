@@ -4,13 +4,14 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 RUN_LABEL_INVALID = declare("RUN_LABEL_INVALID", lambda *, label, limit: ...)(
-    _("`%(label)s` can't be a label."), _("Use 1 to %(limit)s printable characters without commas.")
+    _("`%(label)s` is not a valid label."),
+    _("Use between 1 and %(limit)s printable characters without commas."),
 )
 RUN_LABELS_TOO_MANY = declare("RUN_LABELS_TOO_MANY", lambda *, limit: ...)(
     _("A run can't have more than %(limit)s labels."), _("Remove a label.")
 )
 RUN_NOTE_INVALID = declare("RUN_NOTE_INVALID", lambda *, limit: ...)(
-    _("A note must have 1 to %(limit)s characters."), _("Shorten the note, or add another one.")
+    _("A note must have between 1 and %(limit)s characters."), _("Shorten the note, or add another one.")
 )
 RUN_NOTES_TOO_MANY = declare("RUN_NOTES_TOO_MANY", lambda *, limit: ...)(
     _("A run can't have more than %(limit)s notes."), _("Edit or delete a note.")

@@ -69,6 +69,6 @@ RUNTIME_UNKNOWN = declare("RUNTIME_UNKNOWN", lambda *, runtime, names: ..., http
     ),
 )
 RUNTIME_DECLARED = declare("RUNTIME_DECLARED", lambda *, runtime: ..., http=409)(
-    _("The version declares the runtime %(runtime)s itself."),
+    _("Can't choose a runtime: the version already declares the runtime %(runtime)s."),
     _("Change `runtime` in the skill, then publish a new version."),
 )

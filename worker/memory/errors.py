@@ -10,10 +10,10 @@ MEMORY_RUN_FAILED = declare("MEMORY_RUN_FAILED")(
     _("Ask the memory's owner or a maintainer of the team to decide at /memory/review/."),
 )
 MEMORY_OWNER_ELSEWHERE = declare("MEMORY_OWNER_ELSEWHERE")(
-    _("The caller can't save memory for this owner directly."),
+    _("The run can't save memory for this owner without a review."),
     _(
-        "Leave out `ownerId` to save the memory for the caller; for another owner, you won't see "
-        "whether the memory was accepted."
+        "Leave out `ownerId` to save the memory for the caller. Only the other owner sees whether "
+        "the proposal was accepted."
     ),
 )
 MEMORY_OWNER_UNKNOWN = declare("MEMORY_OWNER_UNKNOWN")(
@@ -36,6 +36,6 @@ MEMORY_FIELD_INVALID = declare("MEMORY_FIELD_INVALID", lambda *, allowed: ...)(
     _("Correct the value; /api/docs/ describes what each field accepts."),
 )
 MEMORY_DELETED = declare("MEMORY_DELETED", http=410)(
-    _("This memory was deleted or can't be restored."),
-    _("Restore a deleted memory within 15 minutes, unless the same memory was stored again."),
+    _("This memory was deleted."),
+    _("You can restore a memory within 15 minutes of its deletion, unless the same memory was stored again."),
 )

@@ -10,7 +10,8 @@ MODULE_LOAD_FAILED = declare("MODULE_LOAD_FAILED", lambda *, reason: ..., severi
 LOADED_MODULE_MISSING = declare("LOADED_MODULE_MISSING", lambda *, module: ..., severity="warning")(
     _("The module imports %(module)s, which neither the package nor its dependencies contain."),
     _(
-        "Declare it in `requirements.txt` or `package.json`; in TypeScript, you can also import it "
-        "with `npm:`. A maintainer can also add a Python library on the version's page."
+        "Declare the module in `requirements.txt` or `package.json`, or import it with `npm:` in "
+        "TypeScript. For a Python library, you can also ask a maintainer to add it on the "
+        "version's page."
     ),
 )

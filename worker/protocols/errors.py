@@ -60,9 +60,8 @@ PROGRAM_MISSING = declare("PROGRAM_MISSING", lambda *, program: ...)(
 HOST_REFUSED = declare("HOST_REFUSED", lambda *, host: ...)(
     _("The script needs the host %(host)s, which the skill's `security` settings do not allow."),
     _(
-        "Ask a maintainer to add the host on the version's page, or add it to "
-        "`security.network_allowlist` with `security.network: allowlist` and publish a new "
-        "version."
+        "Ask a maintainer to add the host on the version's page. To declare it in the package, set "
+        "`security.network: allowlist` and list the host in `security.network_allowlist`."
     ),
 )
 USAGE = declare("USAGE")(

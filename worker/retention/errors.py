@@ -5,10 +5,10 @@ RUN_UNFINISHED = declare("RUN_UNFINISHED", http=409)(
     _("The run has not ended yet."), _("Cancel the run or wait until it ends, then erase its content.")
 )
 RETENTION_INVALID = declare("RETENTION_INVALID", lambda *, most: {"most": most})(
-    _("A retention value is not between 1 and %(most)s."),
-    _("Send a whole number in this range, or null to keep."),
+    _("A retention value must be between 1 and %(most)s."),
+    _("Send a whole number in this range, or null to set no limit."),
 )
 RETENTION_ABOVE_SITE = declare("RETENTION_ABOVE_SITE", lambda *, most: {"most": most})(
-    _("A team can't keep more than the site, which allows %(most)s."),
-    _("Send this number or a smaller one, or null to use the site's value."),
+    _("A team's retention can't exceed the site's, which is %(most)s."),
+    _("Send at most %(most)s, or null to use the site's value."),
 )

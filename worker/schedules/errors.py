@@ -21,7 +21,7 @@ SCHEDULE_NEVER_DUE = declare("SCHEDULE_NEVER_DUE")(
     _("The schedule has no due time in the future."), _("Choose a time in the future.")
 )
 SCHEDULE_VERSION_INVALID = declare("SCHEDULE_VERSION_INVALID")(
-    _("A schedule has a version or a channel, not both."),
+    _("A schedule can't have both a version and a channel."),
     _("Send `version` to stay on one version, or `channel` to follow a channel."),
 )
 SCHEDULE_FILES = declare("SCHEDULE_FILES")(
@@ -29,7 +29,7 @@ SCHEDULE_FILES = declare("SCHEDULE_FILES")(
     _("Pass a URL or the content itself, or add the file to the package."),
 )
 SCHEDULE_RUN_AS_INVALID = declare("SCHEDULE_RUN_AS_INVALID", lambda *, name: ..., http=403)(
-    _("You can't schedule runs in the name of %(name)s."),
+    _("You can't schedule runs as %(name)s."),
     _("Choose yourself, one of your tokens, or a service account of a team that you own."),
 )
 SCHEDULE_STATE = declare("SCHEDULE_STATE", lambda *, state: ..., http=409)(
@@ -41,16 +41,16 @@ SCHEDULE_UNDO_EXPIRED = declare("SCHEDULE_UNDO_EXPIRED", http=409)(
 
 # Why the site pauses a schedule.
 SCHEDULE_USER_INACTIVE = declare("SCHEDULE_USER_INACTIVE", lambda *, user: ...)(
-    _("The account %(user)s, in whose name the schedule runs, is deactivated."),
-    _("Reactivate the account, or edit the schedule to run in another name; then resume it."),
+    _("The schedule runs as %(user)s, whose account is deactivated."),
+    _("Reactivate the account or let the schedule run as another account, then resume it."),
 )
 SCHEDULE_TOKEN_INVALID = declare("SCHEDULE_TOKEN_INVALID", lambda *, token: ...)(
     _("The schedule's access token %(token)s was revoked or has expired."),
-    _("Edit the schedule to run in another name; then resume it."),
+    _("Let the schedule run as another account or with another token, then resume it."),
 )
 SCHEDULE_ACCESS_LOST = declare("SCHEDULE_ACCESS_LOST", lambda *, user, skill: ...)(
-    _("%(user)s, in whose name the schedule runs, can no longer run %(skill)s."),
-    _("Restore the access, or edit the schedule to run in another name; then resume it."),
+    _("The schedule runs as %(user)s, who can no longer run %(skill)s."),
+    _("Restore the access or let the schedule run as another account, then resume it."),
 )
 SCHEDULE_TEAM_ARCHIVED = declare("SCHEDULE_TEAM_ARCHIVED", lambda *, team: ...)(
     _("The team %(team)s is archived."), _("Unarchive the team, then resume the schedule.")
@@ -60,7 +60,7 @@ SCHEDULE_SKILL_MOVED = declare("SCHEDULE_SKILL_MOVED", lambda *, skill: ...)(
     _("Check that you trust the new owner, then resume the schedule."),
 )
 SCHEDULE_SKILL_DELETED = declare("SCHEDULE_SKILL_DELETED", lambda *, skill: ...)(
-    _("The skill %(skill)s was deleted."), _("Schedule another skill.")
+    _("Can't run the schedule: the skill %(skill)s was deleted."), _("Schedule another skill.")
 )
 SCHEDULE_INPUTS_CHANGED = declare("SCHEDULE_INPUTS_CHANGED", lambda *, version: ...)(
     _("The inputs of %(version)s differ from those for which the schedule was saved."),
@@ -77,22 +77,28 @@ SCHEDULE_DIGEST_CHANGED = declare("SCHEDULE_DIGEST_CHANGED", lambda *, version: 
 
 # Why a due time has no run.
 FIRING_MISSED = declare("FIRING_MISSED")(
-    _("The site did not run at this time, and the schedule's catch-up policy starts no run for it."),
+    _("No run was started: the site was offline at this time, and the catch-up policy skips this run."),
     _("Change the catch-up policy to start missed runs later."),
 )
 FIRING_OVERLAP = declare("FIRING_OVERLAP", lambda *, run: ...)(
-    _("An earlier run of the schedule had not ended: %(run)s."),
+    _("No run was started: an earlier run of the schedule had not ended (%(run)s)."),
     _("Choose a longer interval or another overlap policy."),
 )
 FIRING_QUEUE_FULL = declare("FIRING_QUEUE_FULL", lambda *, limit: ...)(
-    _("%(limit)s earlier runs of the schedule were already waiting."), _("Choose a longer interval.")
+    _("No run was started: %(limit)s earlier runs of the schedule were already waiting."),
+    _("Choose a longer interval."),
 )
 FIRING_APPROVAL = declare("FIRING_APPROVAL", lambda *, run: ...)(
-    _("An earlier run of the schedule waits for approval: %(run)s."),
+    _("No run was started: an earlier run of the schedule is waiting for approval (%(run)s)."),
     _("Approve or deny that run; one approval covers all runs with the same content and permissions."),
 )
-FIRING_PAUSED = declare("FIRING_PAUSED")(_("The schedule was paused."), _("Resume the schedule."))
+FIRING_PAUSED = declare("FIRING_PAUSED")(
+    _("No run was started: the schedule was paused."), _("Resume the schedule.")
+)
 FIRING_ABANDONED = declare("FIRING_ABANDONED", lambda *, attempts: ...)(
-    _("The process that starts scheduled runs ended %(attempts)s times while starting this run."),
+    _(
+        "Can't start this run: the process that starts scheduled runs crashed %(attempts)s times while "
+        "starting it."
+    ),
     _("Ask an administrator to check the reaper's log."),
 )

@@ -17,8 +17,8 @@ DEPENDENCY_OPTION = declare("DEPENDENCY_OPTION", lambda *, text: ...)(
 DEPENDENCY_INVALID = declare("DEPENDENCY_INVALID", lambda *, text, reason: ..., severity="warning")(
     _("Can't read the dependency declaration %(text)s: %(reason)s."),
     _(
-        "Correct the declaration (for Python, such as name==1.2.3), or generate the lock file "
-        "again with npm or Deno."
+        "Correct the declaration, such as name==1.2.3 for Python, or generate the lock file again "
+        "with npm or Deno."
     ),
 )
 DEPENDENCY_LOCK_MISSING = declare("DEPENDENCY_LOCK_MISSING", severity="warning")(
