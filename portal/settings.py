@@ -133,6 +133,7 @@ SKILLQUAY_OIDC = env.issuers()  # registry.single_sign_on
 
 # Django ----------------------------------------------------------------------------------------------------
 SECRET_KEY = env.text("SKILLQUAY_SECRET_KEY") or env.stored_key(SKILLQUAY_VAR / "secret-key")
+SECRET_KEY_FALLBACKS = env.names("SKILLQUAY_SECRET_KEY_FALLBACKS")
 SKILLQUAY_SECRETS_KEYS = env.names("SKILLQUAY_SECRETS_KEYS") or [
     env.stored_key(SKILLQUAY_VAR / "secrets-key")
 ]

@@ -57,10 +57,12 @@ class Site:
         self.token = ""
         self.printed = ""  # by set_up
 
-    def manage(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        argv = [sys.executable, "manage.py", *arguments]
+    def manage(
+        self, *arguments: str, check: bool = True, **settings: str
+    ) -> subprocess.CompletedProcess[str]:
+        argv, environment = [sys.executable, "manage.py", *arguments], {**self.environment, **settings}
         return subprocess.run(
-            argv, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=check, timeout=120
+            argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=check, timeout=120
         )
 
     def start(self) -> None:

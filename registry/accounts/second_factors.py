@@ -9,11 +9,13 @@ from django.db.models import QuerySet
 
 from registry.accounts import lock_outs, mail
 from registry.accounts.sessions import end_sessions
+from registry.core import sealing
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.models import User
 
+_SEALED = ("secret", "seed")  # of an authenticator app, and of recovery codes
 _CHANGES = {
     "add": mail.SignInChange.FACTOR_ADDED,
     "remove": mail.SignInChange.FACTOR_REMOVED,
@@ -56,4 +58,18 @@ def reset(user: User, by: Actor) -> int:
     end_sessions(user)
     audit.record(by, "user.reset_second_factors", user.username, count=count)
     mail.send_notice(user, mail.SignInChange.FACTOR_REMOVED)
+    return count
+
+
+def reseal() -> int:
+    """Encrypts the secrets of all second factors with the site's key; returns the number of factors."""
+    count = 0
+    for key in Authenticator.objects.order_by("pk").values_list("pk", flat=True):
+        with transaction.atomic():
+            row = Authenticator.objects.select_for_update().filter(pk=key).first()
+            names = [name for name in _SEALED if row and name in row.data]
+            if row and names:
+                row.data |= {name: sealing.reseal(row.data[name]) for name in names}
+                row.save(update_fields=["data"])
+                count += 1
     return count

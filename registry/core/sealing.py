@@ -3,7 +3,7 @@
 import base64
 import hashlib
 
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
 from registry.core.errors import SECRET_UNREADABLE
@@ -14,11 +14,19 @@ def seal(secret: str) -> str:
 
 
 def unseal(sealed: str) -> str:
-    """The decrypted secret. Raises SECRET_UNREADABLE if it was sealed with another site key."""
+    """The decrypted secret. Raises SECRET_UNREADABLE if neither the site's key nor a fallback sealed it."""
     try:
         return _site_fernet().decrypt(sealed.encode()).decode()
     except InvalidToken:
         raise SECRET_UNREADABLE.refusal() from None
+
+
+def reseal(sealed: str) -> str:
+    """The same secret, sealed with the site's key. A value that no key decrypts stays as it is."""
+    try:
+        return _site_fernet().rotate(sealed.encode()).decode()
+    except InvalidToken:
+        return sealed
 
 
 def fernet(text: str) -> Fernet:
@@ -26,5 +34,7 @@ def fernet(text: str) -> Fernet:
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()))
 
 
-def _site_fernet() -> Fernet:
-    return fernet(f"sealing:{settings.SECRET_KEY}")
+def _site_fernet() -> MultiFernet:
+    """Encrypts with the site's key; also decrypts what a fallback encrypted."""
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return MultiFernet([fernet(f"sealing:{key}") for key in keys])

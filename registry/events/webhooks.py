@@ -193,6 +193,20 @@ def actor_of_run(run_uid: str) -> Actor:
     return endpoint_actor(endpoint)
 
 
+def reseal() -> int:
+    """Encrypts the signing secrets of all webhooks with the site's key; returns the number of webhooks."""
+    count = 0
+    for key in WebhookEndpoint.objects.order_by("pk").values_list("pk", flat=True):
+        with transaction.atomic():
+            row = WebhookEndpoint.objects.select_for_update().filter(pk=key).first()
+            if row:
+                row.secret = sealing.reseal(row.secret)
+                row.previous_secret = row.previous_secret and sealing.reseal(row.previous_secret)
+                row.save(update_fields=["secret", "previous_secret"])
+                count += 1
+    return count
+
+
 def _new_secret() -> str:
     return SECRET_PREFIX + secrets.token_urlsafe(32)
 

@@ -93,7 +93,7 @@ def seal_links(user: User) -> None:
     sign-in is still refused.
     """
     for linked in links_of(user):
-        linked.uid, linked.extra_data = _sealed(linked.provider, linked.uid), {}
+        linked.uid, linked.extra_data = _sealed(linked.provider, linked.uid, settings.SECRET_KEY), {}
         linked.save(update_fields=["uid", "extra_data"])
 
 
@@ -103,14 +103,15 @@ def label_of(linked: SocialAccount) -> str:
 
 
 def _find(identity: Identity) -> SocialAccount | None:
-    known = identity.subject, _sealed(identity.issuer.url, identity.subject)
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    known = [identity.subject, *(_sealed(identity.issuer.url, identity.subject, key) for key in keys)]
     rows = SocialAccount.objects.select_related("user")
     return rows.filter(provider=identity.issuer.url, uid__in=known).first()
 
 
-def _sealed(issuer: str, subject: str) -> str:
+def _sealed(issuer: str, subject: str, key: str) -> str:
     text = f"identity:{issuer}\n{subject}".encode("utf-8", "replace")
-    return _SEALED + hmac.new(settings.SECRET_KEY.encode(), text, hashlib.sha256).hexdigest()
+    return _SEALED + hmac.new(key.encode(), text, hashlib.sha256).hexdigest()
 
 
 def _link(identity: Identity, user: User) -> None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.core.management import CommandError, call_command
 
+from registry.core import sealing
+from registry.events import webhooks
 from registry.identity import site_key
+from registry.identity.actors import Actor
 from registry.models import SiteKey
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P9")]
@@ -35,6 +39,21 @@ def test_accept_secret_key_makes_this_host_s_key_the_site_s(settings, administra
     call_command("accept_secret_key", "--json")
     assert json.loads(capsys.readouterr().out)["changed"] is True
     assert site_key.is_accepted()
+
+
+def test_rotated_key_keeps_resealed_secrets(settings, administrator, alice, team, capsys):
+    old = settings.SECRET_KEY
+    endpoint, secret = webhooks.create(team, name="ci", actor=Actor(user=alice))
+    factor = Authenticator.objects.create(user=alice, type="totp", data={"secret": sealing.seal("TOTP")})
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new", [old]
+    endpoint.refresh_from_db()
+    assert sealing.unseal(endpoint.secret) == secret
+    call_command("reseal_secrets", "--json")
+    assert json.loads(capsys.readouterr().out)["second_factors"] == 1
+    settings.SECRET_KEY_FALLBACKS = []
+    endpoint.refresh_from_db()
+    factor.refresh_from_db()
+    assert (sealing.unseal(endpoint.secret), sealing.unseal(factor.data["secret"])) == (secret, "TOTP")
 
 
 def test_only_administrators_accept_a_key(alice, administrator, settings):

@@ -1,5 +1,7 @@
 from typing import Any
 
+from registry.accounts import second_factors
+from registry.events import webhooks
 from registry.identity.actors import Actor
 from registry.identity.errors import FORBIDDEN
 from registry.management.cli import ChangeCommand
@@ -7,9 +9,16 @@ from registry.secrets.values import reseal
 
 
 class Command(ChangeCommand):
-    help = "Encrypt all secrets with the first key in SKILLQUAY_SECRETS_KEYS. The site can stay online."
+    help = (
+        "Encrypt all secrets with the first key in SKILLQUAY_SECRETS_KEYS, and secrets of webhooks and "
+        "second factors with SKILLQUAY_SECRET_KEY. The site can stay online."
+    )
 
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
         if not actor.is_administrator:
             raise FORBIDDEN.refusal(action="reseal")
-        return {"resealed": reseal()}
+        return {
+            "resealed": reseal(),
+            "webhooks": webhooks.reseal(),
+            "second_factors": second_factors.reseal(),
+        }

@@ -48,7 +48,7 @@ def _manage(environment, *arguments):
     return ended.stdout
 
 
-def _report(environment):
+def report(environment):
     return json.loads(_manage(environment, "shell", "--no-imports", "-c", REPORT).splitlines()[-1])
 
 
@@ -69,11 +69,11 @@ def test_site_is_moved_and_restored_whole(tmp_path):
         migrated.lay(old)
         fill = [sys.executable, "-m", "tests.registry.transfer.fill", str(SKILLS), str(RUNS)]
         subprocess.run(fill, cwd=ROOT, env=old, check=True)
-        before = _report(old)
+        before = report(old)
 
         _kill_thrice_then_finish(old, "move", "--to", address)
         moved = {**old, "DATABASE_URL": address}
-        assert _report(moved) == before == _report(old)
+        assert report(moved) == before == report(old)
 
         # The backup of the moved site goes back to the other database.
         _manage(moved, "backup", str(tmp_path / "site.backup"), "--keys", str(tmp_path / "keys"))
@@ -82,6 +82,6 @@ def test_site_is_moved_and_restored_whole(tmp_path):
         _kill_thrice_then_finish(
             new, "restore", str(tmp_path / "site.backup"), "--keys", str(tmp_path / "keys")
         )
-        assert _report(new) == before
+        assert report(new) == before
         key = (tmp_path / "new" / "secret-key").read_text()
         assert key == (tmp_path / "old" / "secret-key").read_text()
