@@ -175,3 +175,11 @@ def _sqlite_raise(raised: Raise, event: str) -> str:
         f"WHERE site.id = 1 AND found.key IS NOT NULL AND NOT EXISTS (SELECT 1 "
         f"FROM registry_changenumber known WHERE known.kind = {kind} AND known.key = found.key);"
     )
+
+
+def read_site_number(connection: BaseDatabaseWrapper) -> int:
+    """The site's change number; 0 before the first change."""
+    with connection.cursor() as cursor:
+        cursor.execute(READ_NUMBER)
+        row = cursor.fetchone()
+    return int(row[0]) if row else 0

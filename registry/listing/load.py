@@ -31,6 +31,7 @@ from registry.usage.recording import note_use, use_of
 
 DEFAULT_LIMIT = 100
 _SKILL_MD = "SKILL.md"
+_UID_LENGTH = 26
 _NOT_FOUND_CODES = frozenset({NOT_FOUND.name, NO_LATEST.name, VERSION_HELD.name})
 
 
@@ -151,6 +152,8 @@ def _loadable(listed: listed_skill.ListedSkill, manifest: dict[str, Any]) -> Loa
 def _by_id(name: str, actor: Actor) -> Version | None:
     """The version for a team/slug, a canonical name or a skill uid; None if agents can't load it."""
     if "/" not in name and not name.startswith(canonical_canonical.PREFIX):
+        if len(name) != _UID_LENGTH:
+            return None  # saves a query
         return _answered_version(Skill.objects.recommendable_to(actor).filter(uid=name).first(), actor)
     try:
         version = catalog.find_version_by_label(name, actor)
@@ -186,6 +189,9 @@ def _by_name(name: str, actor: Actor) -> Version | None:
 
 
 def _preferred(skills: QuerySet[Skill], actor: Actor) -> Skill | None:
+    few = list(skills.order_by("pk")[:2])
+    if len(few) < 2:
+        return next(iter(few), None)
     own = scores.most_used(skills.filter(team_id__in=actor.team_ids), 1)
     own = own or list(skills.filter(team_id__in=actor.team_ids).order_by("pk")[:1])
     return next(iter(own or scores.most_used(skills, 1) or skills.order_by("pk")[:1]), None)

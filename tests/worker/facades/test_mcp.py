@@ -8,7 +8,9 @@ from datetime import timedelta
 
 import mcp_types
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from registry.identity import tokens
@@ -17,6 +19,7 @@ from registry.models import Visibility
 from registry.packages.read_package import read_files
 from registry.versions.lifecycle.settings import set_visibility
 from registry.versions.publishing.publish import publish
+from worker.facades.mcp import kept_lists
 from worker.facades.mcp.waits import WAIT_HEADER, RunWait
 from worker.models import Run
 
@@ -247,3 +250,19 @@ def test_versions_headers_batches_and_origins_are_checked():
 def error_of(result):
     assert result["isError"]
     return json.loads(result["content"][0]["text"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_kept_list_changes_with_the_skills(pdf, as_alice, alice, monkeypatch):
+    monkeypatch.setattr(kept_lists, "_kept", {})
+
+    def listed():
+        return [each["name"] for each in call("skills_list", as_alice)["structuredContent"]["skills"]]
+
+    assert "pdf-tools" in listed()
+    head = HEAD.replace("pdf-tools", "other-tools").encode()
+    publish(read_files([("SKILL.md", head)]), team=pdf.skill.team, actor=Actor(user=alice))
+    assert "other-tools" in listed()
+    with CaptureQueriesContext(connection) as queries:
+        listed()
+    assert len(queries) < 5

@@ -13,6 +13,7 @@ from registry.listing.listed_skill import canonical_pins
 from registry.models import File, Skill, Version
 from registry.packages.archive.layout import SKILL_MD
 from worker.facades.mcp import messages
+from worker.facades.mcp.kept_lists import keep_list
 from worker.facades.mcp.messages import ProtocolError, RpcCall
 from worker.facades.mcp.skill_files import SkillEntry, children, entries_of, find_entry, read_content
 
@@ -99,12 +100,13 @@ def _server(actor: Actor) -> dict[str, Any]:
     expect one then.
     """
     nested = File.objects.filter(path__contains="/", version__in=_listed(actor).values("latest"))
+    has_folders = keep_list("folders", actor, nested.exists)
     return {
         "serverInfo": {"name": "skillquay", "title": "Skillquay", "version": "1"},
         "capabilities": {
             "tools": {"listChanged": False},
             "resources": {"listChanged": False, "subscribe": False},
-            "extensions": {_SKILLS: {"directoryRead": True} if nested.exists() else {}},
+            "extensions": {_SKILLS: {"directoryRead": True} if has_folders else {}},
         },
         "instructions": _INSTRUCTIONS,
     }

@@ -20,6 +20,7 @@ from registry.packages.schemas.validate import validate, with_defaults
 from registry.rates.limits import RateLimit
 from registry.versions.content.read_file import read_file
 from worker.facades.mcp import tool_schemas as schemas
+from worker.facades.mcp.kept_lists import keep_list
 from worker.facades.mcp.runs import run_status, start_run
 from worker.facades.mcp.skill_files import entries_of
 from worker.memory import find
@@ -70,15 +71,19 @@ class McpTool:
 
 
 def list_skills(arguments: Mapping[str, Any], actor: Actor) -> Document:
-    found = load.skills_list(actor, paths=arguments.get("paths", ()), limit=arguments["limit"])
-    return load.loadable_document(found)
+    def find() -> Document:
+        found = load.skills_list(actor, paths=arguments.get("paths", ()), limit=arguments["limit"])
+        return load.loadable_document(found)
+
+    is_usual = not arguments.get("paths") and arguments["limit"] == load.DEFAULT_LIMIT
+    return keep_list("skills_list", actor, find) if is_usual else find()
 
 
 def load_skill(arguments: Mapping[str, Any], actor: Actor) -> Document:
     """The skill's document. Each file has its digest and the URI of ``resources/read``, so that a host can
     verify what it reads.
     """
-    loaded = load.skills_load(arguments["name"], actor)
+    loaded = load.skills_load(_label(arguments["name"].strip(), actor), actor)
     label = str(loaded.skill.resolved_canonical or loaded.skill)
     (entry,) = entries_of([(label, loaded.version)])
     document = load.loaded_document(loaded)
@@ -89,6 +94,16 @@ def load_skill(arguments: Mapping[str, Any], actor: Actor) -> Document:
             raise NOT_FOUND.refusal(what="file", name=path[:200]).at("path")
         document["content"] = read_file(loaded.version, path).decode()
     return document
+
+
+def _label(name: str, actor: Actor) -> str:
+    """The id of the skill with this name. The id is found faster. Raises the errors of ``find_loadable``."""
+
+    def find() -> str:
+        version = load.find_loadable(name, actor)
+        return str(version.skill.resolved_canonical or version.skill)
+
+    return name if "/" in name or not name else keep_list(f"name {name}", actor, find)
 
 
 def match_skills(arguments: Mapping[str, Any], actor: Actor) -> Document:
