@@ -1,7 +1,8 @@
-"""The ASGI application: Django behind a WSGI bridge, and middleware for long waits, streams and bodies.
+"""The ASGI application: Django behind a WSGI bridge, with middleware for long waits, streams and request
+bodies.
 
-The middleware checks permissions by sending Django a request with the client's credentials. It occupies no
-web thread while it waits or streams.
+The middleware checks permissions by sending Django a request with the client's credentials. The middleware
+occupies no web thread while it waits or streams.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote_from_bytes
 
-from portal.wsgi import application as django_application  # sets up Django, which the next ones need
+from portal.wsgi import application as django_application  # sets up Django for the imports below
 
 # isort: split
 from django.conf import settings
@@ -36,7 +37,7 @@ from registry.models.identity import new_uid
 if TYPE_CHECKING:
     from portal.streaming.inner_request import App, Receive, Scope, Send
 
-WEB_THREADS = 2  # more compete for the interpreter lock
+WEB_THREADS = 2  # more threads would only compete for the interpreter lock
 _RETRY_AFTER_S = 2
 _REQUEST_ID = b"x-request-id"
 _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
@@ -90,4 +91,4 @@ def _set_request_id(scope: Scope) -> str:
 application = Application()
 import_module("portal.urls")  # loads every page before gc.freeze()
 gc.collect()
-gc.freeze()  # no collection scans these objects again: that took a fifth of a match request
+gc.freeze()  # excludes these objects from garbage collection, which took a fifth of a match request

@@ -12,7 +12,7 @@ from django.db import DatabaseError
 from registry.core.text import RESERVED_SLUGS
 from registry.models import Team
 
-OPERATOR = "operator"  # ``up`` runs only these: other checks load all pages
+OPERATOR = "operator"  # ``up`` runs only checks with this tag, because others load all pages
 
 
 @register(OPERATOR)
@@ -47,7 +47,7 @@ def scripts_run_isolated(app_configs: Sequence[AppConfig] | None, **kwargs: Any)
 def team_slugs_are_free(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     try:
         taken = sorted(Team.objects.filter(slug__in=RESERVED_SLUGS).values_list("slug", flat=True))
-    except DatabaseError:  # no tables yet, or no database: ``up`` reports this itself
+    except DatabaseError:  # no tables yet or no database; ``up`` reports this itself
         return []
     return [
         Warning(

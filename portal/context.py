@@ -1,5 +1,6 @@
-"""The template context of all pages: theme, time zone, current area, URL, actor, pending approvals and unread
-notifications."""
+"""Adds to the template context of all pages: theme, time zone, area, URL, actor, pending approvals, unread
+notifications.
+"""
 
 from __future__ import annotations
 

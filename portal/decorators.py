@@ -1,4 +1,6 @@
-"""What views require of a request: methods, sign-in, administrator rights; and no caching."""
+"""Decorators and checks that restrict views by method, sign-in and administrator rights, and disable
+caching.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -15,19 +17,19 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase | Any])
 
 
 def signed_in_page(view: View) -> View:
-    """For pages without a form: allows GET and HEAD, requires sign-in, and disables caching."""
+    """Decorates a page without a form: allows GET and HEAD, requires sign-in, and disables caching."""
     return never_cache(login_required(require_safe(view)))
 
 
 def signed_in_form(view: View) -> View:
-    """For pages with a form that posts to the same URL: allows GET and POST, requires sign-in, and disables
+    """Decorates a page whose form posts to its own URL: allows GET and POST, requires sign-in, and disables
     caching.
     """
     return never_cache(login_required(require_http_methods(["GET", "POST"])(view)))
 
 
 def signed_in_action(view: View) -> View:
-    """For changes by a button, usually answered by a redirect: allows only POST and requires sign-in."""
+    """Decorates an action that a button sends: allows only POST and requires sign-in."""
     return login_required(require_POST(view))
 
 

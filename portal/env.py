@@ -19,10 +19,10 @@ from rapidfuzz.process import extractOne
 
 _ROLES = ("viewer", "member", "maintainer", "owner")
 _PREFIX = "SKILLQUAY_"
-_CLIENT_NAMES = {"SKILLQUAY_TOKEN", "SKILLQUAY_URL"}  # of clients on the same machine
+_CLIENT_NAMES = {"SKILLQUAY_TOKEN", "SKILLQUAY_URL"}  # variables of clients on the same machine
 _SHORT = 8  # letters; a shorter name may differ by one letter, a longer one by two
-_names: set[str] = set()  # that were read
-_MAX_ISSUER = 200  # characters that the table of identities holds
+_names: set[str] = set()  # names of the variables that were read
+_MAX_ISSUER = 200  # maximum length of the column in the table of identities
 
 
 def text(name: str, default: str = "") -> str:
@@ -138,7 +138,7 @@ def _issuer(name: str, issuer: str) -> dict[str, Any]:
     if len(address) > _MAX_ISSUER:
         raise _invalid(f"{name}_ISSUER", address, f"at most {_MAX_ISSUER} characters")
     return {
-        "url": address,  # compared exactly: a slash at the end matters
+        "url": address,  # compared exactly, including a slash at the end
         "client_id": secret(f"{name}_CLIENT_ID", needed_by=f"{name}_ISSUER"),
         "client_secret": text(f"{name}_CLIENT_SECRET"),
         "label": text(f"{name}_LABEL", issuer.capitalize()),
@@ -161,7 +161,7 @@ def _group_role(name: str, part: str) -> tuple[str, str, str]:
 
 
 def sign_up(name: str, *, domains: str, mail: str) -> str:
-    """closed, invitation, domain or open; ``domain`` requires domains and a mail server."""
+    """The sign-up mode: closed, invitation, domain or open. ``domain`` requires domains and a mail server."""
     value = choice(name, "closed", ("closed", "invitation", "domain", "open"))
     if value == "domain" and not (text(domains) and text(mail)):
         raise _invalid(name, value, f"{domains} and {mail} with this value")
@@ -231,7 +231,7 @@ def _make_key(path: Path) -> None:
             file.write(secrets.token_urlsafe(48))
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileExistsError):  # another process was first: its key is used
+        with suppress(FileExistsError):  # another process has stored its key, which is used
             os.link(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Supervises the site's processes: starts them, restarts them with back-off, stops them cleanly.
+"""Supervises the site's processes: starts them, restarts them with back-off, and stops them cleanly.
 
 It reads their output line by line into one log, and escapes control characters that scripts print.
 """
@@ -90,7 +90,7 @@ class Supervisor:
     def write_log(self, name: str, line: str) -> None:
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         text = _json_line(stamp, name, line) if self.json_lines else f"{stamp} {name:<7} {line}"
-        with contextlib.suppress(OSError):  # with a full disk or a closed terminal the site keeps running
+        with contextlib.suppress(OSError):  # the site keeps running with a full disk or a closed terminal
             print(text, file=self.log, flush=True)
 
     def _start_due(self) -> None:
@@ -170,7 +170,7 @@ class Supervisor:
         while any(process.poll() is None for process in alive) and time.monotonic() < deadline:
             self._relay(timeout=0.1)
         for process in alive:
-            with contextlib.suppress(ProcessLookupError):  # kills its descendants, too
+            with contextlib.suppress(ProcessLookupError):  # kills the process group, with all descendants
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         self.write_log("up", "ended")
@@ -192,7 +192,9 @@ def _describe_exit(process: subprocess.Popen[bytes]) -> str:
 
 
 def _terminate_with_parent(parent: int) -> Callable[[], None]:
-    """A function for ``preexec_fn`` with which the child gets SIGTERM if the supervisor dies."""
+    """A function for ``preexec_fn`` that makes the kernel send SIGTERM to the child if the supervisor
+    dies.
+    """
     prctl = ctypes.CDLL(None, use_errno=True).prctl
 
     def prepare() -> None:

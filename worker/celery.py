@@ -13,7 +13,8 @@ from celery.utils.nodenames import default_nodename
 from kombu import Connection
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
-os.environ.setdefault("CELERY_SKIP_CHECKS", "1")  # checks load every page, and Celery ignores their result
+# System checks load every page, and Celery ignores their results.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 from django.conf import settings
 
@@ -22,7 +23,8 @@ from worker.queue.transport import ALIAS, folders
 
 _PR_SET_PDEATHSIG = 1
 _MAX_RETRY_S = 2
-_TASK_MARGIN_S = 900  # for unpacking, recording, and collecting, which can wait for a lost storage
+# Time besides the script: unpacking, recording, and collecting files, which can wait for a lost storage.
+_TASK_MARGIN_S = 900
 
 
 def _broker() -> dict[str, Any]:
@@ -34,12 +36,14 @@ def _broker() -> dict[str, Any]:
 
 
 def _queue() -> str:
-    """The site's own queue name: two sites on one Redis must not take each other's wake-ups."""
+    """The name of the site's queue. Two sites with one Redis must not receive each other's wake-ups."""
     return "skillquay-" + hashlib.sha256(f"queue:{settings.SECRET_KEY}".encode()).hexdigest()[:12]
 
 
 class _Connection(Connection):
-    """Tries to reach a lost broker every few seconds; kombu's own pauses grow to half a minute."""
+    """A connection that tries to reach a lost broker every few seconds; kombu's own pauses grow to half a
+    minute.
+    """
 
     def _ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
         return super()._ensure_connection(*args, **{"interval_max": _MAX_RETRY_S, **kwargs})
@@ -55,7 +59,7 @@ app.conf.update(
     include=["worker.service.tasks"],
     accept_content=["json"],
     task_serializer="json",
-    task_acks_late=False,  # a message only wakes a worker: a lost or repeated one does no harm
+    task_acks_late=False,  # a message only wakes a worker, so a lost or repeated message does no harm
     task_ignore_result=True,
     task_default_queue=_queue(),
     task_time_limit=settings.SKILLQUAY_MAX_RUN_SECONDS + _TASK_MARGIN_S,
@@ -91,7 +95,7 @@ def _name_node(instance: Any, **kwargs: object) -> None:
 
 @worker_ready.connect
 def _wake_on_signals(sender: Any, **kwargs: object) -> None:
-    """Makes a signal end the event loop's wait, which Python would otherwise resume."""
+    """Makes signals interrupt the wait of the event loop, which Python would otherwise resume."""
     reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     sender.hub.add_reader(reading, os.read, reading, 512)
@@ -99,7 +103,7 @@ def _wake_on_signals(sender: Any, **kwargs: object) -> None:
 
 @worker_process_init.connect
 def _die_with_parent(**kwargs: object) -> None:
-    """Lets the kernel kill this child when its worker dies, so that the child claims no more runs.
+    """Makes the kernel kill this child process when its worker dies, so that the child claims no more runs.
 
     Also undoes ``_wake_on_signals``: the child has no event loop.
     """
@@ -109,5 +113,5 @@ def _die_with_parent(**kwargs: object) -> None:
 
 @worker_process_shutdown.connect
 def _exit_immediately(exitcode: int, **kwargs: object) -> None:
-    """Exits at once: billiard would first let the child sleep for a second."""
+    """Exits at once, because billiard would first let the child sleep for a second."""
     os._exit(exitcode)

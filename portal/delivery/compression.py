@@ -13,7 +13,8 @@ from registry.api.etag import coded_etag
 class CompressionMiddleware(HttpCompressionMiddleware):
     """Compresses texts of at least ``MIN_BYTES``, except downloads, streams and server-sent events.
 
-    The ETag of a compressed response names its coding. Headers of random length hide the exact size (BREACH).
+    The ETag of a compressed response includes the encoding. A header of random length hides the exact size,
+    against the BREACH attack.
     """
 
     MIN_BYTES = 500

@@ -15,7 +15,9 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def as_file(chunks: Iterable[bytes]) -> IO[bytes]:
-    """An unnamed temporary file with the chunks, open at its start; the caller closes it."""
+    """Writes the chunks to an unnamed temporary file and returns it, open at its start. The caller closes
+    it.
+    """
     file = tempfile.TemporaryFile(dir=str(settings.SKILLQUAY_VAR))  # noqa: SIM115  (closed with the response)
     file.writelines(chunks)
     file.seek(0)
@@ -23,14 +25,18 @@ def as_file(chunks: Iterable[bytes]) -> IO[bytes]:
 
 
 def download(file: IO[bytes], name: str, content_type: str) -> FileResponse:
-    """A download of ``file``, which the server sends without occupying a thread, even to slow clients."""
+    """Returns a download of ``file``. The server sends it without occupying a thread, even to slow
+    clients.
+    """
     response = disable_rendering(FileResponse(file, content_type=content_type), name)
     response["Cache-Control"] = "private, no-store"
     return response
 
 
 def csv_lines(rows: Iterable[Iterable[object]]) -> bytes:
-    """The rows as CSV in UTF-8. Text that a spreadsheet would read as a formula begins with an apostrophe."""
+    """The rows as CSV in UTF-8. An apostrophe is put before text that a spreadsheet would read as a
+    formula.
+    """
     text = io.StringIO(newline="")
     csv.writer(text).writerows([[_cell(value) for value in row] for row in rows])
     return text.getvalue().encode("utf-8", "replace")

@@ -1,6 +1,6 @@
 """Static files with hashed names and compressed copies, in the folder ``static`` of the data folder.
 
-Without these copies, as in tests, pages refer to the plain names, and the files of the packages are served.
+Without these copies, as in tests, pages use the original names, and the installed files are served.
 """
 
 import hashlib
@@ -40,9 +40,11 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
 
 
 class StaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """Adds a hash of the content to file names. Ignores the copies after the installed files have changed."""
+    """Adds a hash of the content to file names. Ignores the copies if the installed files have changed
+    since.
+    """
 
-    patterns = ()  # no file refers to another one
+    patterns = ()  # no file has a URL of another one to replace
 
     def load_manifest(self) -> tuple[dict[str, str], str]:
         return super().load_manifest() if _is_current() else ({}, "")
@@ -63,7 +65,7 @@ class _QuickCompressor(Compressor):  # type: ignore[misc]
 def collect_static_files() -> bool:
     """Copies the static files that pages use if any has changed, and returns whether it did.
 
-    Keeps older copies: pages that are open in a browser may still request them.
+    Keeps older copies, because pages that are open in a browser may still request them.
     """
     if _is_current():
         return False

@@ -1,7 +1,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-MAX_CHARACTERS = 4000  # of a field in a query string
+MAX_CHARACTERS = 4000  # per field in a query string
 
 
 class PathsForm(forms.Form):

@@ -15,8 +15,8 @@ _BUNDLED_LAST = Case(When(slug__in=BUNDLED_TEAMS, then=1), default=0)
 
 
 def publishing_teams(actor: Actor) -> QuerySet[Team]:
-    """The teams for which the actor may publish. Those of bundled skills come last, so that no form selects
-    them first.
+    """The teams for which the actor may publish; teams of bundled skills come last, so that no form
+    preselects them.
     """
     visible = Team.objects.visible_to(actor)
     allowed = [team.pk for team in visible if may(actor, Action.PUBLISH, team=team)]
@@ -24,7 +24,9 @@ def publishing_teams(actor: Actor) -> QuerySet[Team]:
 
 
 def has_team_to_publish(teams: QuerySet[Team], chosen: str = "") -> bool:
-    """Whether ``teams`` has a team that is not for bundled skills, or the team with the slug ``chosen``."""
+    """Whether ``teams`` contains the team with the slug ``chosen`` or any team that is not for bundled
+    skills.
+    """
     return teams.filter(~Q(slug__in=BUNDLED_TEAMS) | Q(slug=chosen)).exists()
 
 

@@ -61,7 +61,7 @@ class MergeForm(forms.Form):
 
 
 class PurgeForm(forms.Form):
-    """Requires typing ``expected``, so that nothing is purged by accident."""
+    """Purges only if the user typed the text ``expected``, so that nothing is purged by accident."""
 
     confirmation = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"autocomplete": "off"}))
     reason = _reason(_("Recorded with the digest and your name."))

@@ -1,4 +1,6 @@
-"""``/-/live``, ``/-/ready`` and ``/metrics``, answered without Django, whose threads may all be busy."""
+"""Answers ``/-/live``, ``/-/ready`` and ``/metrics`` without Django, because all of its threads may be
+busy.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from registry.packages.problems import Refusal
 from worker.health.checks import NAMES, read_state
 from worker.health.status import ready_document
 
-FRESH_S = 1.0  # requests within this time share one answer
+FRESH_S = 1.0  # how long requests share one answer
 _FORWARDED = frozenset({b"forwarded", b"via", b"x-forwarded-for", b"x-real-ip"})
 
 

@@ -1,6 +1,6 @@
 """Counts and durations of HTTP requests in this process, or in all web processes of this host.
 
-Several processes share their figures through files if PROMETHEUS_MULTIPROC_DIR names a folder; ``manage.py
+Several processes share their metrics through files if PROMETHEUS_MULTIPROC_DIR names a folder; ``manage.py
 up`` sets it. The variable must be set before this module is imported.
 """
 
@@ -50,7 +50,7 @@ def count_request(view: str, method: str, status: int, began: float) -> None:
 
 
 def _view(request: HttpRequest) -> str:
-    """The name of the URL pattern, or its route, so that all objects of a kind share one label."""
+    """The name or route of the URL pattern, so that the URLs of all objects of one type share a label."""
     match = request.resolver_match
     if match is None:
         return "static" if request.path_info.startswith("/static/") else "none"
@@ -58,7 +58,7 @@ def _view(request: HttpRequest) -> str:
 
 
 def http_registry() -> CollectorRegistry:
-    """The figures of this process, or of all web processes that share the folder."""
+    """The metrics of this process, or of all web processes that share the folder."""
     if FOLDER not in os.environ:
         return _registry
     shared = CollectorRegistry()

@@ -130,7 +130,7 @@ def _run_metrics(totals: Mapping[Key, Sums]) -> Iterator[Metric]:
 
 
 def _cumulative(buckets: Mapping[int, Sums]) -> list[tuple[str, float]]:
-    """Each bound in seconds with the number of runs that took at most that long; ``+Inf`` counts all."""
+    """Pairs of a bound in seconds and the number of runs that took at most that long; ``+Inf`` counts all."""
     bounds = [*map(str, BUCKETS_S), "+Inf"]
     upto = [sum(s.runs for n, s in buckets.items() if n <= index) for index in range(len(bounds))]
     return list(zip(bounds, map(float, upto), strict=True))

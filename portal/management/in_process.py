@@ -21,7 +21,7 @@ from portal.streaming.waiting import WAIT_PATHS, split_wait, unfinished_id, wait
 from registry.api.authentication import ShellRequest
 from registry.identity.actors import Actor
 
-PAUSE_S = 0.25  # between two polls of a run or import
+PAUSE_S = 0.25  # pause between two polls of a run or import
 _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
 
 

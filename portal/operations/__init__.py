@@ -1,1 +1,1 @@
-"""What the operators' commands share: keys, the lock of the data folder, copies before migrations."""
+"""Code that operators' commands share: keys, the lock of the data folder, copies before migrations."""

@@ -1,4 +1,4 @@
-"""The lock of the data folder, which the supervisor and commands that replace the site's data hold."""
+"""The lock of the data folder. The supervisor and the commands that replace the site's data hold it."""
 
 import fcntl
 import os

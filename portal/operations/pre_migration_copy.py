@@ -12,12 +12,12 @@ from django.utils import timezone
 
 from registry.transfer import sql
 
-_KEPT = 3  # copies
+_KEPT = 3  # number of copies
 
 
 def make() -> Path | None:
-    """The path of the new copy. None if the database is empty, has no migration to run, or is PostgreSQL,
-    which ``pg_dump`` backs up.
+    """Copies the database and returns the path of the copy. Returns None if the database is empty, has no
+    migration to run, or is PostgreSQL, which ``pg_dump`` backs up.
     """
     if connection.vendor != "sqlite" or not connection.introspection.table_names():
         return None

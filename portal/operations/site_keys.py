@@ -1,4 +1,4 @@
-"""The two keys of a site as a file, which is kept apart from backups."""
+"""Writes and reads a file with the two keys of a site, which operators keep apart from backups."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class KeyFile:
 
     @classmethod
     def read(cls, path: Path) -> KeyFile:
-        """Raises CommandError if the file was not written by ``write``."""
+        """Returns the keys in the file. Raises CommandError if ``write`` did not write the file."""
         try:
             found = json.loads(path.read_text())
             return cls(found["SKILLQUAY_SECRET_KEY"], tuple(found["SKILLQUAY_SECRETS_KEYS"].split(",")))

@@ -17,12 +17,12 @@ from worker.approvals import decide, requests
 from worker.core.display_budget import MAX_LISTED
 from worker.models import Approval, Run
 
-_MAX_NAMES = 20  # of each kind of permission in a list of approvals
+_MAX_NAMES = 20  # names of each kind of permission in a list of approvals
 _MAX_INPUTS = 300  # characters of the inputs in a list
 
 
 def approval_rows(approvals: Iterable[Approval], actor: Actor) -> list[dict[str, Any]]:
-    """Rows of a list, with the inputs in one line.
+    """Table rows of approval requests, with the inputs in one line.
 
     ``inputs`` is None if the actor may not see them, or if they are too long for a list.
     """

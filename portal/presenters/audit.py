@@ -1,4 +1,4 @@
-"""Entries of the audit trail as sentences, such as "Mei published acme/report 1.2.0"."""
+"""Presents audit entries as sentences, such as "Mei published acme/report 1.2.0"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from registry.models import AuditEntry, Skill
 
-_MAX_DETAILS = 6  # per row
+_MAX_DETAILS = 6  # number of details per row
 # The actions that the home page shows.
 HOME_SENTENCES: dict[str, str | Promise] = {
     "version.publish": _("%(user)s published %(target)s"),
@@ -152,7 +152,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "version.release": _("%(user)s released %(target)s from review"),
     "version.review.withdraw": _("%(user)s withdrew a review of %(target)s"),
 }
-_LINK_SENTENCES = {  # of invitations without an e-mail address
+_LINK_SENTENCES = {  # sentences about invitations without an e-mail address
     "user.invite": _("%(user)s created an invitation link"),
     "user.uninvite": _("%(user)s revoked an invitation link"),
 }
@@ -190,7 +190,7 @@ def skill_of(entry: AuditEntry) -> tuple[str, ...]:
 
 
 def listed_names(entries: Iterable[AuditEntry]) -> dict[tuple[str, ...], str]:
-    """The names of the entries' skills that pages list, by team and slug."""
+    """Display names of the entries' listed skills, by team and slug."""
     slugs = {skill[1] for entry in entries if (skill := skill_of(entry))}
     if not slugs:
         return {}

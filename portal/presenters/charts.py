@@ -1,4 +1,6 @@
-"""Coordinates of bars and dots that templates draw as SVG. Widths are in thousandths of the drawing."""
+"""Coordinates of bars and dots that templates draw as SVG. Widths are in thousandths of the drawing's
+width.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +50,7 @@ def _bar(start: float, duration: float, whole: float) -> Bar:
 def columns(days: Sequence[Sequence[int]], *, height: float) -> list[Block]:
     """The blocks of stacked columns, one column per day; zero counts have no block.
 
-    The highest column fills ``height``.
+    The highest column has the height ``height``.
     """
     highest = max((sum(parts) for parts in days), default=0) or 1
     step = WIDTH / max(len(days), 1)

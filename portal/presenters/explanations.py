@@ -26,7 +26,7 @@ def explain(
 
     ``message`` and ``remedy`` are the English texts that were stored with the code.
 
-    For undeclared codes, such as those of a skill, the texts are general and ``known`` is False.
+    For undeclared codes, such as a skill's own, the texts are general and ``known`` is False.
     """
     declared = CODES.get(code)
     if declared is None:
@@ -59,7 +59,7 @@ def failure_text(run: Run) -> str:
 
 
 def only_names_exit(message: str) -> bool:
-    """Whether the message has no more than the exit code, which the run has too."""
+    """Whether the message contains only the exit code, which the run's page shows anyway."""
     return _EXIT.fullmatch(message) is not None
 
 

@@ -1,4 +1,4 @@
-"""The areas of the site as links: for the sidebar, the phone bar and the command palette."""
+"""The site's areas as links for the sidebar, the phone bar and the command palette."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
 from registry.models import Team
 
-# First part of the path -> name of the link that is marked as current, where they differ.
+# First part of the path → name of the link that is marked as current, if the two differ.
 _AREAS = {
     "": "home",
     "canonical": "canonicals",

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from registry.matching.match import Match, MatchReason
 
-_MAX_SKILLS = 6  # skills named per segment
+_MAX_SKILLS = 6  # number of skills named per segment
 
 FIELDS: dict[str, str | Promise] = {
     "name": _("name"),

@@ -25,7 +25,7 @@ Kind = Literal["none", "table", "tree", "markdown", "text", "scalar"]
 
 @dataclass(frozen=True)
 class Node:
-    """A value of a JSON tree: scalars have ``text``, others ``children``.
+    """A value in a JSON tree. Scalars have ``text``; objects and arrays have ``children``.
 
     The kind "cut" replaces ``size`` omitted values.
     """
@@ -57,7 +57,8 @@ class DisplayValue:
 def display_value(value: object, *, format: str = "", max_values: int = MAX_NODES) -> DisplayValue:
     """The value as a page shows it; ``format`` is the script's hint ("markdown", "text", "object" …).
 
-    ``max_values`` limits the values of a tree or the cells of a table. The limit for texts shrinks with it.
+    ``max_values`` limits the values of a tree or the cells of a table. Lower values also reduce the limit for
+    texts.
     """
     part = min(1.0, max_values / MAX_NODES)
     characters = int(MAX_TEXT * part)
@@ -79,9 +80,9 @@ def display_value(value: object, *, format: str = "", max_values: int = MAX_NODE
 
 
 def _json(value: object, part: float) -> str:
-    """The indented JSON to copy; "" if it is longer than the share ``part`` of the page's limit.
+    """The indented JSON to copy; "" if it exceeds the fraction ``part`` of the page's limit.
 
-    Estimates the size first: ten megabytes of deeply nested lists indent to a gigabyte.
+    Estimates the size first, because the indented text of 10 MB of nested lists can reach a gigabyte.
     """
     limit = MAX_COPIED_BYTES * part
     if memory_of(value, limit=limit) > limit:
@@ -103,7 +104,7 @@ def _rows(
 
 
 def _columns(value: object) -> tuple[str, ...]:
-    """The columns of a list of flat objects; () for other values and for over ``_MAX_COLUMNS`` columns."""
+    """The columns of a list of flat objects; () for other values or more than ``_MAX_COLUMNS`` columns."""
     if not isinstance(value, list) or not value or not all(isinstance(row, dict) and row for row in value):
         return ()
     columns = tuple(dict.fromkeys(key for row in value[:MAX_ROWS] for key in row))
@@ -120,7 +121,7 @@ def _cell(value: object) -> str:
 class _Tree:
     """Builds at most ``max_nodes`` nodes, with at most ``characters`` characters in all.
 
-    A "cut" node, which is not counted, replaces omitted values.
+    A "cut" node replaces omitted values and does not count toward ``max_nodes``.
     """
 
     def __init__(self, max_nodes: int, characters: int) -> None:

@@ -8,7 +8,9 @@ from registry.secrets import grants, reviews, run_secrets, values
 
 
 def secret_rows(team: Team, actor: Actor) -> list[dict[str, Any]]:
-    """The team's secrets with their grants: pairs of a grant and the hosts that can receive the secret."""
+    """The team's secrets. Each has its grants as pairs of a grant and the hosts that can receive the
+    secret.
+    """
     found: dict[int, list[tuple[SecretGrant, tuple[str, ...]]]] = {}
     for grant in grants.grants_of(team):
         found.setdefault(grant.secret_id, []).append((grant, grants.grant_hosts(grant)))

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 TONES: dict[str, tuple[str, str, str | Promise]] = {
-    # Runs, attempts and steps
+    # Statuses of runs, attempts and steps
     "queued": ("quiet", "queued", _("Queued")),
     "waiting_approval": ("warn", "queued", _("Waiting for approval")),
     "running": ("running", "running", _("Running")),
@@ -15,7 +15,7 @@ TONES: dict[str, tuple[str, str, str | Promise]] = {
     "cancelled": ("quiet", "stopped", _("Cancelled")),
     "lost": ("warn", "warn", _("Lost")),
     "refused": ("warn", "stopped", _("Refused")),
-    # Imports and their rows
+    # Statuses of imports and their rows
     "done": ("ok", "ok", _("Done")),
     "published": ("ok", "ok", _("Published")),
     "unchanged": ("quiet", "dot", _("Unchanged")),
@@ -23,17 +23,17 @@ TONES: dict[str, tuple[str, str, str | Promise]] = {
     # Outcomes of events
     "started": ("ok", "play", _("Started")),
     "proposed": ("info", "dot", _("Proposed")),
-    # Error groups
+    # Statuses of error groups
     "open": ("bad", "bad", _("Open")),
     "resolved": ("ok", "ok", _("Resolved")),
     "regressed": ("bad", "again", _("Regressed")),
-    # Schedules and their firings
+    # Statuses of schedules and their firings
     "active": ("ok", "ok", _("Active")),
     "paused": ("warn", "pause", _("Paused")),
     "finished": ("quiet", "ok", _("Finished")),
     "pending": ("quiet", "queued", _("Pending")),
     "missed": ("warn", "warn", _("Missed")),
-    # Dependency builds, then proposed memories
+    # Statuses of dependency builds, then of proposed memories
     "ready": ("ok", "ok", _("Ready")),
     "unused": ("quiet", "queued", _("Rebuilt on next run")),
     "waiting": ("warn", "queued", _("Waiting for review")),

@@ -1,4 +1,4 @@
-"""Adapters with which django-allauth's login flow follows the rules of this site."""
+"""Adapters that apply this site's rules to django-allauth's login flow."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AccountAdapter(DefaultAccountAdapter):
         )
 
     def add_message(self, *args: Any, **options: Any) -> None:
-        """Adds no message: the pages add their own ones."""
+        """Does nothing, because the pages add their own messages."""
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):

@@ -49,7 +49,7 @@ def remove(request: HttpRequest, user: User, factor: Authenticator) -> None:
 
 @transaction.atomic
 def renew_codes(request: HttpRequest, user: User) -> list[str]:
-    """New recovery codes; earlier ones stop working."""
+    """Replaces the recovery codes and returns the new ones."""
     codes = _codes(generate_recovery_codes(request))
     record_change(user, "renew", Authenticator.Type.RECOVERY_CODES.value)
     return codes

@@ -44,8 +44,8 @@ class SignInForm(AuthenticationForm):
 
 
 class _Code(BaseAuthenticateForm):
-    """A code of the user's app, or a recovery code; each works once. Guesses from all addresses count
-    together, and raise LOCKED_OUT after too many failures.
+    """A code of the user's app, or a recovery code; each works once. Raises LOCKED_OUT after too many
+    failures, which are counted per user across all addresses.
     """
 
     code = forms.CharField(
@@ -73,7 +73,7 @@ class ConfirmCodeForm(_Code, ReauthenticateForm):
 
 
 class AppForm(ActivateTOTPForm):
-    """Adds an authenticator app: its first code proves that it has the secret."""
+    """Adds an authenticator app. The first code proves that the app has the secret."""
 
     code = forms.CharField(label=_("Code"), max_length=20, widget=forms.TextInput(attrs=_CODE_WIDGET))
 

@@ -1,4 +1,4 @@
-"""The stage of sign-in that asks for the second factor."""
+"""The stage of sign-in that requires the second factor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SecondFactorStage(AuthenticateStage):
     def handle(self) -> tuple[Any, bool]:
         response, is_continued = super().handle()
         if response and self.login.user:
-            self.request.session.cycle_key()  # the key from before the password may be known to others
+            self.request.session.cycle_key()  # others may know the session key from before sign-in
             self.state[_PASSWORD] = self.login.user.get_session_auth_hash()
         return response, is_continued
 

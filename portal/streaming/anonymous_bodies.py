@@ -17,14 +17,14 @@ from registry.core.errors import UNAVAILABLE
 from registry.identity.errors import TOKEN_INVALID
 from registry.rates.limits import network_of
 
-FREE_BYTES = 16_384  # of each request, always accepted: enough to sign in
-REQUEST_BYTES = 12_288  # of memory that a request uses in addition to its content
+FREE_BYTES = 16_384  # always accepted per request; enough to sign in
+REQUEST_BYTES = 12_288  # memory that a request uses in addition to its content
 CHECK_BYTES = 65_536  # at this size the credential is checked; until then a request counts as anonymous
-ANONYMOUS_BYTES = 2**20  # of one address
-TOTAL_ANONYMOUS_BYTES = 32_000_000  # of all addresses and web processes of this host
-KNOWN_S = 5.0  # for this time a credential is not checked again
+ANONYMOUS_BYTES = 2**20  # limit per address
+TOTAL_ANONYMOUS_BYTES = 32_000_000  # limit for all addresses and web processes of this host
+KNOWN_S = 5.0  # how long the result of a check is reused
 _MAX_KNOWN = 1_000
-_MAX_WAITING = 64  # requests that wait for a check
+_MAX_WAITING = 64  # limit of the requests that wait for a check
 _CREDENTIAL_HEADERS = (b"authorization", b"cookie")
 
 
@@ -58,7 +58,8 @@ class CredentialCheck:
 
     def __init__(self, app: App) -> None:
         self.app = app
-        self.turn = asyncio.Semaphore(1)  # invalid credentials must not occupy the web threads
+        # One check at a time, so that invalid credentials don't occupy the web threads.
+        self.turn = asyncio.Semaphore(1)
         self.waiting = 0
         self.known: dict[bytes, tuple[bool, float]] = {}
 
@@ -96,7 +97,8 @@ class CredentialCheck:
 
 
 class BodyShare:
-    """The bytes that one request takes from the budget; none for the body once its credential is valid.
+    """The bytes that one request takes from the budget. The body takes none once the credential is known to
+    be valid.
 
     Use it as a context manager, which releases the bytes at the end.
     """
@@ -105,7 +107,7 @@ class BodyShare:
         self.scope, self.budget, self.check = scope, budget, check
         self.address = network_of(str((scope.get("client") or ("", 0))[0]))
         self.head = sum(len(name) + len(value) for name, value in scope["headers"])
-        self.size = 0  # counted in the budget
+        self.size = 0  # bytes counted in the budget
         self.checked = self.signed_in = False
 
     def __enter__(self) -> Self:

@@ -1,4 +1,6 @@
-"""Runs Django as WSGI behind the event loop, and passes responses to the loop in large pieces."""
+"""Runs Django as a WSGI application behind the event loop, and passes responses to the loop in large
+pieces.
+"""
 
 import asyncio
 import time
@@ -11,8 +13,8 @@ from a2wsgi.wsgi import Body, WSGIResponder, build_environ
 
 from portal.streaming.inner_request import CLIENT, App, Message, Receive, Scope, Send, wait_for_disconnect
 
-MEAN_SHARE = 0.1  # of the newest request in the mean duration
-_BUFFER_BYTES = 262_144  # of a response, before it is passed to the event loop
+MEAN_SHARE = 0.1  # weight of the newest request in the mean duration
+_BUFFER_BYTES = 262_144  # bytes of a response that are collected before they go to the event loop
 
 
 class WsgiBridge(WSGIMiddleware):
@@ -27,8 +29,8 @@ class WsgiBridge(WSGIMiddleware):
         self.workers = workers
         self.max_queue_s = max_queue_s
         self.overloaded = overloaded
-        self.calls = 0  # running or waiting for a thread
-        self.mean_s = 0.0  # of the last requests in a thread
+        self.calls = 0  # number of requests that run or wait for a thread
+        self.mean_s = 0.0  # mean duration of the last requests in a thread
 
     def _with_timing(self, app: Any) -> Any:
         def timed_app(environ: Any, start_response: Any) -> Any:
@@ -41,7 +43,9 @@ class WsgiBridge(WSGIMiddleware):
         return timed_app
 
     def _queue_s(self) -> float:
-        """How long the waiting requests will occupy the threads."""
+        """The seconds for which the waiting requests will occupy the threads, estimated from the mean
+        duration.
+        """
         return max(0, self.calls - self.workers) * self.mean_s / self.workers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # type: ignore[override]
@@ -59,7 +63,9 @@ class WsgiBridge(WSGIMiddleware):
 
 
 class _Responder(WSGIResponder):
-    """Buffers messages, because passing one to the loop costs two switches of the interpreter lock."""
+    """Buffers messages, because each message passed to the event loop costs two switches of the interpreter
+    lock.
+    """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)

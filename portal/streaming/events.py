@@ -16,7 +16,7 @@ from portal.streaming.watch import events_since, wait_for_change
 KEEP_ALIVE_S = 15.0
 RECHECK_PERMISSION_S = 30.0  # a client that lost its permission is disconnected after this time
 MAX_STREAM_S = 300.0  # then the client reconnects from its last position
-STALL_TIMEOUT_S = 60.0  # for a client to read what was sent
+STALL_TIMEOUT_S = 60.0  # limit for a client to read the sent data
 _MAX_CONCURRENT = 2  # web threads used by all followers together, so that other pages find a free one
 _EVENTS = re.compile(r"/api/v1/runs/([0-9a-z]{26})/events")
 _LIVE = re.compile(r"/(?:runs|imports)/[0-9a-z]{26}/live/")
@@ -67,7 +67,7 @@ class EventMiddleware:
             return await inner_request.get(self.app, scope, f"/api/v1/runs/{uid}/log", b"limit=1")
 
     async def _follow(self, scope: inner_request.Scope, uid: str, send: inner_request.Send) -> None:
-        """Sends events from the client's position on.
+        """Sends the events after the client's position.
 
         Stops when the run ends, when the client loses its permission, or after ``MAX_STREAM_S`` seconds.
         """

@@ -10,7 +10,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
-CLIENT = "skillquay.client"  # in the scope: the server's own ``receive``, which reports a disconnect
+CLIENT = "skillquay.client"  # key of the server's own ``receive`` in the scope; it reports a disconnect
 
 _BODY_HEADERS = {
     b"content-length",

@@ -1,6 +1,6 @@
 """Uvicorn's HTTP protocols with a time limit for the head of each request, and small buffers.
 
-``RequestTimeoutProtocol`` parses with httptools where it is installed, which takes half the time of h11.
+``RequestTimeoutProtocol`` parses with httptools where it is installed, which needs half the CPU time of h11.
 """
 
 import asyncio
@@ -14,11 +14,11 @@ try:
 except ImportError:  # httptools has no build for this platform
     HttpToolsProtocol = None  # type: ignore[assignment, misc]
 
-HEAD_S = 20.0  # for the first line and the headers of a request
+HEAD_S = 20.0  # limit for the first line and the headers of a request
 HEAD_BYTES = 16_384
 MIN_READ_BYTES = 4_096
 MAX_READ_BYTES = 65_536
-_CHUNK_OVERHEAD = 8  # bytes around each byte of a chunked body, at most
+_CHUNK_OVERHEAD = 8  # maximum number of framing bytes per byte of a chunked body
 
 
 class _HeadTimer:
@@ -94,7 +94,9 @@ RequestTimeoutProtocol: type[asyncio.Protocol] = H11TimeoutProtocol
 if HttpToolsProtocol is not None:
 
     class HttpToolsTimeoutProtocol(HttpToolsProtocol):
-        """The limits of ``H11TimeoutProtocol``. httptools itself limits neither heads nor trailers."""
+        """The limits of ``H11TimeoutProtocol``. They are needed because httptools limits neither heads nor
+        trailers.
+        """
 
         received = 0  # bytes of the current request; ``body`` counts those of its body
         body = 0

@@ -19,17 +19,17 @@ from registry.packages.problems import Refusal
 IDLE_TIMEOUT_S = 20.0  # an upload is refused after this time without data
 WINDOW_S = 30.0  # MIN_BYTES_PER_S is required in each period of this length spent waiting for data
 MIN_BYTES_PER_S = 2_000
-IN_MEMORY = 4_096  # bytes of a body; a longer one is a file, whose space returns to the system at once
+IN_MEMORY = 4_096  # bytes of a body; a longer body goes to a file, whose space is freed at once
 CHUNK_BYTES = 65_536
 FORM_BYTES = 4 * 2**20  # overhead of a form around its files
 DRAIN_S = 1.0  # data of a refused client is still read for this time, so that it can read the refusal
 DRAIN_BYTES = 8 * 2**20
-_DRAINS = 8  # at the same time; further refused clients are disconnected at once
+_DRAINS = 8  # limit of concurrent drains; further refused clients are disconnected at once
 _LENGTHS = (b"content-length", b"transfer-encoding")
 
 
 class ClientDisconnected(Exception):
-    """The client disconnected before the end of its body."""
+    """Raised if the client disconnects before the end of its body."""
 
 
 class BodyMiddleware:
@@ -53,7 +53,7 @@ class BodyMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        scope = {**scope, CLIENT: receive}  # a copy: the server's own would refer to itself
+        scope = {**scope, CLIENT: receive}  # a copy, because the server's own scope would refer to itself
         lengths = dict(pair for pair in scope["headers"] if pair[0] in _LENGTHS)
         if lengths.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in lengths:
             return await self.app(scope, _replay(io.BytesIO(), receive), send)
@@ -98,9 +98,9 @@ class BodyMiddleware:
             await share.grow(size)
             if share.signed_in:
                 await asyncio.to_thread(_write, spool, chunk)
-            else:  # small: more would arrive while the request waits for a thread
+            else:  # the body stays small: more would arrive while the request waits for a thread
                 _write(spool, chunk)
-            chunk = b""  # frees it while waiting for the next
+            chunk = b""  # frees the chunk while waiting for the next one
         spool.seek(0)
         return size
 
@@ -160,7 +160,7 @@ def _write(spool: IO[bytes], chunk: bytes) -> None:
 
 
 def _discard(spool: IO[bytes]) -> None:
-    with suppress(OSError):  # a full disk: the unwritten rest is not needed
+    with suppress(OSError):  # the disk may be full, but the unwritten rest is not needed
         spool.close()
 
 

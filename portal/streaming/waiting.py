@@ -1,4 +1,4 @@
-"""``?wait=30`` on runs and imports: the event loop waits for the end without occupying a web thread."""
+"""``?wait=30`` on runs and imports: the event loop waits until they end without occupying a web thread."""
 
 import json
 import re
@@ -28,7 +28,8 @@ class WaitMiddleware:
         query, wait_s = split_wait(scope["query_string"])
         if wait_s is None:
             return await self.app(scope, receive, send)
-        readable = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]  # read below
+        # Uncompressed, because the response is parsed below.
+        readable = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]
         first = await call_app(self.app, {**scope, "headers": readable, "query_string": query}, receive)
         uid, kind = unfinished_id(first), match[1]
         if uid and await wait_for_end(wait_kind(first, kind), uid, wait_s):
@@ -41,7 +42,7 @@ class WaitMiddleware:
 def split_wait(query_string: bytes) -> tuple[bytes, float | None]:
     """The query without ``wait``, and its seconds, at most ``MAX_WAIT_S``.
 
-    If ``wait`` is absent or invalid, the same query and None.
+    Returns the unchanged query and None if ``wait`` is absent or invalid.
     """
     pairs = parse_qsl(query_string.decode(), keep_blank_values=True)
     waits = [value for key, value in pairs if key == "wait"]

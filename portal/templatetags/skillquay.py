@@ -32,7 +32,7 @@ _BACKTICKS = re.compile(r"`([^`<>]+)`")
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """An icon of ``portal.presenters.icons``, hidden from screen readers: put it next to a label."""
+    """An icon of ``portal.presenters.icons``. Screen readers ignore it, so put it next to a label."""
     return format_html(
         '<svg class="icon{}" viewBox="0 0 16 16" aria-hidden="true">{}</svg>',
         " spin" if name == "running" else "",

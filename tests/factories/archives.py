@@ -1,4 +1,4 @@
-"""Builds archives byte by byte, so that each field of a zip or tar can be wrong on its own."""
+"""Builds archives byte by byte, so that a test can set any single field of a zip or tar to a wrong value."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Item:
     local_packed_size: int | None = None
     extra: bytes = b""
     local_extra: bytes = b""
-    tail: bytes = b""  # after the data: a data descriptor, or a gap
+    tail: bytes = b""  # bytes after the data: a data descriptor or a gap
     offset: int | None = None
     disk: int = 0
     in_directory: bool = True
 
     @property
     def raw_name(self) -> bytes:
-        """The name as bytes."""
+        """The encoded name."""
         return self.name if isinstance(self.name, bytes) else self.name.encode()
 
     @property
@@ -117,7 +117,9 @@ class Item:
 
 
 def with_data_descriptor(item: Item, *, signature: bool = True, wide: bool = False) -> Item:
-    """The item as Go and Java stream it: zeros in the header, a data descriptor after the data."""
+    """The item as Go and Java write it to a stream: zeros in the header and a data descriptor after the
+    data.
+    """
     crc, packed, size = item.checksum_and_sizes()
     tail = struct.pack("<IQQ" if wide else "<III", crc, packed, size)
     return replace(
@@ -194,7 +196,7 @@ def zip_of(files: dict[str, bytes | str]) -> bytes:
 
 
 def skill_zip(front: str = "", body: str = "# Hello\n", **files: bytes | str) -> bytes:
-    """A zip with a SKILL.md of this front matter and body, and further ``files`` by path."""
+    """A zip with a SKILL.md of this front matter and body, and with other ``files`` by path."""
     text = f"---\n{front}---\n{body}" if front else body
     return zip_of({"SKILL.md": text, **files})
 

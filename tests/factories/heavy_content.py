@@ -13,7 +13,7 @@ from tests.factories.skills import PNG, publish_files
 from worker.models import Approval, Attempt, Run, Step
 
 MEGABYTE = 1_000_000
-SKILL_MD = 250_000  # bytes that a SKILL.md may have, about
+SKILL_MD = 250_000  # approximate limit of a SKILL.md in bytes
 Files = dict[str, bytes]
 
 
@@ -113,7 +113,7 @@ PACKAGES: dict[str, Callable[[], Files]] = {
 
 @dataclass
 class RunContent:
-    """What a run row and its records hold."""
+    """The content of a run: fields of its row, and its related records."""
 
     result: dict[str, Any] = field(default_factory=dict)
     inputs: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Packages in old formats: printed in a source document, or with METADATA.yml and scripts/main.ts."""
+"""Packages in old formats: those in a design document, and those with METADATA.yml and scripts/main.ts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MAIN = "export async function execute() { return { output: 1, status: 'success' 
 
 
 def documented_packages(shared: Path) -> dict[str, str]:
-    """The five packages printed in the source document, by name and protocol."""
+    """The five packages in the design document, by name and protocol."""
     text = (shared / DOCUMENT).read_text()
     whole = re.findall(r"```markdown\n(---\nname: [\w-]+\ndisplayName.*?\n```\n)```", text, re.DOTALL)
     fronts = re.findall(r"```yaml\n(---\nname: .*?\n---\n)```", text, re.DOTALL)
@@ -57,6 +57,6 @@ def documented_packages(shared: Path) -> dict[str, str]:
 
 
 def old_package(text: str = OLD, folder: str = "old-one", **files: str) -> Package:
-    """The validated package of this SKILL.md and further ``files`` by path."""
+    """The validated package with this SKILL.md and other ``files`` by path."""
     everything = {"SKILL.md": text, **files}
     return read_files([(f"{folder}/{path}", data.encode()) for path, data in everything.items()])

@@ -36,7 +36,7 @@ class GitRepository:
         return done.stdout.strip()
 
     def commit(self, files: dict[str, str | None], *, tag: str = "") -> str:
-        """Commits these texts and returns the commit; a text of None deletes the file."""
+        """Commits these texts and returns the commit's id. None as a text deletes the file."""
         for path, text in files.items():
             place = self.folder / path
             if text is None:

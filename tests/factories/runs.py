@@ -1,4 +1,4 @@
-"""Runs in any state as a worker leaves them in the database, for tests of pages."""
+"""Creates runs in any state, with the rows that a worker would write, for tests of pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOSTILE = "<script>alert('x')</script>\u202egnp.exe \x1b[31mred\x1b[0m javascrip
 
 
 def make_run(version: Version, user: User, team: Team | None, **fields: Any) -> Run:
-    """A run that waited 0.4 s and succeeded after 2.1 s, unless ``fields`` differ."""
+    """Creates a run that waited 0.4 s and succeeded after 2.1 s; ``fields`` override its values."""
     now = timezone.now() - timedelta(minutes=5)
     values: dict[str, Any] = {
         "skill": version.skill,
@@ -80,7 +80,7 @@ def _steps(run: Run) -> list[dict[str, Any]]:
 
 
 def add_log(run: Run, *pieces: tuple[str, str]) -> None:
-    """Adds log chunks of a stream and a text each."""
+    """Adds log chunks from pairs of a stream and a text."""
     seq = run.log_chunks.count()
     offset = run.log_bytes
     for number, (stream, text) in enumerate(pieces, seq):
@@ -97,7 +97,7 @@ def add_artifact(run: Run, path: str, data: bytes) -> None:
 
 
 def add_step(run: Run, seq: int, name: str, **fields: Any) -> None:
-    """Adds a step of 500 ms, unless ``fields`` differ."""
+    """Adds a step of 500 ms; ``fields`` override its values."""
     Step.objects.create(
         run=run, attempt=1, seq=seq, step_id=f"s{seq}", name=name, **{"duration_ms": 500} | fields
     )

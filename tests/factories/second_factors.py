@@ -1,4 +1,4 @@
-"""Sign-in with second factors, as a browser does it."""
+"""Signs in with second factors, as a browser would."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ STEP = "/sign-in/second-factor/"
 
 
 def code_of_app(secret: str = SECRET, periods: int = 0) -> str:
-    """The app's code of the present period, or of ``periods`` later."""
+    """The authenticator app's code for the current period, or for one that is ``periods`` later."""
     return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30 + periods)))
 
 
 def sign_in(username: str = "bob", **more: str) -> tuple[Client, Any]:
-    """A new client after the password step, and the answer."""
+    """A new client after the password step, and the response to that step."""
     client = Client()
     answer = client.post("/sign-in/", {"username": username, "password": f"{username}-password", **more})
     return client, answer
@@ -35,7 +35,7 @@ def is_signed_in(client: Client) -> bool:
 
 
 def options(page: Any) -> Any:
-    """The options that the page gives the browser's dialog."""
+    """The options for the browser's passkey dialog in the page."""
     (script,) = select(page, "script", id="webauthn-options")
     return json.loads(script.text)
 
@@ -46,7 +46,7 @@ def recovery_codes(page: Any) -> list[str]:
 
 
 def add_app(client: Client) -> tuple[Any, str]:
-    """Adds an app; returns the answer and the secret."""
+    """Adds an authenticator app and returns the response and the secret."""
     page = client.get("/account/security/app/")
     secret = select(page, "pre", id="secret")[0].text.replace(" ", "")
     assert part(page, "qr-code").tags("svg")

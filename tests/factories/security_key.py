@@ -1,4 +1,4 @@
-"""A security key in memory, which answers as a browser and a key together do."""
+"""A security key in memory. It returns the answers that a browser with a real key would send."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SecurityKey:
         self.user_handle = b""
 
     def create(self, options: dict[str, Any], *, origin: str, passkey: bool = False) -> str:
-        """The answer to the options of a new key, as JSON."""
+        """The answer to the options for a new key, as JSON."""
         public = options["publicKey"]
         self.user_handle = websafe_decode(public["user"]["id"])
         cose = cbor.encode(dict(ES256.from_cryptography_key(self.private.public_key())))
@@ -37,7 +37,7 @@ class SecurityKey:
         return self._credential(answer, {"credProps": {"rk": passkey}})
 
     def get(self, options: dict[str, Any], *, origin: str, flags: int = PRESENT | VERIFIED) -> str:
-        """The answer to the options of a sign-in, as JSON."""
+        """The answer to the options for a sign-in, as JSON."""
         public = options["publicKey"]
         data = _data(public["rpId"], flags)
         client = _client("webauthn.get", public["challenge"], origin)

@@ -96,7 +96,7 @@ PNG = bytes.fromhex(
 
 
 def tidy_files(version: str = "1.2.0") -> dict[str, bytes]:
-    """The complete skill ``weekly-report``, by path."""
+    """The files of the complete skill ``weekly-report``, by path."""
     return {
         "SKILL.md": TIDY.format(version=version).encode(),
         "scripts/report.py": b'"""Writes a report."""\n\nimport sys\n\nprint("# Week", sys.argv[1:])\n',
@@ -106,12 +106,12 @@ def tidy_files(version: str = "1.2.0") -> dict[str, bytes]:
 
 
 def prompt_files() -> dict[str, bytes]:
-    """The prompt ``kind-review``, by path."""
+    """The files of the prompt ``kind-review``, by path."""
     return {"SKILL.md": PROMPT.encode()}
 
 
 def hostile_files() -> dict[str, bytes]:
-    """A skill with markup, script URLs and hidden characters in each text, by path."""
+    """The files of a skill with markup, script URLs and hidden characters in each text, by path."""
     return {
         "SKILL.md": HOSTILE.encode(),
         "scripts/a' or &.py": b"print('<script>alert(20)</script>')  # \x1b[31m\xe2\x80\xae\n",
@@ -129,6 +129,6 @@ def publish_files(files: dict[str, bytes], *, team: Team, user: User, **more: An
 
 
 def _release(version: Version) -> Version:
-    """Releases a held version: pages must stay harmless when a hostile skill is released."""
+    """Releases a held version, because pages must be safe even for a hostile skill that was released."""
     reader, _ = User.objects.get_or_create(username="reader", defaults={"is_superuser": True})
     return findings.release(version, Actor(user=reader), reason="A test sample.")

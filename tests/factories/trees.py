@@ -1,4 +1,4 @@
-"""Folders of skills, archives of them, and imports of them with their results."""
+"""Creates folders of skills, archives of them, and imports with their results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from registry.models import Import, Source, Team
 
 
 def skill_md(name: str = "", text: str = "Does something.", more: str = "") -> str:
-    """A SKILL.md with this name and description; ``more`` are further lines of front matter."""
+    """The text of a SKILL.md with this name and description; ``more`` contains other lines of front
+    matter.
+    """
     name_line = f"name: {name}\n" if name else ""
     return f"---\n{name_line}description: {text}\n{more}---\n# Skill\n\n{text}\n"
 

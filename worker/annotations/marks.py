@@ -16,7 +16,7 @@ MAX_LABEL_LENGTH = 40
 
 
 def set_pinned(run: Run, pinned: bool, actor: Actor) -> None:
-    """Pins the run, which retention then keeps, or unpins it. Raises the refusals of ``lock_for_change``."""
+    """Pins or unpins the run; retention keeps pinned runs. Raises the refusals of ``lock_for_change``."""
     with transaction.atomic():
         row = lock_for_change(run, actor)
         if pinned == (row.pinned_at is not None):

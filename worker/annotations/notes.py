@@ -55,8 +55,8 @@ def edit_note(note: RunNote, text: str, actor: Actor) -> RunNote:
 
 
 def delete_note(note: RunNote, actor: Actor) -> None:
-    """Deletes the actor's note, or any note if the actor is a maintainer of the run's team; with an audit
-    entry.
+    """Deletes the actor's note, or any note if the actor is a maintainer of the run's team; records it in the
+    audit log.
 
     Raises FORBIDDEN for other notes, and the refusals of ``lock_for_change``.
     """

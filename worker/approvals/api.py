@@ -18,7 +18,7 @@ from worker.models import ApprovalDecision, Run
 from worker.run_views.documents import run_document
 
 operation = Operations("runs")
-_ROWS_AT_ONCE = 10  # few, because one row can contain thousands of permissions
+_ROWS_AT_ONCE = 10  # small, because one row can contain thousands of permissions
 _STATES = ("waiting", *ApprovalDecision.values, "cancelled")
 
 

@@ -46,7 +46,7 @@ DECISIONS = (
     ApprovalDecision.EXACT,
     ApprovalDecision.PREFIX,
     ApprovalDecision.DENIED,
-)  # available to a person; only ``expire`` sets EXPIRED
+)  # decisions that a person can make; only ``expire`` sets EXPIRED
 
 
 @transaction.atomic
@@ -130,12 +130,14 @@ def _grant_rule(approval: Approval, choice: ApprovalDecision, actor: Actor) -> N
     name = exact + PREFIX_MARK if choice == ApprovalDecision.PREFIX else exact
     assert approval.run.team
     edit.add_rule(approval.run.team, Effect.ALLOW, name, actor, number=approval.run.version_number)
-    if Approval.objects.waiting().filter(pk=approval.pk).exists():  # it expired just now: roll the rule back
+    if Approval.objects.waiting().filter(pk=approval.pk).exists():  # it expired meanwhile: roll back the rule
         raise errors.APPROVAL_EXPIRED.refusal(hours=_hours(approval))
 
 
 def _require_same_permissions(approval: Approval) -> None:
-    """Raises APPROVAL_OUTDATED if the version requests more than the approval showed, after an addition."""
+    """Raises APPROVAL_OUTDATED if the version, because of an addition, requests more permissions than the
+    approval showed.
+    """
     run = approval.run
     version = Version.objects.filter(skill=run.skill, number=run.version_number).first()
     shown = permissions_from_document(approval.requested_permissions)

@@ -1,4 +1,4 @@
-"""The additions of one run: those that existed when it was requested and that its version still has."""
+"""Selects the additions of a run: those that existed when it was requested and that its version still has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds a module that a Python script always imports and that its run does not have."""
+"""Finds a module that a Python script always imports but that is not available to its run."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LIBRARIES, _PROGRAMS = "/deps", "/runtime"
 def missing_module(
     package: UnpackedPackage, digest: str, call: Call, runtime: RuntimeEnvironment
 ) -> Problem | None:
-    """MODULE_MISSING for a script that is called with arguments and can't start; None if it may start.
+    """MODULE_MISSING if the script is called with arguments but can't import a module; None if it may start.
 
-    Finds only unguarded imports of the version's stored needs. In doubt, the script starts: without
-    isolation, Python also has the libraries of the worker, and a runtime's folder can have its own.
+    Finds only unguarded imports of the version's stored needs. Returns None in doubt, because Python without
+    isolation can also import the worker's libraries, and a runtime's folder can contain others.
     """
     if call.protocol != "script" or not call.entry.endswith(".py"):
         return None

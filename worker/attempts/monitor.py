@@ -21,8 +21,8 @@ from worker.sandbox.policy import StopReason, Stream
 
 log = logging.getLogger(__name__)
 _HEARTBEAT_S = 0.5
-_WRITE_S = 0.25  # at most four writes per second; shorter runs write only once, at the end
-_MAX_LINE_BYTES = 4096  # of a stderr line, when it is searched for progress
+_WRITE_S = 0.25  # at most four writes per second; shorter runs write once, at the end
+_MAX_LINE_BYTES = 4096  # length of a stderr line that is searched for progress
 
 
 class AttemptMonitor:
@@ -33,7 +33,7 @@ class AttemptMonitor:
         self.log = LogBuffer()
         self.steps: list[dict[str, Any]] = []
         self.progress: int | None = None
-        self.stored_steps = 0  # how many of the skill's steps are in the database
+        self.stored_steps = 0  # number of the skill's steps that are in the database
         self.lost = False
         now = time.monotonic()
         self._renewed_at = self._polled_at = self._written_at = now
@@ -129,9 +129,9 @@ class AttemptMonitor:
         return "lease_lost" if self.lost else None
 
     def is_cancelled(self) -> bool:
-        """Polls whether the run was cancelled; False if lease or database is lost.
+        """Whether the run was cancelled; False if the lease or the database is lost.
 
-        Also False without a poll if the last one was less than half a second ago.
+        Polls at most every half second, and returns False in between.
         """
         try:
             return self._poll_row(time.monotonic()) and not self.lost

@@ -1,4 +1,6 @@
-"""Finds out whether a package can try to reach hosts, so that a run without network records its attempts."""
+"""Finds out whether a package may try to reach hosts, so that its runs without network record the
+attempts.
+"""
 
 import re
 from functools import lru_cache
@@ -8,7 +10,7 @@ from registry.packages.manifest.frontmatter import SKILL_MD
 from worker.attempts.unpacking import UnpackedPackage
 from worker.sandbox.runtimes import command_for
 
-_MAX_BYTES = 1 << 20  # of a file
+_MAX_BYTES = 1 << 20  # number of bytes read per file
 _CLIENTS = re.compile(rb"https?|urllib|socket|fetch|curl|wget|requests|proxy|grpc|websocket", re.IGNORECASE)
 
 

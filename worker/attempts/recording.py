@@ -16,9 +16,10 @@ from worker.queue.states import ENDED
 from worker.sandbox.policy import Stream
 
 CHUNK_BYTES = 65_536
-_MAX_INTERLEAVED_CHUNKS = 5_000  # one row each; after these, stdout and stderr are no longer interleaved
+# Number of pieces, one row each; later output is not interleaved between stdout and stderr.
+_MAX_INTERLEAVED_CHUNKS = 5_000
 _DEFAULT_LOG_BYTES = 262_144
-STREAM_BYTES = 1_048_576  # of stdout and of stderr in a run's document; the log has everything
+STREAM_BYTES = 1_048_576  # size of each of stdout and stderr in a run's document; the log is complete
 _UTF8_CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 
 
@@ -28,7 +29,7 @@ class LogPiece:
 
     seq: int
     stream: str
-    offset: int  # bytes of the attempt's log before this piece, both streams
+    offset: int  # offset of this piece in the attempt's log of both streams, in bytes
     data: bytes
 
     @property
@@ -57,7 +58,7 @@ class LogBuffer:
     """Buffers output for the database: joins pieces of one stream and never splits a character."""
 
     def __init__(self) -> None:
-        self.size = 0  # bytes taken so far
+        self.size = 0  # number of bytes that ``take`` has returned
         self._seq = 0
         self._waiting: list[tuple[Stream, bytearray]] = []
 
@@ -95,7 +96,7 @@ class LogBuffer:
 
 
 def _count_incomplete_character(data: bytes | bytearray) -> int:
-    """The number of bytes at the end that start an incomplete UTF-8 character."""
+    """The number of bytes at the end that belong to an incomplete UTF-8 character."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:

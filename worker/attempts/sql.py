@@ -1,6 +1,6 @@
 """SQL that stores the progress, steps and log of a running attempt.
 
-It bypasses the ORM, which builds each statement again for every call.
+It bypasses the ORM, which would build each statement again for every call.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,6 @@
-"""The gate of this process: closed while the storage can't be reached, so that runs wait in the queue."""
+"""The storage gate of this process. It is closed while the storage can't be reached, so that runs wait in the
+queue.
+"""
 
 import logging
 import time
@@ -16,7 +18,7 @@ _lost = False
 
 
 class ServicesUnavailable(Exception):
-    """Storage or database can't be reached, and nothing of the run was executed yet."""
+    """Raised if the storage or the database can't be reached and no part of the run was executed yet."""
 
 
 @contextmanager

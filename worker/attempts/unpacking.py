@@ -24,7 +24,7 @@ from worker.sandbox.cleanup import remove_tree
 from worker.sandbox.policy import CheckStop
 
 UNUSED_RETENTION_S = 7 * 24 * 3600.0
-_MARK_INTERVAL_S = 3600.0  # a use updates the folder's modification time at most this often
+_MARK_INTERVAL_S = 3600.0  # a use updates the folder's modification time only after this time
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def open_package(digest: str, *, check_stop: CheckStop | None = None) -> Unpacke
     unpacking, or an error of the storage such as BLOB_MISSING.
     """
     folder = _root() / digest.partition(":")[2]
-    if not mark_used(folder) or not _is_complete(digest, folder):  # never unpacked, or swept
+    if not mark_used(folder) or not _is_complete(digest, folder):  # never unpacked or already swept
         _load_package.cache_clear()
         _is_complete.cache_clear()
         if not _has_version(folder.name):

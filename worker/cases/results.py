@@ -47,7 +47,7 @@ class CaseRow:
 @dataclass(frozen=True)
 class CaseResults:
     rows: tuple[CaseRow, ...]
-    problems: tuple[Problem, ...]  # of invalid cases
+    problems: tuple[Problem, ...]  # problems of invalid cases
 
     @property
     def is_running(self) -> bool:
@@ -106,7 +106,9 @@ def _differences(
 
 
 def _compare(field: str, expected: Any, actual: Any, *, whole: bool) -> Iterator[Difference]:
-    """The differences between two JSON values. Unless ``whole``, objects can have additional fields."""
+    """The differences between two JSON values. Unless ``whole``, ``actual`` can have additional fields in its
+    objects.
+    """
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         for name in [*expected, *(each for each in actual if whole and each not in expected)]:
             before, after = expected.get(name, _ABSENT), actual.get(name, _ABSENT)

@@ -2,7 +2,8 @@
 
 script ── {skill, parameters} ──► requires → permission → rules → budget → child run, in process ──► answer
 
-Children run in their parent's worker process, so they need no free worker and cannot wait for each other.
+Child runs execute in their parent's worker process, so they need no free worker and can't wait for each
+other.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from worker.attempts.context import AttemptContext
 
 log = logging.getLogger(__name__)
-_MAX_STEPS = 200  # including refusals
-_GRACE_S = 8.0  # for a child to end after its cancellation
+_MAX_STEPS = 200  # number of requests per run, including refusals
+_GRACE_S = 8.0  # limit for a child to end after its cancellation
 
 
 class ChildRunner(Protocol):
@@ -78,7 +79,7 @@ class ChildRunChannel:
         self._child: int | None = None
 
     def serve(self, line: bytes) -> bytes:
-        """Calls ``answer`` and closes the thread's database connections, which nothing else would close."""
+        """Calls ``answer``, then closes the thread's database connections, which no other code closes."""
         try:
             return self.answer(line)
         finally:
@@ -113,7 +114,7 @@ class ChildRunChannel:
         return steps
 
     def close(self) -> None:
-        """Refuses further requests, cancels a running child and waits for its end, ``_GRACE_S`` at most."""
+        """Refuses further requests, cancels a running child and waits at most ``_GRACE_S`` for its end."""
         with self._lock:
             self._is_closed, child = True, self._child
         if child is not None:
@@ -131,7 +132,7 @@ class ChildRunChannel:
         with transaction.atomic():
             if not claims.lock_claim(
                 self.attempt.claim
-            ):  # lost to another worker, or cancelled by the reaper
+            ):  # another worker took it, or the reaper cancelled it
                 raise CHILD_RUNS_CLOSED.refusal()
             run, claim = _child_runner().request(
                 actor=actor,

@@ -14,7 +14,7 @@ from worker.models import Run
 from worker.sandbox.limits.limits import Limits
 
 MAX_DEPTH = 5
-MAX_RUNS = 50  # child runs below one root
+MAX_RUNS = 50  # number of child runs below one root
 _MIN_S = 0.1
 
 
@@ -27,7 +27,9 @@ class Lineage:
     output_bytes: int
 
     def apply(self, run: Run) -> None:
-        """Places the unsaved ``run`` below ``parent``, reduces its limits and permits only one attempt."""
+        """Makes the unsaved ``run`` a child of ``parent``, reduces its limits and permits only one
+        attempt.
+        """
         run.parent, run.root, run.depth = self.parent, root_of(self.parent), self.parent.depth + 1
         run.max_attempts = 1
         limits = Limits(**run.limits)
@@ -36,7 +38,7 @@ class Lineage:
 
 
 def lineage_of(parent: Run, *, seconds: float) -> Lineage:
-    """The lineage of one more child of a parent that has ``seconds`` left.
+    """The lineage of another child of ``parent``, which has ``seconds`` left.
 
     Raises CHILD_TOO_DEEP, or CHILD_BUDGET_EXCEEDED if the runs, time or output of the root are used up.
     """

@@ -28,7 +28,7 @@ class ChildRunRequest:
 
 
 def parse_request(line: bytes) -> ChildRunRequest:
-    """Parses a script's request, one line of JSON; raises CHILD_REQUEST_INVALID with the reason."""
+    """Parses a script's request from a line of JSON. Raises CHILD_REQUEST_INVALID with the reason."""
     try:
         document = parse_object(line.decode())
     except UnicodeDecodeError:

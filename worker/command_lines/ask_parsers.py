@@ -37,7 +37,7 @@ _EMPTY = RuntimeEnvironment()
 
 
 def ask_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Asks the parsers of published scripts in one burst; returns how many answered.
+    """Asks the parsers of waiting scripts in one burst; returns how many answered.
 
     A script whose parser can't be asked keeps its command line.
     """
@@ -61,7 +61,7 @@ def _ask(row: EntryCommandLine) -> bool:
         return bool(description) and parser_answers.store_answer(row, description)
     except Refusal as error:
         log.info("The parser of %s was not asked: %s", row.path, error.code)
-    except Exception:  # the next script must still be asked
+    except Exception:  # an error of one script must not stop the others
         log.exception("could not ask the parser of %s", row.path)
     return False
 
@@ -100,8 +100,8 @@ def start_script(
 ) -> Any:
     """What the script's parser reports: its description, or with ``words`` whether it accepts them.
 
-    Starts the script in the sandbox, without network and secrets, until it parses its arguments. None if it
-    never does, and on a site without a sandbox.
+    Runs the script in the sandbox, without network and secrets, until it parses its arguments. None if it
+    does not parse any, or if the site has no sandbox.
     """
     site = sandbox_settings()
     if site.backend is None and available.choose(site) == "unsafe":

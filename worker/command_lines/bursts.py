@@ -20,7 +20,7 @@ def run_burst(
 ) -> list[Result]:
     """Calls ``work`` with claimed rows for at most ``BURST_S``; returns the results.
 
-    Only one process per machine does this at a time, so that the others stay free for runs.
+    Only one process per machine runs a burst at a time, so that the others stay free for runs.
     """
     until, results = time.monotonic() + BURST_S, list[Result]()
     with machine_lock() as is_alone:
@@ -34,7 +34,7 @@ def run_burst(
 
 @contextmanager
 def machine_lock() -> Iterator[bool]:
-    """Yields whether this process got the lock that one process per machine can hold."""
+    """Tries to take the lock that one process per machine can hold, and yields whether it succeeded."""
     jobs_folder().mkdir(parents=True, exist_ok=True)
     with open(jobs_folder() / ".parsers.lock", "wb") as lock:
         try:

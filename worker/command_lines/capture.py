@@ -40,7 +40,7 @@ _ACTIONS = {
 
 
 class _StubType(type):
-    """The type of stub classes: any attribute is a stub too."""
+    """The metaclass of stub classes. Any attribute of a stub class is a stub, too."""
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
@@ -60,7 +60,7 @@ class _StubType(type):
 
 
 class _Stub(Exception, metaclass=_StubType):
-    """A class or object of a missing module; calls, items and operators give a stub again."""
+    """A replacement for any object of a missing module. Its calls, items and operators return stubs, too."""
 
     def __init__(self, *arguments: object, **keywords: object) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class _Stub(Exception, metaclass=_StubType):
         return _stub(name)
 
     def __call__(self, *arguments: Any, **keywords: object) -> Any:
-        """A stub. Used as a decorator, it returns the decorated function or class."""
+        """Returns a stub; as a decorator, the decorated function or class."""
         return arguments[0] if len(arguments) == 1 and callable(arguments[0]) and not keywords else self
 
     def __getitem__(self, key: object) -> Any:
@@ -120,7 +120,7 @@ class _StubModule(types.ModuleType):
 
 
 class _StubFinder:
-    """Finds the modules that no other finder has found, except those of the standard library."""
+    """Provides stubs for modules that no other finder has found, except those of the standard library."""
 
     @classmethod
     def find_spec(cls, name: str, path: object = None, target: object = None) -> Any:
@@ -139,7 +139,7 @@ class _StubFinder:
 
 
 def _report(document: object) -> NoReturn:
-    """Writes the document and ends the process without running anything else of the script."""
+    """Writes the document and ends the process before more of the script runs."""
     data = json.dumps(document).encode()
     while data:
         data = data[os.write(_CHANNEL, data) :]
@@ -249,7 +249,7 @@ def _try_words() -> None:
 
     def check(parse: Any) -> Any:
         def checked(parser: Any, *arguments: Any, **keywords: Any) -> NoReturn:
-            methods.parse_known_args = parse_known  # parse_args calls it
+            methods.parse_known_args = parse_known  # parse_args calls parse_known_args
             try:
                 parse(parser, *arguments, **keywords)
             except (SystemExit, argparse.ArgumentError):
@@ -264,7 +264,7 @@ def _try_words() -> None:
 
 def main(folder: str, script: str, words: Sequence[str]) -> None:
     """Starts the script at a path below the folder, or the module of the folder if it has no suffix."""
-    commands: Any = importlib.import_module("capture_commands")  # the file next to this one
+    commands: Any = importlib.import_module("capture_commands")  # capture_commands.py in the same folder
     if words:
         _try_words()
         commands.try_commands(words[1:], _report)

@@ -30,7 +30,7 @@ Report = Callable[[object], NoReturn]
 
 
 def capture_commands(report: Report) -> None:
-    """Reports the command that the script starts, instead of running it."""
+    """Makes the script's command report its description when the script starts it, instead of running."""
 
     def describe(library: str) -> Any:
         def main(command: Any, *arguments: object, **keywords: object) -> NoReturn:
@@ -42,7 +42,7 @@ def capture_commands(report: Report) -> None:
 
 
 def try_commands(words: Sequence[str], report: Report) -> None:
-    """Instead of running the script's command, reports whether the command accepts the words."""
+    """Makes the script's command report whether it accepts the words, instead of running."""
 
     def attempt(library: str) -> Any:
         def main(command: Any, *arguments: object, **keywords: object) -> NoReturn:
@@ -65,7 +65,7 @@ def _replace_main(create: Callable[[str], Any]) -> None:
             try:
                 owner: Any = getattr(importlib.import_module(module), name)
             except (ImportError, AttributeError):
-                continue  # older and newer versions differ
+                continue  # the versions of the library differ
             owner.main = create(library)
 
 
@@ -111,7 +111,7 @@ def _subcommands_of(command: Any, context: Any, depth: int) -> Iterator[tuple[st
 
 
 def _parses_words_itself(command: Any) -> bool:
-    """Whether the class changes how click parses words."""
+    """Whether the class of the command overrides how click parses words."""
     methods = [getattr(type(command), name, None) for name in _READS_WORDS]
     return any(each and each.__module__.partition(".")[0] not in _CLASSES for each in methods)
 
@@ -169,11 +169,11 @@ def _choices(kind: Any, library: str) -> list[str] | None:
 
 
 def _plain_value(value: Any, library: str) -> Any:
-    """The value; for a member of an enumeration, the text that the command line accepts for it."""
+    """The value, or for a member of an enumeration the text that the command line accepts for it."""
     if not isinstance(value, enum.Enum):
         return value
     if type(value).__module__.partition(".")[0] in _CLASSES:
-        return None  # the sign for "no default"
+        return None  # the library's marker for "no default"
     return value.value if library == "typer" else value.name
 
 

@@ -7,7 +7,7 @@ from django.conf import settings
 from registry.packages.package import Manifest
 from worker.core.errors import MODEL_NOT_CONFIGURED
 
-_SHARES = {"low": 0.25, "medium": 0.5}  # of the budget; "high" and an unset effort get all of it
+_SHARES = {"low": 0.25, "medium": 0.5}  # fractions of the budget; "high" and an unset effort get all of it
 _LONG_CONTEXT_SUFFIX = "[1m]"
 _MIN_TOKENS, _MIN_TURNS = 1_000, 2
 

@@ -18,13 +18,13 @@ _GRACE_S = 0.2
 def run_cancellable(work: Callable[[CheckCancelled], T], check_stop: CheckStop) -> T:
     """Runs ``work`` in a thread and returns its result or raises its exception.
 
-    Raises CANCELLED as soon as ``check_stop`` reports a reason. Between pieces of work, ``work`` must call
-    the function that it receives, which raises CANCELLED after the stop. If a piece blocks (slow storage, a
+    Raises CANCELLED as soon as ``check_stop`` reports a reason. ``work`` receives a function that raises
+    CANCELLED after the stop, and must call it between pieces of work. If a piece blocks (slow storage, a
     lock), the thread is abandoned. ``work`` must not use the database.
     """
     cancelled = threading.Event()
     result: Future[T] = Future()
-    in_context = copy_context().run  # log lines of the thread name the run, too
+    in_context = copy_context().run  # so that log lines of the thread also name the run
     thread = threading.Thread(
         target=in_context, args=(_run, work, cancelled, result), daemon=True, name="cancellable"
     )

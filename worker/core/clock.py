@@ -32,7 +32,8 @@ class ClockJumpDetector:
     every third of the lease time, so the clock counts as unreliable for two thirds of it.
     """
 
-    # Seconds by which the wall clock is ahead of the monotonic clock, which stops while the machine sleeps.
+    # The seconds by which the wall clock is ahead of the monotonic clock, which stops while the machine
+    # sleeps.
     ahead: float | None = None
     unsure_until: float = 0.0
 

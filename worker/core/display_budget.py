@@ -1,6 +1,6 @@
-"""How much of a package's or a run's content a page or an API answer may show: all limits in one place.
+"""All limits of the package or run content that a page or an API response may show.
 
-Everything beyond a limit is shown as plain text, counted, or only downloaded.
+Content beyond a limit is shown as plain text, only counted, or only offered as a download.
 """
 
 import time
@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 MAX_BYTES = 512 * 1024  # of a file
-MAX_LINES = 10_000  # of a file or a Markdown text
+MAX_LINES = 10_000  # lines of a file or a Markdown text
 MAX_TEXT = 200_000  # characters of a text, a JSON tree, a table or a log page
 MAX_CELL = 2_000  # characters of a value in a table or list
-MAX_ROWS = 200  # of problems, findings, tags and other lists that authors and scripts write
-MAX_NODES = 1_500  # of a JSON tree, or cells of a table
+MAX_ROWS = 200  # rows of problems, findings, tags and other lists that authors and scripts write
+MAX_NODES = 1_500  # values of a JSON tree, or cells of a table
 MAX_PREFILL = 64 * 1024  # characters of a run's request that a form is filled with
 MAX_LISTED = 20_000  # characters of a value that is read for one line of a list
-MAX_COPIED_BYTES = 1_500_000  # of a value in memory that is also shown as JSON to copy
-MAX_TOKENS = 20_000  # of a parsed Markdown text, about 400 bytes each
-MAX_CPU_S = 0.15  # for the Markdown and the highlighting of a page
+MAX_COPIED_BYTES = 1_500_000  # bytes in memory of a value that is also shown as JSON to copy
+MAX_TOKENS = 20_000  # elements of a parsed Markdown text, about 400 bytes each
+MAX_CPU_S = 0.15  # CPU time for the Markdown and the highlighting of a page
 MAX_MEMORY = 11_000_000  # bytes of memory for the values of a run's answer, in each process that reads them
 
 

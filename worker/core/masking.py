@@ -1,4 +1,4 @@
-"""Masks a run's secrets in its output: a courtesy to readers, not a barrier against a malicious script."""
+"""Masks a run's secrets in its output. This prevents accidents; it does not stop a malicious script."""
 
 import base64
 import html
@@ -33,7 +33,7 @@ class Mask:
         )
         self._longest = max(map(len, self._patterns), default=0)
         self._starts = {pattern[:MIN_LENGTH] for pattern in self._patterns}
-        self._beginning: dict[int, list[bytes]] = defaultdict(list)  # patterns by their first byte
+        self._beginning: dict[int, list[bytes]] = defaultdict(list)  # the patterns by their first byte
         for pattern in self._patterns:
             self._beginning[pattern[0]].append(pattern)
 
@@ -51,7 +51,8 @@ class Mask:
     def _pattern_in(self, data: bytes) -> re.Pattern[bytes] | None:
         """A regular expression of the patterns that occur in ``data``; None if no pattern does.
 
-        Usually none of hundreds of patterns occurs. Substring searches are faster than one large expression.
+        Usually none of hundreds of patterns occurs, and substring searches are faster than one large
+        expression.
         """
         if len(data) < _SHORT and self._starts.isdisjoint(
             data[at : at + MIN_LENGTH] for at in range(len(data) - MIN_LENGTH + 1)
@@ -77,7 +78,7 @@ class Mask:
         yield self.mask(waiting)
 
     def split_complete(self, data: bytes) -> tuple[bytes, bytes]:
-        """The masked data that is complete, and the unmasked rest that may be the beginning of a secret."""
+        """The masked data, and the unmasked rest at its end that may begin a secret."""
         pattern = self._pattern_in(data)
         done = max((each.end() for each in pattern.finditer(data)), default=0) if pattern else 0
         for start in range(max(done, len(data) - self._longest + 1), len(data)):
@@ -118,7 +119,9 @@ def _forms(value: str) -> Iterator[bytes]:
 
 
 def _text_forms(text: str) -> Iterator[str]:
-    """The text as is, in URLs and markup, and as programs print it: JSON, JSON within JSON, Python."""
+    """Yields the text in its forms: unchanged, in URLs and markup, and as printed in JSON, nested JSON and
+    Python.
+    """
     yield from (
         text,
         quote(text, safe=""),
@@ -134,7 +137,9 @@ def _text_forms(text: str) -> Iterator[str]:
 
 
 def _byte_forms(data: bytes) -> Iterator[bytes]:
-    """The bytes in hexadecimal, and in base64 at every alignment: a user name may precede the secret."""
+    """Yields the bytes in hexadecimal, and in base64 at each alignment, because a user name may precede the
+    secret.
+    """
     yield data.hex().encode()
     yield base64.b64encode(data).rstrip(b"=")
     for before in range(3):

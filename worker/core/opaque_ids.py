@@ -1,4 +1,4 @@
-"""The ids of people and teams that scripts see."""
+"""Opaque ids of people and teams, which scripts see instead of names."""
 
 import hashlib
 import hmac

@@ -14,8 +14,8 @@ from worker.sandbox.site_settings import Backend, SandboxSettings
 
 
 def sandbox_settings() -> SandboxSettings:
-    """Reads the settings. All slots together can use a quarter of the memory for tmpfs, in equal shares."""
-    choice: Any = settings.SKILLQUAY_SANDBOX  # both are checked when settings are read
+    """Reads the settings. The slots share a quarter of the memory for tmpfs equally."""
+    choice: Any = settings.SKILLQUAY_SANDBOX  # Django's settings have validated both
     minimum: Any = settings.SKILLQUAY_SANDBOX_MINIMUM
     return SandboxSettings(
         choice=choice,

@@ -1,4 +1,4 @@
-"""Graceful shutdown of a worker's child, which finishes its run and claims no other."""
+"""Graceful shutdown of a worker's child process, which finishes its run and claims no other."""
 
 import signal
 from collections.abc import Callable, Iterator

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-MAX_DEPTH = 200  # levels of lists and objects
+MAX_DEPTH = 200  # maximum nesting of lists and objects
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _SUSPECT = re.compile(r"\\u0000|\\u[dD][89a-fA-F]")
 

@@ -14,7 +14,7 @@ from worker.models import Attempt, DailyRuns, Run
 from worker.queue.states import ENDED
 
 BATCH = 500
-_MAX_HOSTS = 200  # per row; hosts can be part of the callers' inputs
+_MAX_HOSTS = 200  # number of hosts per row, because hosts can come from the callers' inputs
 
 
 class Key(NamedTuple):
@@ -40,9 +40,10 @@ class Figures:
 
 
 def roll_up(limit: int = BATCH) -> int:
-    """Counts up to ``limit`` ended runs that are not counted yet; returns how many it looked at.
+    """Counts up to ``limit`` ended runs that are not counted yet; returns how many it examined.
 
-    Safe to repeat and at the same time: a run is counted in the transaction that marks it.
+    Safe to repeat and to run concurrently, because the transaction that counts a run also marks it as
+    counted.
     """
     skip_locked = bool(connection.features.has_select_for_update_skip_locked)
     uncounted = Run.objects.filter(is_counted=False, finished_at__isnull=False, status__in=ENDED)
@@ -56,7 +57,9 @@ def roll_up(limit: int = BATCH) -> int:
 
 
 def figures_of(runs: Sequence[int]) -> dict[Key, Figures]:
-    """The figures of the ended runs with these primary keys; without runs of cases and of purged skills."""
+    """The figures of the ended runs with these primary keys; omits runs of test cases and of purged
+    skills.
+    """
     found: defaultdict[Key, Figures] = defaultdict(Figures)
     attempts = _attempts(runs)
     rows = Run.objects.without_cases().filter(pk__in=runs, skill__isnull=False)
@@ -87,14 +90,16 @@ def figures_of(runs: Sequence[int]) -> dict[Key, Figures]:
 
 
 def rounded_duration(started: datetime | None, finished: datetime | None) -> str | None:
-    """The milliseconds with three significant digits, so that a day has few different ones."""
+    """The duration in milliseconds, rounded to three significant digits so that a day has few different
+    values.
+    """
     if started is None or finished is None:
         return None
     return f"{float(f'{(finished - started) / timedelta(milliseconds=1):.3g}'):g}"
 
 
 def _attempts(runs: Sequence[int]) -> Mapping[int, tuple[Any, Any]]:
-    """Sandbox and network documents of the last attempt of each run."""
+    """The sandbox and network documents of the last attempt of each run."""
     rows = Attempt.objects.filter(run__in=runs).order_by("run_id", "number")
     return {
         run: (sandbox, network) for run, sandbox, network in rows.values_list("run", "sandbox", "network")
@@ -117,7 +122,9 @@ def _accesses(network: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool,
 
 
 def _add(key: Key, figures: Figures) -> None:
-    """Adds the figures to the row of the key. The unique constraint makes one of two first writers repeat."""
+    """Adds the figures to the row of the key. If two writers create the row at once, the unique constraint
+    makes one repeat.
+    """
     rows = DailyRuns.objects.select_for_update(of=("self",), no_key=True)
     row = rows.filter(**key._asdict()).first() or DailyRuns(**key._asdict())
     row.runs += figures.runs

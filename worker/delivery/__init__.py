@@ -1,1 +1,1 @@
-"""Notifications: what happened, who is notified, the inbox, and deliveries to other systems."""
+"""Notifications: events, their recipients, the inbox, and deliveries to other systems."""

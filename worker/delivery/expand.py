@@ -1,4 +1,6 @@
-"""Distributes recorded events: finds the streak of failures that they begin or end, and their recipients."""
+"""Distributes recorded events to their recipients, and updates the streaks of failures that they begin or
+end.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ _HEAVY = ("run__request", "run__result", "run__files", "version__manifest", "ver
 def expand_pending() -> int:
     """Distributes the oldest recorded events, in order, and returns their number.
 
-    The oldest one is locked, so that a second process waits: streaks depend on the order. If the process is
-    killed, nothing of its batch is stored.
+    Locks the oldest one, so that a second process waits, because streaks depend on the order. If the process
+    is killed, none of its batch is stored.
     """
     pending = NotificationEvent.objects.filter(expanded_at=None).order_by("pk")
     if not pending.exists():
@@ -41,7 +43,7 @@ def expand_pending() -> int:
 
 
 def _expand_safely(event: NotificationEvent) -> None:
-    """Distributes the event. One that fails is given up, because it would hold up all later ones."""
+    """Distributes the event. Drops it if that fails, because it would block all later events."""
     try:
         with transaction.atomic():
             _expand(event)
@@ -61,8 +63,8 @@ def _expand(event: NotificationEvent) -> None:
 
 
 def _update_streak(event: NotificationEvent) -> bool:
-    """Begins or ends the streak of failures; returns False without a notification: for a child run,
-    whose root reports the failure, or for a success without a failure before it.
+    """Begins or ends the streak of failures. Returns False if no one is notified: for a child run, because
+    its root reports the failure, and for a success that ends no streak.
     """
     if event.run is None or event.run.depth:
         return False

@@ -19,13 +19,17 @@ _HEAVY = (
 
 
 def notifications(actor: Actor, *, unread: bool = False) -> NotificationQuerySet:
-    """The actor's notifications that the actor can still see, with what their texts need."""
+    """The actor's notifications about objects that the actor can still see, with the rows that their texts
+    need.
+    """
     rows = Notification.objects.visible_to(actor).select_related(*_RELATED).defer(*_HEAVY)
     return rows.filter(read_at=None) if unread else rows
 
 
 def unread_count(actor: Actor) -> int:
-    """The number of unread notifications, at most ``MAX_COUNT``. One query, because every page shows it."""
+    """The number of unread notifications, at most ``MAX_COUNT``. Sends one query, because every page shows
+    it.
+    """
     return Notification.objects.visible_to(actor).filter(read_at=None)[:MAX_COUNT].count()
 
 

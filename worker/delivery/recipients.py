@@ -1,4 +1,4 @@
-"""Who is notified of an event: the people involved, and the people and teams who watch."""
+"""Finds the recipients of an event: the people involved, and the people and teams who watch."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from worker.models import (
 )
 
 Kind = NotificationKind
-# What a person's inbox shows without own settings: of failures, only the first one.
+# The kinds in the inbox of a person without settings. Of a streak of failures, only the first is included.
 DEFAULT_KINDS = tuple(kind.value for kind in Kind if kind != Kind.RUN_FAILED)
 
 
 def involved_people(event: NotificationEvent) -> set[int]:
-    """The ids of the caller of the run, the person a schedule runs as, the publisher, and of
-    those who must decide.
+    """The ids of the users involved: the run's caller, the user that a schedule runs as, the publisher, and
+    the users who must decide.
     """
     found: set[int | None] = set()
     if event.kind in RUN_KINDS and event.run:
@@ -37,8 +37,8 @@ def involved_people(event: NotificationEvent) -> set[int]:
 
 
 def watching_teams(event: NotificationEvent) -> set[int]:
-    """The ids of the teams that can watch the event: the one it belongs to and, for the outcome of a run,
-    also the team of the skill.
+    """The ids of the teams that can watch the event: its own team and, for the outcome of a run, also the
+    skill's team.
     """
     teams = {event.team_id}
     if event.kind in RUN_KINDS and event.skill:
@@ -47,7 +47,7 @@ def watching_teams(event: NotificationEvent) -> set[int]:
 
 
 def active_actors(users: Collection[int]) -> dict[int, Actor]:
-    """The actors of those users that are active people, by id, with their present roles."""
+    """The active people among the users as actors with their current roles, by id."""
     found = User.objects.filter(pk__in=users, is_active=True).in_bulk()
     return {key: Actor(user=user) for key, user in found.items() if not user.is_service}
 
@@ -57,7 +57,7 @@ def can_see(event: NotificationEvent, actor: Actor) -> bool:
 
 
 def kinds_of(event: NotificationEvent) -> tuple[str, ...]:
-    """The kinds under which the event can be chosen: a first failure is also a failed run."""
+    """The kinds that select the event in settings; a first failure is also a failed run."""
     first = event.kind == Kind.FIRST_FAILURE
     return (event.kind, Kind.RUN_FAILED.value) if first else (event.kind,)
 

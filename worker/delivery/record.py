@@ -1,4 +1,4 @@
-"""Records events in the transactions that make them happen. Their recipients are found later."""
+"""Records events in the transactions that cause them. ``expand`` finds their recipients later."""
 
 from __future__ import annotations
 

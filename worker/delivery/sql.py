@@ -1,4 +1,4 @@
-"""SQL of events at the end of runs: it must be cheap, so it bypasses the ORM."""
+"""SQL of events at the end of runs. It bypasses the ORM, because it must be fast."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INSERT = """
 INSERT INTO worker_notificationevent (uid, kind, at, skill_id, team_id, run_id, details)
 VALUES (%s, %s, %s, %s, %s, %s, '{}')
 """
-# A failure that is not distributed yet has no streak yet.
+# A failure that is not distributed yet belongs to no streak.
 _IS_FAILING = """
 SELECT EXISTS (SELECT 1 FROM worker_failurestreak WHERE skill_id = %s AND team_key = %s)
     OR EXISTS (SELECT 1 FROM worker_notificationevent
@@ -29,6 +29,6 @@ def insert_run_event(
 
 
 def is_failing(skill_id: int, team_id: int | None) -> bool:
-    """Whether the last run of the skill for the team failed, as far as it is stored."""
+    """Whether the last stored run of the skill for the team failed."""
     team = team_id or 0
     return bool(fetch_all(_IS_FAILING, (skill_id, team, skill_id, team))[0][0])

@@ -1,4 +1,4 @@
-"""What a notification says, in the language that is active."""
+"""The texts of notifications, in the active language."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ Kind = NotificationKind
 
 @dataclass(frozen=True)
 class NotificationText:
-    """The text of one notification: a title, a line of facts without personal content, and its page."""
+    """The text of one notification: a title, a line of facts without personal content, and the URL of its
+    page.
+    """
 
     title: str
     line: str
@@ -27,8 +29,8 @@ class NotificationText:
 
 
 def text_of(event: NotificationEvent) -> NotificationText:
-    """The text for people who can see the event. It has no inputs, message or result: those who see that a
-    run failed may not be able to read its content.
+    """The text for people who can see the event. It omits inputs, message and result, because people who can
+    see that a run failed may not be able to read its content.
     """
     return NotificationText(_title(event), _line(event), _path(event))
 

@@ -50,7 +50,7 @@ _UNREACHABLE_REASONS = (
 class Build:
     """One build attempt in its own folder.
 
-    ``sources`` are the registries that it reads, ``hosts`` the hosts that the sandbox may connect to.
+    ``sources`` are the registries that the build reads, ``hosts`` those that the sandbox may connect to.
     """
 
     lease: BuildLease
@@ -71,7 +71,7 @@ class Build:
         """
         path = self.folder / name
         (path / "output").mkdir(mode=0o755, parents=True)
-        (path / "tmp").mkdir(mode=0o755)  # on disk: the sandbox's own /tmp is in memory
+        (path / "tmp").mkdir(mode=0o755)  # on disk, because the sandbox's own /tmp is in memory
         return path
 
     def add_file(self, name: str, content: str | bytes) -> None:
@@ -147,7 +147,7 @@ class Build:
         error = source.error
         if error is None or error.code not in _OFFLINE_CODES:
             return error if error and error.code == errors.DEPENDENCIES_DISABLED.name else None
-        params = error.problems[0].params  # without the URL of the index
+        params = error.problems[0].params  # this omits the URL of the index
         setting = (
             "SKILLQUAY_OUTBOUND_ALLOW"
             if error.code == http_errors.OUTBOUND_REFUSED.name
@@ -179,7 +179,7 @@ def _limits() -> Limits:
 def _error_line(output: str) -> str:
     """The line of the installer's output that explains the failure, at most 300 characters.
 
-    npm explains it in the first error line without a field name, pip in the last error line.
+    npm's is the first error line without a field name, pip's is the last error line.
     """
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     of_npm = [line for line in lines if re.match(r"npm error (?!code |errno |syscall |path )\S", line)]

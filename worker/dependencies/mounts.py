@@ -30,7 +30,7 @@ from worker.queue.claims import Claim
 from worker.sandbox.policy import CheckStop
 from worker.sandbox.runtimes import PATH
 
-_USE_INTERVAL = timedelta(hours=1)  # how often a use is recorded
+_USE_INTERVAL = timedelta(hours=1)  # shortest time between two recorded uses
 _POLL_S = 0.5
 _MOUNT_POINTS = {
     DependencyKind.PYTHON.value: "/deps",
@@ -101,7 +101,7 @@ def _ready_folder(need: Need) -> Path:
 def _with_folders(
     package: UnpackedPackage, runtime: str, libraries: Names, folder_of: Callable[[Need], Path]
 ) -> RuntimeEnvironment:
-    """The environment with the folder of each need."""
+    """The environment with the folder that ``folder_of`` returns for each need."""
     mounts, config = dict(_runtime_mount(runtime)), None
     for need in needs_of_unpacked(package, runtime, libraries):
         mounts[_MOUNT_POINTS[need.kind]] = folder_of(need)
@@ -111,7 +111,7 @@ def _with_folders(
 
 
 def _version_of(claim: Claim) -> Version | None:
-    """The version that runs; if it was renamed or removed, another one with the same package."""
+    """The version of the run; if it was renamed or removed, another version with the same package."""
     same = Version.objects.filter(digest=claim.digest).order_by("pk")
     return same.filter(skill=claim.skill_id, number=claim.version_number).first() or same.first()
 

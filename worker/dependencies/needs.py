@@ -91,7 +91,7 @@ def _needs(
 
 
 def _python_need(dependencies: Dependencies, runtime: RuntimeList | None, added: Names = frozenset()) -> Need:
-    """The need of all requirements; the runtime's version of a library goes before an added one."""
+    """The need of all requirements. The runtime's version of a library takes precedence over an added one."""
     own = [each.line for each in dependencies.python]
     present = {canonicalize_name(Requirement(line.partition(" --hash=")[0]).name) for line in own}
     present |= set(map(canonicalize_name, runtime.pins)) if runtime else set()
@@ -109,7 +109,7 @@ def _json(document: Any) -> str:
 
 @cache
 def python_platform() -> str:
-    """Interpreter and machine, for compiled wheels, as in ``cpython-3.11 linux-x86_64 glibc2.36``."""
+    """The platform of compiled wheels, such as ``cpython-3.11 linux-x86_64 glibc2.36``."""
     return f"cpython-{sysconfig.get_python_version()} {_machine()}"
 
 
@@ -124,7 +124,9 @@ def node_platform() -> str:
 
 @cache
 def deno_platform() -> str:
-    """Deno's version and the machine; another version may be unable to read the cache."""
+    """Deno's version and the machine. The version is included because another one may be unable to read the
+    cache.
+    """
     try:
         release = version("deno")
     except PackageNotFoundError:

@@ -22,7 +22,7 @@ from worker.queue import retries
 from worker.queue.dispatch import wake, wake_builder
 
 _CHECK_INTERVAL_S = 1.0
-_MAX_LOG = 65_536  # characters, the last ones are kept
+_MAX_LOG = 65_536  # characters; the log keeps the last ones
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ class BuildLease(Lease[DependencyBuild]):
     checked_at: list[float] = field(default_factory=lambda: [0.0])
 
     def is_held(self) -> bool:
-        """Whether the lease still holds. Queries the database at most once per second; in between, True."""
+        """Whether the lease still holds. Queries the database at most once per second, and returns True in
+        between.
+        """
         now = time.monotonic()
         if now - self.checked_at[0] > _CHECK_INTERVAL_S:
             self.checked_at[0] = now
@@ -193,7 +195,7 @@ def has_free_slot() -> bool:
 
 
 def _claimable_here(now: datetime) -> DependencyBuildQuerySet:
-    """Claimable builds for this machine, without UNUSED ones, which wait until a run needs them."""
+    """Claimable builds for this machine. Omits UNUSED ones, which wait until a run needs them."""
     machine = [python_platform(), node_platform(), deno_platform()]
     here = _claimable(now).filter(platform__in=machine)
     return here.exclude(state=DependencyBuildState.UNUSED)

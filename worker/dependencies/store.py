@@ -34,8 +34,9 @@ def store_tree(
 ) -> StoredBlob:
     """Stores the regular files below ``folder/name`` that ``is_kept`` selects, as a deterministic archive.
 
-    Omits links, devices and files of other users. Processes that could change the files must have ended.
-    Raises DEPENDENCIES_TOO_LARGE above the site's limits, and CANCELLED if ``check_stop`` reports a reason.
+    Omits links, devices and files of other users. Processes that could change the files must have ended
+    before. Raises DEPENDENCIES_TOO_LARGE above the site's limits, and CANCELLED if ``check_stop`` reports a
+    reason.
     """
     max_mb = settings.SKILLQUAY_DEPENDENCIES_MB
     files, omitted = settings.SKILLQUAY_DEPENDENCIES_FILES, []
@@ -51,7 +52,7 @@ def store_tree(
             check_cancelled()
             if is_kept(one.path):
                 yield from _member(one.path, one.size, one.file)
-        if omitted:  # known only at the end; the error keeps the archive from being stored
+        if omitted:  # the size is known only here; the error prevents storing the archive
             raise DEPENDENCIES_TOO_LARGE.refusal(limit=max_mb)
         yield bytes(2 * _BLOCK)
 
@@ -134,7 +135,7 @@ def sweep() -> int:
     """
     days = settings.SKILLQUAY_DEPENDENCIES_DAYS
     removed = remove_unused(root(), time.time() - days * 86_400)
-    for leftover in root().glob(".building-*"):  # its worker was killed: no build takes that long
+    for leftover in root().glob(".building-*"):  # its worker was killed, because no build takes that long
         if leftover.stat().st_mtime < time.time() - _MAX_BUILD_S:
             remove_folder(leftover)
     unneeded = DependencyBuild.objects.filter(versions=None).exclude(state=DependencyBuildState.RUNNING)

@@ -36,8 +36,8 @@ _INSTRUCTIONS = (
 def execute(attempt: AttemptContext, call: Call) -> AttemptResult:
     """Expands the prompt, runs the agent loop on it and collects the files of its commands.
 
-    The loop's last text is the output; turns and tool calls become steps as they happen. Raises Refusal, for
-    example if no model is configured or the prompt can't be expanded.
+    The output is the loop's last text. Turns and tool calls are recorded as steps while the loop runs. Raises
+    Refusal, for example if no model is configured or the prompt can't be expanded.
     """
     monitor, manifest = attempt.monitor, attempt.package.manifest
     endpoint, warnings = endpoint_for(manifest)

@@ -15,14 +15,14 @@ from worker.sandbox.limits.watchdog import folder_usage
 from worker.sandbox.policy import CheckStop, SandboxResult
 
 SKILL_DIR = "/skill"
-_MAX_CHARACTERS = 20_000  # of an input or output in a step
+_MAX_CHARACTERS = 20_000  # maximum length of an input or output in a step
 _MIN_S = 0.05
-_MAX_DIALS = 200  # host accesses that are recorded per run
+_MAX_DIALS = 200  # number of host accesses recorded per run
 
 
 @dataclass(frozen=True)
 class CommandResult:
-    """How a command ended, with its output as text."""
+    """The result of a command, with its output as text."""
 
     sandbox_result: SandboxResult
     stdout: str
@@ -85,7 +85,7 @@ class Commands:
     def _remaining_limits(self) -> Any:
         limits = self.attempt.sandbox_limits
         disk, scratch = limits.disk_mb, self.attempt.scratch
-        if not (scratch and scratch.mounted):  # a scratch space limits all commands together
+        if not (scratch and scratch.mounted):  # the scratch space already limits all commands together
             folders = [self.attempt.folder / name for name in ("output", WORK)]
             used = sum(folder_usage(folder, entries=1 << 20, size=1 << 40).size for folder in folders)
             disk = max(1, limits.disk_mb - (used >> 20))

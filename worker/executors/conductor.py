@@ -62,8 +62,8 @@ _TOO_MANY_VALUES = (
     "write large results to a file in output_dir"
 )
 _DEFER_S = 5.0  # pause before dependencies or the disk are checked again
-_STORAGE_WAIT_S = 60.0  # for a run that can't be requeued
-_RETRY_PAUSES_S = (0.5, *[1.5] * 18)  # seconds between attempts to record a finished run
+_STORAGE_WAIT_S = 60.0  # limit for a run that can't be requeued
+_RETRY_PAUSES_S = (0.5, *[1.5] * 18)  # pauses in seconds between attempts to record a finished run
 
 
 def execute(claim: Claim, *, wait: bool = False) -> bool:
@@ -148,7 +148,8 @@ def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptRes
             secrets = run_secrets.secret_values(granted, digest=claim.digest, additions=additions)
         attempt = AttemptContext(claim, monitor, package, job_folder, scratch, runtime, secrets)
         result = _start(attempt, call)
-        if monitor.is_cancelled():  # cancelled while the answer was read, which can't be interrupted
+        # The run was cancelled while the answer was read, which can't be interrupted.
+        if monitor.is_cancelled():
             return AttemptResult(_refused_outcome(CANCELLED.refusal()), result.sandbox_result)
         cause = result.cause or failure_cause(
             result.outcome, result.sandbox_result, folders=package_folders(package.folder)
@@ -162,7 +163,7 @@ def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptRes
 
 
 def _start(attempt: AttemptContext, call: Call) -> AttemptResult:
-    """Executes the call, unless the script can't start because a module is missing."""
+    """Executes the call; returns a failed result if the script can't start because a module is missing."""
     problem = missing_module(attempt.package, attempt.claim.digest, call, attempt.runtime)
     if problem is None:
         return execute_call(attempt, call)
@@ -316,7 +317,9 @@ def outcome_document(outcome: Outcome, omitted: Sequence[str] = ()) -> dict[str,
 
 
 def _count_use(claim: Claim) -> None:
-    """Counts a use of the skill, outside the run's transaction: losing one use in a crash is harmless."""
+    """Counts a use of the skill, outside the run's transaction because losing a use in a crash is
+    harmless.
+    """
     if claim.skill_id is None or claim.caller_id is None or claim.case_name:
         return
     try:

@@ -30,7 +30,7 @@ _UNREACHABLE = (
     http_errors.OUTBOUND_REFUSED.name,
     http_errors.OUTBOUND_ADDRESS.name,
 )
-_BUSY = (429, 502, 503, 504)  # statuses of a server that has not done the work
+_BUSY = (429, 502, 503, 504)  # statuses that mean that the server has not done the work
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class _Exchange:
                 **options,
                 limit=self.limit,
                 timeout=seconds,
-                follow=False,  # a redirect could lead to a host that is not allowed
+                follow=False,  # not followed: a redirect could lead to a host that is not allowed
                 on_deadline=self.deadlines.append,
             )
         except Refusal as error:
@@ -159,7 +159,7 @@ def _outcome(
 
 
 def _refused_outcome(error: Refusal) -> tuple[Outcome, bool]:
-    """Like ``_outcome``, for a refused request; forbidden hosts and addresses keep their code."""
+    """Like ``_outcome``, but for a refused request. Forbidden hosts and addresses keep their error code."""
     problem = error.problems[0]
     known = {
         http_errors.OUTBOUND_TIMEOUT.name: TIMEOUT.name,

@@ -74,15 +74,15 @@ def _is_package_write(message: str, paths: Collection[str]) -> bool:
     path = found["path"]
     inside = next((path[len(top) :] for top in _TOPS if path.startswith(top)), path)
     if found["reason"].lower() == "permission denied":
-        if inside in paths and command_for(inside):  # a script that can't be executed, not a write
+        if inside in paths and command_for(inside):  # this means a script that can't be executed, not a write
             return False
-    elif not path.startswith("/"):  # only in the package is a relative path on a read-only file system
+    elif not path.startswith("/"):  # a relative path on a read-only file system is always in the package
         return True
     return path.startswith(f"{PACKAGE}/") or _below(inside, paths)
 
 
 def _below(path: str, paths: Collection[str]) -> bool:
-    """Whether the path is below a top folder of the package, to which the working folder has a link."""
+    """Whether the path is below a top folder of the package; the working folder links to these folders."""
     top, separator, _rest = path.partition("/")
     return bool(separator) and any(each.startswith(f"{top}/") for each in paths)
 
@@ -114,7 +114,7 @@ def _find(outcome: Outcome, result: SandboxResult | None, folders: Sequence[str]
         return _with_place(cause_in_answer({"error": outcome.error}) or given, result, folders)
     if answered := cause_in_answer(outcome.outputs):
         return _with_place(answered, result, folders)
-    if result.signal is not None:  # the last line before a signal explains nothing
+    if result.signal is not None:  # the last line before a signal does not explain the failure
         return find_error(read_lines(result.stderr), folders) or given
     return find_cause(result.stderr, result.stdout, folders=folders) or given
 

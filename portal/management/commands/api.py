@@ -110,7 +110,9 @@ def _file(given: str) -> tuple[str, Path]:
 
 
 def _write(body: Iterable[bytes], path: Path) -> None:
-    """Writes the whole file or nothing; a device or pipe is written to, not replaced. Raises CommandError."""
+    """Writes the whole file or nothing; writes to a device or pipe instead of replacing it. Raises
+    CommandError.
+    """
     path = path.resolve()
     try:
         if path.exists() and not path.is_file():

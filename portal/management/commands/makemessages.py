@@ -1,4 +1,4 @@
-"""``manage.py makemessages -l zh_Hans``: Django's command, also for texts in ``gettext_noop``."""
+"""``manage.py makemessages -l zh_Hans``: Django's command, which also collects texts in ``gettext_noop``."""
 
 from django.core.management.commands import makemessages
 

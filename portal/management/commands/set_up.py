@@ -1,4 +1,4 @@
-"""``manage.py set_up``: migrates the database, creates administrator and examples; can be repeated."""
+"""``manage.py set_up``: migrates the database and creates an administrator and examples; safe to repeat."""
 
 import secrets
 from itertools import chain

@@ -19,7 +19,7 @@ from registry.identity import site_key
 from registry.models import User
 from worker.health.sandbox_report import sandbox_report
 
-GRACE_S = 40  # a worker finishes its current run within worker_soft_shutdown_timeout, 30 s
+GRACE_S = 40  # longer than the 30 s in which a worker finishes its run (worker_soft_shutdown_timeout)
 
 
 class Command(BaseCommand):
@@ -42,7 +42,9 @@ class Command(BaseCommand):
 
 
 def _require_free_port() -> None:
-    """Raises CommandError if the web server could not listen: it would be restarted endlessly."""
+    """Raises CommandError if the web server can't listen on its port, because it would be restarted
+    endlessly.
+    """
     where = (settings.SKILLQUAY_BIND, settings.SKILLQUAY_PORT)
     family = socket.AF_INET6 if ":" in settings.SKILLQUAY_BIND else socket.AF_INET
     try:
@@ -59,7 +61,7 @@ def _require_tables() -> None:
     """Raises CommandError if the database answers but is not set up."""
     try:
         tables = connection.introspection.table_names()
-    except DatabaseError:  # the programs report it, and wait
+    except DatabaseError:  # the started programs report it and wait
         return
     if User._meta.db_table not in tables:
         raise CommandError("The database is not set up. Run manage.py set_up first, or make run.")
@@ -79,14 +81,14 @@ def _check_key() -> None:
     try:
         site_key.record()
         accepted = site_key.is_accepted()
-    except DatabaseError:  # the programs report it, and the worker checks the key when it answers
+    except DatabaseError:  # the programs report it; the worker checks the key once the database answers
         return
     if not accepted:
         raise CommandError(site_key.MISMATCH)
 
 
 def web_program() -> Program:
-    """The web processes, at the configured address."""
+    """The program that runs the web processes at the configured address."""
     argv = [
         sys.executable,
         "-m",
@@ -108,7 +110,8 @@ def web_program() -> Program:
 
 
 def _shared_metrics() -> dict[str, str]:
-    """The environment variable of the folder in which web processes share metrics; {} for one process.
+    """The environment variable that names the folder in which web processes share metrics; {} for one
+    process.
 
     Deletes the folder's old content.
     """

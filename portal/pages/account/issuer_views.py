@@ -44,8 +44,8 @@ def start(request: ActorRequest, name: str) -> HttpResponse:
 @never_cache
 @require_GET
 def callback(request: ActorRequest, name: str) -> HttpResponse:
-    """Completes a sign-in or a link that this browser started, once. Shows errors on another page, because
-    the address of this one contains the code.
+    """Completes the sign-in or link that this browser started. Works once. Shows errors on another page,
+    because this URL contains the issuer's code.
     """
     issuer = find_issuer(name)
     with show_refusals(request):
@@ -80,8 +80,8 @@ def unlink(request: ActorRequest) -> HttpResponse:
 
 
 def _forward(request: HttpRequest, issuer: Issuer, purpose: dict[str, Any]) -> HttpResponse:
-    """A page that forwards to the issuer: a redirect in response to a form would violate form-action of the
-    Content-Security-Policy.
+    """A page that forwards to the issuer. A redirect in response to a form would violate the
+    Content-Security-Policy (form-action).
     """
     attempt, state = exchange.SignInSecrets.new(), secrets.token_urlsafe(32)
     url = exchange.authorization_url(issuer, attempt, state)

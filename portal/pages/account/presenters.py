@@ -13,7 +13,7 @@ request = urllib.request.Request(
 with urllib.request.urlopen(request) as response:
     print(json.load(response))"""
 
-# Marks in a user agent, first match wins: most browsers also name the ones that they imitate.
+# Names in a user agent. The first match wins, because most browsers also name browsers that they imitate.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -46,7 +46,9 @@ def token_examples(secret: str) -> list[dict[str, str]]:
 
 
 def client_name(user_agent: str) -> str:
-    """Browser and system, such as "Firefox · Linux", as far as the user agent names them."""
+    """Browser and operating system, such as "Firefox · Linux"; omits a part that the user agent does not
+    name.
+    """
     found = [
         next((name for mark, name in names if mark in user_agent), "") for names in (_BROWSERS, _SYSTEMS)
     ]

@@ -27,7 +27,7 @@ from registry.single_sign_on.issuers import issuers
 
 
 class SignIn(LoginView):
-    """Signs in with a password through django-allauth's login flow, which adds second factors."""
+    """Signs in with a password through django-allauth's login flow, which requires second factors."""
 
     form_class = SignInForm
     template_name = "account/sign_in.html"

@@ -47,7 +47,7 @@ class TokenForm(forms.Form):
     )
 
     def __init__(self, data: Any = None, *, owner: User, only: Team | None = None) -> None:
-        """``only``: the team of a service account, which the form does not ask for."""
+        """Omits the team field if ``only``, the team of a service account, is given."""
         super().__init__(data)
         self.only = only
         if only:

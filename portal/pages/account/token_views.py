@@ -1,5 +1,5 @@
-"""Access tokens: create, show once, rotate, revoke and undo. The page of one token also serves the owners of
-a team for its service accounts.
+"""Views of access tokens: create, show once, rotate, revoke and undo. Team owners use the page of one token
+for service accounts, too.
 """
 
 from typing import Any
@@ -76,7 +76,7 @@ def restore(request: ActorRequest, uid: str) -> HttpResponse:
 
 
 def create(form: TokenForm, request: ActorRequest, owner: User) -> dict[str, Any]:
-    """The template context of the new token; {} if the form is unbound, invalid or refused."""
+    """Creates a token and returns its template context; {} if the form is unbound, invalid or refused."""
     if form.is_valid():
         with add_refusals(form):
             given = form.cleaned_data

@@ -11,7 +11,7 @@ from portal.pages.account import (
 
 urlpatterns = [
     path("sign-in/", session_views.sign_in, name="sign-in"),
-    path("sign-in/", session_views.sign_in, name="account_login"),  # the name that django-allauth uses
+    path("sign-in/", session_views.sign_in, name="account_login"),  # django-allauth uses this name
     path("sign-in/with/<slug:name>/", issuer_views.start, name="issuer-sign-in"),
     path("sign-in/with/<slug:name>/callback/", issuer_views.callback, name="issuer-callback"),
     path("sign-out/", session_views.sign_out, name="sign-out"),

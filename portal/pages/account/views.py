@@ -36,7 +36,7 @@ class ErasureForm(forms.Form):
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = user
-        if not user.has_usable_password():  # users of single sign-on have none
+        if not user.has_usable_password():  # users of single sign-on have no password
             del self.fields["password"]
 
     def clean_password(self) -> str:

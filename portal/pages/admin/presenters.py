@@ -1,4 +1,4 @@
-"""The site's state and the results of attack tests, as their pages show them."""
+"""Presents the site's state and the results of attack tests."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class WorkerLimits:
 
 @dataclass(frozen=True)
 class Attack:
-    """``state``: ``stopped``, ``passed-through`` or ``not-tried``."""
+    """One attack test. ``state`` is ``stopped``, ``passed-through`` or ``not-tried``."""
 
     attack: str
     state: str
@@ -73,7 +73,7 @@ class Attack:
 
 @dataclass(frozen=True)
 class TestedTier:
-    """A tier with the attacks that were not stopped, and the others."""
+    """A sandbox tier with two lists of attacks: those that were not stopped, and all others."""
 
     name: str
     usable: bool
@@ -110,7 +110,7 @@ class AttackResults:
 
 
 def attack_results(document: Mapping[str, Any] | None) -> AttackResults | None:
-    """The results in the document of an examination; None without a document."""
+    """The results in a stored report of attack tests; None without a report."""
     return AttackResults([_tier(tier) for tier in document["tiers"]]) if document else None
 
 
@@ -156,7 +156,7 @@ def status_context(state: SiteState) -> dict[str, Any]:
 
 
 def _limits(workers: Sequence[ProcessState]) -> list[WorkerLimits]:
-    """One entry for each group of workers with the same tier, reason and mechanisms."""
+    """One ``WorkerLimits`` for each group of workers with the same tier, reason and mechanisms."""
     groups: dict[tuple[Any, ...], list[ProcessState]] = defaultdict(list)
     for worker in workers:
         details = worker.details

@@ -8,7 +8,7 @@ from worker.models import ApprovalDecision
 
 
 class ApprovalFilter(forms.Form):
-    """The filters of both lists, waiting and decided; they are part of the URL."""
+    """The filters of the lists of waiting and decided requests, which are part of the URL."""
 
     skill = forms.CharField(label=_("Skill"), required=False, max_length=130)
     team = forms.CharField(label=_("Team"), required=False, max_length=64)

@@ -17,8 +17,8 @@ from registry.identity.actors import Actor
 from registry.models import Skill
 from worker.models import Approval
 
-_MAX_COVERED = 200  # skills read for all previews of a page
-_MAX_PREVIEWED = 6  # skills named per preview
+_MAX_COVERED = 200  # number of skills read for all previews of a page
+_MAX_PREVIEWED = 6  # number of skills named per preview
 
 
 @dataclass
@@ -41,7 +41,7 @@ class ApprovalGroup:
 
     @property
     def versions(self) -> list[dict[str, Any]]:
-        """The first request for each version, because versions differ in their permissions."""
+        """One row per version, for its first request, because versions differ in their permissions."""
         return list({row["run"].version_number: row for row in reversed(self.requests)}.values())[::-1]
 
 
@@ -62,7 +62,7 @@ def approval_tabs(current: str) -> list[dict[str, Any]]:
 
 
 def _preview(groups: list[ApprovalGroup], actor: Actor) -> None:
-    """Sets ``covered`` of the groups for which the actor may add a rule, with one query."""
+    """Sets ``covered`` of the groups for which the actor may add a rule. Sends one query."""
     names = {group.first["rule_name"]: group for group in groups if group.first["may_always_allow"]}
     if not names:
         return

@@ -55,7 +55,7 @@ def _listing(request: ActorRequest, tab: str, order: str) -> HttpResponse:
 
 @signed_in_action
 def decide_selected(request: ActorRequest) -> HttpResponse:
-    """Records one decision on the requests of up to ``PAGE`` runs and reports the failures."""
+    """Applies one decision to the approval requests of up to ``PAGE`` runs and reports the failures."""
     form = BulkDecisionForm(request.POST)
     uids = request.POST.getlist("run")[:PAGE]
     if not form.is_valid() or not uids:

@@ -40,7 +40,7 @@ def export(entries: Iterator[AuditEntry], kind: str) -> FileResponse:
 
 
 def _csv(rows: Iterator[Mapping[str, Any]]) -> Iterator[bytes]:
-    yield codecs.BOM_UTF8 + csv_lines([COLUMNS])  # without the mark, Excel does not read UTF-8
+    yield codecs.BOM_UTF8 + csv_lines([COLUMNS])  # Excel reads UTF-8 only with a byte order mark
     for row in rows:
         yield csv_lines([_texts(row)])
 

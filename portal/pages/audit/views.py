@@ -32,7 +32,9 @@ def team(request: ActorRequest, slug: str) -> HttpResponseBase:
 
 
 def _log(request: ActorRequest, template: str, team: Team | None = None) -> HttpResponseBase:
-    """A page of entries, or with ``?format=`` a download of all. An invalid filter selects none."""
+    """A page of entries; with ``?format=``, a download of all entries. An invalid filter selects no
+    entries.
+    """
     form = AuditFilterForm(request.GET)
     rows = audit.entries(request.actor, form.chosen or AuditFilter(), team=team)
     kind = request.GET.get("format", "")

@@ -1,4 +1,4 @@
-"""Presents canonical skills."""
+"""Presents canonical skills: rows, commands that install them, and proposed versions."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from registry.versions.content import compare
 
 
 def canonical_row(canonical: Canonical, *, is_setter: bool) -> dict[str, Any]:
-    """A canonical skill for templates.
+    """The values of a canonical skill for templates.
 
     ``trouble`` says why the name can't be resolved at present, "" if it can. ``waiting`` is the version that
     waits for acceptance, None if there is none or ``is_setter`` is False.
@@ -50,7 +50,9 @@ def install_lines(canonical: Canonical) -> list[dict[str, str]]:
 
 
 def proposal_context(proposal: Proposal) -> dict[str, Any]:
-    """The context of ``canonical/proposal.html``; with a comparison if a version was pinned before."""
+    """The context of ``canonical/proposal.html``. It compares the proposal with the pinned version, if
+    any.
+    """
     context: dict[str, Any] = {
         "proposal": proposal,
         "added_permissions": comparison.permissions(proposal.added_permissions),

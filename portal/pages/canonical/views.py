@@ -23,7 +23,7 @@ from registry.lookup.skills import find_skill, find_version, find_version_by_lab
 from registry.models import Canonical, CanonicalChange, Team, Version
 from registry.packages.problems import Refusal
 
-_MAX_CHANGES = 50  # shown
+_MAX_CHANGES = 50  # number of changes shown
 
 
 @require_safe

@@ -17,12 +17,12 @@ from registry.usage import scores
 from worker.models import Run
 from worker.run_views.sql import last_run_ids
 
-NEAR = 3  # matches shown if the search finds nothing
-_BEYOND_WORDS = {"event", "intent", "phrase", "meaning"}  # reasons that the order of a search does not use
+NEAR = 3  # number of matches shown if the search finds nothing
+_BEYOND_WORDS = {"event", "intent", "phrase", "meaning"}  # reasons that don't affect the order of a search
 
 
 def facts_of(skills: Iterable[Skill], hits: Iterable[Hit | Match], actor: Actor) -> dict[int, dict[str, Any]]:
-    """The facts of each skill by its primary key: dicts with score, strip and reasons.
+    """By the primary key of each skill: a dict with its score, strip of last runs, and match reasons.
 
     ``strip`` has the visible runs among the skill's last 30 runs.
     """
@@ -34,7 +34,7 @@ def facts_of(skills: Iterable[Skill], hits: Iterable[Hit | Match], actor: Actor)
 def best_matches(query: CatalogQuery, found: SearchResult, actor: Actor) -> list[Match]:
     """The best match of the query under the filters, or up to three if the search found nothing.
 
-    Empty if the search has the best match first, or if the best match shares only words with the query.
+    Empty if the search lists the best match first, or if that match was found only by words of the query.
     """
     rows = match(MatchQuery(query.q), actor, limit=NEAR).rows if query.q else ()
     skills = query.filters.narrow(Skill.objects.filter(pk__in=[row.skill.pk for row in rows]))
@@ -51,7 +51,9 @@ def best_matches(query: CatalogQuery, found: SearchResult, actor: Actor) -> list
 
 
 def corrected_query(found: SearchResult) -> str:
-    """The query, with misspelled words replaced by words from names and tags of hits; "" if none was."""
+    """The query with each misspelled word replaced by one from the hits' names and tags; "" without
+    misspelled words.
+    """
     corrections: dict[tuple[int, int], str] = {}
     for hit in found.hits:
         for reason in hit.reasons:

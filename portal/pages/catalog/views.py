@@ -23,9 +23,9 @@ from registry.search.facets import MAX_COUNTED_SKILLS, FacetValue, facets, kind_
 from registry.search.query import SearchResult, search
 
 PAGE = 20
-MAX_HITS = 200  # of a search; beyond that, other words help more
-VALUES_SHOWN = 30  # per filter
-VALUES_AT_FIRST = 6  # shown at first; the others on request
+MAX_HITS = 200  # maximum number of hits listed
+VALUES_SHOWN = 30  # maximum number of values per filter
+VALUES_AT_FIRST = 6  # number of values shown at first; the others on request
 TITLES: dict[str, Promise | str] = {
     "kind": _("Kind"),
     "team": _("Team"),
@@ -36,7 +36,7 @@ TITLES: dict[str, Promise | str] = {
     "source": _("Source"),
     "profile": _("Profile"),
 }
-UNLISTED = ("type", "source", "profile")  # set only by links; the page offers no choices
+UNLISTED = ("type", "source", "profile")  # filters that only links set, without choices on the page
 
 
 @require_safe

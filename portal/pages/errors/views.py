@@ -88,7 +88,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def broken(request: HttpRequest) -> HttpResponse:
     """The page for an unhandled exception, with status 500 or the status of a storage failure.
 
-    Uses no database, because the database may have failed.
+    Does not use the database, because it may have failed.
     """
     if problem := storage_problem(sys.exception()):
         return standalone(request, problem)

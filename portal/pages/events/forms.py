@@ -16,7 +16,7 @@ from registry.events.webhooks import DEFAULT_OVERLAP_H
 from registry.models import EventMode
 from registry.packages.problems import Refusal
 
-_SEPARATOR = "  "  # between a skill and an event type; neither contains two spaces
+_SEPARATOR = "  "  # separates a skill from an event type; neither contains two spaces
 
 
 class EventForm(TeamChoiceForm):

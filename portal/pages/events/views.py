@@ -124,7 +124,9 @@ def _with_counts(events: list[Event], actor: Actor) -> list[tuple[Event, list[tu
 
 
 def _match_row(match: EventMatch, actor: Actor) -> dict[str, Any]:
-    """A match for templates: its run (None if not visible), problems and the actions of the actor."""
+    """A match for templates: its run (None if invisible), its problems, and the actions that the actor may
+    take.
+    """
     runs = Ability.RUN in Ability(match.skill.abilities)
     can_start = match.outcome != EventOutcome.STARTED and runs
     return {
@@ -143,7 +145,7 @@ def _match_row(match: EventMatch, actor: Actor) -> dict[str, Any]:
 
 
 def _declared_types(actor: Actor) -> list[tuple[str, str]]:
-    """Sorted pairs of skill and declared event type, at most ``_MAX_CHOICES``; only recommendable skills."""
+    """Sorted pairs of a recommendable skill and an event type that it declares; at most ``_MAX_CHOICES``."""
     skills = Skill.objects.recommendable_to(actor)
     rows = Trigger.objects.filter(kind=TriggerKind.EVENT, skill__in=skills).select_related("skill__team")
     found = [(str(row.skill), row.text) for row in rows.order_by("skill__slug", "text")[:_MAX_CHOICES]]

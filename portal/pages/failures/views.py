@@ -106,7 +106,9 @@ def assign(request: ActorRequest, uid: str) -> HttpResponse:
 
 
 def _position(text: str) -> Position | None:
-    """The position in the URL after which a page starts; None without a valid one."""
+    """The position in the list after which the page starts, parsed from the URL; None if missing or
+    invalid.
+    """
     moment, _tilde, uid = text.partition("~")
     try:
         at = datetime.fromisoformat(moment)

@@ -32,6 +32,6 @@ TOPICS: dict[str, Promise] = {
 
 
 def by_topic(lines: Iterable[GlossaryLine]) -> list[tuple[str | Promise, list[GlossaryLine]]]:
-    """The lines in their order, grouped by topic; each group with the label of its topic."""
+    """Pairs of a topic's label and its lines. The lines keep their order."""
     groups = groupby(lines, key=lambda line: line.topic)
     return [(TOPICS.get(topic, topic), list(entries)) for topic, entries in groups]

@@ -71,7 +71,9 @@ def _confirm(request: ActorRequest, text: str, done: AuditEntry) -> HttpResponse
 
 
 def _page(request: ActorRequest, form: EntryForm, form_of: str) -> HttpResponse:
-    """The page with ``form``: a change of the entry with uid ``form_of``, or a new entry if that is ""."""
+    """The page with ``form``, which changes the entry with the uid ``form_of``, or adds one if ``form_of`` is
+    "".
+    """
     find = line(request.GET, "q")
     own = Paginator(edit.entries(request.actor, find=find), PAGE)
     shown = own.get_page(request.GET.get("page"))

@@ -120,9 +120,9 @@ def _request_import(form: ImportForm, actor: Actor) -> Import:
 
 
 def _row(source: Source, actor: Actor) -> dict[str, Any]:
-    """A source for templates, with its last import, or None, and that import's outcomes.
+    """A source for templates, with its last import (None without one) and the outcomes of that import.
 
-    ``overwritten`` has its visible skills whose latest version was not imported.
+    ``overwritten`` contains the visible skills of the source whose latest version was not imported.
     """
     last = source.imports.order_by("-pk").first()
     counts = count_outcomes(last) if last else {}
@@ -156,7 +156,7 @@ def _context(request: ActorRequest, report: Import) -> dict[str, Any]:
 
 
 def _report_rows(rows: Any, report: Import, actor: Actor) -> list[dict[str, Any]]:
-    """The rows with their translated problems and their skills; a skill is None if it is not visible."""
+    """The rows with their translated problems and skills. A skill is None if the actor can't see it."""
     slugs = [row.skill.rpartition("/")[2] for row in rows if row.skill]
     visible = Skill.objects.visible_to(actor).filter(team=report.source.team, slug__in=slugs)
     skills = {skill.slug: skill for skill in visible.select_related("team")}

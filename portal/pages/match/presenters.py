@@ -13,7 +13,7 @@ from registry.matching.match import Match, MatchReason
 from registry.matching.ranking import MatchTier
 from registry.models import Skill, Version
 
-# Names of inputs that accept free text.
+# Names of inputs that usually accept free text.
 _TEXT_INPUTS = frozenset(["content", "input", "instruction", "message", "notes", "prompt"])
 _TEXT_INPUTS |= {"query", "question", "request", "text", "utterance"}
 
@@ -26,7 +26,7 @@ def is_weak(row: Match) -> bool:
 
 
 def scored_reasons(row: Match) -> list[tuple[MatchReason, float]]:
-    """The first reasons, each with its part of the match's score, so that skills can be compared."""
+    """The first reasons, each with its share of the match's score, so that users can compare skills."""
     return [(reason, reason.share * row.score) for reason in row.reasons[:_MAX_REASONS]]
 
 
@@ -43,7 +43,7 @@ def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> dict[
 
 
 def _version(skill: Skill) -> int:
-    """The primary key of the canonical version, otherwise of the latest one; 0 if there is neither."""
+    """The primary key of the canonical version, otherwise of the latest one; 0 without both."""
     return (skill.resolved_canonical.version_id if skill.resolved_canonical else skill.latest_id) or 0
 
 

@@ -1,4 +1,4 @@
-"""The match page: skills that fit a request, with reasons and actions. The URL has the whole request."""
+"""The match page: skills that fit a request, with reasons and actions. The URL contains the whole request."""
 
 from typing import Any
 
@@ -46,7 +46,8 @@ _THANKS = {
 @require_safe
 def page(request: ActorRequest) -> HttpResponse:
     given = {name: request.GET.get(name, "") for name in MatchForm.base_fields}
-    form = MatchForm({name: text.replace("\r\n", "\n") for name, text in given.items()})  # as typed
+    # Browsers send CRLF for a typed line break.
+    form = MatchForm({name: text.replace("\r\n", "\n") for name, text in given.items()})
     if not form.is_valid():
         return render(request, "match/match.html", {"form": form, "examples": EXAMPLES}, status=422)
     match_request = form.request

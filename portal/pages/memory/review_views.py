@@ -1,4 +1,4 @@
-"""Views that review proposed memories: accept, edit or decline one, accept or decline several."""
+"""Views to review proposed memories: accept, edit or decline one, or accept or decline several."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ PAGE = 50
 
 @signed_in_form
 def queue(request: ActorRequest) -> HttpResponse:
-    """The waiting proposals; a POST accepts or declines the selected ones, or one by its own button."""
+    """The waiting proposals. A POST accepts or declines the selected ones, or the one whose button was
+    pressed.
+    """
     if request.method == "POST":
         return _decide(request)
     name = request.GET.get("owner", "")[:80]
@@ -41,7 +43,9 @@ def queue(request: ActorRequest) -> HttpResponse:
 
 @signed_in_form
 def detail(request: ActorRequest, uid: str) -> HttpResponse:
-    """One waiting proposal, which the reviewer can edit before accepting it; decided ones redirect."""
+    """One waiting proposal, which the reviewer can edit and accept. Redirects if the proposal has been
+    decided.
+    """
     write = review.find_write(uid, request.actor)
     if write.state != WriteState.WAITING:
         messages.info(request, _("This proposal has already been decided."))

@@ -107,7 +107,7 @@ def clear(request: ActorRequest, slug: str = "") -> HttpResponse:
 
 @signed_in_action
 def undo(request: ActorRequest, slug: str = "") -> HttpResponse:
-    """Restores the memories of the team or user that the signed-in user deleted in the undo window."""
+    """Restores the memories of the team or user that the signed-in user deleted, while undo is possible."""
     owner, team = _owner(request, slug)
     done = find.restore_all(owner, request.actor)
     messages.success(

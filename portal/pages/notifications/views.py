@@ -37,7 +37,7 @@ def open_notification(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_action
 def read_all(request: ActorRequest) -> HttpResponse:
-    """Marks one notification of the form as read, or all."""
+    """Marks the notification named in the form as read; without one, all."""
     chosen = request.POST.getlist("notification")[:PAGE] or None
     count = inbox.mark_read(request.actor, chosen)
     text = ngettext(

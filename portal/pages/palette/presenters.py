@@ -1,4 +1,4 @@
-"""The entries of the command palette for a text: pages and actions, skills, runs."""
+"""The entries that the command palette shows for a text: pages, actions, skills and runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from worker.models import Run
 
 MAX_TEXT = 200
 MAX_PER_SECTION = 6
-_MAX_SKILLS_OF_RUNS = 3  # skills found by a text whose runs are listed
+_MAX_SKILLS_OF_RUNS = 3  # the runs of this many found skills are listed
 _NUMBER = re.compile(r"#?(\d{1,9})", re.ASCII)
 _UID = re.compile(r"[0-9a-zA-Z]{26}")
 _ACTIONS = (
@@ -80,7 +80,9 @@ def _skill(skill: Skill) -> Entry:
 
 
 def _runs(text: str, skills: Sequence[Skill], actor: Actor) -> Iterator[Entry]:
-    """The actor's newest runs; with a text, visible runs with that ID or number or of skills it finds."""
+    """The actor's newest runs; with a text, visible runs with that ID or number, or of the skills found by
+    the text.
+    """
     if actor.user is None:
         return
     runs = Run.objects.visible_to(actor)

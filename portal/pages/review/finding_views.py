@@ -89,7 +89,7 @@ def _row(one: ReviewedFinding) -> dict[str, object]:
 
 
 def _certain_rules(version: Version) -> list[str]:
-    """The rules with high-confidence findings; empty for a version that only a report holds."""
+    """The rules that caused high-confidence findings; empty if only a report holds the version."""
     return [finding.rule for finding in version.findings.all() if finding.certain]
 
 

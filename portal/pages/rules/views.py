@@ -54,8 +54,8 @@ def restore(request: ActorRequest, uid: str) -> HttpResponse:
 def allow(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     """Adds an allow rule for a name or prefix, from the button on a run form, and redirects to that form.
 
-    The rule belongs to the given team, otherwise to the team for which the actor would run the skill. Without
-    either, no rule is added.
+    The rule belongs to the submitted team, otherwise to the team for which the actor would run the skill.
+    Without a team, no rule is added.
     """
     skill = find_skill(f"{team}/{slug}", request.actor)
     name, number = request.POST.get("name", "")[:200], request.POST.get("version", "")[:64]

@@ -34,7 +34,8 @@ from worker.schedules.call import request_document
 from worker.schedules.change import ScheduleOptions
 from worker.schedules.timing import checked_timing
 
-_SETTINGS = {"name", "cron", "every_s", "at", "time_zone", "version"}  # paths of problems of these fields
+# Fields whose problems are shown at the form's fields.
+_SETTINGS = {"name", "cron", "every_s", "at", "time_zone", "version"}
 
 
 @signed_in_form
@@ -140,7 +141,7 @@ def _save(
 
 
 def _at_fields(refused: Refusal) -> Refusal:
-    """The refusal with its places renamed to the form's fields."""
+    """The refusal with the paths of its problems replaced by the names of form fields."""
     return Refusal(*(each.at("every") if each.path == "every_s" else each for each in refused.problems))
 
 

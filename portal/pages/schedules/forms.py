@@ -129,7 +129,7 @@ class ScheduleFilter(forms.Form):
 
 
 def initial_of(options: ScheduleOptions) -> dict[str, Any]:
-    """The initial values of ScheduleForm for these options."""
+    """The initial values of a ScheduleForm for the options."""
     kind = ScheduleKind.CRON
     initial: dict[str, Any] = {"unit": "minutes"}
     if options.every_s:

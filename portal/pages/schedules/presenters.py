@@ -1,4 +1,4 @@
-"""Schedules and their firings as rows of tables."""
+"""Presents schedules and their firings as table rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def schedule_rows(schedules: Iterable[Schedule]) -> list[ScheduleRow]:
 
 
 def timing_text(schedule: Schedule) -> str:
-    """The timing in words, except a cron expression, which stays as it is. "" for a single time."""
+    """The timing in words. A cron expression is returned unchanged. "" for a schedule that fires once."""
     if schedule.kind == ScheduleKind.CRON:
         return schedule.cron
     seconds = schedule.every_s or 0

@@ -20,7 +20,7 @@ class SecretForm(forms.Form):
     )
 
     def clean_value(self) -> str:
-        """The value with LF line endings. Browsers send CRLF, and some keys can't be parsed with CRLF."""
+        """The value with LF line endings. Browsers send CRLF, with which some keys can't be parsed."""
         return str(self.cleaned_data["value"]).replace("\r\n", "\n")
 
 

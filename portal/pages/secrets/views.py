@@ -96,8 +96,8 @@ def _version(request: ActorRequest) -> Version:
 
 
 def _context(request: ActorRequest, team: Team) -> dict[str, Any]:
-    """The template context without secrets and form. ``selected`` describes the version in the URL, or is
-    None.
+    """The template context, except secrets and form. ``selected`` describes the version in the URL; None
+    without one.
     """
     context: dict[str, Any] = {
         "team": team,

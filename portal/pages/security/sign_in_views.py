@@ -57,7 +57,9 @@ def second_factor(request: ActorRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def passkey(request: ActorRequest) -> HttpResponse:
-    """GET returns the options of the browser's dialog as JSON; POST signs in with its answer."""
+    """A GET returns the options of the browser's passkey dialog as JSON; a POST signs in with the dialog's
+    answer.
+    """
     count_request(request, ANONYMOUS, RateLimit.SIGN_IN)
     if request.actor.user:
         return redirect("home")

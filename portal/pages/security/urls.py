@@ -1,6 +1,6 @@
 """Routes of second factors: a user's own ones, and their use at sign-in.
 
-Names that start with ``security`` stay reachable for users without a required second factor.
+Users who still need a required second factor can open routes whose names start with ``security``.
 """
 
 from django.urls import path

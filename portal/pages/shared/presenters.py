@@ -1,4 +1,6 @@
-"""The context of a shared page. It has no names of people, teams or tokens, and no links into the site."""
+"""The context of a shared page. It contains no names of people, teams or tokens, and no links into the
+site.
+"""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ _METHODS = ("GET", "HEAD")
 def _shared(
     view: Callable[Concatenate[HttpRequest, ShareLink, ...], HttpResponseBase],
 ) -> Callable[..., HttpResponseBase]:
-    """Decorator: finds the link, counts addresses that do not work, and keeps every response, also an error,
-    out of caches, search engines and referrers.
+    """Decorates a view of a share link: finds the link, counts invalid URLs, and keeps all responses,
+    including errors, out of caches, search engines and referrers.
     """
 
     @wraps(view)

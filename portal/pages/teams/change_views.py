@@ -1,4 +1,4 @@
-"""Views that change who a team belongs to: leaving and its undo, invitations, transfer, archiving."""
+"""Views that change a team's membership or ownership: leave and undo, invitations, transfer, archive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from registry.models import Membership, Skill, Source, Team, Visibility, Webhook
 
 @signed_in_form
 def departure(request: ActorRequest, slug: str) -> HttpResponse:
-    """Names what the user loses; a POST leaves the team."""
+    """Lists the access that the user loses; a POST leaves the team."""
     team = find_team(slug, request.actor)
     mine = _own_membership(team, request.actor)
     if request.method == "POST":
@@ -46,7 +46,7 @@ def departure(request: ActorRequest, slug: str) -> HttpResponse:
 
 @signed_in_action
 def rejoin(request: ActorRequest, slug: str) -> HttpResponse:
-    """Undoes that the user left the team."""
+    """Restores the membership of a user who left the team."""
     mine = teams.rejoin(slug, request.actor)
     messages.success(request, _("You rejoined %(team)s.") % {"team": mine.team.name})
     return redirect("team", slug)

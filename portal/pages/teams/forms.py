@@ -61,11 +61,11 @@ class TeamSettingsForm(forms.Form):
         return cls(initial={name: getattr(team, name) for name in cls.base_fields})
 
     def clean_memory_review(self) -> str | None:
-        """The submitted value; None if it is empty, so that the setting stays unchanged."""
+        """The submitted value; None keeps the current setting."""
         return self.cleaned_data["memory_review"] or None
 
     def clean_run_readers(self) -> str | None:
-        """As ``clean_memory_review``."""
+        """The submitted value; None keeps the current setting."""
         return self.cleaned_data["run_readers"] or None
 
 

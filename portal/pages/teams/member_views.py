@@ -32,7 +32,7 @@ def page(request: ActorRequest, slug: str) -> HttpResponse:
     """
     team = find_team(slug, request.actor)
     sent = request.POST if request.method == "POST" else None
-    if sent is not None:  # before the look-up, which would reveal user names
+    if sent is not None:  # checked before the look-up, which would reveal user names
         require(request.actor, Action.MEMBERS, team=team)
     else:
         teams.require_member(team, request.actor)
@@ -120,7 +120,7 @@ def restore(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
 
 
 def _rows(team: Team) -> list[dict[str, Any]]:
-    """The members with the form of their role, owners first."""
+    """Rows of the members, owners first, each with the form that changes the role."""
     order = list(Role.values)[::-1]
     rows = sorted(
         team.memberships.filter(user__kind=UserKind.PERSON).select_related("user"),

@@ -13,7 +13,7 @@ HEIGHT = 90.0
 
 @dataclass(frozen=True)
 class Series:
-    """One part of all columns, such as runs; ``tone`` is its color."""
+    """One kind of count in all columns, such as runs; ``tone`` sets its color."""
 
     label: Promise | str
     tone: str

@@ -45,7 +45,9 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 
 
 def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any]]:
-    """The number of uses per kind, in total and in ``days``; then earlier uses without a recorded kind."""
+    """Rows with the number of uses per kind, in total and in ``days``. The last row counts uses without a
+    kind.
+    """
     counts = scores.uses_by_kind(skill)
     kinds: list[dict[str, Any]] = []
     for kind in _KINDS:
@@ -58,7 +60,9 @@ def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any
 
 
 def _versions(skill: Skill, actor: Actor) -> list[tuple[str, list[int]]]:
-    """Number and use counts, in the order of ``_KINDS``, of each visible used version; highest first."""
+    """Each visible, used version's number and its use counts in the order of ``_KINDS``; highest version
+    first.
+    """
     counts = scores.uses_by_version(skill)
     numbers = skill.versions.visible_to(actor).order_by("-precedence").values_list("number", flat=True)
     return [(number, [counts[number][kind] for kind in _KINDS]) for number in numbers if number in counts]

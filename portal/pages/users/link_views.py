@@ -1,4 +1,4 @@
-"""The pages behind the links that people get: an invitation, and a new password."""
+"""The pages that links in invitations and password resets open."""
 
 from __future__ import annotations
 

@@ -25,13 +25,13 @@ class AddressForm(forms.Form):
 
 
 class NoAddressForm(forms.Form):
-    """The form of a site without a mail server."""
+    """A form without an email address, for sites without a mail server."""
 
 
 @never_cache
 @require_http_methods(["GET", "POST"])
 def create_account(request: HttpRequest) -> HttpResponse:
-    """Mails a link to create an account; without a mail server, leads to that page at once."""
+    """Mails a link to create an account; without a mail server, redirects to that page at once."""
     if not sign_up.is_open():
         raise Http404
     form_class = AddressForm if sign_up.verifies_email() else NoAddressForm
@@ -53,7 +53,9 @@ def _forget(email: str) -> str:
 
 
 def _page(request: HttpRequest, template: str, form: forms.Form, send: Callable[[str], str]) -> HttpResponse:
-    """The form or, after a POST, the same text for every address. ``send`` may return an address to go to."""
+    """The form; after a POST, the same text for every email address. ``send`` may return a URL to redirect
+    to.
+    """
     context = {"form": form, "domains": settings.SKILLQUAY_SIGN_UP_DOMAINS}
     if request.method == "POST":
         count_request(request, ANONYMOUS, RateLimit.SIGN_IN)

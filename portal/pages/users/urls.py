@@ -1,4 +1,4 @@
-"""Routes of the pages of users, and of the links that they get."""
+"""Routes of user pages, and of the links that users receive."""
 
 from django.urls import path
 

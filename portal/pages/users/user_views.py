@@ -44,7 +44,7 @@ def reactivate(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_action
 def administrator(request: ActorRequest, uid: str) -> HttpResponse:
-    """Makes the user an administrator if the form says so, otherwise an ordinary user."""
+    """Makes the user an administrator or an ordinary user, as submitted."""
     user = _find(request, uid)
     with show_refusals(request):
         changed = users.set_administrator(user, request.POST.get("administrator") == "1", request.actor)
@@ -76,7 +76,7 @@ def reset_second_factors(request: ActorRequest, uid: str) -> HttpResponse:
 @never_cache
 @signed_in_action
 def reset_password(request: ActorRequest, uid: str) -> HttpResponse:
-    """Shows the link with which the user sets a new password; only this response has it."""
+    """Creates a link with which the user sets a new password. Only this response contains the link."""
     user = _find(request, uid)
     with show_refusals(request):
         link = users.reset_password(user, request.actor)

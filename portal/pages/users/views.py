@@ -24,7 +24,9 @@ SHOWN = 50
 
 @signed_in_form
 def page(request: ActorRequest) -> HttpResponse:
-    """Users and open invitations. A POST invites or creates; only its response has the link or password."""
+    """Users and open invitations. A POST invites a person or creates an account; only its response contains
+    the link or password.
+    """
     require_administrator(request.actor)
     sent = request.POST if request.method == "POST" else None
     kind = sent.get("form") if sent else None
@@ -79,7 +81,7 @@ def _list(request: ActorRequest) -> dict[str, Any]:
 
 
 def _invite(form: forms.Form, actor: Actor) -> dict[str, Any]:
-    """The template context of the new invitation; {} if it was refused."""
+    """Invites a person and returns the template context of the invitation; {} if refused."""
     given = form.cleaned_data
     with add_refusals(form):
         new = invitations.invite(actor, **given)
@@ -89,7 +91,7 @@ def _invite(form: forms.Form, actor: Actor) -> dict[str, Any]:
 
 
 def _create(form: forms.Form, actor: Actor) -> dict[str, Any]:
-    """The template context of the new user; {} if it was refused."""
+    """Creates a user and returns the template context; {} if refused."""
     given = form.cleaned_data
     with add_refusals(form):
         new = users.create_user(

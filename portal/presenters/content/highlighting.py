@@ -57,7 +57,7 @@ def lines(text: str, language: str) -> list[SafeString]:
 def _html(code: str, language: str, cpu: CpuTime) -> str:
     """Pygments' HTML, in which no element spans lines; "" if the text is not highlighted.
 
-    Once ``cpu`` is spent, the rest follows without highlighting, because a lexer can take minutes.
+    Once ``cpu`` is spent, the remaining text is not highlighted, because a lexer can take minutes.
     """
     lexer = _lexer(language.split(" ")[0][:20])
     if lexer is None or len(code) > MAX_CHARACTERS or max(map(len, code.split("\n"))) > MAX_LINE_LENGTH:

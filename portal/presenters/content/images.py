@@ -1,15 +1,16 @@
-"""Reads the pixel size of images, because a small file can need gigabytes in a reader's browser."""
+"""Reads the pixel size of images, because a small file can occupy gigabytes in a browser."""
 
 import struct
 from typing import IO
 
-MAX_PIXELS = 40_000_000  # four bytes each in a browser
-_NO_FRAME = {0xC4, 0xC8, 0xCC}  # of a JPEG's markers from 0xC0 to 0xCF: tables, not a frame
-_MAX_BLOCKS = 10_000  # before the first frame
+MAX_PIXELS = 40_000_000  # a browser needs four bytes per pixel
+_NO_FRAME = {0xC4, 0xC8, 0xCC}  # JPEG markers between 0xC0 and 0xCF that start a table instead of a frame
+_MAX_BLOCKS = 10_000  # number of blocks read before the first frame
 
 
 def is_drawable(file: IO[bytes]) -> bool:
-    """Whether the image has at most ``MAX_PIXELS``; True if its size can't be read: browsers don't draw it.
+    """Whether the image has at most ``MAX_PIXELS``. True if its size is unreadable, because browsers don't
+    draw it.
 
     Moves the position of ``file``.
     """

@@ -35,7 +35,7 @@ _ATTRIBUTES = {
     "span": {"class"},
     "pre": {"class", "tabindex"},
 }
-UrlBuilder = Callable[[str], str]  # the URL of a package file by its path
+UrlBuilder = Callable[[str], str]  # returns the URL of a package file for its path
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def render(
 def render_within(
     text: str, *, paths: Iterable[str], page: UrlBuilder, raw: UrlBuilder, cpu: CpuTime
 ) -> Rendered:
-    """The HTML that ``render`` returns, and whether the CPU time sufficed for it."""
+    """Like ``render``, but also returns whether the CPU time was sufficient."""
     document = _Document(text, cpu)
     files = frozenset(paths)
     html = []
@@ -83,7 +83,7 @@ class _Spent(Exception):
 
 
 class _Document:
-    """A text that is parsed one top-level block after the other; ``rest`` is the part not parsed."""
+    """A text that is parsed block by block at its top level. ``rest`` is the part that was not parsed."""
 
     def __init__(self, text: str, cpu: CpuTime) -> None:
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
@@ -202,8 +202,8 @@ def _rewrite_tokens(
 
 
 def _rewrite_image(token: Token, paths: frozenset[str], raw: UrlBuilder) -> None:
-    """Sets the URL of a package's image. Any other image becomes its alternative text, so that the browser
-    sends no request.
+    """Sets the URL of a package's image. Replaces other images with their alternative text, so that the
+    browser sends no request.
     """
     source = str(token.attrs.get("src", ""))
     path = _path(source)

@@ -11,7 +11,9 @@ from worker.core.display_budget import MAX_BYTES, MAX_LINES
 
 @dataclass(frozen=True)
 class Source:
-    """The rows as ``<li>`` elements, and their number; ``is_cut`` is True if the file has more lines."""
+    """The shown lines as ``<li>`` elements, and their number; ``is_cut`` is True if the file has more
+    lines.
+    """
 
     rows: SafeString
     count: int

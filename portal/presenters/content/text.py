@@ -1,4 +1,4 @@
-"""Makes untrusted text safe to read: shows invisible characters, removes terminal sequences."""
+"""Makes untrusted text safe to read: shows invisible characters and removes terminal sequences."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _INVISIBLE = (
 )
 _TEXT_INVISIBLE = re.compile(f"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
 _MAX_BOXES = 1000  # per text: a text of only hidden characters would grow forty times
-_JSON_INVISIBLE = re.compile(f"[{_INVISIBLE}]")  # json.dumps escapes ASCII controls
+_JSON_INVISIBLE = re.compile(f"[{_INVISIBLE}]")  # json.dumps already escapes ASCII controls
 
 
 def visible(text: str) -> str:
@@ -50,7 +50,7 @@ def log_line(text: str) -> str:
 def json_text(value: object, *, indent: int | None = 2) -> str:
     """Readable JSON: letters as they are, invisible characters as escapes that parse to the same value.
 
-    Values so deep that most of the text would be indentation are not indented.
+    Does not indent deeply nested values, because most of the text would be indentation.
     """
     if indent and _indentation(value, indent) > MAX_TEXT:
         indent = None

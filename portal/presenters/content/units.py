@@ -1,4 +1,4 @@
-"""Amounts with their units, in the reader's language."""
+"""Formats amounts with their units, in the reader's language."""
 
 from django.utils.translation import pgettext
 

@@ -12,8 +12,8 @@ from portal.presenters.results import one_line
 from registry.packages.unsafe_properties import SCRIPTS_PROPERTY
 from worker.models import Approval
 
-_MAX_NAMES = 3  # per kind of permission
-_MAX_LENGTH = 60  # characters of a name
+_MAX_NAMES = 3  # number of names per kind of permission
+_MAX_LENGTH = 60  # length at which a name is cut
 
 _SCRIPTS = _("runs scripts")
 # Kind of permission -> how the skill uses it.
@@ -57,7 +57,9 @@ def _phrases(document: Mapping[str, list[str]]) -> list[str]:
 
 
 def _names(kind: str, names: Iterable[str]) -> list[str]:
-    """The names without values: variables are "NAME=value", other fields "name: value"."""
+    """The names without the values that follow: variables have the form "NAME=value", other fields "name:
+    value".
+    """
     if kind == "environment":
         return [name.partition("=")[0] for name in names]
     if kind == "properties":

@@ -19,7 +19,7 @@ from registry.packages.compare.versions import AbilityChange, Comparison
 from registry.versions.content.compare import FileDiff, translate_reason
 from worker.core.display_budget import MAX_TEXT, line_limit
 
-MAX_FOLDED_LINES = 300  # unchanged lines in one folded group; longer groups are left out
+MAX_FOLDED_LINES = 300  # longer groups of unchanged lines are omitted
 _ABOUT: dict[str, Promise] = {
     **PERMISSION_LABELS,
     "timeout_ms": _("Time limit (ms)"),

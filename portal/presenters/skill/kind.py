@@ -1,4 +1,4 @@
-"""The kind of a skill as people see it: script, prompt, tools or reference, with its icon."""
+"""The kind of a skill that pages show: script, prompt, tools or reference, with an icon."""
 
 from dataclasses import dataclass
 

@@ -7,8 +7,8 @@ from typing import Any
 from registry.packages.manifest.manifest import manifest_document
 from registry.packages.package import Manifest
 
-_ALWAYS = ("protocol", "requires_filesystem")  # shown with their default value, too
-_HIDDEN = ("slug",)  # part of the page's URL
+_ALWAYS = ("protocol", "requires_filesystem")  # shown even with the default value
+_HIDDEN = ("slug",)  # omitted, because the page's URL contains it
 _GROUPS = ("triggers", "security", "resources")
 _MAX_CHARACTERS = 2_000
 _DEFAULTS = manifest_document(Manifest("", "", "", ""))

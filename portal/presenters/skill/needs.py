@@ -1,4 +1,4 @@
-"""The needs of a version's scripts, grouped by what is missing and what the package declares."""
+"""Presents the needs of a version's scripts, grouped by state."""
 
 from __future__ import annotations
 

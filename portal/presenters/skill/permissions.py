@@ -14,7 +14,7 @@ from registry.rules import decision as rules_decision
 from registry.rules import holders as rules_holders
 from registry.rules.holders import Holder, holder_of, team_of
 
-MAX_SHOWN = 5  # skills listed per rule
+MAX_SHOWN = 5  # number of skills listed per rule
 
 PERMISSION_LABELS: dict[str, Promise] = {
     "hosts": _("Network"),

@@ -50,7 +50,9 @@ class RunnableVersion:
 
     @property
     def callable(self) -> bool:
-        """Whether the version has a script, tool or endpoint to call; a plain prompt has its own page."""
+        """Whether the version has a script, tool or endpoint to call. False for a plain prompt, which has its
+        own page.
+        """
         return not self.entry_points.unavailable and not self.entry_points.prompt_only
 
     @property
@@ -121,7 +123,7 @@ def stored_profile_reports(version: Version, problems: tuple[Problem, ...]) -> l
         return [ProfileReport(own, problems, True)]
     try:
         found = _REPORTS.get((version.digest, version.skill.slug), lambda: _recheck(version))
-    except Refusal:  # from storage; not cached
+    except Refusal:  # storage failed; the empty result is not cached
         found = {}
     return _reports(own, found | {own: problems})
 

@@ -15,7 +15,7 @@ from portal.streaming.files.stored_files import CHUNK_BYTES, send_pieces, send_s
 from portal.streaming.inner_request import App, Message, Receive, Scope, Send
 from registry.api.attachments import OpenedFile
 
-STORED_FILE = "skillquay.stored_file"  # in the message that starts a response: its StoredFile
+STORED_FILE = "skillquay.stored_file"  # key of the StoredFile in the message that starts a response
 _FILE_KEY = "skillquay.file"
 
 
@@ -53,7 +53,7 @@ class FileMiddleware:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         inner = dict(scope)
-        head: list[Message] = []  # kept until it is known whether a file follows, and which range of it
+        head: list[Message] = []  # held back until it is known whether a file follows, and in which range
 
         async def keep_head(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -69,7 +69,7 @@ class FileMiddleware:
             await _send_head(head, send)
         finally:
             if isinstance(inner.get(_FILE_KEY), OpenedFile):
-                inner[_FILE_KEY].close()  # open for reading only: closing does not block
+                inner[_FILE_KEY].close()  # closing does not block, because the file is only read
             elif _FILE_KEY in inner:
                 await asyncio.to_thread(inner[_FILE_KEY].close)
         return None
@@ -108,7 +108,7 @@ async def _send_body(message: Message, send: Send) -> None:
         return await send(message)
     try:
         file = await asyncio.to_thread(_write, body)
-    except OSError:  # a full disk: sent from memory
+    except OSError:  # the disk is full: the body is sent from memory
         return await send(message)
     with file:
         message["body"] = body = b""

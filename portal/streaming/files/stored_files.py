@@ -18,7 +18,7 @@ from registry.storage import blobs
 
 LOOP_BYTES = 262_144
 CHUNK_BYTES = 262_144
-STALL_TIMEOUT_S = 60.0  # for a client to receive one chunk
+STALL_TIMEOUT_S = 60.0  # limit for a client to receive one chunk
 UNHURRIED_BYTES = 65_536  # the server buffers this much without waiting for the client
 
 
@@ -64,7 +64,7 @@ async def send_stored_file(
 
 
 def _read(opened: OpenedFile, start: int, length: int) -> bytes:
-    """Opens the file, goes to ``start`` and reads ``length`` bytes."""
+    """Opens the file and returns ``length`` bytes from the offset ``start``."""
     opened.file.seek(start)
     return opened.file.read(length)
 

@@ -1,4 +1,4 @@
-"""The access of clients: what an answer can depend on, apart from its address and language."""
+"""The access of clients: the properties of an actor on which an answer can depend."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key = tuple[object, ...]
 
 
 def access_key(actor: Actor) -> Key:
-    """The properties of the actor that answers for all actors with the same access may depend on."""
+    """The access of the actor as a key. Actors with equal keys get equal answers."""
     token = actor.token
     return (
         actor.is_signed_in,
@@ -40,7 +40,7 @@ ANONYMOUS_KEY = access_key(ANONYMOUS)
 
 @dataclass
 class Access:
-    """The access of the clients with one credential, while no dependency changes."""
+    """The access of clients with one credential. It holds until a dependency changes."""
 
     key: Key = ANONYMOUS_KEY
     caller: str = ANONYMOUS.caller
@@ -48,7 +48,7 @@ class Access:
     ends_at: float = float("inf")  # Unix time
     token_id: int | None = None
     noted_at: float = field(default_factory=time.time)  # the last use of the token
-    seen: int = -1  # the site's number for which it is known to hold
+    seen: int = -1  # the latest change number for which the access is known to hold
 
     def note_use(self, address: str, now: float) -> None:
         if self.token_id and now - self.noted_at >= LAST_USED_INTERVAL.total_seconds():

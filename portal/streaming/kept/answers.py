@@ -1,4 +1,4 @@
-"""Kept answers: what they contain, how Django's responses become them, and the memory that they use."""
+"""Kept answers: their content, how they are made from Django's responses, and the limit of their memory."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from registry.changes.dependency import Dependency
 from registry.changes.numbers import ChangeLog
 
 MAX_BODY_BYTES = 262_144
-MAX_BYTES = 48 * 2**20  # of all kept answers of a process
-MAX_CODINGS = 8  # of an answer
+MAX_BYTES = 48 * 2**20  # limit for all kept answers of a process
+MAX_CODINGS = 8  # limit per answer
 _REQUEST_ID_FIELD = b'"request_id": "'  # quotes are escaped in texts, so that no text contains it
-_OVERHEAD_BYTES = 3_000  # of an answer in addition to its bodies: headers, key and dependencies
+_OVERHEAD_BYTES = 3_000  # memory of an answer besides its bodies: headers, key and dependencies
 
 
 @dataclass
@@ -33,16 +33,17 @@ class Answer:
 
     status: int
     headers: Headers
-    parts: tuple[bytes, ...]  # of the body; the request id stands between them
-    stored: StoredFile | None = None  # instead of a body
+    parts: tuple[bytes, ...]  # parts of the body, between which the request id is inserted
+    stored: StoredFile | None = None  # the file to send instead of a body
     etag: str = ""
     view: str = ""
     dependencies: Collection[Dependency] = ()
     ends_at: float = float("inf")  # Unix time
     count_use: Callable[[str], None] | None = None
-    seen: int = -1  # the site's number for which it is known to hold
-    unchanged_headers: Headers = field(default_factory=list)  # of a 304 response; empty until needed
-    coded: dict[bytes, tuple[Headers, bytes]] = field(default_factory=dict)  # by Accept-Encoding
+    seen: int = -1  # the latest change number for which the answer is known to hold
+    unchanged_headers: Headers = field(default_factory=list)  # headers of a 304 response; empty until needed
+    # Compressed forms by Accept-Encoding.
+    coded: dict[bytes, tuple[Headers, bytes]] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -61,7 +62,7 @@ class AnswerDraft(drafts.AnswerTerms):
 class KeptAnswerMiddleware:
     """Moves a response that can be kept into the request's draft. The event loop sends it from there.
 
-    It stands inside the compression, because kept answers are compressed when they are sent.
+    It runs inside the compression middleware, because kept answers are compressed when they are sent.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -107,7 +108,7 @@ def _answer(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft
 def _split(response: HttpResponse, request: HttpRequest) -> tuple[bytes, ...]:
     """The body; for an error, the parts around its request id.
 
-    Splits at the field and not at the id, because clients choose ids: one might be a word of the text.
+    Splits at the field, not at the id, because clients choose ids and an id might occur in the text.
     """
     if response.status_code == 200:
         return (response.content,)
@@ -118,7 +119,9 @@ def _split(response: HttpResponse, request: HttpRequest) -> tuple[bytes, ...]:
 
 
 def _unchanged(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft) -> HttpResponse | None:
-    """A 304 response that the view omitted because its answer was to be kept; None if the client needs it."""
+    """The 304 response that the view did not send because it kept the full answer; None if the client needs
+    the body.
+    """
     if response.status_code != 200 or "ETag" not in response:
         return None
     unchanged = etags.not_modified(request, response["ETag"])

@@ -1,4 +1,4 @@
-"""Sends kept answers: complete, compressed, as a range of a file, or as a 304 response."""
+"""Sends kept answers in full, compressed, as a range of a file, or as a 304 response."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def _send(status: int, headers: Headers, body: bytes, send: Send) -> None:
 
 
 def _unchanged_headers(answer: Answer) -> Headers:
-    """The headers of a 304 response. Caches need those by which they chose and store the answer."""
+    """The headers of a 304 response. It includes those that caches need to select and store the answer."""
     if not answer.unchanged_headers:
         vary = dict(answer.headers).get(b"vary", b"")
         names = {name for name, _ in answer.headers}
@@ -66,8 +66,8 @@ def _unchanged_headers(answer: Answer) -> Headers:
 async def _coded(
     answer: Answer, key: AnswerKey, uid: bytes, accepted: bytes, answers: AnswerStore
 ) -> tuple[Headers, bytes]:
-    """Headers and body in the coding that the client accepts. A compressed response has a header of random
-    length, which hides the exact size (BREACH).
+    """Headers and body in an encoding that the client accepts. A compressed response has a header of random
+    length that hides the exact size, against the BREACH attack.
     """
     found = answer.coded.get(accepted)
     if found is None:

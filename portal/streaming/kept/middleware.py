@@ -1,8 +1,8 @@
-"""Answers reads from memory, in front of Django: the first request of a kind is answered by Django, the next
-ones by the event loop, until something that the answer depends on has changed.
+"""Answers repeated reads from memory, in front of Django. Django answers the first of equal requests, and the
+event loop the next ones until a dependency of the answer changes.
 
-Each request reads the site's change number before anything else, so no client gets an older answer than the
-database has.
+Each request reads the site's change number before anything else, so no client gets an answer that is older
+than the database.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class KeptAnswers:
     def _keep(self, answer: Answer, access: Access, request: KeptRequest, number: int) -> None:
         answer.seen = access.seen = number
         if bool(request.credential) == (access.key == ANONYMOUS_KEY):
-            return  # an ended session, for example: a later sign-in might change no number
+            return  # for example an ended session: a later sign-in may not raise the change number
         if request.credential:
             self.accesses.put(request.credential, access)
         self.answers.put((*request.key, access.key), answer)
@@ -96,7 +96,9 @@ class KeptAnswers:
     async def _deliver(
         self, answer: Answer, access: Access, request: KeptRequest, scope: Scope, send: Send
     ) -> int:
-        """Sends the answer, counts it as a use if it is one, and returns the status that was sent."""
+        """Sends the answer, records a use of the skill if the request counts as one, and returns the sent
+        status.
+        """
         key = (*request.key, access.key)
         status = await deliver(answer, key, request, self.answers, scope, send)
         if answer.count_use and status == 200 and scope["method"] == "GET":

@@ -12,7 +12,7 @@ from django.utils import translation
 
 from portal.streaming.inner_request import Scope
 
-PREFIXES = ("/api/v1/skills", "/api/v1/canonical/")  # of endpoints that keep answers
+PREFIXES = ("/api/v1/skills", "/api/v1/canonical/")  # paths of endpoints that keep answers
 _MAX_HEADER_BYTES = 1_000
 _IGNORED_HEADERS = frozenset(
     {b"x-request-id", b"user-agent", b"accept-encoding", b"if-none-match", b"range", b"if-range"}

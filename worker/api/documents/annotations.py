@@ -1,4 +1,4 @@
-"""The API's request bodies and documents of labels, pins and notes."""
+"""Request bodies and API documents of labels, pins and notes."""
 
 from typing import Any
 

@@ -17,7 +17,7 @@ _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 def run_summary(
     run: Run, *, readable: bool, waits: Sequence[DependencyWait] = (), labels: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """A run as an item of the list; if not ``readable``, the fields of its content are null."""
+    """A run as an item of the list. Unless ``readable``, the fields with its content are null."""
     seen = {
         "id": run.uid,
         "number": run.number or None,

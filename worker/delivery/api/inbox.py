@@ -71,7 +71,7 @@ class Notifications(Endpoint):
         answer=page_schema(NotificationDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists your notifications, newest first, as far as you can still see what they are about."""
+        """Lists your notifications about objects that you can still see, newest first."""
         query = read_query(NotificationsQuery, request)
         rows = inbox.notifications(self.actor, unread=query["unread"])
         if "kind" in query:
@@ -122,7 +122,9 @@ def notification_document(row: Notification) -> dict[str, Any]:
 
 
 def event_document(event: NotificationEvent) -> dict[str, Any]:
-    """The event without its recipient, with an English title: errors are English in the API too."""
+    """The event as an API document, without its recipient. The title is English, like error messages in the
+    API.
+    """
     run, version = event.run, event.version
     with override("en"):
         text = text_of(event)

@@ -42,7 +42,7 @@ _INSPECT = (
     '--no-npm --node-modules-dir=none --vendor=false "$settings" "$each" > output/$n.json || exit 1; '
     "done"
 )
-# Analyses and compiled code are removed: they are not needed, and they differ between builds.
+# Deno's analyses and compiled code are removed, because runs don't need them and they differ between builds.
 _FILL = (
     "deno cache --allow-import --lock=output/lock/deno.lock --node-modules-dir=none --vendor=false "
     '"$@" && '
@@ -52,7 +52,9 @@ _LOCK_KEY = re.compile(r"(@?[^@]+)@([^_]+)(?:_.*)?")
 
 
 def build_deno(build: Build) -> BuildResult:
-    """Builds lock and cache, or reuses those of a build with identical imports, config and package lock."""
+    """Builds the lock and the cache, or reuses those of a build with identical imports, config and package
+    lock.
+    """
     spec = build.asked
     _put_files(build, spec)
     specifiers = _specifiers(build, spec)
@@ -72,7 +74,8 @@ def build_deno(build: Build) -> BuildResult:
 
 
 def _put_files(build: Build, spec: Mapping[str, Any]) -> None:
-    """Writes the files that Deno may read, taken from the first version: all versions of a build share them.
+    """Writes the files that Deno may read. Takes them from the first version, because all versions of a build
+    share them.
 
     Raises PACKAGE_MISSING if the build has no version.
     """

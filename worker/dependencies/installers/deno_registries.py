@@ -1,6 +1,7 @@
 """Serves npm and JSR to Deno in the sandbox, from the site's registries.
 
-npm metadata is reduced to the fields that a resolver reads: no scripts, and only URLs of this server.
+npm metadata is reduced to the fields that a resolver reads, without scripts and with URLs of this server
+only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from worker.sandbox.policy import HttpReply
 NPM, JSR = (
     f"http://127.0.0.1:{PORT}/npm/",
     f"http://127.0.0.1:{PORT}/jsr/",
-)  # in Deno's configuration, also during runs
+)  # set in Deno's configuration, also during runs
 _NAME = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]{0,99}/)?[a-z0-9~_-][a-z0-9._~-]{0,199}", re.IGNORECASE)
 _ARCHIVE = re.compile(rf"{_NAME.pattern}/-/[^/?#%\\\0]{{1,255}}\.tgz", re.IGNORECASE)
 _MODULE = re.compile(r"@[a-z0-9-]{1,100}/[a-z0-9-]{1,100}/([A-Za-z0-9._+-]{1,100})((?:/[^/?#%\\\0]{1,255})*)")
@@ -42,7 +43,7 @@ _TYPES = {
 
 @dataclass
 class Registries:
-    """Answers Deno's requests from the site's registries; one that the site does not have is None."""
+    """Answers Deno's requests from the site's registries. A registry that the site does not have is None."""
 
     npm: Source | None
     jsr: Source | None
@@ -58,7 +59,8 @@ class Registries:
     def _of_npm(self, path: str) -> HttpReply:
         if self.npm is None:
             return self._none("npm")
-        if _ARCHIVE.fullmatch(path):  # requested from metadata, or from a lock, which has no URLs
+        # The path comes from metadata, or was built from a lock, which has no URLs.
+        if _ARCHIVE.fullmatch(path):
             return self.npm.file(self.archives.get(path) or self.npm.url + quote(path, safe="@/"))
         return self._page(self.npm, path) if _NAME.fullmatch(path) else HttpReply(404)
 

@@ -38,7 +38,7 @@ _PIP = (
 _STDLIB_NAMES = sys.stdlib_module_names | {
     "sitecustomize",
     "usercustomize",
-}  # Python imports the last two when it starts
+}  # Python imports the last two at its start
 _INSTALL = (
     'python -S -B -m pip "$@" && python -S -m compileall -q -j 1 --invalidation-mode unchecked-hash '
     "-s output/deps -p /deps output/deps; test -d output/deps"
@@ -83,7 +83,9 @@ def _build_python(build: Build) -> BuildResult:
 
 
 def _is_no_stdlib_module(path: str) -> bool:
-    """False for a file that would replace a standard library module, because PYTHONPATH takes precedence."""
+    """False for a file that would hide a module of the standard library, because PYTHONPATH takes
+    precedence.
+    """
     return path.partition("/")[0].partition(".")[0] not in _STDLIB_NAMES
 
 
@@ -191,7 +193,9 @@ def _npm_folder() -> Path:
 
 
 def _name(place: str, entry: Mapping[str, Any]) -> str:
-    """The package's name in the registry. An alias has it in its entry; its folder has another name."""
+    """The package's name in the registry. An alias names it in its entry, because its folder has the alias's
+    name.
+    """
     return str(entry.get("name") or place.rpartition("node_modules/")[2])
 
 

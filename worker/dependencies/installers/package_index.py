@@ -34,7 +34,8 @@ _FILE = re.compile(r"/file/(\d{1,7})/[^/]{1,255}?(\.metadata)?")
 
 @dataclass
 class Source:
-    """A registry of the site. ``remaining_bytes`` limits all files together; ``error`` is the last refusal.
+    """A registry that the site's settings name. ``remaining_bytes`` limits all files together; ``error`` is
+    the last refusal.
 
     ``setting`` names the setting with its URL; ``seconds`` is the time limit of each request.
     """
@@ -88,7 +89,7 @@ class Source:
         return found if found.status == 200 else None
 
     def file(self, url: str, content_type: str = "application/octet-stream") -> HttpReply:
-        """Streams the file at ``url``. Waits for the first piece, because the status is known only then.
+        """Streams the file at ``url``. Waits for the first piece, with which the status becomes known.
 
         Passes on error statuses, so that the installer retries or fails with them; other statuses except 200
         become a 502. Keeps each refusal in ``error``.
@@ -134,7 +135,7 @@ class PythonIndex:
     """A simple index (PEP 503, PEP 691) that lists only wheels of the requested package."""
 
     source: Source
-    files: list[str] = field(default_factory=list)  # URLs by number
+    files: list[str] = field(default_factory=list)  # the URLs of files by number
 
     def answer(self, target: str) -> HttpReply:
         if page := _PAGE.fullmatch(target):

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent
 _PIN = re.compile(
     r"(?P<name>[a-z0-9][a-z0-9.-]*)==(?P<version>\S+)(?P<hashes>( --hash=sha256:[0-9a-f]{64})+)"
 )
-_PROGRAM_PATH = "/usr/local/bin:/usr/bin:/bin"  # as in the sandbox
+_PROGRAM_PATH = "/usr/local/bin:/usr/bin:/bin"  # the PATH in the sandbox
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""Joins the requirements of a package with the pinned libraries of its runtime, for one resolve."""
+"""Combines the requirements of a package with the pinned libraries of its runtime, to resolve both
+together.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -9,7 +9,7 @@ TOOLS = ("Read", "Glob", "Grep", "Bash", "Script")
 READ_ONLY_TOOLS = ("Read", "Glob", "Grep")
 _ENTRY = re.compile(r"(?P<name>[^()\s]+)\s*(?:\((?P<rule>.*)\))?\s*", re.DOTALL)
 _ALIASES = {"ls": "Glob", "view": "Read"}
-_SHELL_OPERATORS = re.compile(r"[;&|<>`$\n\r(){}]")  # they chain or nest commands
+_SHELL_OPERATORS = re.compile(r"[;&|<>`$\n\r(){}]")  # characters that chain or nest commands
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class AllowedTools:
     """The rules of each allowed tool: a call must match one of them; a tool without rules allows any call."""
 
     rules: dict[str, tuple[str, ...]]
-    unknown: tuple[str, ...] = ()  # entries that the skill names but does not get
+    unknown: tuple[str, ...] = ()  # named entries that are unknown or not allowed
 
     def allows(self, tool: str, argument: str) -> bool:
         """Whether the tool may be called with ``argument``: a command line, a path or a script's id."""

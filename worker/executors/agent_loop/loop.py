@@ -36,12 +36,12 @@ from worker.executors.agent_loop.tools import Tool
 
 _ANSWER_BYTES = 4 * 2**20
 _ANSWER_TOKENS = 8_192
-_RETRIES = 1  # of one request, if the endpoint is busy or fails
-_MAX_WRONG_CALLS = 3  # of unknown tools, before the loop fails
-_MAX_SAME_CALLS = 5  # in a row
-_CHARACTERS_PER_TOKEN = 4  # an estimate, for endpoints that do not report usage
+_RETRIES = 1  # number of retries of a request if the endpoint is busy or fails
+_MAX_WRONG_CALLS = 3  # number of calls of unknown tools before the loop fails
+_MAX_SAME_CALLS = 5  # number of equal calls in a row before the loop fails
+_CHARACTERS_PER_TOKEN = 4  # estimated for endpoints that do not report usage
 _MAX_CHARACTERS = 20_000
-_NO_KEY = "none"  # the clients require a key, and a local endpoint may have none
+_NO_KEY = "none"  # a placeholder, because the clients require a key and a local endpoint may have none
 
 Emit = Callable[[Message], None]
 

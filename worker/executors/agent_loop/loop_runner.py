@@ -1,8 +1,8 @@
 """Runs an agent loop in its own thread and handles its messages in the worker's thread.
 
-The loop's thread only talks to the model's endpoint. The worker's thread handles tools, steps, log, lease and
-cancellation, so a slow model does not delay these. Only the worker's thread passes the model's answers on to
-the database and the sandbox.
+The loop's thread only sends requests to the model's endpoint. The worker's thread handles tools, steps, log,
+lease and cancellation, so a slow model does not delay them. Only the worker's thread uses the database and
+the sandbox.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class LoopSpec:
 
 @dataclass(frozen=True)
 class Turn:
-    """One answer of the model, or the code of its failure; ``began`` in epoch seconds."""
+    """One answer of the model, or the code of its failure. ``began`` is in epoch seconds."""
 
     number: int
     began: float
@@ -60,7 +60,9 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class AgentResult:
-    """The result of a loop that was not stopped: its last ``text``, or ``refused`` with why it failed."""
+    """The result of a loop that was not stopped: its last ``text``, or in ``refused`` the reason of its
+    failure.
+    """
 
     text: str = ""
     refused: Refusal | None = None

@@ -1,4 +1,4 @@
-"""The tools of an agent loop: they read the package, or run commands and scripts in the sandbox."""
+"""The tools of an agent loop, which read the package or run commands and scripts in the sandbox."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_MATCHES = "200"
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as the model sees it; ``schema`` is JSON Schema."""
+    """The description of a tool for the model; ``schema`` is a JSON Schema."""
 
     name: str
     description: str
@@ -195,17 +195,17 @@ class Toolbox:
         return json.dumps(answer | details, ensure_ascii=False, default=str)
 
     def _package_path(self, path: str) -> str:
-        """The path or pattern relative to the package; unchanged if it lies elsewhere in the sandbox."""
+        """The path or pattern relative to the package; unchanged if it is outside the package."""
         inside = path.removeprefix(f"{SKILL_DIR}/").removeprefix("./")
         return inside if inside in self.attempt.package.paths or not inside.startswith("/") else path
 
 
 class _ToolNotAllowed(Exception):
-    """The skill's ``allowed-tools`` do not allow the call."""
+    """Raised if the skill's ``allowed-tools`` do not allow the call."""
 
 
 def _parameter_failure(tool: str, missing: str, arguments: Mapping[str, Any]) -> str:
-    """Names the missing parameter, and the given names that the tool does not have."""
+    """A message that names the missing parameter, and the given names that the tool does not have."""
     known: Mapping[str, Any] = next((one.schema["properties"] for one in _TOOLS if one.name == tool), {})
     unknown = ", ".join(sorted(str(key) for key in arguments if key not in known))
     given = f"; it has no parameter {unknown}" if unknown else ""

@@ -14,7 +14,7 @@ from registry.models import AuditEntry
 
 MAX_SHOWN = 8
 _MAX_READ = 60
-_MAX_VERSIONS = 3  # named in one sentence
+_MAX_VERSIONS = 3  # number of versions named in one sentence
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Activity:
 def activity_of(actor: Actor) -> Sequence[Activity]:
     """The last actions in the actor's teams, newest first, at most ``MAX_SHOWN``.
 
-    One user's same action on several versions of a skill is one entry.
+    One entry combines a user's repeated action on several versions of a skill.
     """
     entries = AuditEntry.objects.filter(team__in=actor.team_ids, action__in=HOME_SENTENCES)
     groups: dict[tuple[object, ...], list[AuditEntry]] = {}
@@ -39,7 +39,7 @@ def activity_of(actor: Actor) -> Sequence[Activity]:
 
 
 def _activity(group: Sequence[AuditEntry], names: Mapping[tuple[str, ...], str]) -> Activity:
-    """``group`` has the newest entry first."""
+    """The activity that combines the entries in ``group``, whose first entry is the newest."""
     newest = group[0]
     sentence = sentence_of(newest, names)
     name = names.get(skill_of(newest))

@@ -20,13 +20,13 @@ from registry.review.findings import list_held_versions
 from worker.models import Approval
 
 MAX_PER_KIND = 4
-_MAX_APPROVALS = 50  # read and grouped
+_MAX_APPROVALS = 50  # number of requests read and grouped
 _IMPORTS_FOR = timedelta(days=7)  # older failed imports are not shown
 
 
 @dataclass(frozen=True)
 class Need:
-    """One thing to decide or repair. ``kind`` is "approval", "held" or "import"."""
+    """One task to decide or repair. ``kind`` is "approval", "held" or "import"."""
 
     kind: str
     icon: str
@@ -63,7 +63,7 @@ def needs_of(actor: Actor) -> Needs:
 
 
 def _approvals(actor: Actor) -> Iterator[Need]:
-    """One row per caller and skill, the oldest request first."""
+    """Yields one task per caller and skill, the oldest request first."""
     waiting = Approval.objects.waiting().decidable_by(actor).select_related("run__caller")
     waiting = waiting.defer("run__request", "run__result", "run__files").order_by("run__pk")
     groups: dict[tuple[str, str], list[Approval]] = {}
@@ -102,7 +102,7 @@ def _held(actor: Actor) -> Iterator[Need]:
 
 
 def _failed_imports(actor: Actor) -> Iterator[Need]:
-    """The last import of each visible source, if it failed within ``_IMPORTS_FOR``."""
+    """Yields a task for each visible source whose last import failed within ``_IMPORTS_FOR``."""
     since = timezone.now() - _IMPORTS_FOR
     recent = Import.objects.filter(source__in=Source.objects.visible_to(actor), created_at__gte=since)
     seen: set[int] = set()
@@ -117,5 +117,7 @@ def _failed_imports(actor: Actor) -> Iterator[Need]:
 
 
 def _problem(report: Import) -> str:
-    """The import's first problem that concerns no single row, in the reader's language; "" without one."""
+    """The import's first problem that is not about one row, in the reader's language; "" without such a
+    problem.
+    """
     return next((problem.message(_) for problem in load_problems(report)), "")

@@ -16,7 +16,7 @@ from worker.models.run import RunQuerySet
 
 MAX_RUNNING = 5
 MAX_FAILING_SKILLS = 6
-_MAX_FAILED = 500  # newest failed runs that are grouped
+_MAX_FAILED = 500  # number of newest failed runs that are grouped
 _FAILURES_FOR = timedelta(hours=24)
 _FAILED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
 
@@ -42,7 +42,9 @@ class FailingSkill:
 
 @dataclass(frozen=True)
 class ActiveRuns:
-    """Running and queued runs with the names of their skills; ``omitted`` counts those beyond the limit."""
+    """Running and queued runs with the names of their skills; ``omitted`` counts the runs beyond the
+    limit.
+    """
 
     rows: Sequence[tuple[Run, str]]
     omitted: int
@@ -58,7 +60,7 @@ def running_now(actor: Actor) -> ActiveRuns:
 
 
 def failures_by_skill(actor: Actor) -> Sequence[FailingSkill]:
-    """Skills with failed runs in the last 24 hours, the most failures first; without runs of cases."""
+    """Skills with failed runs in the last 24 hours, the most failures first. Ignores runs of test cases."""
     since = timezone.now() - _FAILURES_FOR
     failed = (
         _visible(actor).without_cases().filter(status__in=_FAILED, finished_at__gte=since).order_by("-pk")

@@ -1,4 +1,4 @@
-"""The form that edits a version's text files: an editor per file, new files, removed files."""
+"""The form that edits, adds and removes text files of a version."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ from registry.packages.manifest.frontmatter import SKILL_MD
 from registry.packages.package import PackageFile
 from worker.core.display_budget import MAX_ROWS
 
-_MAX_FILE_BYTES, _MAX_TOTAL_BYTES, _MAX_FILES = 128 * 1024, 512 * 1024, 100  # of text per page
+# Limits of the editable text on a page.
+_MAX_FILE_BYTES, _MAX_TOTAL_BYTES, _MAX_FILES = 128 * 1024, 512 * 1024, 100
 _MAX_NEW_FILES = 20
 _STEPS = zip(
     VERSION_STEPS, (_("Patch: fix"), _("Minor: new feature"), _("Major: breaking change")), strict=True
@@ -66,14 +67,16 @@ class EditForm(forms.Form):
 
     @property
     def row_count(self) -> int:
-        """Number of rows for new files: as submitted, at most ``_MAX_NEW_FILES``."""
+        """The submitted number of rows for new files, at most ``_MAX_NEW_FILES``."""
         sent = str(self.data.get("rows", "")) if self.is_bound else ""
         count = int(sent) if sent.isdecimal() and len(sent) < 4 else 0
         return min(count, _MAX_NEW_FILES)
 
     @property
     def editors(self) -> Iterator[Editor]:
-        """Yields MAX_ROWS files at most: each file that can be edited, then the first others, in order."""
+        """Yields at most MAX_ROWS files: first all editable files, then others, each in the order of their
+        paths.
+        """
         removed = set(self["removed"].value() or ())
         others_left = MAX_ROWS - len(self.texts)
         for index, file in enumerate(self.package_files):

@@ -10,7 +10,7 @@ from django.http import HttpRequest, QueryDict
 from django.http.multipartparser import MultiPartParser
 from django.utils.datastructures import MultiValueDict
 
-_MAX_PATH = 1000  # characters; package validation is stricter
+_MAX_PATH = 1000  # length of a path; package validation is stricter
 
 
 class FolderFile(InMemoryUploadedFile):
@@ -27,7 +27,7 @@ class _PathParser(MultiPartParser):
 
 
 class _FolderHandler(FileUploadHandler):
-    """Keeps files in memory, because the request's length was checked before."""
+    """Stores uploaded files in memory, which is safe because the request's length was checked before."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)

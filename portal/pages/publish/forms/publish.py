@@ -63,7 +63,7 @@ class PublishForm(TeamChoiceForm):
     upload_id = forms.CharField(required=False, widget=forms.HiddenInput, max_length=26)
 
     def __init__(self, *args: Any, settable: bool = True, **more: Any) -> None:
-        """Omits the visibility field unless ``settable``."""
+        """Removes the visibility field unless ``settable``."""
         super().__init__(*args, **more)
         if not settable:
             del self.fields["visibility"]

@@ -35,7 +35,9 @@ def differences(before: Iterable[PackageFile], after: Iterable[PackageFile]) -> 
 
 
 def _difference(path: str, old: bytes | None, new: bytes | None, max_lines: int) -> dict[str, Any]:
-    """One file that differs; without lines if it is binary or too large, or if ``max_lines`` is 0."""
+    """The values of a file that differs. ``lines`` is empty if the file is binary or too large, or
+    ``max_lines`` is 0.
+    """
     kind = "added" if old is None else "removed" if new is None else "changed"
     if not max_lines or b"\0" in (old or b"") + (new or b""):
         return {"path": path, "kind": kind, "lines": ()}
@@ -45,7 +47,7 @@ def _difference(path: str, old: bytes | None, new: bytes | None, max_lines: int)
 
 
 def _lines(section: DiffSection) -> Iterator[DiffLine]:
-    """Yields the lines. In a changed block, all removed lines come before the added ones."""
+    """Yields the lines of a section. In a changed block, all removed lines come before the added ones."""
     if section.folded:
         yield DiffLine("…", "c")
         return

@@ -13,7 +13,7 @@ from registry.versions.publishing.publish import Preview
 from worker.core.display_budget import MAX_ROWS
 
 _RANK = {"error": 0, "warning": 1, "notice": 2}
-_MAX_CHARACTERS = 160  # of a source line
+_MAX_CHARACTERS = 160  # length at which a source line is cut
 _CONTEXT = 1  # source lines shown before and after the affected one
 
 
@@ -29,12 +29,12 @@ class FileProblems:
     """The problems of one file, or of the package as a whole if ``path`` is ""."""
 
     path: str
-    rows: list[dict[str, Any]]  # problem and its source lines
+    rows: list[dict[str, Any]]  # a problem and its source lines each
 
 
 @dataclass(frozen=True)
 class ProblemList:
-    """The worst problems by file, the file with the worst one first.
+    """The worst problems by file; the file with the worst problem comes first.
 
     ``counts`` has the number of all problems by severity, ``omitted`` the number of those not in ``files``.
     """
@@ -57,7 +57,7 @@ class ProblemList:
 
 
 def all_problems(package: Package, preview: Preview) -> list[Problem]:
-    """The problems of package and preview without duplicates."""
+    """The problems of the package and of its publish preview, without duplicates."""
     once = {
         (problem.code, problem.path, problem.line, problem.message()): problem
         for problem in (*package.problems, *preview.problems)

@@ -13,7 +13,9 @@ _DEFAULT: Profile = "agentskills"
 
 @dataclass(frozen=True)
 class ProfileCause:
-    """``place`` and ``value`` are about the field that decided the choice."""
+    """The reason for a profile. ``place`` and ``value`` describe the front matter field that decided the
+    choice.
+    """
 
     choice: ProfileChoice
     place: str  # such as "SKILL.md:4"; "" without a field

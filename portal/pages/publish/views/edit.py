@@ -1,4 +1,4 @@
-"""Edits a version's files in the browser and publishes them as a new version; errors keep the typed text."""
+"""The page that edits a version's files in the browser and publishes them. Errors keep the typed text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 
 def _page(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
     """The edit form; its buttons add a row for a new file, check the edits, or publish them."""
-    version = version_at(request, team, slug, number)  # also a held one, so that it can be fixed
+    version = version_at(request, team, slug, number)  # also finds held versions, so that they can be fixed
     require(request.actor, Action.PUBLISH, skill=version.skill)
     form = EditForm(
         editing.version_files(version), _form_data(request), initial={"base_digest": _latest(version)}

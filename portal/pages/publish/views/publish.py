@@ -55,10 +55,10 @@ class Upload:
 
     data: bytes
     name: str
-    stored: InputFile | None = None  # by an earlier check
+    stored: InputFile | None = None  # stored by an earlier check
 
 
-@csrf_exempt  # checked by the inner view, as the parser must be set before the body is read
+@csrf_exempt  # the inner view checks it, because the parser must be set before the body is read
 @signed_in_form
 def page(request: HttpRequest) -> HttpResponseBase:
     """The publish form; its buttons check or publish. Requests above the size limits get status 413."""
@@ -90,8 +90,8 @@ def _answer(request: Any) -> HttpResponse:
 
 
 def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
-    """Shows all problems. Stores a package that can be published or migrated, so that the user can
-    publish it without another upload.
+    """Shows all problems of a package. Stores a package that can be published or migrated, so that the user
+    need not upload it again.
     """
     try:
         upload = _upload(form, request.actor)
@@ -171,7 +171,9 @@ def redirect_to_version(request: HttpRequest, done: Publication) -> HttpResponse
 
 
 def run_link(version: Version) -> str:
-    """Tags for a message with a link to the run form, for ``components/messages.html``; "" without a form."""
+    """Message tags that make ``components/messages.html`` link to the run form; "" if the version has no run
+    form.
+    """
     if Ability.RUN not in detect_abilities(version, manifest_of(version.manifest)):
         return ""
     address = reverse("run-form", args=[version.skill.team.slug, version.skill.slug])
@@ -188,9 +190,9 @@ def _options(form: PublishForm) -> dict[str, Any]:
 
 
 def _upload(form: PublishForm, actor: Actor) -> Upload:
-    """The given package. A new upload takes precedence over a stored one.
+    """The submitted package. A new upload takes precedence over a stored one.
 
-    Raises Refusal: UPLOAD_GONE without either, other codes for an invalid folder.
+    Raises UPLOAD_GONE without both, and other refusals for an invalid folder.
     """
     given = form.cleaned_data
     if archive := given["archive"]:
@@ -221,7 +223,7 @@ def _limits() -> Limits:
 
 
 def _form_again(form: PublishForm, stored: InputFile | None, text: str) -> PublishForm:
-    """The submitted form without errors, with the uid of the stored upload or the text of an invalid
+    """The submitted form without errors. It contains the uid of the stored upload or the text of an invalid
     SKILL.md, because a browser can't resend files.
     """
     fresh = _with_values(form, upload_id=stored.uid if stored else "", text="" if stored else text)

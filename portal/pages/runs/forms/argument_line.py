@@ -1,4 +1,4 @@
-"""The fields for a script's arguments: one line, split like a shell without expansion, and its files."""
+"""The form fields for a script's arguments: one line, split as by a shell without expansion, and files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from worker.files.inputs import is_reference
 
 
 class ArgumentLineField(forms.CharField):
-    """Cleans to a list of words; a word that is the JSON text of a file reference becomes the reference."""
+    """Cleans to a list of words. A word that is the JSON text of a file reference becomes that reference."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -67,13 +67,15 @@ class ArgumentFilesField(forms.FileField):
 
 
 def argument_line(arguments: Sequence[Any]) -> str:
-    """The line that cleans to the arguments; numbers and the like become text."""
+    """The line that cleans to the arguments; numbers and other scalars become text."""
     texts = (argument if isinstance(argument, str) else json.dumps(argument) for argument in arguments)
     return shlex.join(texts)
 
 
 def join_files(arguments: Sequence[Any], uploads: Sequence[UploadedFile[bytes]], store: Store) -> list[Any]:
-    """The arguments with a reference to each stored upload, in place of its name or at the end."""
+    """The arguments with a reference to each stored upload. It replaces the file's name, or follows at the
+    end.
+    """
     joined = list(arguments)
     for upload in uploads:
         reference = {"input": store(upload).uid}
@@ -85,7 +87,7 @@ def join_files(arguments: Sequence[Any], uploads: Sequence[UploadedFile[bytes]],
 
 
 def read_word(word: str) -> Any:
-    """The file reference that the word is the JSON text of, otherwise the word."""
+    """The file reference if the word is the JSON text of one, otherwise the word."""
     if not word.startswith("{"):
         return word
     try:

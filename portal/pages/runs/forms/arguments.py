@@ -23,7 +23,8 @@ _MAX_ROWS = 100
 
 
 class ArgumentsForm(forms.Form):
-    """Rows of two fields, ``key-0`` and ``value-0`` …: the name and the value of an argument.
+    """A form with rows of two fields, such as ``key-0`` and ``value-0``: the name and the value of an
+    argument.
 
     The script gets the argument ``input_path`` as ``--input-path``.
     """

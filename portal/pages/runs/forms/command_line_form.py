@@ -29,13 +29,13 @@ from registry.packages.command_lines import (
 from registry.packages.problems import Problem
 
 COMMAND = "command"
-_MAX_OPTIONS = 6  # more optional ones are advanced options
+_MAX_OPTIONS = 6  # further optional parameters are advanced options
 _EMPTY: tuple[Any, ...] = (None, "", False, [])
 
 
 @dataclass(frozen=True)
 class FieldGroup:
-    """Fields shown together; of an exclusive group, at most one can have a value."""
+    """Fields that are shown together. In an exclusive group, at most one field can have a value."""
 
     fields: tuple[BoundField, ...]
     exclusive: bool = False
@@ -43,7 +43,7 @@ class FieldGroup:
 
 
 class CommandLineForm(forms.Form):
-    """One field per parameter of the script and of the chosen subcommand, and a choice of the subcommand.
+    """A form with a choice of the subcommand, and a field per parameter of the script and of that subcommand.
 
     Fields are named ``argument-0`` …, numbered over all subcommands, so that a value is kept when another
     subcommand is chosen. A parameter that accepts several files also has a field ``argument-0-files``. An
@@ -140,7 +140,9 @@ class CommandLineForm(forms.Form):
         return any(field.errors or field.value() not in _EMPTY for field in fields if not _is_file(field))
 
     def _field_groups(self) -> Iterator[tuple[FieldGroup, bool]]:
-        """The fields in the order of their declaration, and whether they belong above advanced options."""
+        """Yields groups of fields in the order of their declaration, with True for those above the advanced
+        options.
+        """
         parameters = [parameter for _name, parameter in self._numbered_parameters()]
         optional = sum(not each.required and not each.is_positional for each in parameters)
         shown: set[str] = set()
@@ -205,7 +207,7 @@ class CommandLineForm(forms.Form):
         return value
 
     def _keep(self, name: str, value: list[Any]) -> None:
-        """Shows the stored files in place of the uploads, which no page can show again."""
+        """Shows stored files in place of the uploads, because a browser can't resend uploads."""
         field = self.fields[name]
         if isinstance(field, ValuesField) and isinstance(self.data, QueryDict):
             self.data = self.data.copy()

@@ -1,4 +1,6 @@
-"""The form field for an input that may be a file: a new upload, a file of an earlier run, or text."""
+"""The form field of an input that may be a file. Its value is a new upload, a file of an earlier run, or
+text.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,14 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class FileChoice:
-    """The values of a ``FileInput``. At most one of upload, artifact and text may be given."""
+    """The submitted values of a ``FileInput``. Only one of ``upload``, ``artifact`` and ``text`` may be
+    set.
+    """
 
     upload: UploadedFile[bytes] | None = None
     text: str = ""
     artifact: str = ""  # "<run uid>/<path>"
-    stored: StoredFile | None = None  # of an earlier submission; used if nothing else is given
+    stored: StoredFile | None = None  # upload of an earlier submission, used if nothing else is given
 
 
 class FileInput(forms.Widget):
@@ -42,7 +46,7 @@ class FileInput(forms.Widget):
         super().__init__()
         self.stored: StoredFile | None = None
         self.artifacts: Sequence[tuple[str, str]] = ()
-        self.text_first = False  # for fields that are rarely a file
+        self.text_first = False  # True for inputs that are rarely a file
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> FileChoice:
         uid, _slash, file_name = str(data.get(f"{name}-kept", "")).partition("/")

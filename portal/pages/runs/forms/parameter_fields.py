@@ -25,7 +25,7 @@ class FlagField(forms.BooleanField):
 
 
 class OnOffField(forms.ChoiceField):
-    """A switch with a flag for on and another for off; without a choice, the script decides."""
+    """A choice between the flag for on and the flag for off. Without a choice, the script decides."""
 
     def clean(self, value: Any) -> Any:
         text = super().clean(value)
@@ -48,7 +48,8 @@ class CheckboxesField(forms.MultipleChoiceField):
 
 
 class ValuesField(forms.CharField):
-    """Several values, one per line; if ``in_words``, the words of one occurrence per line.
+    """Several values, one per line. With ``in_words``, each line has the words of one occurrence of the
+    option.
 
     Can be empty even if required, because the values can be uploads.
     """
@@ -93,7 +94,7 @@ class ValuesField(forms.CharField):
 
 
 def field_of(parameter: Parameter, *, required: bool) -> forms.Field:
-    """The field, with the parameter's further flags as its attribute ``key``."""
+    """The form field of a parameter. Its attribute ``key`` lists the parameter's other flags."""
     flag = next((each for each in parameter.flags if each.startswith("--")), "".join(parameter.flags[:1]))
     common = {
         "required": required,
@@ -106,7 +107,7 @@ def field_of(parameter: Parameter, *, required: bool) -> forms.Field:
 
 
 def show_value(field: forms.Field, value: Any) -> None:
-    """Makes a value of ``build_arguments`` the initial value of its field."""
+    """Sets the field's initial value from a value of ``build_arguments``."""
     field.initial = field.initial_value(value) if hasattr(field, "initial_value") else value
     if "\n" in str(field.initial) and type(field.widget) is forms.TextInput:
         field.widget = text_area(field.widget.attrs)

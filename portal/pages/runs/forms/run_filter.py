@@ -16,7 +16,7 @@ from worker.models import ErrorGroup, Run, RunLabel, RunQuerySet, RunStatus
 from worker.queue.states import WAITING
 from worker.run_views.cause import FAILED
 
-_COUNTED = 2_000  # newest runs whose values are counted
+_COUNTED = 2_000  # number of newest runs whose values are counted
 _MAX_CHOICES = 40
 _SET_BY_LINKS = ("request_id", "error_group")
 _COLUMNS = {
@@ -81,7 +81,7 @@ class RunFilter(forms.Form):
 
     def __init__(self, data: QueryDict) -> None:
         super().__init__(data)
-        for name in _SET_BY_LINKS:  # fields for them would be noise
+        for name in _SET_BY_LINKS:  # only links set these filters
             if not data.get(name):
                 self.fields.pop(name)
 
@@ -90,7 +90,7 @@ class RunFilter(forms.Form):
         self.fields.pop("skill")
 
     def offer_values(self, runs: RunQuerySet, actor: Actor) -> None:
-        """Turns the fields into selects of the values that the newest of ``runs`` have."""
+        """Makes the fields selects with the values that occur in the newest of ``runs``."""
         self._offer("label", Counter(_newest_labels(runs, actor)))
         rows = list(runs.order_by("-id").values_list(*_COLUMNS.values())[:_COUNTED])
         for place, name in enumerate(_COLUMNS):
@@ -143,7 +143,7 @@ class RunFilter(forms.Form):
         return runs
 
     def unknown(self, parameters: Iterable[str]) -> list[str]:
-        """The parameters that are not filters: a misspelled filter must not list everything."""
+        """The parameters that are not filters, so that a misspelled filter does not list all runs."""
         return sorted({*parameters} - {*self.fields, *_SET_BY_LINKS})
 
     @property
@@ -152,7 +152,7 @@ class RunFilter(forms.Form):
 
 
 def _started_by(runs: RunQuerySet, caller: str, actor: Actor) -> RunQuerySet:
-    """Runs of a user, of the actor ("me"), of agents, which use tokens, or of people."""
+    """The runs that a user, the actor ("me"), agents (with tokens) or people started."""
     if caller == "me":
         return runs.filter(caller=actor.user)
     if caller in ("agents", "people"):

@@ -22,7 +22,7 @@ MAX_ONE_LINE = 120  # characters; longer texts get a text area
 _ONE_LINE_TYPES = {"email": "email", "idn-email": "email", "uri": "url", "iri": "url", "date": "date"}
 
 
-_LONG_TEXTS = (  # in names of texts that can have several lines
+_LONG_TEXTS = (  # parts of the names of inputs that can have several lines
     *(
         "text",
         "content",
@@ -42,7 +42,7 @@ _LONG_TEXTS = (  # in names of texts that can have several lines
 
 
 class TextField(forms.CharField):
-    """Text in which CRLF, which browsers send, becomes LF; None if it is empty."""
+    """Cleans to text with LF line endings (browsers send CRLF), or to None if empty."""
 
     def to_python(self, value: Any) -> str | None:
         text = super().to_python(value)
@@ -53,7 +53,7 @@ class TextField(forms.CharField):
 
 
 class NumberField(forms.FloatField):
-    """A float, or an int if the text is a whole number without a decimal point."""
+    """Cleans to an int if the text has no decimal point or exponent, otherwise to a float."""
 
     def to_python(self, value: Any) -> Any:
         try:
@@ -68,7 +68,7 @@ class SwitchField(forms.BooleanField):
 
 
 class ChoiceField(forms.ChoiceField):
-    """One of the schema's values, of any JSON type. The values of the HTML options are JSON."""
+    """A choice among the schema's values, of any JSON type. The values of the HTML options are JSON."""
 
     def clean(self, value: Any) -> Any:
         text = super().clean(value)
@@ -89,7 +89,7 @@ class ChoicesField(forms.MultipleChoiceField):
 
 
 class JsonField(forms.CharField):
-    """Any JSON value, for schemas that no single control fits."""
+    """Cleans to any JSON value, for schemas without a control of their own."""
 
     widget = forms.Textarea
 
@@ -102,7 +102,9 @@ class JsonField(forms.CharField):
 
 
 class LinesField(forms.CharField):
-    """A list of scalars, one per line. Text that starts with ``[`` is parsed as a JSON array instead."""
+    """Cleans to a list of scalars, one per line. Text that starts with ``[`` is parsed as a JSON array
+    instead.
+    """
 
     widget = forms.Textarea
 
@@ -242,7 +244,9 @@ def text_area(attributes: Mapping[str, Any]) -> forms.Textarea:
 
 
 def _has_one_line(key: str, schema: Schema) -> bool:
-    """Whether a text is short. An input removes line breaks, so texts that may have some need a text area."""
+    """Whether a text input fits. It removes line breaks, so texts that may contain line breaks need a text
+    area.
+    """
     if schema.get("format") or schema.get("pattern"):
         return True
     if limit := _length_limit(schema, "maxLength"):

@@ -56,7 +56,9 @@ class SchemaForm(forms.Form):
         self.unmapped = {key: value for key, value in given.items() if key not in self.names}
 
     def clean(self) -> dict[str, Any]:
-        """If fields are invalid, validates the others against the schema, to show all errors at once."""
+        """Validates valid fields against the schema even if others are invalid, to show all errors at
+        once.
+        """
         cleaned = super().clean() or {}
         if self.errors:
             valid = {

@@ -19,7 +19,7 @@ class NoteRow:
 
 
 def annotation_context(run: Run, actor: Actor) -> dict[str, Any]:
-    """The labels and notes, for readers of the run. They can't be changed if the content was erased."""
+    """The template context with labels and notes, for readers of the run. Erased runs allow no changes."""
     changeable = run.erased_at is None and (run.team is None or run.team.archived_at is None)
     any_deletable = may_delete_any(run, actor)
     return {

@@ -13,11 +13,11 @@ from registry.packages.problems import Refusal
 from registry.storage import blobs
 from worker.models import Artifact
 
-_MAX_READ = 8  # files whose content a page shows
-_MAX_BYTES = 131_072  # shown per file
+_MAX_READ = 8  # number of files whose content a page shows
+_MAX_BYTES = 131_072  # bytes shown per file
 _MAX_TOTAL_BYTES = 262_144  # of all shown files: rendering one may take a second
 _MAX_IMAGE_BYTES = 5 * 2**20
-_MAX_VALUES = 600  # shown per file
+_MAX_VALUES = 600  # values shown per file
 _COLUMNS = 12
 _ROWS = 100
 _SIGNATURES = (
@@ -76,7 +76,7 @@ def _content(file: Artifact) -> DisplayValue | None:
     try:
         text = blobs.read(file.digest).decode("utf-8-sig")
     except (Refusal, UnicodeDecodeError):
-        return None  # deleted, or not text: the download link stays
+        return None  # deleted or not text; the download link remains
     if suffix in _TABLES:
         return _table(text, _TABLES[suffix])
     return _tree(text) if suffix == "json" else display_value(text, format=_FORMATS.get(suffix, ""))

@@ -45,7 +45,7 @@ _FACTS: dict[str, Promise] = {
 def comparison_targets(run: Run, actor: Actor) -> list[dict[str, str]]:
     """The run that ``run`` repeats, and the skill's newest earlier run: dicts with label and uid.
 
-    Only runs that the actor may read. A run that is both is listed once.
+    Includes only runs that the actor may read. Lists a run once if it is both.
     """
     readable = Run.objects.readable_by(actor).order_by("-pk").only("uid")
     repeated = readable.filter(pk=run.rerun_of_id).first() if run.rerun_of_id else None
@@ -91,8 +91,8 @@ def _label(name: str, value: str) -> str:
 
 
 def _step(pair: StepPair) -> dict[str, Any]:
-    """A pair of steps. ``difference_ms`` is the time of the later run minus the time of the earlier one;
-    None if a run lacks the step or its time.
+    """A pair of steps for templates. ``difference_ms`` is the time of the later run minus the time of the
+    earlier one; None if a run lacks the step or its time.
     """
     name = PLATFORM.get(pair.name, pair.name) if pair.kind == "platform" else pair.name
     old, new = (side.duration_ms if side else None for side in (pair.before, pair.after))

@@ -24,7 +24,7 @@ from worker.run_views.failures import (
     similar_failures,
 )
 
-_LINES = 20  # of the log's end
+_LINES = 20  # number of lines from the end of the log
 _TRACE = ("Traceback (most recent call last)", "Stack trace", "Caused by")
 
 
@@ -38,7 +38,7 @@ class Failure:
     """
 
     cause: Cause | None
-    url: str  # of the line in the package; "" if unknown
+    url: str  # URL of the line in the package; "" if unknown
     lines: tuple[LogLine, ...]
     error_lines: frozenset[int]
     usage: str
@@ -50,7 +50,8 @@ class Failure:
 def failure_of(
     run: Run, actor: Actor, version: Version | None, *, attempt: int, log: LogLines | None = None
 ) -> Failure | None:
-    """None unless the run failed; only for actors who can read it. ``version`` is None if it is hidden.
+    """The explanation of a failed run, for actors who can read it; None for other runs. Pass None as
+    ``version`` if the actor can't see it.
 
     ``log`` is the end of the attempt's log, if the caller has read it.
     """
@@ -97,7 +98,7 @@ def _source_url(cause: Cause | None, version: Version | None) -> str:
 
 
 def error_lines(lines: Sequence[LogLine], cause: Cause | None) -> frozenset[int]:
-    """The numbers of the line with the cause and of the stack trace above or below."""
+    """The numbers of the lines with the cause and with the stack trace above or below it."""
     first = cause.message.partition("\n")[0].strip() if cause else ""
     wanted = first or (cause.type if cause else "")
     if not wanted:

@@ -1,4 +1,4 @@
-"""A run's log as numbered lines: the last lines, a page by line number, and the lines since a position."""
+"""Presents a run's log as numbered lines: the last lines, one page, or the lines since a position."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from portal.presenters.content.text import log_line
 from worker.core.display_budget import line_limit
 from worker.models import LogChunk, Run
 
-TAIL = 300  # lines that the run page shows
-PAGE = 1000  # lines per page of the whole log
-_MAX_OPEN_CHUNKS = 8  # chunks that wait for the end of a line
-_MAX_LINE_CHARACTERS = 4000  # shown, fewer where many lines are long
-_MAX_LINE_BYTES = 262_144  # read per line: a log can be one line
+TAIL = 300  # number of lines that the run page shows
+PAGE = 1000  # number of lines per page of the whole log
+_MAX_OPEN_CHUNKS = 8  # number of chunks that may wait for the end of a line
+_MAX_LINE_CHARACTERS = 4000  # number of characters shown, fewer if many lines are long
+_MAX_LINE_BYTES = 262_144  # number of bytes read per line, because a log can be one line
 Chunk = tuple[int, str, bytes]  # seq, stream, data
 
 
 @dataclass(frozen=True)
 class LogLine:
-    number: int  # from 1 within its attempt
+    number: int  # line number within the attempt, from 1
     text: str
     stream: str  # stdout or stderr
 
@@ -136,7 +136,7 @@ def _split_lines(data: bytes) -> list[bytes]:
 
 
 def _showable(chunks: list[Chunk], running: bool) -> list[Chunk]:
-    """The chunks to show; for a running attempt, without the chunks of unfinished last lines."""
+    """The chunks to show. For a running attempt, omits the chunks of unfinished last lines."""
     return chunks[: _complete(chunks)] if running else chunks
 
 

@@ -1,4 +1,4 @@
-"""The run form: chooses the entry point, reads the inputs, and builds the run request."""
+"""The run form, which chooses the entry point, reads the inputs and builds the run request."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _UPLOAD = {"input": "UPLOADED_INPUT_ID"}
 class Prefill:
     """Initial values of the form: a run request, from an earlier run or the URL, and a team.
 
-    ``sample`` is the number of a call that the package's documents show.
+    ``sample`` is the index of an example call in the package's documents.
     """
 
     request: Mapping[str, Any]
@@ -113,14 +113,16 @@ class RunForm:
 
     @property
     def has_advanced(self) -> bool:
-        """Whether an advanced option has an error or is set, so that it must be visible."""
+        """Whether an advanced option is set or has an error, so that the advanced options must be open."""
         return getattr(self.inputs, "has_advanced", False) or any(
             field.errors or (field.name != "team" and field.value()) for field in self.advanced_options
         )
 
     @property
     def offers_fields(self) -> bool:
-        """Whether the script has fields, although the form may show an argument line or JSON instead."""
+        """Whether fields are available for the script, even if the form shows an argument line or JSON
+        instead.
+        """
         return self.command_line is not None and self.command_line.command_line.kind != "line"
 
     @property
@@ -132,7 +134,7 @@ class RunForm:
 
     @property
     def samples(self) -> list[str]:
-        """The argument lines that the package's documents show."""
+        """The argument lines of the example calls in the package's documents."""
         return [argument_line(words) for words in self.command_line.samples] if self.command_line else []
 
     @property
@@ -192,7 +194,7 @@ class RunForm:
             if field in self.options.fields:
                 error = forms.ValidationError(problem.message(gettext), code=problem.code)
                 self.options.add_error(field, error)
-            elif not problem.path:  # above the form, with the remedy
+            elif not problem.path:  # shown above the form, with the remedy
                 text = f"{problem.message(gettext)} {problem.remedy(gettext)}"
                 self.options.add_error(None, forms.ValidationError(text, code=problem.code))
             else:
@@ -200,7 +202,9 @@ class RunForm:
         self.inputs.add_problems(rest)
 
     def curl(self) -> str:
-        """The curl command for the submitted values, or the initial ones of an unbound or invalid form."""
+        """The curl command for the submitted values; for the initial values if the form is unbound or
+        invalid.
+        """
         is_usable = self.inputs.is_bound and self.is_valid()
         request = self._stored_request or (
             self.request(_upload_placeholder) if is_usable else self._initial_request()
@@ -237,7 +241,7 @@ class RunForm:
         )
 
     def _initial_arguments(self) -> list[Any]:
-        """The prefilled arguments; without them, an example with the required ones."""
+        """The prefilled arguments, otherwise an example with the required arguments."""
         form = self.inputs
         if self.arguments or not isinstance(form, CommandLineForm):
             return self.arguments
@@ -250,7 +254,9 @@ class RunForm:
         return defaults(self.schema) if self.schema else {}
 
     def _command_line(self, data: QueryDict | None) -> EntryCommandLine | None:
-        """How the chosen script is called; None if no script is chosen or if the inputs have a schema."""
+        """The command line of the chosen script; None if no script is chosen or if the inputs have a
+        schema.
+        """
         if not self._takes_arguments or self.schema:
             return None
         rows = {row.script: row for row in self.runnable.version.command_lines.all()}
@@ -259,7 +265,9 @@ class RunForm:
         return rows.get(chosen) or (next(iter(rows.values())) if len(rows) == 1 and not chosen else None)
 
     def _prefilled_arguments(self) -> list[Any]:
-        """The arguments of the earlier run or of the requested sample; for a line, by default the first."""
+        """The arguments of the earlier run or of the requested sample; an argument line defaults to the first
+        sample.
+        """
         samples = self.command_line.samples if self.command_line else []
         if self.prefill.sample is not None and self.prefill.sample < len(samples):
             return list(samples[self.prefill.sample])
@@ -325,7 +333,7 @@ class RunForm:
         return "json", JsonInputsForm(initial={"inputs_json": json_text(dict(initial))}, **bound)
 
     def _shown_values(self) -> ArgumentValues | None:
-        """The values to show in fields; None if the prefilled request has some without a field."""
+        """The values to show in fields; None if the prefilled request has arguments without a field."""
         if self.prefill.inputs or self.command_line is None:
             return None
         return read_arguments(self.command_line.command_line, self.arguments)

@@ -120,7 +120,9 @@ def _header(access: RunAccess, version: Version | None, actor: Actor) -> dict[st
 
 
 def _outcome(access: RunAccess, actor: Actor) -> dict[str, Any]:
-    """Result and explanation of the failure code; without access only the explanation of the code."""
+    """The result and the explanation of the failure code; only the latter if the actor may not read the
+    run.
+    """
     run = access.run
     result = (run.result or {}) if access.readable else {}
     failed = run.status != RunStatus.SUCCEEDED and access.ended
@@ -145,12 +147,16 @@ def _texts(access: RunAccess, why: Explanation) -> dict[str, Any]:
 
 
 def _is_thrown(run: Run) -> bool:
-    """Whether the cause is an error of the script, which says more than the text of the failure code."""
+    """Whether the cause is an error of the script, which is more specific than the text of the failure
+    code.
+    """
     return bool(run.cause) and run.cause["type"] != run.failure_code
 
 
 def _remedy(why: Explanation | None, failure: Failure | None) -> str:
-    """The remedy of the failure code. "Check the log" only if the reader has to search it."""
+    """The remedy of the failure code. Omits "Check the log" if the page already shows the error in the
+    log.
+    """
     if why is None or not why.known:
         return ""
     if why.code not in _LOGGED:
@@ -237,7 +243,7 @@ def _details(result: dict[str, Any]) -> Any:
     error = result.get("error")
     details = error.get("details") if isinstance(error, dict) else None
     if isinstance(details, dict) and details.keys() <= {"name", "stack"} and details.get("stack"):
-        details = details["stack"]  # of an exception: text of several lines that includes the name
+        details = details["stack"]  # an exception's stack: several lines that include its name
     return display_value(details) if details else None
 
 
@@ -259,7 +265,8 @@ def _metadata(result: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         (str(_METADATA.get(str(key), key)), str(value))
         for key, value in metadata.items()
-        if isinstance(value, str | int | float) and key != "status"  # the run has its own
+        # Omitted, because the run has its own status.
+        if isinstance(value, str | int | float) and key != "status"
     ][:20]
 
 

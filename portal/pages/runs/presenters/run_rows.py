@@ -62,7 +62,7 @@ def run_rows(runs: Sequence[Run], actor: Actor) -> list[dict[str, Any]]:
             "outcome": _outcome(run, results.get(run.pk) or {}) if run.pk in may_read else None,
             "labels": labels.get(run.pk, ()),
             "ran_ms": ran_ms(run, now),
-            "preparing": bool(waits.get(run.pk)),  # waits for its dependencies
+            "preparing": bool(waits.get(run.pk)),  # the run waits for its dependencies
             "is_yanked": (run.skill_id, run.version_number) in yanked,
         }
         for run in runs
@@ -137,7 +137,7 @@ def _yanked(runs: Sequence[Run]) -> set[tuple[int, str]]:
 
 
 def _outcome(run: Run, result: Mapping[str, Any]) -> str:
-    """The cause of a failure, otherwise the message or the output, in one line; "" without these."""
+    """The cause of a failure, otherwise the message or the output, in one line; "" without any of them."""
     if cause := failure_text(run):
         return one_line(cause)
     if run.message:

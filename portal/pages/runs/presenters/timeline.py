@@ -1,4 +1,4 @@
-"""A run as rows of a timeline: waiting times, the platform's steps and the skill's own steps.
+"""Presents a run as a timeline: waiting times, the platform's steps and the skill's own steps.
 
 The time scale begins after the approval, because waiting for approval can take days.
 """
@@ -28,9 +28,9 @@ PLATFORM = {
     "collect": _("Collect files"),
     "record": _("Record the outcome"),
 }
-MAX_STEPS = 300  # shown on a page
-_MAX_VALUES = 3000  # of all inputs together, and as many of all outputs
-_MAX_EPOCH_MS = 2e14  # in the year 8307; datetime ends at 9999
+MAX_STEPS = 300  # number of steps shown on a page
+_MAX_VALUES = 3000  # number of values of all inputs together, and of all outputs
+_MAX_EPOCH_MS = 2e14  # in the year 8307; datetime supports years up to 9999
 _MAX_ERROR = 10_000  # characters, fewer for many steps
 
 
@@ -193,7 +193,7 @@ def _number(value: object) -> float | None:
 
 
 def _error(error: object, limit: int = _MAX_ERROR) -> str:
-    """Name and message of the error, then the stack; only the stack if it begins with them."""
+    """The error's name and message, followed by the stack; only the stack if it already begins with them."""
     if not error:
         return ""
     if not isinstance(error, Mapping):

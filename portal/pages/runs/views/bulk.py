@@ -46,7 +46,7 @@ def _run_again(request: ActorRequest, run: Run) -> bool:
 
 
 def _each(runs: Iterable[Run], action: Callable[[Run], bool]) -> tuple[int, list[str]]:
-    """The number of runs for which ``action`` succeeded, and a message for each other run."""
+    """Calls ``action`` for each run. Returns the number of successes, and a message for each failure."""
     done, refused = 0, []
     for run in runs:
         try:
@@ -71,6 +71,6 @@ def _report(request: ActorRequest, text: str, refused: list[str]) -> None:
 
 
 def _back(request: ActorRequest) -> str:
-    """The address in the form's ``next`` field if it is on this site, otherwise that of the run list."""
+    """The URL in the form's ``next`` field if it is on this site, otherwise the URL of the run list."""
     address = request.POST.get("next", "")
     return address if url_has_allowed_host_and_scheme(address, None) else reverse("runs")

@@ -42,7 +42,7 @@ from worker.models import Artifact, Run
 from worker.protocols.call import Request
 from worker.runs.request import request_run
 
-_ARTIFACTS = 30  # of earlier runs, suggested as inputs
+_ARTIFACTS = 30  # number of files of earlier runs suggested as inputs
 _HELP = {"help": ""}
 _MAX_HELP_REQUEST = 3_000  # characters; a request for --help is never longer
 _MAX_HELP = 20_000
@@ -87,7 +87,9 @@ def _redirect_to_use(request: ActorRequest, skill: Skill) -> HttpResponse:
 
 
 def _start(request: ActorRequest, run_form: RunForm, source: RerunSource | None) -> Run | None:
-    """The new run; None if the form now shows errors. Starts a ``--help`` run if that button was pressed."""
+    """Starts a run, or a ``--help`` run if that button was pressed. Returns None if the form now shows
+    errors.
+    """
     count_request(request, request.actor, RateLimit.RUN)
     if "help" in request.POST:
         return _request_help(request, run_form)
@@ -109,7 +111,7 @@ def _start(request: ActorRequest, run_form: RunForm, source: RerunSource | None)
 
 
 def _idempotency_key(request: ActorRequest) -> str:
-    """The idempotency key of the form, so that a double click starts one run; "" if the form has none."""
+    """The form's idempotency key, with which a double click starts only one run; "" if the form has none."""
     once = request.POST.get("form_token", "")
     return f"form:{once[:40]}" if once else ""
 
@@ -170,7 +172,7 @@ def _query_prefill(query: QueryDict) -> Mapping[str, object]:
     """``script`` and ``inputs`` from the query; ``inputs`` is None if missing or invalid JSON."""
     try:
         inputs = json.loads(query.get("inputs", "null"))
-        json.dumps(inputs, ensure_ascii=False).encode()  # fails for a lone surrogate, which no page can show
+        json.dumps(inputs, ensure_ascii=False).encode()  # fails for a lone surrogate, which pages can't show
     except (ValueError, RecursionError):
         inputs = None
     return {"script": query.get("script"), "inputs": inputs}
@@ -229,7 +231,9 @@ def _artifacts(actor: Actor) -> list[tuple[str, str]]:
 
 
 def _usage(actor: Actor, run_form: RunForm, source: RerunSource | None) -> str:
-    """The usage text for an argument line, and for any form after a run with wrong arguments; or ""."""
+    """The usage text if the form has an argument line or ``source`` failed because of its arguments,
+    otherwise "".
+    """
     if printed := usage_of(source.run) if source else "":
         return printed
     if run_form.input_format != "arguments":

@@ -39,7 +39,7 @@ from worker.runs.repeat import repeat_run
 def page(request: ActorRequest, uid: str) -> HttpResponse:
     """The run's page. Until the run ends, it refreshes itself without JavaScript, unless ``?refresh=0``."""
     access = _visible_run(uid, request.actor)
-    position = "" if access.ended else position_of(access.run)  # first, so that no later event is missed
+    position = "" if access.ended else position_of(access.run)  # read first, so that no later event is missed
     log = _log(access, request)
     context = {"position": position} | log
     context |= run_context(access, request.actor, attempt=log["attempt"], log=log["log"])
@@ -68,7 +68,9 @@ def live(request: ActorRequest, uid: str) -> HttpResponse:
 
 
 def _new_lines(request: ActorRequest, uid: str) -> HttpResponse:
-    """Renders only the new log lines: most events are log lines, and other parts take far longer."""
+    """Renders only the new log lines, because most events are log lines and the other parts take far
+    longer.
+    """
     readable = Run.objects.readable_by(request.actor).only("uid", "status", "attempt")
     run = get_object_or_404(readable, uid=uid)
     attempt, position = _attempt(request, run), request.GET.get("position", "")
@@ -79,7 +81,7 @@ def _new_lines(request: ActorRequest, uid: str) -> HttpResponse:
 @require_GET
 @never_cache
 def log(request: ActorRequest, uid: str) -> HttpResponseBase:
-    """One page of the log, with the line ``?line=``; with ``?raw=1``, the whole log as a download."""
+    """The page of the log that contains the line ``?line=``; with ``?raw=1``, the whole log as a download."""
     access = readable_run(uid, request.actor)
     attempt = _attempt(request, access.run)
     if request.GET.get("raw"):
@@ -113,7 +115,7 @@ def artifact(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
 def artifact_image(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
     """An image among the run's files, for the run's page.
 
-    Raises Http404 unless the first bytes are those of an image and the image is not too large to draw.
+    Raises Http404 unless the file begins like an image that is small enough to draw.
     """
     row = _artifact(request, uid, path)
     file = blobs.open_blob(row.digest)
@@ -189,7 +191,9 @@ def _artifact(request: ActorRequest, uid: str, path: str) -> Artifact:
 
 
 def _may_be_deciding(context: dict[str, Any]) -> bool:
-    """Whether the user may decide the approval: a refresh would lose the reason that is being typed."""
+    """Whether the user may decide the approval. A refresh would then discard the reason that the user is
+    typing.
+    """
     approval = context["approval"]
     return approval is not None and bool(approval["is_waiting"] and approval["may_decide"])
 

@@ -21,7 +21,7 @@ from worker.sharing.links import create_link, find_link, links_of, may_share, re
 
 @signed_in_form
 def page(request: ActorRequest, uid: str) -> HttpResponse:
-    """The run's links and a form for a new one, whose address only this response shows."""
+    """The run's links, and a form for a new link. Only the response to the POST shows the new URL."""
     access = readable_run(uid, request.actor)
     if not may_share(access.run, request.actor):
         raise Http404
@@ -38,7 +38,7 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_action
 def revoke(request: ActorRequest, uid: str, other: str) -> HttpResponse:
-    """Ends a link at once."""
+    """Revokes a link at once."""
     link = find_link(readable_run(uid, request.actor).run, other, request.actor)
     with show_refusals(request):
         revoke_link(link, request.actor)

@@ -14,7 +14,8 @@ _MAX_ARGUMENTS = 20
 
 
 class UseForm(forms.Form):
-    """A field for each of the first ``_MAX_ARGUMENTS`` declared arguments, or one field without any.
+    """A form with a field for each of the first ``_MAX_ARGUMENTS`` declared arguments, or one field for all
+    text.
 
     ``prefill`` contains the inputs of an earlier run.
     """

@@ -1,4 +1,6 @@
-"""Presents the additions of a version, and the needs that can still be added."""
+"""Presents the additions of a version (permissions granted outside its package), and the needs that can still
+be added.
+"""
 
 from typing import Any
 
@@ -9,7 +11,7 @@ from registry.models import Version
 
 
 def version_additions(version: Version, actor: Actor) -> dict[str, Any] | None:
-    """The additions, and for maintainers the form's rows; None if there is nothing to show."""
+    """The version's additions and, for maintainers, the rows of the form; None if both are empty."""
     may_change = may(actor, Action.RELEASE, skill=version.skill)
     if not may_change and not version.additions:
         return None

@@ -13,13 +13,13 @@ from django.utils.translation import gettext
 from portal.templatetags.skillquay import icon, plain, size
 from registry.models import File
 
-_PATH_CHARACTERS = "/~:@!$&'()*+,;="  # not escaped by ``reverse``
+_PATH_CHARACTERS = "/~:@!$&'()*+,;="  # ``reverse`` does not escape these
 
 
 @dataclass(frozen=True)
 class _Folder:
     folders: dict[str, _Folder] = field(default_factory=dict)
-    files: list[tuple[str, File]] = field(default_factory=list)  # each with its name in the folder
+    files: list[tuple[str, File]] = field(default_factory=list)  # pairs of a name in the folder and a file
 
 
 def file_tree(files: Iterable[File], root: str) -> SafeString:

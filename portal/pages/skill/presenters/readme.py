@@ -1,4 +1,4 @@
-"""The text of a version's SKILL.md, and of its documents in specs/, as HTML."""
+"""Renders a version's SKILL.md and its documents in specs/ as HTML."""
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -15,7 +15,7 @@ READMES: BoundedCache[markdown.Rendered] = BoundedCache(64)
 def readme_html(version: Version) -> SafeString:
     """The text of SKILL.md as HTML, cached by the version's digest and the URL of its files.
 
-    The limit of CPU time starts with the call. A text that was cut at the limit is not cached.
+    The CPU time limit counts from the call. Text that the limit left unformatted is not cached.
     """
     root = _root(version)
     rendered = READMES.get(

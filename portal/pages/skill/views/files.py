@@ -34,7 +34,7 @@ _IMAGES = {
 
 @require_safe
 def tree(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    version = version_at(request, team, slug, number)  # also a held one, so that reviewers can read it
+    version = version_at(request, team, slug, number)  # also finds held versions for reviewers
     files = version.files.order_by("path")
     root = reverse("files", args=[version.skill.team.slug, version.skill.slug, version.number])
     context = {
@@ -49,7 +49,7 @@ def tree(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 
 @require_safe
 def file(request: ActorRequest, team: str, slug: str, number: str, path: str) -> HttpResponse:
-    version = version_at(request, team, slug, number)  # also a held one, so that reviewers can read it
+    version = version_at(request, team, slug, number)  # also finds held versions for reviewers
     row = _file(version, path)
     context: dict[str, Any] = {"file": row, "parts": row.path.split("/")}
     context["is_image"] = row.path.rpartition(".")[2].lower() in _IMAGES

@@ -71,7 +71,7 @@ def layout(
 
 
 def _notice_tone(skill: Skill, version: Version | None) -> str:
-    """The tone of the notices about the version, the worst first; "" without notices."""
+    """The tone of the most severe notice about the version; "" without notices."""
     if version and version.is_held:
         return "bad"
     if skill.deprecated_at or (
@@ -82,7 +82,7 @@ def _notice_tone(skill: Skill, version: Version | None) -> str:
 
 
 def version_at(request: ActorRequest, team: str, slug: str, number: str) -> Version:
-    """The version at an address; members of its team also get a held version, which is only for display."""
+    """The version at a URL. Members of its team also get a held version, only for display."""
     return find_version(find_skill(f"{team}/{slug}", request.actor), number, request.actor, include_held=True)
 
 
@@ -100,7 +100,7 @@ def _redirect_moved(request: ActorRequest, skill: Skill) -> None:
 
 
 def _may_run(request: ActorRequest, skill: Skill) -> bool:
-    """Whether to show the Run button. Anonymous users see the button, too, and sign in after pressing it."""
+    """Whether to show the Run button. Anonymous users also see it, and sign in after they press it."""
     return not request.actor.is_signed_in or may(request.actor, Action.RUN, skill=skill)
 
 

@@ -36,7 +36,7 @@ from worker.runs.request import request_run
 
 @dataclass(frozen=True)
 class RerunSource:
-    """A run to repeat, and its request; None if that is too long to edit on a page."""
+    """A run to repeat. ``request`` is None if it is too long to edit on a page."""
 
     run: Run
     request: Mapping[str, Any] | None
@@ -85,7 +85,7 @@ def _prompt_use(request: ActorRequest, skill: Skill) -> PromptUse:
 
 
 def _start(request: ActorRequest, use: PromptUse) -> Run | None:
-    """The new run; None if the form now shows errors."""
+    """Starts a run and returns it; None if the form now shows errors."""
     if not use.form.is_valid():
         return None
     with add_refusals(use.form):
