@@ -8,10 +8,11 @@ from functools import cached_property
 from registry.core.errors import NOT_FOUND
 from registry.core.sql import PreparedQuery
 from registry.identity.errors import SERVICE_ACCOUNT_IN_SHELL
-from registry.models import Membership, Role, RunReaders, Scope, Team, Token, User
+from registry.models import Membership, Role, RunReaders, Scope, Token, User
 
 _MEMBERSHIPS = PreparedQuery(
-    lambda user: Membership.objects.filter(user_id=user).values_list("team_id", "role"), int
+    lambda user: Membership.objects.filter(user_id=user).values_list("team_id", "role", "team__run_readers"),
+    int,
 )
 
 
@@ -35,19 +36,29 @@ class Actor:
         return self.is_shell or bool(self.user and self.user.is_superuser)
 
     @cached_property
-    def roles(self) -> dict[int, Role]:
-        """The user's current role by team id; for a token of one team, only that team's."""
+    def _memberships(self) -> list[tuple[int, str, str]]:
+        """Team id, role and the team's ``run_readers`` of each membership; for a token of one team, only that
+        team's.
+        """
         if self.user is None:
-            return {}
+            return []
         only = self.token.team_id if self.token else None
-        rows = _MEMBERSHIPS.all(self.user.pk)
-        return {team: Role(role) for team, role in rows if only is None or team == only}
+        return [row for row in _MEMBERSHIPS.all(self.user.pk) if only is None or row[0] == only]
+
+    @cached_property
+    def roles(self) -> dict[int, Role]:
+        """The user's current role by team id."""
+        return {team: Role(role) for team, role, _ in self._memberships}
 
     @cached_property
     def shared_run_team_ids(self) -> frozenset[int]:
         """The user's teams whose setting lets all members read runs."""
-        shared = Team.objects.filter(pk__in=self.roles, run_readers=RunReaders.TEAM) if self.roles else ()
-        return frozenset(team.pk for team in shared)
+        return frozenset(team for team, _, readers in self._memberships if readers == RunReaders.TEAM)
+
+    def forget_memberships(self) -> None:
+        """Lets the actor read its memberships again, after one was added."""
+        for name in ("_memberships", "roles", "shared_run_team_ids"):
+            self.__dict__.pop(name, None)
 
     @property
     def team_ids(self) -> frozenset[int]:

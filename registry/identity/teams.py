@@ -51,7 +51,7 @@ def create_team(slug: str, name: str, by: Actor) -> Team:
             audit.record(by, "team.create", slug, team=team)
     except IntegrityError:
         raise errors.TEAM_EXISTS.refusal(slug=slug).at("slug") from None
-    by.__dict__.pop("roles", None)  # these cached roles do not include the new team
+    by.forget_memberships()
     return team
 
 

@@ -99,7 +99,7 @@ def test_list_has_pages_and_ignores_invalid_positions(browse, alice, private, te
         assert browse(alice).get("/failures/", {"after": after}).status_code == 200
 
 
-@pytest.mark.parametrize(("path", "most"), [("/failures/", 10), ("/failures/{}/", 16)])
+@pytest.mark.parametrize(("path", "most"), [("/failures/", 9), ("/failures/{}/", 15)])
 def test_page_takes_few_queries(browse, alice, group, path, most, django_assert_max_num_queries):
     page = browse(alice)
     page.get("/failures/")
