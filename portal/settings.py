@@ -377,7 +377,10 @@ LOGGING = {
     "disable_existing_loggers": False,
     "filters": {"context": {"()": "registry.log_context.ContextFilter"}},
     "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(context)s %(message)s"},
+        "line": {
+            "()": "registry.log_context.LineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s %(context)s %(message)s",
+        },
         "json": {"()": "registry.log_context.JsonLineFormatter"},
     },
     "handlers": {

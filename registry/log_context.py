@@ -42,6 +42,13 @@ class ContextFilter(logging.Filter):
         return True
 
 
+class LineFormatter(logging.Formatter):
+    """One line per message, except for tracebacks. Some libraries write messages of several lines."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return " ".join(super().formatMessage(record).split("\n")).strip()
+
+
 class JsonLineFormatter(JsonFormatter):
     """A line of JSON: ``time``, ``level``, ``logger`` and ``message``, then ``request_id``, ``run_id`` and
     ``team_id`` if they are known, then what the call passed as ``extra``.

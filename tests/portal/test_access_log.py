@@ -13,7 +13,7 @@ from django.urls.resolvers import RoutePattern, URLPattern
 from portal.streaming.access_log import SECRET_ROOTS, AccessLog, logged_path
 from portal.supervisor import Supervisor
 from registry import log_context
-from registry.log_context import ContextFilter, JsonLineFormatter
+from registry.log_context import ContextFilter, JsonLineFormatter, LineFormatter
 from tests.event_loops import run_in_loop
 
 pytestmark = pytest.mark.row("P9")
@@ -94,3 +94,8 @@ def test_supervisor_adds_the_program_to_lines_of_json(tmp_path):
     first, second = map(json.loads, log.getvalue().splitlines())
     assert first == {"level": "INFO", "message": "ready", "program": "web"}
     assert (second["message"], second["program"]) == ("INFO: plain", "web")
+
+
+def test_message_of_several_lines_is_one_line():
+    record = logging.makeLogRecord({"msg": "lost:\n  again in %s s\n\n", "args": (2,)})
+    assert LineFormatter("%(message)s").format(record) == "lost:   again in 2 s"

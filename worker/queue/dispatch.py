@@ -3,6 +3,8 @@
 import logging
 from contextlib import suppress
 
+from kombu.exceptions import OperationalError
+
 from registry.core.hooks import Hook
 
 log = logging.getLogger(__name__)
@@ -52,7 +54,8 @@ message_counter: Hook[[], int] = Hook()
 def _send(task: str) -> bool:
     try:
         task_sender.send(task)
-    except Exception:  # a broker may raise anything; the work itself is safe in the database
-        log.warning("No wake-up could be published; the reaper will.", exc_info=True)
+    except Exception as error:  # a broker may raise anything; the work itself is safe in the database
+        is_away = isinstance(error, OSError | OperationalError)
+        log.warning("No worker could be woken; the reaper will do it: %s", error, exc_info=not is_away)
         return False
     return True
