@@ -20,6 +20,7 @@ from portal.pages.memory import urls as memory
 from portal.pages.notifications import urls as notifications
 from portal.pages.palette import urls as palette
 from portal.pages.publish import urls as publish
+from portal.pages.retention import urls as retention
 from portal.pages.review import urls as review
 from portal.pages.rules import urls as rules
 from portal.pages.runs import urls as runs
@@ -57,6 +58,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *shared.urlpatterns,
     *failures.urlpatterns,
     *admin.urlpatterns,
+    *retention.urlpatterns,
     *users.urlpatterns,
     *audit.urlpatterns,
     *glossary.urlpatterns,
@@ -76,6 +78,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
                 *rules.team_urlpatterns,
                 *memory.team_urlpatterns,
                 *secrets.team_urlpatterns,
+                *retention.team_urlpatterns,
                 *listing.team_urlpatterns,
             ]
         ),

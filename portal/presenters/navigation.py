@@ -26,6 +26,7 @@ _AREAS = {
 _OWN_LINK = {
     "/skills/listing/": "listing",
     "/site/audit/": "audit",
+    "/site/retention/": "retention",
     "/site/sandbox/": "sandbox",
     "/site/users/": "users",
 }
@@ -71,6 +72,7 @@ _TEAM_TABS: list[tuple[str, str | Promise]] = [
     ("team-memory", pgettext_lazy("remembered", "Memory")),
     ("team-secrets", _("Secrets")),
     ("team-limits", _("Limits")),
+    ("team-retention", _("Retention")),
     ("team-settings", _("Settings")),
 ]
 _REVIEW = NavLink("held", _("Held for review"), "lock")
@@ -79,6 +81,7 @@ _ADMIN = (
     NavLink("audit", _("Audit log"), "list"),
     NavLink("site-status", _("Site status"), "info"),
     NavLink("sandbox", _("Sandbox"), "lock"),
+    NavLink("retention", _("Retention"), "queued"),
     NavLink("glossary", _("Glossary"), "language"),
 )
 

@@ -60,6 +60,13 @@ def make_run(version: Version, user: User, team: Team | None, **fields: Any) -> 
     return run
 
 
+def make_past_run(version: Version, user: User, team: Team | None, days: float, **fields: Any) -> Run:
+    """An ended run of that age, counted per day."""
+    at = timezone.now() - timedelta(days=days, minutes=5)
+    times = {"created_at": at, "run_after": at, "started_at": at, "finished_at": at + timedelta(seconds=2)}
+    return make_run(version, user, team, **(times | {"is_counted": True} | fields))
+
+
 def _steps(run: Run) -> list[dict[str, Any]]:
     assert run.started_at is not None
     started = run.started_at.timestamp() * 1000

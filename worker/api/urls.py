@@ -11,6 +11,7 @@ from worker.failures import urls as failures
 from worker.files import urls as files
 from worker.memory import urls as memory
 from worker.quotas import urls as quotas
+from worker.retention import urls as retention
 from worker.run_views import urls as run_views
 from worker.runs import urls as runs
 from worker.schedules import urls as schedules
@@ -23,11 +24,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *failures.urlpatterns,
     *files.urlpatterns,
     *memory.urlpatterns,
+    *retention.urlpatterns,
     *run_views.urlpatterns,
     *runs.urlpatterns,
     *schedules.urlpatterns,
     *sharing.urlpatterns,
     path("teams/<str:team>/", include(quotas.team_urlpatterns)),
+    path("teams/<str:team>/", include(retention.team_urlpatterns)),
     path("skills/<str:team>/<str:slug>/", include(run_views.skill_urlpatterns)),
     path("skills/<str:team>/<str:slug>/versions/<str:number>/", include(dependencies.version_urlpatterns)),
     path("skills/<str:team>/<str:slug>/versions/<str:number>/", include(cases.version_urlpatterns)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
@@ -54,6 +54,12 @@ def roll_up(limit: int = BATCH) -> int:
             _add(key, figures)
         Run.objects.filter(pk__in=keys).update(is_counted=True)
     return len(keys)
+
+
+def roll_up_all(is_stopped: Callable[[], bool] = lambda: False) -> None:
+    """Counts all ended runs that are not counted yet, in batches, until ``is_stopped``."""
+    while roll_up() == BATCH and not is_stopped():
+        pass
 
 
 def figures_of(runs: Sequence[int]) -> dict[Key, Figures]:

@@ -8,12 +8,14 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db import transaction
+from django.utils import timezone
 
 from registry.identity import audit
 from registry.identity.actors import Actor
+from registry.identity.errors import FORBIDDEN
 from registry.identity.permissions import Action, require
 from registry.models import Team
-from worker.models import RetentionPolicy, RunStatus
+from worker.models import RetentionPass, RetentionPolicy, RunStatus
 from worker.retention.errors import RETENTION_ABOVE_SITE, RETENTION_INVALID
 
 MAX_DAYS = 36_500
@@ -110,6 +112,7 @@ def effective_policy(site: Policy, own: Policy) -> Policy:
 def set_policy(team: Team | None, changes: Mapping[str, int | None], actor: Actor) -> Policy:
     """Sets the given values of the team's policy, or of the site's for None, with an audit entry.
 
+    The next pass of the removal becomes due at once.
     Raises RETENTION_INVALID, RETENTION_ABOVE_SITE, or another Refusal unless the actor maintains the team (or
     is an administrator, for the site).
     """
@@ -120,6 +123,7 @@ def set_policy(team: Team | None, changes: Mapping[str, int | None], actor: Acto
         RetentionPolicy.objects.update_or_create(**which, defaults=dict(changes))
         action, target = ("team.retention", str(team)) if team else ("site.retention", "site")
         audit.record(actor, action, target, team=team, **dict(changes))
+        RetentionPass.objects.update(due_at=timezone.now())
     return changed
 
 
@@ -135,6 +139,12 @@ def validated(team: Team | None, changes: Mapping[str, int | None]) -> Policy:
         if most is not None and value > most:
             raise RETENTION_ABOVE_SITE.refusal(most=most).at(name)
     return Policy(**(asdict(policy_of(team)) | dict(changes)))
+
+
+def require_reader(team: Team | None, actor: Actor) -> None:
+    """Raises a Refusal unless the actor is a member of the team or an administrator."""
+    if not (actor.is_administrator or (team and team.pk in actor.team_ids)):
+        raise FORBIDDEN.refusal(action="read the retention policy")
 
 
 def require_editor(team: Team | None, actor: Actor) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from heapq import nsmallest
 from itertools import islice
 
 from django.db.models import Count, Sum
@@ -17,6 +19,7 @@ from worker.retention.plan import Candidate, Decision, make_plan
 
 MAX_RUNS = 200_000  # to remove, or to take artifacts or log from; a longer preview is incomplete
 _BATCH = 500
+_SAMPLES = 5
 
 
 @dataclass
@@ -31,9 +34,15 @@ class PreviewRow:
 
 @dataclass
 class Preview:
-    """``artifact_runs`` and ``log_runs`` stay, but lose artifacts or log."""
+    """``artifact_runs`` and ``log_runs`` stay, but lose artifacts or log.
+
+    ``oldest`` and ``newest`` are the ends of runs that go; child runs do not count. ``samples`` are ids.
+    """
 
     rows: list[PreviewRow] = field(default_factory=list)
+    oldest: datetime | None = None
+    newest: datetime | None = None
+    samples: list[str] = field(default_factory=list)
     artifact_runs: int = 0
     artifact_bytes: int = 0
     log_runs: int = 0
@@ -70,6 +79,7 @@ def _count(decisions: Iterator[tuple[Candidate, Decision]]) -> Preview:
     found = Preview()
     rows: dict[tuple[str, str], PreviewRow] = {}
     roots: list[int] = []
+    ends: list[datetime] = []
     for number, (run, decision) in enumerate(decisions):
         if number == MAX_RUNS:
             found.is_complete = False
@@ -78,6 +88,7 @@ def _count(decisions: Iterator[tuple[Candidate, Decision]]) -> Preview:
             size = run.log_bytes + (run.artifact_bytes or 0)
             _add(rows, run.skill_label, run.status, runs=1, size=size)
             roots.append(run.pk)
+            ends.append(run.finished_at)
         if decision.artifacts:
             found.artifact_runs += 1
             found.artifact_bytes += run.artifact_bytes or 0
@@ -86,6 +97,9 @@ def _count(decisions: Iterator[tuple[Candidate, Decision]]) -> Preview:
             found.log_bytes += run.log_bytes
     for start in range(0, len(roots), _BATCH):
         _add_child_runs(rows, roots[start : start + _BATCH])
+    found.oldest, found.newest = min(ends, default=None), max(ends, default=None)
+    oldest = Run.objects.filter(pk__in=nsmallest(_SAMPLES, roots)).order_by("pk")
+    found.samples = list(oldest.values_list("uid", flat=True))
     found.rows = sorted(rows.values(), key=lambda row: (-row.runs, row.skill, row.status))
     return found
 

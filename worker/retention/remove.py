@@ -21,9 +21,9 @@ from registry.identity.actors import administrator_actor
 from worker.failures.recount import count_as_removed
 from worker.models import Artifact, LogChunk, RetentionPass, Run
 from worker.retention.plan import Candidate, Decision, Plan, make_plan
-from worker.retention.policies import load_policies
+from worker.retention.policies import Policies, load_policies
 
-EVERY = timedelta(hours=1)
+EVERY = timedelta(days=1)
 BATCH = 200  # runs that a batch looks at
 _RENEW_S = 15.0
 _MAX_PAUSE_S = 1.0
@@ -68,17 +68,25 @@ def run_pass(*, wait: Callable[[float], bool] = lambda seconds: False) -> bool:
         return False
     if not is_done:
         lease.release()
-    return is_done and _finish(lease)
+    return is_done and _finish(lease, policies)
+
+
+def remove_now() -> bool:
+    """Does a pass without waiting until it is due; returns whether it came to the end, like ``run_pass``."""
+    RetentionPass.objects.update(due_at=timezone.now())
+    return run_pass()
 
 
 def _walk(plan: Plan, lease: Lease[RetentionPass], wait: Callable[[float], bool]) -> bool:
-    """Removes batch after batch; returns False if ``wait`` ended it early."""
+    """Removes batch after batch; returns False if ``wait`` ended it early. Ends if a policy was changed."""
     cursor, renewed_at = lease.job.cursor, time.monotonic()
     while (end := _end_of_batch(cursor)) is not None:
         began = time.monotonic()
         batch = Run.objects.filter(pk__gt=cursor, pk__lte=end)
         found = [candidate.pk for candidate, _decision in plan.decisions(batch)]
         cursor = end
+        if load_policies() != plan.policies:
+            return True
         if found or began - renewed_at > _RENEW_S:
             _remove(plan, found, lease, cursor)
             renewed_at = began
@@ -134,8 +142,11 @@ def _log_bytes(runs: Collection[int]) -> int:
     return Run.objects.filter(pk__in=runs).aggregate(n=Sum("log_bytes"))["n"] or 0
 
 
-def _finish(lease: Lease[RetentionPass]) -> bool:
-    """Ends the pass, with an audit entry if it removed anything; False if the lease was lost."""
+def _finish(lease: Lease[RetentionPass], policies: Policies) -> bool:
+    """Ends the pass, with an audit entry if it removed anything; False if the lease was lost.
+
+    The next pass is due in a day, or at once if the policies are not those of this pass any more.
+    """
     with transaction.atomic():
         job = lease.row().select_for_update().first()
         if job is None:
@@ -150,4 +161,5 @@ def _finish(lease: Lease[RetentionPass]) -> bool:
                 logs=job.logs,
                 bytes=job.bytes,
             )
-        return lease.finish(cursor=0, due_at=timezone.now() + EVERY)
+        pause = EVERY if load_policies() == policies else timedelta(0)
+        return lease.finish(cursor=0, due_at=timezone.now() + pause)

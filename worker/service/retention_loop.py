@@ -47,7 +47,6 @@ class RetentionLoop(threading.Thread):
 def count_and_remove(stopping: threading.Event | None = None) -> None:
     """Counts all ended runs, then does the pass that is due; both stop early after ``stopping`` is set."""
     stop = stopping or threading.Event()
-    while roll_up.roll_up() == roll_up.BATCH and not stop.is_set():
-        pass
+    roll_up.roll_up_all(stop.is_set)
     if not stop.is_set():
         remove.run_pass(wait=stop.wait)

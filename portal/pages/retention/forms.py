@@ -1,0 +1,63 @@
+"""The form of a retention policy."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from worker.retention.policies import MAXIMA, NAMES, Policy
+
+LABELS: dict[str, Promise] = {
+    "succeeded_days": _("Succeeded runs (days)"),
+    "failed_days": _("Failed runs (days)"),
+    "other_days": _("Cancelled and refused runs (days)"),
+    "artifact_days": _("Artifacts (days)"),
+    "log_days": _("Logs (days)"),
+    "artifact_bytes": _("Size of all artifacts of a team (bytes)"),
+    "keep_last": _("Newest runs to keep per skill"),
+}
+HELP: dict[str, Promise] = {
+    "failed_days": _("Also timed out and lost runs."),
+    "artifact_days": _("The run stays."),
+    "log_days": _("The run stays."),
+    "artifact_bytes": _("The oldest artifacts are removed first. 10000000000 is 10 GB."),
+    "keep_last": _("These runs stay, whatever their age."),
+}
+
+
+class RetentionForm(forms.Form):
+    """The values of a policy, and the values for which the user has seen a preview."""
+
+    previewed = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, data: Any = None, *, policy: Policy) -> None:
+        super().__init__(data, initial=asdict(policy))
+        for name in NAMES:
+            self.fields[name] = forms.IntegerField(
+                label=str(LABELS[name]),
+                required=False,
+                min_value=1,
+                max_value=MAXIMA[name],
+                help_text=str(HELP.get(name, "")),
+            )
+
+    @property
+    def values(self) -> dict[str, int | None]:
+        return {name: self.cleaned_data[name] for name in NAMES}
+
+    @property
+    def digest(self) -> str:
+        """The values as a text, to compare with ``previewed``."""
+        return ",".join(str(value or "") for value in self.values.values())
+
+    @property
+    def is_previewed(self) -> bool:
+        return bool(self.cleaned_data["previewed"] == self.digest)
+
+    def mark_previewed(self) -> None:
+        """Changes the hidden field of the form that is shown again."""
+        self.data = {**{name: self.data.get(name) for name in self.fields}, "previewed": self.digest}
