@@ -103,8 +103,8 @@ class CanonicalDetail(_CanonicalEndpoint):
         answer=CanonicalDoc,
     )
     def put(self, request: Request, slug: str) -> HttpResponse:
-        """Pins a version under the canonical name. To see affected callers first, get the proposal. Requires
-        administrator rights and a session.
+        """Pins a version under the canonical name. To preview the affected callers, get the proposal first.
+        Requires administrator rights and a session.
         """
         bare = self.require_slug(slug)
         body = read_body(CanonicalRequest, request.data)
@@ -133,8 +133,9 @@ class CanonicalMirror(_CanonicalEndpoint):
         "mirror_canonical", "Mirror a canonical skill from a URL", body=MirrorRequest, answer=CanonicalDoc
     )
     def put(self, request: Request, slug: str) -> HttpResponse:
-        """Copies the skill from a URL, immediately and then at the given interval. The pinned version changes
-        only when an administrator accepts a new copy. Requires administrator rights and a session.
+        """Makes the canonical skill a mirror of the skill at a URL. Copies it now, and then at the given
+        interval. The pinned version changes only when an administrator accepts a new copy. Requires
+        administrator rights and a session.
         """
         bare = self.require_slug(slug)
         body = read_body(MirrorRequest, request.data)
@@ -208,8 +209,8 @@ class CanonicalReject(_CanonicalEndpoint):
     )
     @idempotent()
     def post(self, request: Request, slug: str) -> HttpResponse:
-        """Rejects the pending version. It is not proposed again; later versions are. Requires administrator
-        rights and a session.
+        """Rejects the pending version. Only later versions are proposed again. Requires administrator rights
+        and a session.
         """
         bare = self.require_slug(slug)
         body = read_body(CanonicalRejectRequest, request.data)

@@ -63,7 +63,9 @@ class ListedSkillDoc(Doc):
     display_name = serializers.CharField(help_text="The name to show to people, in any language.")
     text = serializers.CharField()
     truncation = serializers.ChoiceField(choices=list(Truncation))
-    reason = serializers.ChoiceField(choices=list(PlaceReason), help_text="Why the skill is listed.")
+    reason = serializers.ChoiceField(
+        choices=list(PlaceReason), help_text="The reason why the skill is listed."
+    )
     score = serializers.FloatField()
     location = serializers.URLField()
 

@@ -78,8 +78,8 @@ class Bundling(Endpoint):
     @operation("bundle_skill", "Bundle a skill", answer=SkillDetailDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Bundles the skill: the agent listing shows it to all users with access and never shortens its
-        description. Requires administrator rights and a session.
+        """Bundles the skill. The agent listing then shows it, with its full description, to all users with
+        access. Requires administrator rights and a session.
         """
         return self._set(request, f"{team}/{slug}", is_bundled=True)
 

@@ -112,7 +112,7 @@ class Decide(Endpoint):
 
     @operation("get_approval", "Get the approval request of a run", answer=ApprovalDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the requested permissions and the decision, or 404 if the run needed no approval."""
+        """Returns the requested permissions and the decision. Returns 404 if the run needed no approval."""
         return etag.document_response(
             request, requests.approval_row(requests.find(uid, self.actor), self.actor)
         )

@@ -23,9 +23,9 @@ operation = Operations("versions")
 
 
 class CaseDifferenceDoc(Doc):
-    field = serializers.CharField(help_text="Such as `status` or `output/rows/0`.")
-    expected = serializers.CharField(help_text='JSON text; "" if the value is not expected.')
-    actual = serializers.CharField(help_text='JSON text; "" if the value is missing.')
+    field = serializers.CharField(help_text="The compared field, such as `status` or `output/rows/0`.")
+    expected = serializers.CharField(help_text='The expected value as JSON text; "" if no value is expected.')
+    actual = serializers.CharField(help_text='The actual value as JSON text; "" if the value is missing.')
 
 
 class CaseDoc(Doc):
@@ -35,7 +35,9 @@ class CaseDoc(Doc):
         choices=STATES, help_text="`unknown` if you can't read the run or its content was erased."
     )
     run = serializers.CharField(allow_null=True, help_text="The newest run of the case.")
-    problem = ProblemDoc(allow_null=True, help_text="Why the request was refused; there is no run then.")
+    problem = ProblemDoc(
+        allow_null=True, help_text="The reason why the request was refused. A refused request has no run."
+    )
     differences = CaseDifferenceDoc(many=True)
 
 

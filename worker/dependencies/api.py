@@ -41,7 +41,7 @@ class DependencyBuildDoc(Doc):
 
 
 class VersionRuntimeDoc(Doc):
-    name = serializers.CharField(help_text='Such as `office`; "" without a runtime.')
+    name = serializers.CharField(help_text='The runtime, such as `office`; "" without a runtime.')
     origin = serializers.ChoiceField(
         choices=["", "skill", "maintainer"], help_text="`skill` if SKILL.md names the runtime."
     )

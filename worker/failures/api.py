@@ -48,7 +48,7 @@ class ErrorGroupSummaryDoc(Doc):
     failure_code = serializers.CharField()
     readable = serializers.BooleanField(help_text="Whether you can read the content of a run of the group.")
     type = serializers.CharField(
-        allow_null=True, help_text="Exception type; null unless `readable`. Can be empty."
+        allow_null=True, help_text="The exception type, which can be empty; null unless `readable`."
     )
     message = serializers.CharField(
         allow_null=True,
@@ -87,8 +87,10 @@ class ErrorGroupDoc(ErrorGroupSummaryDoc):
     resolved_at = serializers.DateTimeField(allow_null=True)
     resolved_by = serializers.CharField(allow_null=True)
     regressed_at = serializers.DateTimeField(allow_null=True)
-    versions = FailureCountDoc(many=True, help_text="By version, the newest failure first.")
-    callers = FailureCountDoc(many=True, help_text="By caller, the most failures first; at most 50.")
+    versions = FailureCountDoc(many=True, help_text="Failures by version, newest failure first.")
+    callers = FailureCountDoc(
+        many=True, help_text="Failures by caller, most failures first; at most 50 callers."
+    )
     runs = ErrorGroupRunDoc(many=True, help_text="The newest 10 runs that you can see.")
 
 

@@ -41,8 +41,8 @@ class Inputs(Endpoint):
         answer={201: InputDoc},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Send the file as the body, with `?name=`, or as a form with one file. Only you can use the file. It
-        is deleted when it expires; runs that use it keep their copy.
+        """Uploads a file for a run. Send it as the body with `?name=`, or as a form with one file. Only you
+        can use the file. It is deleted when it expires; runs that use it keep their copy.
         """
         query = read_query(InputQuery, request)
         name, pieces, meaning = _read(request, query.get("name"))
@@ -90,7 +90,7 @@ class InputDetail(Endpoint):
 
     @operation("get_input", "Get an uploaded file's details", answer=InputDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns size, digest and expiry. The content can't be downloaded."""
+        """Returns the size, digest and expiry time of the upload. You can't download its content."""
         return etag.document_response(request, input_document(self._find(uid)))
 
     @operation("delete_input", "Delete an uploaded file")

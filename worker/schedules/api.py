@@ -108,7 +108,7 @@ class ScheduleDetail(_OneSchedule):
     @operation("edit_schedule", "Edit a schedule", body=ScheduleChange, answer=ScheduleDoc)
     def patch(self, request: Request, uid: str) -> HttpResponse:
         """Changes the fields that you send. You can change your own schedules, and those of teams where you
-        are a maintainer; another person's schedule then runs in your name.
+        are a maintainer; if you change another person's schedule, it then runs as you.
         """
         schedule = change.find(uid, self.actor)
         body = read_body(ScheduleChange, request.data)
@@ -161,7 +161,7 @@ class Firings(_OneSchedule):
 
     @operation("list_firings", "List a schedule's firings", query=FiringsQuery, answer=page_schema(FiringDoc))
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Lists due times with their outcomes, newest first: the run, or the reason why there is none."""
+        """Lists due times, newest first, each with its run or the reason why there is none."""
         query = read_query(FiringsQuery, request)
         rows = change.find(uid, self.actor).firings.select_related("run")
         if "state" in query:

@@ -20,13 +20,17 @@ operation = Operations("audit")
 
 class AuditQuery(PageQuery):
     person = serializers.CharField(
-        required=False, max_length=150, help_text="The user who acted, or the user named with `--as`."
+        required=False,
+        max_length=150,
+        help_text="Only actions of this user, also as the user named with `--as`.",
     )
     group = serializers.ChoiceField(
         choices=list(audit.GROUPS), required=False, help_text="Only actions of this kind."
     )
     target = serializers.CharField(
-        required=False, max_length=200, help_text="Text that `target` contains, such as `acme/report`."
+        required=False,
+        max_length=200,
+        help_text="Only actions whose `target` contains this text, such as `acme/report`.",
     )
     since = serializers.DateField(required=False, help_text="The first day, in UTC.")
     until = serializers.DateField(required=False, help_text="The last day, in UTC.")
@@ -49,7 +53,7 @@ class AuditEntryDoc(Doc):
     )
     capacity = serializers.ChoiceField(
         choices=["", *Capacity.values],
-        help_text="The rights used, if they are not those of a member of the team.",
+        help_text="The rights with which the user acted, if the user was not a member of the team.",
     )
     token = serializers.CharField(
         source="token_name",
@@ -61,9 +65,9 @@ class AuditEntryDoc(Doc):
         "it. Maintainers see the addresses of current members of the team.",
     )
     team = serializers.CharField(source="team.slug", allow_null=True, default=None)
-    action = serializers.CharField(help_text="Such as `version.yank`.")
+    action = serializers.CharField(help_text="The action, such as `version.yank`.")
     target = serializers.CharField(help_text="The object of the action, such as `acme/report@1.2.0`.")
-    detail = serializers.DictField(help_text="More facts, which depend on the action.")
+    detail = serializers.DictField(help_text="Further details, which depend on the action.")
     sequence = serializers.IntegerField(
         allow_null=True, help_text="The place in the hash chain; null until the entry is linked."
     )

@@ -41,7 +41,10 @@ class AccessTokenDoc(Doc):
     name = serializers.CharField()
     owner = serializers.CharField(source="owner.username", help_text="The person or service account.")
     team = serializers.CharField(
-        source="team.slug", allow_null=True, default=None, help_text="Null if not limited to a team."
+        source="team.slug",
+        allow_null=True,
+        default=None,
+        help_text="The team that the token is limited to; null without a limit.",
     )
     prefix = serializers.CharField(help_text="The first characters of the secret.")
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.values))

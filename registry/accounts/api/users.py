@@ -48,7 +48,8 @@ class DependentsDoc(Doc):
         child=serializers.CharField(), help_text="Teams whose only active owner is this user."
     )
     sources = serializers.ListField(
-        child=serializers.CharField(), help_text="IDs of import sources that this user's account imports."
+        child=serializers.CharField(),
+        help_text="IDs of scheduled import sources that run in this user's name.",
     )
     webhooks = serializers.ListField(
         child=serializers.CharField(), help_text="IDs of webhooks that start runs in this user's name."
@@ -60,7 +61,7 @@ class DeactivatedUserDoc(UserDoc):
 
 
 class PasswordResetDoc(Doc):
-    url = serializers.URLField(help_text="The address at which the user sets a new password, once.")
+    url = serializers.URLField(help_text="The URL at which the user can set a new password, once.")
     mailed = serializers.BooleanField(help_text="Whether the link was mailed to the user.")
 
 
@@ -72,7 +73,9 @@ class UsersQuery(PageQuery):
         choices=UserKind.values, required=False, help_text="Only people, or only service accounts."
     )
     q = serializers.CharField(
-        required=False, max_length=150, help_text="Text that the user name or e-mail address contains."
+        required=False,
+        max_length=150,
+        help_text="Only users whose user name or e-mail address contains this text.",
     )
 
 
@@ -88,7 +91,9 @@ class UserChangeRequest(Shape):
 
 class InvitationDoc(Doc):
     id = serializers.CharField(source="uid")
-    email = serializers.CharField(help_text="Empty if none was given.")
+    email = serializers.CharField(
+        help_text="The e-mail address of the invited person; empty if none was given."
+    )
     team = serializers.CharField(source="team.slug", allow_null=True, default=None)
     role = serializers.ChoiceField(choices=Role.values, help_text="The role in the team.")
     created_by = serializers.CharField(source="created_by.username", allow_null=True, default=None)
@@ -97,7 +102,7 @@ class InvitationDoc(Doc):
 
 
 class NewInvitationDoc(InvitationDoc):
-    url = serializers.URLField(help_text="The address to send; shown only in this response.")
+    url = serializers.URLField(help_text="The URL for the invited person; shown only in this response.")
     mailed = serializers.BooleanField(help_text="Whether the link was mailed to the e-mail address.")
 
 

@@ -16,14 +16,16 @@ class ParameterDoc(Doc):
     name = serializers.CharField()
     flags = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Such as `-o` and `--output`; empty for a positional argument.",
+        help_text="The flags, such as `-o` and `--output`; empty for a positional argument.",
     )
     negative_flags = serializers.ListField(
-        child=serializers.CharField(), help_text="Flags that switch it off, such as `--no-cache`."
+        child=serializers.CharField(), help_text="Flags that disable the option, such as `--no-cache`."
     )
     type = serializers.ChoiceField(choices=["text", "integer", "number"])
     min_values = serializers.IntegerField()
-    max_values = serializers.IntegerField(allow_null=True, help_text="0 for a switch; null for no limit.")
+    max_values = serializers.IntegerField(
+        allow_null=True, help_text="The maximum number of values: 0 for a switch, null for no limit."
+    )
     repeated = serializers.BooleanField(help_text="Whether the option can occur several times.")
     required = serializers.BooleanField()  # type: ignore[assignment]
     choices = serializers.ListField(child=serializers.CharField())
@@ -32,7 +34,9 @@ class ParameterDoc(Doc):
     file = serializers.CharField(
         help_text="`input` or `output` if the value is probably a file to read or write; otherwise empty."
     )
-    remainder = serializers.BooleanField(help_text="Whether it takes all remaining words unchanged.")
+    remainder = serializers.BooleanField(
+        help_text="Whether the parameter takes all remaining words unchanged."
+    )
     hidden = serializers.BooleanField()
     help = serializers.CharField()
     metavar = serializers.CharField()
@@ -47,10 +51,10 @@ class CommandLevelDoc(Doc):
     name = serializers.CharField()
     aliases = serializers.ListField(child=serializers.CharField())
     help = serializers.CharField()
-    parameters = ParameterDoc(many=True, help_text="In the order of their declaration.")
+    parameters = ParameterDoc(many=True, help_text="The parameters in the order of their declaration.")
     groups = ExclusiveGroupDoc(many=True, help_text="Groups of mutually exclusive parameters.")
     subcommands = serializers.ListField(
-        child=serializers.DictField(), help_text="Objects of the same form, one per subcommand."
+        child=serializers.DictField(), help_text="The subcommands, as objects of the same form."
     )
     subcommand_required = serializers.BooleanField()
     accepts_unknown = serializers.BooleanField(help_text="Whether the script accepts unknown words.")

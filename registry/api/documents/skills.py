@@ -234,7 +234,9 @@ class SkillDoc(Doc):
     visibility = serializers.ChoiceField(choices=["private", "site", "public"])
     source = serializers.CharField()  # type: ignore[assignment]
     deprecated_at = serializers.DateTimeField(allow_null=True)
-    deprecation_reason = serializers.CharField(help_text="Why the skill is deprecated; empty if it is not.")
+    deprecation_reason = serializers.CharField(
+        help_text="The reason for the deprecation; empty if the skill is not deprecated."
+    )
     removed_as = serializers.ChoiceField(
         choices=["", "merged", "purged"], help_text="Set only in the list of changed skills."
     )
@@ -300,7 +302,9 @@ class PhaseDoc(Doc):
 class ModuleDoc(Doc):
     path = serializers.CharField()
     state = serializers.ChoiceField(choices=MODULE_LOAD_STATES)
-    reason = serializers.ChoiceField(choices=SKIP_REASONS, help_text='Why it was skipped; otherwise "".')
+    reason = serializers.ChoiceField(
+        choices=SKIP_REASONS, help_text='The reason why the module was skipped; otherwise "".'
+    )
 
 
 class VersionDoc(VersionSummaryDoc):
@@ -310,7 +314,7 @@ class VersionDoc(VersionSummaryDoc):
         help_text="The user who published the version; null if there is none or you are not signed in.",
     )
     provenance = serializers.DictField(
-        help_text="Where an imported version comes from: repository, commit, path …"
+        help_text="The origin of an imported version, such as repository, commit and path."
     )
     manifest = serializers.DictField(help_text="The parsed front matter, including unknown fields.")
     body = serializers.CharField(help_text="SKILL.md without front matter.")

@@ -48,7 +48,9 @@ class MatchRequest(Shape):
 
 class AllowedActionsDoc(Doc):
     load = serializers.BooleanField()
-    run = serializers.BooleanField(help_text="Whether the skill can run and you may run it.")
+    run = serializers.BooleanField(
+        help_text="Whether the skill is runnable and you have permission to run it."
+    )
 
 
 class RunRequirementsDoc(Doc):

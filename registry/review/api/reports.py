@@ -75,8 +75,8 @@ class VersionReports(SkillEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Reports a version. You can have one open report per version. A version reported as malicious is
-        hidden from other teams until the decision: immediately if a reviewer reports it, otherwise after the
-        number of reports that the site requires. Requires a session.
+        hidden from other teams until the decision. A reviewer's report hides it immediately; otherwise the
+        site requires a number of reports. Requires a session.
         """
         version = self.version(team, slug, number)
         body = read_body(ReportRequest, request.data)

@@ -72,9 +72,7 @@ class Glossary(Endpoint):
     )
     @idempotent()
     def post(self, request: Request) -> HttpResponse:
-        """Adds an entry, which takes effect with the next match. Requires administrator rights
-        and a session.
-        """
+        """Adds an entry. It takes effect with the next match. Requires administrator rights and a session."""
         require(self.actor, Action.GLOSSARY)
         entry, done = edit.add(read_body(GlossaryEntryRequest, request.data)["text"], self.actor)
         document = {"entry": entry_document(entry), "change_id": done.uid}
@@ -116,8 +114,8 @@ class GlossaryUndo(Endpoint):
     @operation("undo_glossary_change", "Undo a glossary change", answer=GlossaryChangeDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Restores the text from before the change. You can undo the undo, too. Requires administrator rights
-        and a session.
+        """Restores the text from before the change. You can also undo this request. Requires administrator
+        rights and a session.
         """
         done = edit.undo(uid, self.actor)
         return etag.document_response(request, {"entry": None, "change_id": done.uid})

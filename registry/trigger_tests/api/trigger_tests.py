@@ -132,7 +132,7 @@ class TeamSettingsDoc(Doc):
     )
     failing_triggers = serializers.ChoiceField(choices=["warn", "block"])
     memory_review = serializers.ChoiceField(
-        choices=MemoryReview.values, help_text="Which proposed memories of the team need a review."
+        choices=MemoryReview.values, help_text="The proposed memories of the team that need a review."
     )
     run_readers = serializers.ChoiceField(
         choices=RunReaders.values,

@@ -11,7 +11,9 @@ from worker.models import RunNote
 
 
 class RunChange(Shape):
-    pinned = StrictBoolean(required=False, help_text="Retention keeps pinned runs.")
+    pinned = StrictBoolean(
+        required=False, help_text="Whether the run is pinned; retention never removes pinned runs."
+    )
     labels = serializers.ListField(
         child=StrictText(max_length=200),
         required=False,
@@ -21,7 +23,7 @@ class RunChange(Shape):
 
 
 class RunNoteRequest(Shape):
-    text = StrictText(max_length=20_000, help_text="At most 5,000 characters.")
+    text = StrictText(max_length=20_000, help_text="The text of the note, at most 5,000 characters.")
 
 
 class RunNoteDoc(Doc):

@@ -95,8 +95,10 @@ def _run_number() -> serializers.IntegerField:
 class CauseDoc(Doc):
     """Why a run failed: the script's exception, or a failure code with its message."""
 
-    type = serializers.CharField(help_text='Such as `ValueError`, or the failure code; "" if unknown.')
-    message = serializers.CharField(help_text="At most 500 characters.")
+    type = serializers.CharField(
+        help_text='The exception type, such as `ValueError`, or the failure code; "" if unknown.'
+    )
+    message = serializers.CharField(help_text="The error message, at most 500 characters.")
     file = serializers.CharField(help_text='Path in the package; "" if unknown.')
     line = serializers.IntegerField(allow_null=True)
     remedy = serializers.CharField(help_text='How to fix the problem; "" for a code that the skill defines.')
@@ -140,12 +142,15 @@ class StepDoc(Doc):
 
     seq = serializers.IntegerField(help_text="Position in the run, from 0.")
     step_id = serializers.CharField(
-        allow_blank=True, help_text='As reported by the skill, otherwise its number; "" for the platform.'
+        allow_blank=True,
+        help_text='The id as reported by the skill, otherwise its number; "" for platform steps.',
     )
     name = serializers.CharField()
     kind = serializers.ChoiceField(choices=["platform", *StepKind.values])
     status = serializers.ChoiceField(choices=["running", "succeeded", "failed"])
-    timestamp = serializers.FloatField(allow_null=True, help_text="Start, in milliseconds since 1970 in UTC.")
+    timestamp = serializers.FloatField(
+        allow_null=True, help_text="The start time in milliseconds since 1970 (UTC)."
+    )
     duration_ms = serializers.FloatField(allow_null=True)
     error = serializers.DictField(allow_null=True, help_text="`{name, message, stack}`.")
     input = serializers.JSONField(allow_null=True)
@@ -182,7 +187,9 @@ class RunDoc(Doc):
         **_OPTIONAL,
         help_text="The complete answer of a tool, or of a skill that uses the JSON stdin protocol.",
     )
-    metadata = serializers.DictField(**_OPTIONAL, help_text="Reported by the skill, such as `{items_count}`.")
+    metadata = serializers.DictField(
+        **_OPTIONAL, help_text="Metadata that the skill reported, such as `{items_count}`."
+    )
     token_usage = serializers.IntegerField(**_OPTIONAL)
     message = serializers.CharField(**_OPTIONAL)
     error = serializers.DictField(**_OPTIONAL, help_text="`{code, message, details}`.")
@@ -213,7 +220,7 @@ class RunDoc(Doc):
         help_text="Runs that this one started, if you can read them.",
     )
     attempt = serializers.IntegerField(required=False)
-    progress = serializers.IntegerField(**_OPTIONAL, help_text="In percent.")
+    progress = serializers.IntegerField(**_OPTIONAL, help_text="The progress in percent.")
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -242,8 +249,12 @@ class RunDoc(Doc):
     readable = serializers.BooleanField(
         help_text="False if you can't read the run's content; the fields of the content are then missing."
     )
-    erased_at = serializers.DateTimeField(allow_null=True, help_text="When the content was erased.")
-    pinned_at = serializers.DateTimeField(**_OPTIONAL, help_text="Retention keeps pinned runs.")
+    erased_at = serializers.DateTimeField(
+        allow_null=True, help_text="The time at which the content was erased."
+    )
+    pinned_at = serializers.DateTimeField(
+        **_OPTIONAL, help_text="The time of pinning; retention keeps pinned runs."
+    )
     labels = serializers.ListField(child=serializers.CharField(), required=False)
 
 

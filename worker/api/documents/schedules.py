@@ -17,7 +17,9 @@ class TimingQuery(Query):
 
 
 class ScheduleChange(Shape):
-    name = StrictText(required=False, max_length=200, help_text="Default: the name of the skill.")
+    name = StrictText(
+        required=False, max_length=200, help_text="The name of the schedule; default: the name of the skill."
+    )
     cron = StrictText(
         required=False,
         max_length=200,
@@ -48,7 +50,7 @@ class ScheduleChange(Shape):
     catch_up = serializers.ChoiceField(
         required=False,
         choices=CatchUpPolicy.values,
-        help_text="Which missed runs start later. Default: none.",
+        help_text="The missed runs to start later. Default: none.",
     )
     catch_up_limit = serializers.IntegerField(
         required=False,
@@ -88,7 +90,9 @@ class ScheduleChange(Shape):
 class ScheduleRequest(ScheduleChange):
     skill = StrictText(required=False, max_length=200, help_text="`team/slug` or `team/slug@version`.")
     agent_role = StrictText(
-        required=False, max_length=200, help_text="With `skill_name` instead of `skill`: the agent's role."
+        required=False,
+        max_length=200,
+        help_text="The agent's role. Send it with `skill_name` instead of `skill`.",
     )
     skill_name = StrictText(
         required=False, max_length=200, help_text="Name of a skill in the agent's agent.yaml."
@@ -120,16 +124,20 @@ class ScheduleSummaryDoc(Doc):
     every_s = serializers.IntegerField(allow_null=True)
     at = serializers.DateTimeField(allow_null=True)
     time_zone = serializers.CharField()
-    next_at = serializers.DateTimeField(allow_null=True, help_text="Null unless the schedule is active.")
+    next_at = serializers.DateTimeField(
+        allow_null=True, help_text="The next due time; null unless the schedule is active."
+    )
     url = serializers.URLField()
     page_url = serializers.URLField()
 
 
 class SchedulePauseDoc(Doc):
     at = serializers.DateTimeField()
-    by = serializers.CharField(allow_null=True, help_text="Null if the site paused the schedule.")
+    by = serializers.CharField(
+        allow_null=True, help_text="The user who paused the schedule; null if the site paused it."
+    )
     reason = serializers.CharField()
-    problem = ProblemDoc(allow_null=True, help_text="Why the site paused the schedule.")
+    problem = ProblemDoc(allow_null=True, help_text="The reason why the site paused the schedule.")
 
 
 class ScheduleDoc(ScheduleSummaryDoc):
@@ -165,7 +173,7 @@ class FiringDoc(Doc):
     finished_at = serializers.DateTimeField(allow_null=True)
     run = serializers.CharField(allow_null=True)
     run_status = serializers.ChoiceField(choices=RunStatus.values, allow_null=True)
-    problem = ProblemDoc(allow_null=True, help_text="Why there is no run.")
+    problem = ProblemDoc(allow_null=True, help_text="The reason why there is no run.")
 
 
 def _an_object(value: object) -> object:

@@ -62,7 +62,7 @@ class MemoryDoc(Doc):
     )
     content = serializers.CharField()
     metadata = serializers.DictField()
-    count = serializers.IntegerField(help_text="How often the memory was proposed.")
+    count = serializers.IntegerField(help_text="The number of times that the memory was proposed.")
     skill = serializers.CharField(allow_null=True)
     version = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()

@@ -34,7 +34,8 @@ class MemoryWriteDoc(Doc):
     importance = serializers.IntegerField()
     original_importance = serializers.FloatField()
     content = serializers.CharField(
-        allow_blank=True, help_text="Empty after the decision, and for a refused proposal."
+        allow_blank=True,
+        help_text="The proposed content; empty after the decision, and for a refused proposal.",
     )
     metadata = serializers.DictField()
     skill = serializers.CharField(allow_null=True, help_text="Null if you can't see the skill.")

@@ -28,7 +28,7 @@ class ValueChangeDoc(Doc):
     pointer = serializers.CharField(
         help_text="JSON pointer to the change; for a removal, it points into the earlier value."
     )
-    before = serializers.CharField(help_text="As JSON, at most 2,000 characters.")
+    before = serializers.CharField(help_text="The earlier value as JSON, at most 2,000 characters.")
     after = serializers.CharField()
 
 

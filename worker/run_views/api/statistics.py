@@ -28,7 +28,7 @@ class VersionStatisticsDoc(Doc):
 
 
 class RunDayStatisticsDoc(Doc):
-    day = serializers.DateField(help_text="In UTC.")
+    day = serializers.DateField(help_text="The day in UTC.")
     succeeded = serializers.IntegerField()
     failed = serializers.IntegerField(help_text="Runs that ended with a status other than `succeeded`.")
 
